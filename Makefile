@@ -1,0 +1,46 @@
+# `make sim` and `make test` are all a newcomer needs: each installs what it wants into .venv first.
+VENV := .venv
+PEERS := .venv-peers
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: sim test slow peers clean
+.DELETE_ON_ERROR:
+
+sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
+	$(VENV)/bin/saltus launch push --record runs/$$(date +%Y%m%d-%H%M%S)
+
+test: $(VENV)/installed-dev  ## what CI runs
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/pytest -q
+
+slow: $(VENV)/installed-dev  ## the tests that take minutes
+	$(VENV)/bin/pytest -q -m slow
+
+peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, Crocoddyl
+
+clean:
+	rm -rf $(VENV) $(PEERS)
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable .
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
+	@touch $@
+
+# Crocoddyl's wheel was built on Pinocchio 4.0 and crashes on the version Saltus uses.
+$(PEERS)/installed: Makefile
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/pip install $(PIP_FLAGS) crocoddyl==3.2.1 pin==4.0.0 libpinocchio==4.0.0 'numpy>=2,<3'
+	$(PEERS)/bin/python -c 'import crocoddyl, pinocchio'
+	@touch $@
