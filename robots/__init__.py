@@ -1,0 +1,1 @@
+"""The robots: one description, constants with their sources, kinematics, and dynamics with contacts."""

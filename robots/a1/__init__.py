@@ -1,0 +1,1 @@
+"""The Unitree A1."""

@@ -1,0 +1,176 @@
+"""The state of a floating-base robot: differences, integration, and MuJoCo's convention.
+
+q = [position of the base in the world (3) [m], quaternion x y z w (4), joints (n) [rad]], v = [linear velocity in the
+base (3) [m/s], angular velocity in the base (3) [rad/s], joint velocities (n) [rad/s]]. For the A1 n = 12: q (19),
+v (18), and the tangent vector of the whole state has 36 numbers:
+
+    x (-) x_ref = [R_ref' (p - p_ref), log3(R_ref' R), joints - joints_ref, v - v_ref]
+
+which belongs to the group R^3 x SO(3) x R^n and agrees to first order with Pinocchio's SE(3) difference. A velocity is
+differenced as plain numbers, each in its own base. All functions are compiled and allocate only what they return.
+"""
+
+import numpy as np
+from numba import njit
+
+from robots.rotations import (
+    Array,
+    exp3,
+    log3,
+    log3_jacobian,
+    quaternion_from_rotation,
+    quaternion_product,
+)
+from robots.rotations import rotation_from_quaternion
+
+__all__ = [
+    "Array",
+    "difference",
+    "difference_batch",
+    "difference_jacobian",
+    "exp3",
+    "integrate",
+    "log3",
+    "log3_jacobian",
+    "mujoco_from_pinocchio",
+    "mujoco_from_pinocchio_batch",
+    "pinocchio_from_mujoco",
+    "pinocchio_from_mujoco_batch",
+    "quaternion_from_rotation",
+    "quaternion_product",
+    "rotation_from_quaternion",
+]
+
+
+@njit(cache=True)
+def difference(q_ref: Array, v_ref: Array, q: Array, v: Array) -> Array:
+    """Return x (-) x_ref (2 nv): the tangent vector at the reference that leads to (q, v). It is what gains multiply."""
+    nv = v.shape[0]
+    dx = np.empty(2 * nv)
+    _difference_into(q_ref, v_ref, q, v, dx)
+    return dx
+
+
+@njit(cache=True)
+def difference_batch(q_ref: Array, v_ref: Array, q: Array, v: Array) -> Array:
+    """Return the differences of a batch, row by row.
+
+    Args:
+        q_ref: (B, nq) or, to compare all with one reference, (1, nq).
+        v_ref: (B, nv) or (1, nv).
+        q: (B, nq).
+        v: (B, nv).
+    """
+    dx = np.empty((q.shape[0], 2 * v.shape[1]))
+    shared = q_ref.shape[0] == 1
+    for i in range(q.shape[0]):
+        j = 0 if shared else i
+        _difference_into(q_ref[j], v_ref[j], q[i], v[i], dx[i])
+    return dx
+
+
+@njit(cache=True)
+def _difference_into(q_ref: Array, v_ref: Array, q: Array, v: Array, dx: Array) -> None:
+    """Write x (-) x_ref into `dx`."""
+    nv = v.shape[0]
+    rotation_ref = rotation_from_quaternion(q_ref[3:7])
+    for i in range(3):
+        dx[i] = 0.0
+        for k in range(3):
+            dx[i] += rotation_ref[k, i] * (q[k] - q_ref[k])
+    dx[3:6] = _log3_between(q_ref[3:7], q[3:7])
+    for i in range(6, nv):
+        dx[i] = q[i + 1] - q_ref[i + 1]
+    for i in range(nv):
+        dx[nv + i] = v[i] - v_ref[i]
+
+
+@njit(cache=True)
+def _log3_between(a: Array, b: Array) -> Array:
+    """Return log3(R(a)' R(b)) of two unit quaternions: accurate for small and for large angles."""
+    conjugate = np.array([-a[0], -a[1], -a[2], a[3]])
+    relative = quaternion_product(conjugate, b)
+    if relative[3] < 0.0:  # q and -q are one rotation: take the short way round
+        relative = -relative
+    sine = np.sqrt(relative[0] ** 2 + relative[1] ** 2 + relative[2] ** 2)
+    if sine < 1e-9:
+        scale = 2.0 / relative[3]
+    else:
+        scale = 2.0 * np.arctan2(sine, relative[3]) / sine
+    return scale * relative[:3]
+
+
+@njit(cache=True)
+def integrate(q: Array, v: Array, dx: Array) -> tuple[Array, Array]:
+    """Return (q, v) (+) dx, so that difference(q, v, *integrate(q, v, dx)) = dx while the rotation is below pi.
+
+    Args:
+        q: (nq).
+        v: (nv).
+        dx: (2 nv) tangent vector at (q, v).
+    """
+    nv = v.shape[0]
+    q_new = np.empty(q.shape[0])
+    q_new[:3] = q[:3] + rotation_from_quaternion(q[3:7]) @ np.ascontiguousarray(dx[:3])
+    q_new[3:7] = quaternion_product(q[3:7], _quaternion_exp(dx[3:6]))
+    q_new[3:7] /= np.sqrt(np.sum(q_new[3:7] ** 2))
+    q_new[7:] = q[7:] + dx[6:nv]
+    return q_new, v + dx[nv:]
+
+
+@njit(cache=True)
+def _quaternion_exp(phi: Array) -> Array:
+    """Return the unit quaternion (x, y, z, w) of the rotation vector phi [rad]."""
+    angle = np.sqrt(phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2)
+    scale = 0.5 - angle * angle / 48.0 if angle < 1e-4 else np.sin(0.5 * angle) / angle
+    return np.array([scale * phi[0], scale * phi[1], scale * phi[2], np.cos(0.5 * angle)])
+
+
+@njit(cache=True)
+def difference_jacobian(q_ref: Array, q: Array) -> Array:
+    """Return d(x (-) x_ref)[:6] / d(local change of q) (6, 6) = blkdiag(R_ref' R, Jr^-1(phi)).
+
+    The local change is the tangent vector at q (the one `integrate` takes), phi = log3(R_ref' R). The other blocks of
+    the whole Jacobian are identities.
+    """
+    rotation_ref = rotation_from_quaternion(q_ref[3:7])
+    jacobian = np.zeros((6, 6))
+    jacobian[:3, :3] = rotation_ref.T @ rotation_from_quaternion(q[3:7])
+    jacobian[3:, 3:] = log3_jacobian(_log3_between(q_ref[3:7], q[3:7]))
+    return jacobian
+
+
+@njit(cache=True)
+def mujoco_from_pinocchio(q: Array, v: Array) -> tuple[Array, Array]:
+    """Return MuJoCo's (qpos, qvel): quaternion w first, linear velocity in the world, angular velocity in the base."""
+    qpos, qvel = q.copy(), v.copy()
+    qpos[3], qpos[4:7] = q[6], q[3:6]
+    qvel[:3] = rotation_from_quaternion(q[3:7]) @ np.ascontiguousarray(v[:3])
+    return qpos, qvel
+
+
+@njit(cache=True)
+def pinocchio_from_mujoco(qpos: Array, qvel: Array) -> tuple[Array, Array]:
+    """Return (q, v) of MuJoCo's (qpos, qvel)."""
+    q, v = qpos.copy(), qvel.copy()
+    q[3:6], q[6] = qpos[4:7], qpos[3]
+    v[:3] = rotation_from_quaternion(q[3:7]).T @ np.ascontiguousarray(qvel[:3])
+    return q, v
+
+
+@njit(cache=True)
+def mujoco_from_pinocchio_batch(q: Array, v: Array) -> tuple[Array, Array]:
+    """Return the conversions to MuJoCo of a batch, q (B, nq) and v (B, nv), row by row."""
+    qpos, qvel = np.empty(q.shape), np.empty(v.shape)
+    for i in range(q.shape[0]):
+        qpos[i], qvel[i] = mujoco_from_pinocchio(q[i], v[i])
+    return qpos, qvel
+
+
+@njit(cache=True)
+def pinocchio_from_mujoco_batch(qpos: Array, qvel: Array) -> tuple[Array, Array]:
+    """Return the conversions from MuJoCo of a batch, qpos (B, nq) and qvel (B, nv), row by row."""
+    q, v = np.empty(qpos.shape), np.empty(qvel.shape)
+    for i in range(qpos.shape[0]):
+        q[i], v[i] = pinocchio_from_mujoco(qpos[i], qvel[i])
+    return q, v
