@@ -1,0 +1,97 @@
+"""The messages that travel between processes.
+
+SI units; motor order FR, FL, RR, RL x hip, thigh, calf; foot order FR, FL, RR, RL. Times are
+seconds on the monotonic clock, or simulated seconds when paused. Arrays are float64.
+"""
+
+from typing import Annotated, Literal
+
+from runtime.checked import Array, Message, Shape
+from runtime.wire import DecodeError, decode, encode
+
+__all__ = [
+    "DecodeError",
+    "GroundTruth",
+    "Message",
+    "MotorCommand",
+    "Plan",
+    "SensorReading",
+    "StateEstimate",
+    "decode",
+    "encode",
+]
+
+Vector3 = Annotated[Array, Shape(3)]
+PerFoot = Annotated[Array, Shape(4)]
+PerMotor = Annotated[Array, Shape(12)]
+Configuration = Annotated[Array, Shape(19)]
+Velocity = Annotated[Array, Shape(18)]
+
+
+class SensorReading(Message, frozen=True):
+    """What the robot senses in one tick."""
+
+    tick: int
+    time: float  # [s]
+    quaternion_imu_in_world: Annotated[Array, Shape(4)]  # x, y, z, w
+    angular_velocity_imu: Vector3  # [rad/s]
+    linear_acceleration_imu: Vector3  # specific force [m/s^2]: +9.81 upwards at rest
+    joint_position: PerMotor  # [rad]
+    joint_velocity: PerMotor  # [rad/s]
+    joint_torque: PerMotor  # [N m]
+    foot_force: PerFoot  # [N]
+
+
+class StateEstimate(Message, frozen=True):
+    """The estimated state of the robot at one tick."""
+
+    tick: int
+    time: float  # [s]
+    q: Configuration  # base position in world [m], quaternion x, y, z, w, joints [rad]
+    v: Velocity  # linear and angular velocity in base [m/s, rad/s], joints [rad/s]
+    contact: PerFoot  # probability in [0, 1]
+    status: Literal["ok", "diverged", "starting"]
+
+
+class Plan(Message, frozen=True):
+    """A policy over N knots: u = inputs + gains (x - x_nominal), the difference in tangent space."""
+
+    id: int
+    tick: int  # of the estimate it starts from
+    time: float  # of knot 0 [s]
+    period: float  # between knots [s]
+    states_q: Annotated[Array, Shape("N+1", 19)]
+    states_v: Annotated[Array, Shape("N+1", 18)]
+    inputs: Annotated[Array, Shape("N", 12)]  # [N m]
+    gains: Annotated[Array, Shape("N", 12, 36)]  # the feedback sign is plus
+    contacts: Annotated[Array, Shape("N", 4)]  # 0 or 1
+    cost: float
+    iterations: int
+    solve_s: float  # [s]
+    status: Literal["ok", "time_limit", "not_converged", "failed"]
+
+
+class MotorCommand(Message, frozen=True):
+    """What each motor shall do: torque = tau + kp (q - measured q) + kd (dq - measured dq)."""
+
+    tick: int
+    time: float  # [s]
+    q: PerMotor  # [rad]
+    dq: PerMotor  # [rad/s]
+    kp: PerMotor  # [N m/rad]
+    kd: PerMotor  # [N m s/rad]
+    tau: PerMotor  # [N m]
+    plan_id: int
+    status: Literal["ok", "hold", "stand_down", "damp", "waiting"]
+
+
+class GroundTruth(Message, frozen=True):
+    """The simulated robot's true state; nothing on the robot may use it."""
+
+    tick: int
+    time: float  # [s]
+    q: Configuration
+    v: Velocity
+    foot_force: Annotated[Array, Shape(4, 3)]  # on the foot, in world [N]
+    contact: PerFoot  # 0 or 1
+    trunk_contact: bool

@@ -1,0 +1,34 @@
+"""The one table of topics: name, message type, rate and the age at which a message is too old."""
+
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from runtime.messages import GroundTruth, MotorCommand, Plan, SensorReading, StateEstimate
+from runtime.wire import MessageT
+
+
+@dataclass(frozen=True)
+class Topic(Generic[MessageT]):
+    """A named stream of messages of one type: nominal rate [Hz], maximum age [s]."""
+
+    name: str
+    message: type[MessageT]
+    rate_hz: float
+    max_age_s: float
+
+
+SIMULATED_READING = Topic("simulated_reading", SensorReading, 1000.0, 0.010)
+SENSOR_READING = Topic("sensor_reading", SensorReading, 1000.0, 0.010)
+STATE_ESTIMATE = Topic("state_estimate", StateEstimate, 1000.0, 0.010)
+PLAN = Topic("plan", Plan, 100.0, 0.200)  # the rate it has in lock step; in real time, as it solves
+MOTOR_COMMAND = Topic("motor_command", MotorCommand, 1000.0, 0.010)
+GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
+
+TOPICS: tuple[Topic[Any], ...] = (
+    SIMULATED_READING,
+    SENSOR_READING,
+    STATE_ESTIMATE,
+    PLAN,
+    MOTOR_COMMAND,
+    GROUND_TRUTH,
+)

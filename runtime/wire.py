@@ -1,0 +1,60 @@
+"""The wire: MessagePack maps, arrays as `["<f8", shape, little-endian bytes]`, decoded strictly."""
+
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from runtime.checked import FLOAT64, Array, Message
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+class DecodeError(ValueError):
+    """The only error that decoding a frame raises, whatever the bytes."""
+
+
+def _to_wire(value: Any) -> Any:
+    """An array or a numpy scalar in types that MessagePack has."""
+    if isinstance(value, np.ndarray):
+        return "<f8", value.shape, np.ascontiguousarray(value).data
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a message cannot carry a {type(value).__name__}")
+
+
+def _from_wire(_: type, value: Any) -> Array:
+    """An array that owns aligned, writable memory, so compiled code sees one array type only."""
+    dtype, shape, data = value
+    if dtype != "<f8":
+        raise ValueError(f"expected dtype '<f8', got {dtype!r}")
+    array = np.ndarray(shape, FLOAT64, data)
+    if array.nbytes != len(data):
+        raise ValueError(f"{len(data)} bytes do not fill shape {shape}")
+    return array.copy()
+
+
+_ENCODER = msgspec.msgpack.Encoder(enc_hook=_to_wire)
+
+
+@cache
+def _decoder(kind: type[MessageT]) -> msgspec.msgpack.Decoder[MessageT]:
+    return msgspec.msgpack.Decoder(kind, dec_hook=_from_wire)
+
+
+def encode(message: Message) -> bytes:
+    """The MessagePack frame of `message`."""
+    return _ENCODER.encode(message)
+
+
+def decode(kind: type[MessageT], frame: bytes) -> MessageT:
+    """The message of type `kind` in `frame`.
+
+    Raises DecodeError, and nothing else, for bytes that are not exactly one: cut short, with
+    unknown or missing fields, or with arrays of another dtype or shape.
+    """
+    try:
+        return _decoder(kind).decode(frame)
+    except Exception as error:  # a frame comes from outside: no byte string may end a control loop
+        raise DecodeError(f"not a {kind.__name__}: {error}") from error
