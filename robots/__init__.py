@@ -1,1 +1,4 @@
-"""The robots: one description, constants with their sources, kinematics, and dynamics with contacts."""
+"""The robots.
+
+One description, constants with their sources, kinematics, and dynamics with contacts.
+"""

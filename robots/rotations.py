@@ -1,7 +1,7 @@
-"""Rotations in space: matrices, unit quaternions in the order x, y, z, w, and rotation vectors, compiled.
+"""Rotations: matrices, unit quaternions (x, y, z, w) and rotation vectors, compiled.
 
-The formulas and letters of exp, log and the right Jacobian are those of Sola, Deray, Atchuthan, "A micro Lie theory"
-(arXiv 1812.01537), equations (134), (133), (143), (144).
+The formulas and letters of exp, log and the right Jacobian are those of Sola, Deray, Atchuthan, "A
+micro Lie theory" (arXiv 1812.01537), equations (134), (133), (143), (144).
 """
 
 import numpy as np
@@ -38,7 +38,8 @@ def rotation_from_quaternion(quaternion: Array) -> Array:
 def quaternion_from_rotation(rotation: Array) -> Array:
     """Return the unit quaternion (x, y, z, w) with w >= 0 of a rotation matrix (3, 3).
 
-    The largest of the four squares is taken first (Shepperd), so nothing is divided by a small number.
+    The largest of the four squares is taken first (Shepperd), so nothing is divided by a small
+    number.
     """
     trace = rotation[0, 0] + rotation[1, 1] + rotation[2, 2]
     squares = np.array([rotation[0, 0], rotation[1, 1], rotation[2, 2], trace])

@@ -1,13 +1,15 @@
 """The state of a floating-base robot: differences, integration, and MuJoCo's convention.
 
-q = [position of the base in the world (3) [m], quaternion x y z w (4), joints (n) [rad]], v = [linear velocity in the
-base (3) [m/s], angular velocity in the base (3) [rad/s], joint velocities (n) [rad/s]]. For the A1 n = 12: q (19),
-v (18), and the tangent vector of the whole state has 36 numbers:
+q = [position of the base in the world (3) [m], quaternion x y z w (4), joints (n) [rad]], v =
+[linear velocity in the base (3) [m/s], angular velocity in the base (3) [rad/s], joint velocities
+(n) [rad/s]]. For the A1 n = 12: q (19), v (18), and the tangent vector of the whole state has 36
+numbers:
 
     x (-) x_ref = [R_ref' (p - p_ref), log3(R_ref' R), joints - joints_ref, v - v_ref]
 
-which belongs to the group R^3 x SO(3) x R^n and agrees to first order with Pinocchio's SE(3) difference. A velocity is
-differenced as plain numbers, each in its own base. All functions are compiled and allocate only what they return.
+which belongs to the group R^3 x SO(3) x R^n and agrees to first order with Pinocchio's SE(3)
+difference. A velocity is differenced as plain numbers, each in its own base. All functions are
+compiled and allocate only what they return.
 """
 
 import numpy as np
@@ -20,8 +22,8 @@ from robots.rotations import (
     log3_jacobian,
     quaternion_from_rotation,
     quaternion_product,
+    rotation_from_quaternion,
 )
-from robots.rotations import rotation_from_quaternion
 
 __all__ = [
     "Array",
@@ -44,7 +46,10 @@ __all__ = [
 
 @njit(cache=True)
 def difference(q_ref: Array, v_ref: Array, q: Array, v: Array) -> Array:
-    """Return x (-) x_ref (2 nv): the tangent vector at the reference that leads to (q, v). It is what gains multiply."""
+    """Return x (-) x_ref (2 nv).
+
+    The tangent vector at the reference that leads to (q, v). It is what gains multiply.
+    """
     nv = v.shape[0]
     dx = np.empty(2 * nv)
     _difference_into(q_ref, v_ref, q, v, dx)
@@ -102,7 +107,7 @@ def _log3_between(a: Array, b: Array) -> Array:
 
 @njit(cache=True)
 def integrate(q: Array, v: Array, dx: Array) -> tuple[Array, Array]:
-    """Return (q, v) (+) dx, so that difference(q, v, *integrate(q, v, dx)) = dx while the rotation is below pi.
+    """Return (q, v) (+) dx: `difference(q, v, *integrate(q, v, dx))` = dx below half a turn.
 
     Args:
         q: (nq).
@@ -130,8 +135,8 @@ def _quaternion_exp(phi: Array) -> Array:
 def difference_jacobian(q_ref: Array, q: Array) -> Array:
     """Return d(x (-) x_ref)[:6] / d(local change of q) (6, 6) = blkdiag(R_ref' R, Jr^-1(phi)).
 
-    The local change is the tangent vector at q (the one `integrate` takes), phi = log3(R_ref' R). The other blocks of
-    the whole Jacobian are identities.
+    The local change is the tangent vector at q (the one `integrate` takes), phi = log3(R_ref' R).
+    The other blocks of the whole Jacobian are identities.
     """
     rotation_ref = rotation_from_quaternion(q_ref[3:7])
     jacobian = np.zeros((6, 6))
@@ -142,7 +147,10 @@ def difference_jacobian(q_ref: Array, q: Array) -> Array:
 
 @njit(cache=True)
 def mujoco_from_pinocchio(q: Array, v: Array) -> tuple[Array, Array]:
-    """Return MuJoCo's (qpos, qvel): quaternion w first, linear velocity in the world, angular velocity in the base."""
+    """Return MuJoCo's (qpos, qvel).
+
+    Quaternion w first, linear velocity in the world, angular velocity in the base.
+    """
     qpos, qvel = q.copy(), v.copy()
     qpos[3], qpos[4:7] = q[6], q[3:6]
     qvel[:3] = rotation_from_quaternion(q[3:7]) @ np.ascontiguousarray(v[:3])

@@ -1,8 +1,9 @@
 """Numbers of the Unitree A1, each with its source on its line.
 
-Sources: [E] Gepetto/example-robot-data 6.0.0 a1.urdf; [U] unitreerobotics/unitree_ros @ 49e936b9 const.xacro;
-[M] google-deepmind/mujoco_menagerie @ 1b428b08 unitree_a1/a1.xml; [S] chosen here. The masses and inertias stand in
-`a1.xml` only. Legs are ordered FR, FL, RR, RL; joints of a leg hip, thigh, calf: the A1's own motor order.
+Sources: [E] Gepetto/example-robot-data 6.0.0 a1.urdf; [U] unitreerobotics/unitree_ros @ 49e936b9
+const.xacro; [M] google-deepmind/mujoco_menagerie @ 1b428b08 unitree_a1/a1.xml; [S] chosen here. The
+masses and inertias stand in `a1.xml` only. Legs are ordered FR, FL, RR, RL; joints of a leg hip,
+thigh, calf: the A1's own motor order.
 """
 
 from pathlib import Path
@@ -33,8 +34,11 @@ TORQUE_LIMIT: Final = 33.5  # [N m] [E], [U] effort
 VELOCITY_LIMIT: Final = 21.0  # [rad/s] [E], [U] velocity
 ARMATURE: Final = 0.01  # [kg m^2] [M] rotor inertia seen at the joint
 TOTAL_MASS: Final = 13.741  # [kg] [E] sum over all links
-JOINT_LOWER: Final = _constant([-0.8028514559173915, -1.0471975511965976, -2.6965336943312392] * 4)  # [rad] [E]
-JOINT_UPPER: Final = _constant([0.8028514559173915, 4.1887902047863905, -0.9162978572970231] * 4)  # [rad] [E]
+_HIP_RANGE = (-0.8028514559173915, 0.8028514559173915)  # [rad] [E] hip
+_THIGH_RANGE = (-1.0471975511965976, 4.1887902047863905)  # [rad] [E] thigh
+_CALF_RANGE = (-2.6965336943312392, -0.9162978572970231)  # [rad] [E] calf
+JOINT_LOWER: Final = _constant([_HIP_RANGE[0], _THIGH_RANGE[0], _CALF_RANGE[0]] * 4)  # [rad] (12)
+JOINT_UPPER: Final = _constant([_HIP_RANGE[1], _THIGH_RANGE[1], _CALF_RANGE[1]] * 4)  # [rad] (12)
 
 HIP_POSITION_IN_BASE: Final = _constant(
     [[0.1805, -0.047, 0.0], [0.1805, 0.047, 0.0], [-0.1805, -0.047, 0.0], [-0.1805, 0.047, 0.0]]
@@ -45,4 +49,4 @@ LINK_LENGTH: Final = 0.2  # [m] [U] thigh_length, calf_length
 FOOT_RADIUS: Final = 0.02  # [m] [U] foot_radius
 
 STAND_JOINTS: Final = _constant([0.0, 0.8, -1.6] * 4)  # [rad] [S] foot below the hip axis
-STAND_HEIGHT: Final = 2.0 * LINK_LENGTH * float(np.cos(0.8)) + FOOT_RADIUS  # [m] [S] base height in that stance
+STAND_HEIGHT: Final = 2.0 * LINK_LENGTH * float(np.cos(0.8)) + FOOT_RADIUS  # [m] base, then

@@ -10,8 +10,9 @@ from robots.a1.constants import FOOT_NAMES, GRAVITY, MJCF_PATH, TORQUE_LIMIT, VE
 def load_pinocchio() -> pin.Model:
     """Return the A1 with a free-flyer root: nq 19, nv 18, joints in motor order, armature included.
 
-    The free joint of the MJCF becomes Pinocchio's free flyer, so no second root is added. Limits of effort [N m] and
-    velocity [rad/s] are filled in here because Pinocchio does not read them from the actuators.
+    The free joint of the MJCF becomes Pinocchio's free flyer, so no second root is added. Limits of
+    effort [N m] and velocity [rad/s] are filled in here because Pinocchio does not read them from
+    the actuators.
     """
     model = pin.buildModelFromMJCF(str(MJCF_PATH))
     model.gravity = pin.Motion(np.array([0.0, 0.0, -GRAVITY]), np.zeros(3))
@@ -21,7 +22,10 @@ def load_pinocchio() -> pin.Model:
 
 
 def foot_frame_ids(model: pin.Model) -> tuple[int, int, int, int]:
-    """Return the frames at the centres of the foot spheres, in the order FR, FL, RR, RL; their axes are the calves'."""
+    """Return the frames at the centres of the foot spheres, in the order FR, FL, RR, RL.
+
+    Their axes are the calves'.
+    """
     fr, fl, rr, rl = (model.getFrameId(f"{foot}_foot", pin.FrameType.BODY) for foot in FOOT_NAMES)
     return fr, fl, rr, rl
 
@@ -31,7 +35,8 @@ def load_mujoco(timestep: float = 0.001, body_collisions: bool = True) -> mujoco
 
     Args:
         timestep: physics step [s].
-        body_collisions: whether trunk, thighs and calves touch the floor too; a planner's rollouts, which only need
+        body_collisions: whether trunk, thighs and calves touch the floor too; a planner's rollouts,
+        which only need
             the feet, are faster without.
     """
     model = mujoco.MjModel.from_xml_path(str(MJCF_PATH))
