@@ -1,0 +1,1 @@
+"""Mathematics of hybrid systems, with no robot in it."""

@@ -1,0 +1,33 @@
+"""Hybrid iLQR: trajectory optimisation through hybrid transitions (thesis chapters 5 and 6)."""
+
+from hybrid.hilqr.options import HilqrOptions, Regularisation, RegularisationOptions
+from hybrid.hilqr.riccati import Backward, backward_pass, compose
+from hybrid.hilqr.solver import Hilqr, Iteration, Solution
+from hybrid.hilqr.types import (
+    CostExpansion,
+    Linearisation,
+    Model,
+    Policies,
+    Rollouts,
+    Trajectory,
+    Transition,
+)
+
+__all__ = [
+    "Backward",
+    "CostExpansion",
+    "Hilqr",
+    "HilqrOptions",
+    "Iteration",
+    "Linearisation",
+    "Model",
+    "Policies",
+    "Regularisation",
+    "RegularisationOptions",
+    "Rollouts",
+    "Solution",
+    "Trajectory",
+    "Transition",
+    "backward_pass",
+    "compose",
+]

@@ -1,0 +1,238 @@
+"""HiLQR: hybrid iterative linear quadratic regulator (5.3.5).
+
+``Hilqr.iterate`` is one iteration, for a model predictive controller that publishes each better
+trajectory; ``Hilqr.solve`` loops it to convergence. Failure is a status, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from hybrid.hilqr.options import HilqrOptions, Regularisation
+from hybrid.hilqr.riccati import Backward, backward_pass, compose
+from hybrid.hilqr.types import Array, CostExpansion, Model, Policies, Trajectory
+
+IterationStatus = Literal[
+    "improved",  # a better trajectory was accepted
+    "converged",  # the expected change is below the tolerance; trajectory unchanged
+    "rejected",  # no candidate was better; damping was raised
+    "indefinite",  # no damping up to its maximum made the input Hessian positive definite
+    "abandoned",  # should_stop() said so
+]
+SolutionStatus = Literal[
+    "converged", "not_converged", "stalled", "indefinite", "abandoned", "failed"
+]
+ShouldStop = Callable[[], bool]
+
+
+class Iteration(NamedTuple):
+    """What one iteration did."""
+
+    status: IterationStatus
+    trajectory: Trajectory  # the accepted one, or the one it started from
+    gains: Array | None  # (N, m, n) gains that belong to ``trajectory``; None: no backward pass
+    backward: Backward | None
+    candidate: int  # index of the accepted candidate, -1 when none was
+    step_size: float  # of the accepted candidate
+    expected_change: float  # of the cost at that step size, (5.19); at one when none was accepted
+    actual_change: float  # of the cost
+    mu: float  # damping of the backward pass
+
+    @property
+    def ratio(self) -> float:
+        """Actual over expected change of the cost."""
+        return self.actual_change / self.expected_change if self.expected_change else 0.0
+
+
+class Solution(NamedTuple):
+    """Where a solve ended. ``trajectory`` is None only with status "failed"."""
+
+    status: SolutionStatus
+    trajectory: Trajectory | None
+    gains: Array | None  # (N, m, n)
+    iterations: int
+    expected_change: float  # dJ of (5.19) at step size one, of the undamped backward pass
+
+
+class Hilqr:
+    """Solver over any ``Model``. It holds the options and the damping, and no state of a robot."""
+
+    def __init__(self, model: Model, options: HilqrOptions | None = None) -> None:
+        """Bind a model; ``options`` default to ``HilqrOptions()``."""
+        self.model = model
+        self.options = options or HilqrOptions()
+        self.regularisation = Regularisation(self.options.regularisation)
+        self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
+        self._own = np.zeros(len(self._step_sizes), dtype=np.int64)
+        self._extend = self.options.variant != "no_extension"
+        self._expanded: tuple[Trajectory, Array, Array, CostExpansion] | None = None
+
+    def start(self, x0: Array, policies: Policies) -> Trajectory | None:
+        """Roll out candidates from x0 (nx,) and take the best; None when none is valid."""
+        self._expanded = None  # the model's cost may have changed since
+        rollouts = self.model.roll_out(x0, policies)
+        best = rollouts.best()
+        return None if best is None else rollouts.select(best)
+
+    def iterate(
+        self,
+        x0: Array,
+        trajectory: Trajectory,
+        extra_policies: Policies | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> Iteration:
+        """One iteration: expand, backward pass, line search, accept the best candidate.
+
+        Args:
+            x0: initial state (nx,), where the trajectory starts.
+            trajectory: current solution, a rollout from x0.
+            extra_policies: further candidates, such as a reference or the previous solution.
+            should_stop: asked between the stages; True abandons the iteration.
+        """
+        stop = should_stop or _never
+        A, B, cost = self._expand(trajectory)
+        backward = None if stop() else self._backward(A, B, cost)
+        mu = self.regularisation.mu
+        if backward is None:
+            return _unchanged("abandoned", trajectory, None, mu)
+        if not backward.ok:
+            return _unchanged("indefinite", trajectory, None, mu)
+        if abs(backward.expected_change()) <= self.options.tolerance and mu == 0.0:
+            return _unchanged("converged", trajectory, backward, mu)
+        if stop():
+            return _unchanged("abandoned", trajectory, backward, mu)
+        return self._line_search(x0, trajectory, backward, extra_policies)
+
+    def iterations(
+        self,
+        x0: Array,
+        trajectory: Trajectory,
+        extra_policies: Policies | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> Iterator[Iteration]:
+        """Iterate until convergence, exhaustion or ``max_iterations``, yielding each iteration."""
+        for _ in range(self.options.max_iterations):
+            step = self.iterate(x0, trajectory, extra_policies, should_stop)
+            yield step
+            if step.status in ("converged", "indefinite", "abandoned"):
+                return
+            if self.regularisation.exhausted:
+                return
+            trajectory = step.trajectory
+
+    def solve(
+        self,
+        x0: Array,
+        seed: Policies,
+        on_iteration: Callable[[Iteration], None] | None = None,
+        should_stop: ShouldStop | None = None,
+    ) -> Solution:
+        """Solve from the best of the seed's candidates.
+
+        Args:
+            x0: initial state (nx,).
+            seed: policies to start from.
+            on_iteration: called after each iteration, for instance to publish it.
+            should_stop: deadline of the caller, asked between the stages of an iteration.
+        """
+        self.regularisation.reset()
+        trajectory = self.start(x0, seed)
+        if trajectory is None:
+            return Solution("failed", None, None, 0, np.nan)
+        count, last = 0, None
+        for last in self.iterations(x0, trajectory, None, should_stop):
+            count += 1
+            if on_iteration is not None:
+                on_iteration(last)
+        if last is None:
+            return Solution("not_converged", trajectory, None, 0, np.nan)
+        return self._conclude(last, count)
+
+    def _expand(self, trajectory: Trajectory) -> tuple[Array, Array, CostExpansion]:
+        """Linearise and quadratise, or the last expansion if it was of this same trajectory."""
+        if self._expanded is None or self._expanded[0] is not trajectory:
+            A, B = compose(self.model.linearise(trajectory), self.options.variant)
+            self._expanded = (trajectory, A, B, self.model.quadratise(trajectory))
+        return self._expanded[1:]
+
+    def _backward(self, A: Array, B: Array, cost: CostExpansion) -> Backward:
+        """Backward pass, with more damping until the input Hessians are positive definite."""
+        damping = self.regularisation
+        while True:
+            backward = backward_pass(A, B, cost, damping.mu_state, damping.mu_input)
+            if backward.ok:
+                return backward
+            damping.increase()
+            if damping.exhausted:
+                return backward
+
+    def _line_search(
+        self, x0: Array, trajectory: Trajectory, backward: Backward, extra: Policies | None
+    ) -> Iteration:
+        """All step sizes and all extra policies at once; the cheapest valid one is taken."""
+        mu = self.regularisation.mu
+        policies = Policies(
+            trajectory.states[None],
+            trajectory.inputs[None],
+            backward.feedforward[None],
+            backward.gains[None],
+            self._own,
+            self._step_sizes,
+            (trajectory.aux,),
+            self._extend,
+        )
+        if extra is not None:
+            policies = policies.join(extra)
+        rollouts = self.model.roll_out(x0, policies)
+        best = rollouts.best()
+        actual = 0.0 if best is None else float(rollouts.cost[best]) - trajectory.cost
+        if best is None or not self._acceptable(best, actual, backward):
+            self.regularisation.increase()
+            return _unchanged("rejected", trajectory, backward, mu)
+        self.regularisation.decrease()
+        step_size = float(policies.step_size[best])
+        own = best < len(self._step_sizes)
+        expected = backward.expected_change(step_size) if own else 0.0
+        gains = policies.gains[policies.policy_index[best]]
+        accepted = rollouts.select(best)
+        return Iteration(
+            "improved", accepted, gains, backward, best, step_size, expected, actual, mu
+        )
+
+    def _acceptable(self, candidate: int, actual: float, backward: Backward) -> bool:
+        """Whether a change of cost is a reduction, and large enough for its step size."""
+        if not actual < 0.0:
+            return False
+        if candidate >= len(self._step_sizes):
+            return True
+        expected = backward.expected_change(float(self._step_sizes[candidate]))
+        return actual <= self.options.minimum_ratio * expected
+
+    def _conclude(self, last: Iteration, count: int) -> Solution:
+        """Status and undamped expected change of the trajectory that a solve ended with."""
+        A, B, cost = self._expand(last.trajectory)
+        undamped = backward_pass(A, B, cost)
+        change = undamped.expected_change() if undamped.ok else np.nan
+        status: SolutionStatus = "not_converged"
+        if last.status in ("indefinite", "abandoned"):
+            status = last.status
+        elif abs(change) <= self.options.tolerance:
+            status = "converged"
+        elif self.regularisation.exhausted:
+            status = "stalled"
+        return Solution(status, last.trajectory, last.gains, count, change)
+
+
+def _never() -> bool:
+    return False
+
+
+def _unchanged(
+    status: IterationStatus, trajectory: Trajectory, backward: Backward | None, mu: float
+) -> Iteration:
+    gains = None if backward is None else backward.gains
+    change = np.nan if backward is None else backward.expected_change()
+    return Iteration(status, trajectory, gains, backward, -1, 0.0, change, 0.0, mu)
