@@ -1,0 +1,75 @@
+"""The command line: ``saltus COMMAND``; one file per command in ``saltus/commands``."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from saltus.commands import bench, doctor, launch, perturb
+from saltus.errors import BadRequest
+
+BAD_REQUEST = 2  # exit status
+
+app = typer.Typer(
+    name="saltus",
+    help="Saltus: a robot control stack for the Unitree A1 that plans through contact.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    suggest_commands=False,
+)
+app.command("launch")(launch.launch)
+app.command("perturb")(perturb.perturb)
+app.command("bench")(bench.bench)
+app.command("doctor")(doctor.doctor)
+
+
+@app.callback()
+def _root() -> None:
+    """Saltus: a robot control stack for the Unitree A1 that plans through contact."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    A bad option, file, key or trial is one line on standard error and status 2; no traceback.
+    """
+    try:
+        status = app(args=arguments, prog_name="saltus", standalone_mode=False)
+    except BadRequest as error:
+        return _refuse(str(error))
+    except typer.TyperException as error:
+        return _refuse(_one_line(error))
+    except typer.Abort:
+        return 130
+    return status if isinstance(status, int) else 0
+
+
+def _refuse(message: str) -> int:
+    print(f"saltus: {message}", file=sys.stderr)
+    return BAD_REQUEST
+
+
+def _one_line(error: typer.TyperException) -> str:
+    """Typer's message, with what the command accepts instead of its usage box."""
+    message = " ".join(error.format_message().split())
+    context: Any = getattr(error, "ctx", None)
+    if context is None:
+        return message
+    commands = getattr(context.command, "commands", None)
+    if commands:
+        return f"{message} Accepted: {', '.join(sorted(commands))}."
+    options = sorted(
+        option for parameter in context.command.params for option in parameter.opts
+        if option.startswith("-")
+    )
+    return f"{message} Accepted by `{context.command_path}`: {', '.join(options)}."
+
+
+def main() -> None:
+    """Entry point of the ``saltus`` script."""
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""The configuration of one launch: a file in ``launch/``, overrides, and typed options."""
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from controller.gaits import GAITS
+from controller.planner_options import PlannerOptions
+from controller.tracker import TrackerOptions
+from estimator.options import LegOdometryOptions
+from saltus.errors import BadRequest
+from saltus.folders import find_file
+from saltus.options import override, read_mapping, to_options
+from sim_bridge.perturbations import Perturbation
+from sim_bridge.simulated_a1 import SimulationOptions
+from sim_bridge.suites import SuiteError, parse_events
+
+Mode = Literal["paused", "realtime"]
+PLANNERS = ("hilqr",)
+TICK_S = 0.001  # length of a tick of the stack [s]
+
+
+class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the reference is asked to do: ``velocity_x`` forward [m/s]."""
+
+    velocity_x: float = 0.0
+
+
+class BusOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the topics are bound.
+
+    Attributes:
+        transport: ``ipc`` (a folder of sockets) or ``tcp``.
+        folder: folder of the sockets; an own temporary one when None.
+        host: address of the tcp sockets.
+        base_port: tcp port of the first topic; the others follow.
+    """
+
+    transport: Literal["ipc", "tcp"] = "ipc"
+    folder: str | None = None
+    host: str = "127.0.0.1"
+    base_port: int = 46100
+
+
+class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How processes ask for real time, where the system grants it.
+
+    Attributes:
+        priority: SCHED_FIFO priority of tracker, estimator and simulation; None asks for nothing.
+    """
+
+    priority: int | None = 40
+
+
+class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that one launch is made of; the file and the overrides are gone.
+
+    Attributes:
+        mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
+        duration: length of the run [s].
+        planner: which planner runs.
+        reference: stand, walk, trot or the path of a recorded trajectory.
+        perturbations: what is done to the robot, and when.
+    """
+
+    mode: Mode = "paused"
+    duration: float = 6.0
+    planner: str = "hilqr"
+    reference: str = "walk"
+    command: Command = Command()
+    perturbations: tuple[Perturbation, ...] = ()
+    hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
+    tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
+    estimator: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
+    simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
+    realtime: RealtimeOptions = RealtimeOptions()
+    bus: BusOptions = BusOptions()
+
+    @property
+    def ticks(self) -> int:
+        """Length of the run in ticks of 1 ms."""
+        return round(self.duration / TICK_S)
+
+
+def load_launch(
+    name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
+    duration: float | None = None,
+) -> LaunchConfig:
+    """Read a launch file and apply what the command line overrides.
+
+    Raises:
+        BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
+    """
+    path = find_file("launch", name_or_path)
+    mapping = copy.deepcopy(read_mapping(path))
+    override(mapping, assignments)
+    for key, value in (("mode", mode), ("duration", duration)):
+        if value is not None:
+            mapping[key] = value
+    return make_config(mapping, str(path))
+
+
+def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
+    """Turn a plain mapping into a checked configuration.
+
+    Raises:
+        BadRequest: an unknown key, a value of a wrong type or out of range.
+    """
+    try:
+        parse_events(mapping.get("perturbations") or [])
+    except SuiteError as error:
+        raise BadRequest(f"{source}: perturbations: {error}") from error
+    config = to_options({k: v for k, v in mapping.items() if v is not None}, LaunchConfig, source)
+    _check_values(config, source)
+    return config
+
+
+def _check_values(config: LaunchConfig, source: str) -> None:
+    if not 0.0 < config.duration < float("inf"):
+        raise BadRequest(f"{source}: duration is {config.duration:g}; give seconds > 0")
+    if config.planner not in PLANNERS:
+        raise BadRequest(
+            f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"
+        )
+    if config.reference not in GAITS and not Path(config.reference).is_file():
+        raise BadRequest(
+            f"{source}: no reference {config.reference!r}: give one of {', '.join(GAITS)} or the "
+            "path of a recorded trajectory"
+        )
+
+
+def write_config(config: LaunchConfig, path: Path) -> None:
+    """Write the whole configuration, defaults included, as a launch file that reads back."""
+    path.write_bytes(msgspec.yaml.encode(config))

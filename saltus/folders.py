@@ -1,0 +1,30 @@
+"""Where the launch and configuration files are: beside the packages, or inside the wheel."""
+
+from pathlib import Path
+
+from saltus.errors import BadRequest
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+def data_folder(name: str) -> Path:
+    """The folder ``launch`` or ``config`` of this installation or checkout."""
+    packed = Path(__file__).parent / "data" / name
+    return packed if packed.is_dir() else Path(__file__).parents[1] / name
+
+
+def find_file(folder: str, name_or_path: str) -> Path:
+    """The YAML file that a user named, by path or by its name in ``folder``.
+
+    Raises:
+        BadRequest: there is no such file; the message lists the names of ``folder``.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    if path.suffix not in _SUFFIXES and path.name == name_or_path:
+        path = data_folder(folder) / f"{name_or_path}.yaml"
+        if path.is_file():
+            return path
+    known = ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
+    raise BadRequest(f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of {known}")

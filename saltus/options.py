@@ -1,0 +1,98 @@
+"""Plain mappings (from YAML or the command line) to typed options, naming what is accepted."""
+
+import dataclasses
+import typing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from saltus.errors import BadRequest
+
+Options = TypeVar("Options")
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Read a YAML file that holds a mapping.
+
+    Raises:
+        BadRequest: it cannot be read, is not YAML, or holds something else.
+    """
+    try:
+        data = msgspec.yaml.decode(path.read_bytes())
+    except OSError as error:
+        raise BadRequest(f"{path}: {error.strerror or error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path}: not YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise BadRequest(f"{path}: holds no mapping of keys to values")
+    return data
+
+
+def override(mapping: dict[str, Any], assignments: typing.Sequence[str]) -> None:
+    """Write ``KEY=VALUE`` assignments into ``mapping``: dotted keys, values as YAML.
+
+    Raises:
+        BadRequest: an assignment has no ``=``, its value is not YAML, or its key runs through a
+            value that has no keys.
+    """
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals or not key.strip():
+            raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
+        try:
+            value = msgspec.yaml.decode(text.encode())
+        except msgspec.DecodeError as error:
+            raise BadRequest(f"--set {assignment}: the value is not YAML: {error}") from error
+        *sections, last = key.strip().split(".")
+        target = mapping
+        for section in sections:
+            if target.get(section) is None:
+                target[section] = {}
+            target = target[section]
+            if not isinstance(target, dict):
+                raise BadRequest(f"--set {assignment}: {section} is a value and has no keys")
+        target[last] = value
+
+
+def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
+    """Check every key of ``mapping`` against ``kind`` (a Struct or dataclass) and convert it.
+
+    Args:
+        mapping: what was read.
+        kind: a msgspec Struct or a dataclass, with others nested in it.
+        source: what messages begin with: the file.
+
+    Raises:
+        BadRequest: an unknown key (the accepted ones are named) or a value of a wrong type.
+    """
+    _check_keys(mapping, kind, source, "")
+    try:
+        return msgspec.convert(mapping, kind)
+    except msgspec.ValidationError as error:
+        text = str(error).replace("$.", "").replace("`", "")
+        raise BadRequest(f"{source}: {text}") from error
+
+
+def fields_of(kind: Any) -> dict[str, Any]:
+    """Accepted keys of an options class and their types; empty for anything else."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    return {}
+
+
+def _check_keys(value: Any, kind: Any, source: str, path: str) -> None:
+    accepted = fields_of(kind)
+    if not accepted or not isinstance(value, dict):
+        return
+    for key, item in value.items():
+        if key not in accepted:
+            where = f" in {path}" if path else ""
+            raise BadRequest(
+                f"{source}: unknown key {f'{path}.{key}' if path else key!r}; "
+                f"accepted{where}: {', '.join(accepted)}"
+            )
+        _check_keys(item, accepted[key], source, f"{path}.{key}" if path else str(key))
