@@ -54,7 +54,7 @@ class StateEstimate(Message, frozen=True):
 
 
 class Plan(Message, frozen=True):
-    """A policy over N knots: u = inputs + gains (x - x_nominal), the difference in tangent space."""
+    """A policy over N knots: u = inputs + gains (x - x_nominal), a difference in tangent space."""
 
     id: int
     tick: int  # of the estimate it starts from

@@ -1,0 +1,117 @@
+"""Where topics live: socket files in a folder on one host, TCP ports with CURVE keys beyond it."""
+
+import os
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import zmq
+
+from runtime.topics import TOPICS, Topic
+
+LONGEST_IPC_PATH = 107  # bytes: sun_path in unix(7) is 108 with its closing zero
+LOOPBACK = ("127.0.0.1", "::1")
+
+
+class EndpointInUse(RuntimeError):
+    """Another process publishes at this address."""
+
+    def __init__(self, address: str, why: str = "a running process listens on it") -> None:
+        super().__init__(f"{address} is occupied: {why}; stop it or choose another run folder")
+        self.address = address
+
+
+@dataclass(frozen=True)
+class CurveKeys:
+    """A CURVE key pair (Z85 text) that all publishers of a run share.
+
+    `public` admits a subscriber, so share it only with those; a host that publishes needs `secret`.
+    """
+
+    public: str
+    secret: str = ""
+
+    @classmethod
+    def generate(cls) -> "CurveKeys":
+        """A fresh random pair."""
+        public, secret = zmq.curve_keypair()
+        return cls(public.decode(), secret.decode())
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """The address of each topic; make one with `Endpoints.ipc` or `Endpoints.tcp`."""
+
+    folder: Path | None = None
+    host: str = ""
+    base_port: int = 0
+    keys: CurveKeys | None = None
+
+    @classmethod
+    def ipc(cls, folder: Path) -> "Endpoints":
+        """Socket files in `folder`. Raises ValueError where their paths would be too long."""
+        endpoints = cls(folder=Path(folder).absolute())
+        for topic in TOPICS:
+            endpoints.address(topic)
+        return endpoints
+
+    @classmethod
+    def tcp(cls, host: str, base_port: int, keys: CurveKeys | None = None) -> "Endpoints":
+        """Ports from `base_port` on, in the order of the topic table.
+
+        Raises ValueError for an address other than loopback without keys.
+        """
+        host = "127.0.0.1" if host == "localhost" else host
+        if host not in LOOPBACK and keys is None:
+            raise ValueError(
+                f"tcp://{host} can be reached from other hosts: pass keys (CurveKeys.generate()), "
+                "or use 127.0.0.1"
+            )
+        return cls(host=host, base_port=base_port, keys=keys)
+
+    def address(self, topic: Topic[Any]) -> str:
+        """The ZeroMQ address of `topic`. Raises ValueError for a path longer than sockets allow."""
+        if self.folder is None:
+            host = f"[{self.host}]" if ":" in self.host else self.host
+            return f"tcp://{host}:{self.base_port + TOPICS.index(topic)}"
+        path = self.folder / f"{topic.name}.ipc"
+        length = len(os.fsencode(path))
+        if length > LONGEST_IPC_PATH:
+            raise ValueError(
+                f"{path}: {length} bytes, and a socket path may have {LONGEST_IPC_PATH}; "
+                "choose a shorter run folder"
+            )
+        return f"ipc://{path}"
+
+
+def socket_file(address: str) -> Path | None:
+    """The file of an ipc address, None for other transports."""
+    return Path(address.removeprefix("ipc://")) if address.startswith("ipc://") else None
+
+
+def make_room(address: str) -> None:
+    """Make the folder of an ipc address and remove the socket file of a process that died.
+
+    Raises EndpointInUse where a living process listens, or a file that is no socket stands. Other
+    transports are left to the operating system's own check.
+    """
+    path = socket_file(address)
+    if path is None:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        return
+    if not stat.S_ISSOCK(path.stat().st_mode):
+        raise EndpointInUse(address, "a file that is not a socket stands there")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            path.unlink(missing_ok=True)
+            return
+        except BlockingIOError:
+            pass  # a full queue of connections still has a listener behind it
+    raise EndpointInUse(address)

@@ -1,0 +1,40 @@
+"""The stop flag: a process ends its loop at the next tick after SIGTERM or SIGINT."""
+
+import signal
+from types import FrameType
+from typing import Any
+
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StopFlag:
+    """Callable that says whether to stop; made in the main thread, it listens to SIGTERM and SIGINT.
+
+    Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. As a
+    context manager it gives the previous handlers back.
+    """
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._previous = {number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS}
+
+    def __call__(self) -> bool:
+        return self._stopped
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self._stopped = True
+
+    def restore(self) -> None:
+        """Give the signals back to the handlers they had before."""
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def __enter__(self) -> "StopFlag":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.restore()
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopped = True
