@@ -1,0 +1,144 @@
+"""Dynamics of a floating-base robot whose feet stick to the ground, and its derivatives."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pinocchio as pin
+from numba import njit
+
+from robots.contact_set import ContactSet, ContactSets, mask_of
+from robots.rotations import Array, exp3, skew
+from robots.state import integrate
+
+
+class ContactDynamics:
+    """Forward dynamics with any subset of the feet held still in acceleration, (3.59)-(3.60).
+
+        [M J'] [ a ]   [ S' tau - C v - g ]
+        [J 0 ] [-f ] = [ -Jdot v          ]
+
+    J stacks the three world-frame rows of each standing foot. A contact is bilateral here: whether
+    a foot pulls or slips is for the caller to see in the forces. No Baumgarte term is added, so the
+    derivatives are those of the formula above, also where J v is not zero. The object owns working
+    memory: one thread at a time.
+    """
+
+    def __init__(self, model: pin.Model, foot_frames: Sequence[int]) -> None:
+        """Take the model and the four foot frames (`robots.a1.models`)."""
+        self.model = model
+        self.sets = ContactSets(model, foot_frames)
+        self._generalised_force = np.zeros(model.nv)
+
+    def acceleration(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
+    ) -> tuple[Array, Array]:
+        """Return the acceleration (18) and the ground's forces on the feet (4, 3) [N], world frame.
+
+        Args:
+            q: configuration (19).
+            v: velocity (18).
+            tau: joint torques (12) [N m].
+            contacts: (4), above 0.5 where the foot stands.
+        """
+        contact_set = self.sets.get(mask_of(contacts))
+        acceleration = self._solve(contact_set, q, v, tau)
+        return acceleration, contact_set.forces(contact_set.data.lambda_c)
+
+    def step(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
+    ) -> tuple[Array, Array]:
+        """Return (q+, v+) after `dt` [s]: v+ = v + a dt, q+ = q (+) v+ dt (semi-implicit Euler)."""
+        v_next = v + dt * self._solve(self.sets.get(mask_of(contacts)), q, v, tau)
+        return _integrate_configuration(q, v_next, dt), v_next
+
+    def acceleration_derivatives(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return a (18), da/dq (18, 18) in the local tangent, da/dv (18, 18), da/dtau (18, 12)."""
+        contact_set = self.sets.get(mask_of(contacts))
+        a = self._solve(contact_set, q, v, tau)
+        a_q, a_v, a_tau = self._differentiate(contact_set)
+        return a, a_q, a_v, a_tau[:, 6:]
+
+    def step_derivatives(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
+    ) -> tuple[Array, Array]:
+        """Return A (36, 36) and B (36, 12) of `step`: dx+ = A dx + B dtau, in the tangents at x, x+.
+
+        Analytic, from Pinocchio's derivatives of the constrained dynamics. The arrays are new.
+        """
+        contact_set = self.sets.get(mask_of(contacts))
+        a = self._solve(contact_set, q, v, tau)
+        return _assemble_step(v + dt * a, *self._differentiate(contact_set), dt)
+
+    def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
+        """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
+        force = self._generalised_force
+        force[6:] = tau
+        s = contact_set
+        return pin.constraintDynamics(
+            self.model, s.data, q, v, force, s.models, s.datas, s.proximal
+        ).copy()
+
+    def _differentiate(self, contact_set: ContactSet) -> tuple[Array, Array, Array]:
+        """Return da/dq, da/dv, da/dtau (18, 18) at the point that `_solve` was called for."""
+        s = contact_set
+        return pin.computeConstraintDynamicsDerivatives(
+            self.model, s.data, s.models, s.datas, s.proximal
+        )[:3]
+
+
+@njit(cache=True)
+def _integrate_configuration(q: Array, v: Array, dt: float) -> Array:
+    """Return q (+) v dt."""
+    dx = np.zeros(2 * v.shape[0])
+    dx[: v.shape[0]] = dt * v
+    return integrate(q, v, dx)[0]
+
+
+@njit(cache=True)
+def _exp3_right_jacobian(phi: Array) -> Array:
+    """Return Jr(phi) (3, 3): exp3(phi + d) = exp3(phi) exp3(Jr d) + O(d^2)."""
+    angle2 = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2
+    if angle2 < 1e-6:
+        b, c = 0.5 - angle2 / 24.0, 1.0 / 6.0 - angle2 / 120.0
+    else:
+        angle = np.sqrt(angle2)
+        b, c = (1.0 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
+    cross = skew(phi)
+    return np.eye(3) - b * cross + c * (cross @ cross)
+
+
+@njit(cache=True)
+def _assemble_step(
+    v_next: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float
+) -> tuple[Array, Array]:
+    """Return A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration.
+
+    With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
+    dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
+    """
+    nv = v_next.shape[0]
+    A = np.zeros((2 * nv, 2 * nv))
+    B = np.zeros((2 * nv, nv - 6))
+    for i in range(nv):  # the velocity half: dv+ = dv + dt da
+        for j in range(nv):
+            A[nv + i, j] = dt * a_q[i, j]
+            A[nv + i, nv + j] = dt * a_v[i, j]
+        A[nv + i, nv + i] += 1.0
+        for j in range(nv - 6):
+            B[nv + i, j] = dt * a_tau[i, 6 + j]
+    A[6:nv] = dt * A[nv + 6 :]
+    B[6:nv] = dt * B[nv + 6 :]
+    for i in range(6, nv):
+        A[i, i] += 1.0
+    rotation = np.ascontiguousarray(exp3(dt * v_next[3:6]).T)
+    angular = dt * _exp3_right_jacobian(dt * v_next[3:6])
+    A[:3] = (dt * rotation) @ A[nv : nv + 3]
+    A[3:6] = angular @ A[nv + 3 : nv + 6]
+    B[:3] = (dt * rotation) @ B[nv : nv + 3]
+    B[3:6] = angular @ B[nv + 3 : nv + 6]
+    A[:3, :3] += rotation
+    A[:3, 3:6] -= dt * (rotation @ skew(v_next[:3]))
+    A[3:6, 3:6] += rotation
+    return A, B
