@@ -119,26 +119,35 @@ def _assemble_step(
     dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
     """
     nv = v_next.shape[0]
-    A = np.zeros((2 * nv, 2 * nv))
-    B = np.zeros((2 * nv, nv - 6))
-    for i in range(nv):  # the velocity half: dv+ = dv + dt da
-        for j in range(nv):
-            A[nv + i, j] = dt * a_q[i, j]
-            A[nv + i, nv + j] = dt * a_v[i, j]
-        A[nv + i, nv + i] += 1.0
-        for j in range(nv - 6):
-            B[nv + i, j] = dt * a_tau[i, 6 + j]
+    A = np.empty((2 * nv, 2 * nv))
+    A[nv:, :nv] = dt * a_q
+    A[nv:, nv:] = dt * a_v
+    B = np.empty((2 * nv, nv - 6))
+    B[nv:] = dt * a_tau[:, 6:]
+    for i in range(nv):
+        A[nv + i, nv + i] += 1.0  # the velocity half: dv+ = dv + dt da
     A[6:nv] = dt * A[nv + 6 :]
     B[6:nv] = dt * B[nv + 6 :]
     for i in range(6, nv):
         A[i, i] += 1.0
-    rotation = np.ascontiguousarray(exp3(dt * v_next[3:6]).T)
+    rotation = exp3(dt * v_next[3:6]).T.copy()
+    linear = dt * rotation
     angular = dt * _exp3_right_jacobian(dt * v_next[3:6])
-    A[:3] = (dt * rotation) @ A[nv : nv + 3]
-    A[3:6] = angular @ A[nv + 3 : nv + 6]
-    B[:3] = (dt * rotation) @ B[nv : nv + 3]
-    B[3:6] = angular @ B[nv + 3 : nv + 6]
+    _multiply_rows(linear, A[nv : nv + 3], A[:3])
+    _multiply_rows(angular, A[nv + 3 : nv + 6], A[3:6])
+    _multiply_rows(linear, B[nv : nv + 3], B[:3])
+    _multiply_rows(angular, B[nv + 3 : nv + 6], B[3:6])
     A[:3, :3] += rotation
-    A[:3, 3:6] -= dt * (rotation @ skew(v_next[:3]))
+    A[:3, 3:6] -= linear @ skew(v_next[:3])
     A[3:6, 3:6] += rotation
     return A, B
+
+
+@njit(cache=True)
+def _multiply_rows(matrix: Array, rows: Array, out: Array) -> None:
+    """Write matrix (3, 3) @ rows (3, n) to `out`; a plain loop beats BLAS at this size."""
+    for i in range(3):
+        for j in range(rows.shape[1]):
+            out[i, j] = (
+                matrix[i, 0] * rows[0, j] + matrix[i, 1] * rows[1, j] + matrix[i, 2] * rows[2, j]
+            )

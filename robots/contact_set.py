@@ -11,7 +11,7 @@ from robots.rotations import Array
 
 def mask_of(contacts: Sequence[float] | Array) -> int:
     """Return the bit mask of a contact vector (4): bit i is set when contacts[i] > 0.5."""
-    c0, c1, c2, c3 = contacts
+    c0, c1, c2, c3 = contacts.tolist() if isinstance(contacts, np.ndarray) else contacts
     return (c0 > 0.5) | (c1 > 0.5) << 1 | (c2 > 0.5) << 2 | (c3 > 0.5) << 3
 
 
