@@ -1,0 +1,26 @@
+"""The MuJoCo model of the robot in the world that the options describe."""
+
+import math
+
+import mujoco
+
+from robots.a1.models import load_mujoco
+from sim_bridge.options import SimulationOptions
+
+
+def build_model(options: SimulationOptions) -> mujoco.MjModel:
+    """Load the A1 and apply friction, masses, floor and motor limits."""
+    model = load_mujoco(timestep=options.timestep)
+    model.geom_friction[:, 0] = options.friction
+    model.body_mass *= options.mass_scale
+    model.body_inertia *= options.mass_scale
+    model.body_mass[model.body("trunk").id] += options.payload_mass
+    half = -0.5 * options.floor_slope
+    model.geom_quat[model.geom("floor").id] = (math.cos(half), 0.0, math.sin(half), 0.0)
+    limit = options.motors.torque_limit
+    model.actuator_ctrlrange[:] = (-limit, limit)
+    model.actuator_forcerange[:] = (-limit, limit)
+    # A diverged state must show as such; MuJoCo would silently put the robot back at its start.
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+    return model

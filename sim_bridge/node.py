@@ -1,0 +1,164 @@
+"""The simulation's process: a thin loop around SimulatedA1."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from runtime.bus import Bus
+from runtime.clock import Clock
+from runtime.messages import MotorCommand
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, SIMULATED_READING
+from sim_bridge.perturbation_script import TICK
+from sim_bridge.simulated_a1 import SimulatedA1
+
+Stop = Callable[[], bool]
+
+
+class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the process runs.
+
+    Attributes:
+        truth_every: in real time, ticks from one published truth to the next; paused: every tick.
+        reading_subscribers: how many must listen to readings before the robot comes to life.
+        truth_subscribers: how many must listen to truths before.
+        connect_timeout_s: how long to wait for them [s].
+        after_fall_s: how long the run goes on after a fall [s].
+        catch_up_ticks: in real time, how many ticks in a row may be made up for when late; a longer
+            delay stops the simulated world for that time, because no robot could be controlled
+            through it.
+    """
+
+    truth_every: int = 5
+    reading_subscribers: int = 1
+    truth_subscribers: int = 0
+    connect_timeout_s: float = 30.0
+    after_fall_s: float = 0.5
+    catch_up_ticks: int = 5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for counts and times out of range."""
+        if self.truth_every < 1 or self.catch_up_ticks < 0 or self.after_fall_s < 0.0:
+            raise ValueError("need truth_every >= 1, catch_up_ticks >= 0, after_fall_s >= 0")
+
+
+class _Loop:
+    """The state of one run."""
+
+    def __init__(
+        self, simulation: SimulatedA1, bus: Bus, clock: Clock, options: SimulationNodeOptions
+    ) -> None:
+        self._simulation, self._clock, self._options = simulation, clock, options
+        self.commands_from = bus.subscriber(MOTOR_COMMAND)
+        self._readings = bus.publisher(SIMULATED_READING)
+        self._truths = bus.publisher(GROUND_TRUTH)
+        self._truth_every = 1 if clock.paused else options.truth_every
+        self.commands, self.caught_up, self.lost = 0, 0, 0
+        self.fell_at_s: float | None = None
+
+    def connect(self, stop: Stop) -> bool:
+        """Wait for who shall listen; False when they do not come."""
+        options = self._options
+        return self._readings.wait_for_subscribers(
+            options.reading_subscribers, options.connect_timeout_s, stop
+        ) and self._truths.wait_for_subscribers(
+            options.truth_subscribers, options.connect_timeout_s, stop
+        )
+
+    def catch_up(self, due: int) -> None:
+        """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
+        missed = due - self.lost - self._simulation.tick
+        for _ in range(min(missed, self._options.catch_up_ticks)):
+            self._simulation.advance(None)
+            self.caught_up += 1
+        self.lost += max(0, missed - self._options.catch_up_ticks)
+
+    def publish(self) -> None:
+        """Send this tick's reading and, when it is its turn, truth."""
+        stamp = self._clock.now()
+        if self._simulation.tick % self._truth_every == 0:
+            self._truths.send(self._simulation.truth(stamp))
+        self._readings.send(self._simulation.reading(stamp))
+
+    def collect(self, stop: Stop) -> MotorCommand | None:
+        """This tick's command (paused) or the newest, if there is a new one (real time)."""
+        command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
+        self.commands += command is not None
+        return command
+
+    def advance(self, command: MotorCommand | None) -> None:
+        """Live through one tick and note a fall."""
+        self._simulation.advance(command)
+        if self._simulation.fell and self.fell_at_s is None:
+            self.fell_at_s = self._simulation.time
+
+    def over(self, duration: float) -> bool:
+        """Whether the time [s], or the time after a fall, is up."""
+        fell_at_s = self.fell_at_s
+        end = (
+            duration if fell_at_s is None else min(duration, fell_at_s + self._options.after_fall_s)
+        )
+        return self._simulation.tick >= round(end / TICK)
+
+
+def run(
+    simulation: SimulatedA1,
+    bus: Bus,
+    clock: Clock,
+    duration: float,
+    stop: Stop,
+    options: SimulationNodeOptions | None = None,
+) -> dict[str, Any]:
+    """Simulate for `duration` simulated seconds, or less: after a fall, when stopped, or alone.
+
+    Each tick publishes reading and truth, collects a command and lives through 1 ms. Paused, every
+    tick waits for the command of that tick; in real time the newest command holds until the next.
+
+    Args:
+        simulation: at its start.
+        bus: of this process; publishes SIMULATED_READING and GROUND_TRUTH.
+        clock: ticking every 1 ms.
+        duration: [simulated s].
+        stop: true when the process shall end.
+        options: of the loop.
+
+    Returns:
+        The report, plain values only: `status` (done, fell, stopped, no_command, no_subscriber),
+        `ticks`, `simulated_s`, `fell`, `fell_at_s`, `final_position` [m], `final_quaternion` (x, y,
+        z, w), `commands`, `undecodable`, `missed`, `caught_up`, `lost`, `lateness_us`.
+    """
+    loop = _Loop(simulation, bus, clock, options or SimulationNodeOptions())
+    status = _live(loop, clock, duration, stop) if loop.connect(stop) else "no_subscriber"
+    return _report(loop, simulation, clock, "stopped" if stop() else status)
+
+
+def _live(loop: _Loop, clock: Clock, duration: float, stop: Stop) -> str:
+    while not loop.over(duration) and not stop():
+        loop.catch_up(clock.wait_tick())
+        loop.publish()
+        command = loop.collect(stop)
+        if command is None and clock.paused:
+            return "no_command"
+        loop.advance(command)
+    loop.publish()
+    return "done" if loop.fell_at_s is None else "fell"
+
+
+def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> dict[str, Any]:
+    q = simulation.truth().q
+    statistics = clock.statistics()
+    return {
+        "status": status,
+        "ticks": simulation.tick,
+        "simulated_s": simulation.time,
+        "fell": simulation.fell,
+        "fell_at_s": loop.fell_at_s,
+        "final_position": q[:3].tolist(),
+        "final_quaternion": q[3:7].tolist(),
+        "commands": loop.commands,
+        "undecodable": loop.commands_from.undecodable,
+        "missed": statistics.missed,
+        "caught_up": loop.caught_up,
+        "lost": loop.lost,
+        "lateness_us": msgspec.to_builtins(statistics.lateness_us),
+    }

@@ -1,0 +1,128 @@
+"""Scripted disturbances of the simulated robot, as data: what, when and how much.
+
+One event is a mapping with a `kind`, as design and suite files write it::
+
+    {kind: base_velocity, at: 1.35, value: [0.0, 1.5, 0.0]}
+    {kind: base_force, at: {foot: FR, phase: swing, cycle: 2}, for: 0.1, value: [0.0, 80.0, 0.0]}
+    {kind: motor_block, at: 0.8, for: 0.15}
+"""
+
+import math
+from typing import Protocol
+
+import msgspec
+
+Vector = tuple[float, float, float]
+FEET = ("FR", "FL", "RR", "RL")
+PHASES = ("swing", "stance")
+
+
+def _check_one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise ValueError(f"{name} is {value!r}; accepted: {', '.join(accepted)}")
+
+
+class PhaseInstant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The start of one foot's swing or stance in one gait cycle (cycles count from 0)."""
+
+    foot: str
+    phase: str
+    cycle: int
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a foot or phase that is none, or a cycle before the first."""
+        _check_one_of("foot", self.foot, FEET)
+        _check_one_of("phase", self.phase, PHASES)
+        if self.cycle < 0:
+            raise ValueError(f"cycle is {self.cycle}; cycles count from 0")
+
+
+Instant = float | PhaseInstant
+
+
+class GaitClock(Protocol):
+    """Knows when phases begin; the controller's gait schedule answers this."""
+
+    def phase_start(self, foot: str, phase: str, cycle: int) -> float:
+        """Start [simulated s] of `phase` of `foot` in gait cycle `cycle`."""
+        ...
+
+
+def _check_start(at: Instant) -> None:
+    if not isinstance(at, PhaseInstant) and not 0.0 <= at < math.inf:
+        raise ValueError(f"at is {at}; give seconds >= 0 or {{foot, phase, cycle}}")
+
+
+def _check_length(duration: float) -> None:
+    if not 0.0 < duration < math.inf:
+        raise ValueError(f"for is {duration}; give seconds > 0")
+
+
+def _check_value(value: Vector) -> None:
+    if not all(math.isfinite(component) for component in value):
+        raise ValueError(f"value is {list(value)}; give three finite numbers")
+
+
+class BaseVelocity(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_velocity", tag_field="kind"
+):
+    """Adds `value` [m/s, world frame] to the trunk's linear velocity at the instant `at` [s]."""
+
+    at: Instant
+    value: Vector
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a negative time or a value that is not finite."""
+        _check_start(self.at)
+        _check_value(self.value)
+
+
+class BaseForce(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_force", tag_field="kind"
+):
+    """Pushes the trunk at its centre of mass with `value` [N, world frame] for `for` [s]."""
+
+    at: Instant
+    value: Vector
+    duration: float = msgspec.field(name="for")
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a negative time, no duration or a value that is not finite."""
+        _check_start(self.at)
+        _check_length(self.duration)
+        _check_value(self.value)
+
+
+class MotorBlock(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="motor_block", tag_field="kind"
+):
+    """Blocks the commands of all motors for `for` [s]: no torque (thesis, section 6.5.3)."""
+
+    at: Instant
+    duration: float = msgspec.field(name="for")
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a negative time or no duration."""
+        _check_start(self.at)
+        _check_length(self.duration)
+
+
+Perturbation = BaseVelocity | BaseForce | MotorBlock
+KINDS: dict[str, type[msgspec.Struct]] = {
+    "base_velocity": BaseVelocity,
+    "base_force": BaseForce,
+    "motor_block": MotorBlock,
+}
+
+
+def start_time(event: Perturbation, gait: GaitClock | None) -> float:
+    """When `event` begins [simulated s], asking the gait for a phase.
+
+    Raises:
+        ValueError: the event names a gait phase and there is no gait.
+    """
+    if not isinstance(event.at, PhaseInstant):
+        return event.at
+    if gait is None:
+        raise ValueError("at: {foot, phase, cycle} needs a gait with swings; give seconds instead")
+    return gait.phase_start(event.at.foot, event.at.phase, event.at.cycle)

@@ -1,0 +1,148 @@
+"""What the A1's sensors say of the true state: noise, bias, drift and quantisation."""
+
+import math
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.rotations import quaternion_product
+
+Array = NDArray[np.float64]
+
+# Where each sensor's numbers stand in the vector of all measurements.
+_TILT, _GYRO, _FORCE = slice(0, 3), slice(3, 6), slice(6, 9)
+_POSITION, _VELOCITY, _TORQUE, _FOOT = slice(9, 21), slice(21, 33), slice(33, 45), slice(45, 49)
+_SIZE = 49
+
+
+class SensorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Standard deviations of the sensors' errors; biases are drawn once, noise at every tick.
+
+    Unitree publishes none of these numbers; they are assumptions. The inertial ones are typical of
+    MEMS units at 1 kHz, the encoder's quantum is 14 bits a motor turn over the gear of 9.1.
+
+    Attributes:
+        noise: factor on every error below; 0 or false gives perfect sensors.
+        orientation_noise: of the attitude, each tick [rad].
+        orientation_bias: constant tilt and heading error of the attitude [rad].
+        yaw_drift: rate at which the heading turns away [rad/s]; a value, not a deviation.
+        gyro_noise: each tick [rad/s].
+        gyro_bias: constant [rad/s].
+        accelerometer_noise: each tick [m/s^2].
+        accelerometer_bias: constant [m/s^2].
+        accelerometer_range: readings are cut at plus and minus this [m/s^2] (16 g), noise or not.
+        joint_position_noise: each tick [rad].
+        joint_position_quantum: step of the encoder [rad].
+        joint_velocity_noise: each tick [rad/s].
+        joint_torque_noise: each tick [N m].
+        foot_force_noise: each tick [N].
+        foot_force_offset: constant per foot [N].
+    """
+
+    noise: float | bool = 1.0
+    orientation_noise: float = 0.0005
+    orientation_bias: float = 0.003
+    yaw_drift: float = 0.0
+    gyro_noise: float = 0.005
+    gyro_bias: float = 0.002
+    accelerometer_noise: float = 0.05
+    accelerometer_bias: float = 0.03
+    accelerometer_range: float = 157.0
+    joint_position_noise: float = 0.0002
+    joint_position_quantum: float = 2.0 * math.pi / 2**14 / 9.1
+    joint_velocity_noise: float = 0.03
+    joint_torque_noise: float = 0.2
+    foot_force_noise: float = 2.0
+    foot_force_offset: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a negative or non-finite deviation."""
+        for name in self.__struct_fields__:
+            value = float(getattr(self, name))
+            if not math.isfinite(value) or (value < 0.0 and name != "yaw_drift"):
+                raise ValueError(f"sensors: {name} is {value}; give a finite number >= 0")
+
+
+class Sensed(NamedTuple):
+    """The numbers of one reading, in a SensorReading's units and orders."""
+
+    quaternion_imu_in_world: Array  # (4) x, y, z, w
+    angular_velocity_imu: Array  # (3) [rad/s]
+    linear_acceleration_imu: Array  # (3) [m/s^2]
+    joint_position: Array  # (12) [rad]
+    joint_velocity: Array  # (12) [rad/s]
+    joint_torque: Array  # (12) [N m]
+    foot_force: Array  # (4) [N]
+
+
+class Sensors:
+    """The robot's sensors; the errors depend on the seed and the number of readings only."""
+
+    def __init__(self, options: SensorOptions, seed: int) -> None:
+        """Draw the constant errors from `seed`."""
+        factor = float(options.noise)
+        self._random = np.random.default_rng(seed)
+        self._deviation = factor * _noise_deviation(options)
+        self._offset = factor * _bias_deviation(options) * self._random.standard_normal(_SIZE)
+        self._quantum = options.joint_position_quantum if factor > 0.0 else 0.0
+        self._yaw_drift = factor * options.yaw_drift
+        self._range = options.accelerometer_range
+
+    def sense(
+        self, time: float, q: Array, v: Array, force: Array, torque: Array, foot_force: Array
+    ) -> Sensed:
+        """Measure one state.
+
+        Args:
+            time: simulated time, for the drift [s].
+            q: (19) true configuration.
+            v: (18) true velocity.
+            force: (3) true specific force in the base [m/s^2].
+            torque: (12) true joint torque [N m].
+            foot_force: (4) true normal force [N].
+        """
+        clean = np.concatenate((np.zeros(3), v[3:6], force, q[7:], v[6:], torque, foot_force))
+        noise = self._deviation * self._random.standard_normal(_SIZE)
+        measured = clean + self._offset + noise
+        if self._quantum > 0.0:
+            measured[_POSITION] = self._quantum * np.rint(measured[_POSITION] / self._quantum)
+        return Sensed(
+            _tilted(q[3:7], measured[_TILT], self._yaw_drift * time),
+            measured[_GYRO],
+            np.minimum(self._range, np.maximum(-self._range, measured[_FORCE])),
+            measured[_POSITION],
+            measured[_VELOCITY],
+            measured[_TORQUE],
+            measured[_FOOT],
+        )
+
+
+def _tilted(quaternion: Array, error: Array, yaw: float) -> Array:
+    """The attitude turned by a small `error` (3) in the base and by `yaw` about world z [rad]."""
+    small = np.array((0.5 * error[0], 0.5 * error[1], 0.5 * error[2], 1.0))
+    heading = np.array((0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)))
+    small /= math.sqrt(small @ small)
+    return quaternion_product(heading, quaternion_product(quaternion, small))
+
+
+def _noise_deviation(options: SensorOptions) -> Array:
+    deviation = np.zeros(_SIZE)
+    deviation[_TILT] = options.orientation_noise
+    deviation[_GYRO] = options.gyro_noise
+    deviation[_FORCE] = options.accelerometer_noise
+    deviation[_POSITION] = options.joint_position_noise
+    deviation[_VELOCITY] = options.joint_velocity_noise
+    deviation[_TORQUE] = options.joint_torque_noise
+    deviation[_FOOT] = options.foot_force_noise
+    return deviation
+
+
+def _bias_deviation(options: SensorOptions) -> Array:
+    deviation = np.zeros(_SIZE)
+    deviation[_TILT] = options.orientation_bias
+    deviation[_GYRO] = options.gyro_bias
+    deviation[_FORCE] = options.accelerometer_bias
+    deviation[_FOOT] = options.foot_force_offset
+    return deviation

@@ -1,0 +1,69 @@
+"""The start of every run: standing still, with the torques that hold the robot up."""
+
+import math
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from sim_bridge.motors import motor_torques
+
+Array = NDArray[np.float64]
+
+_SETTLE_S = 1.0  # [s], enough for soft contacts to come to rest under the stiff gains
+_STIFF = (400.0, 8.0)  # kp [N m/rad], kd [N m s/rad] while settling
+_HOLD = (60.0, 2.0)  # kp, kd of the hold that waits for the first command
+_UNLIMITED = (1e3, 1e3, 2e3)
+
+
+def stand(model: mujoco.MjModel, data: mujoco.MjData, floor_slope: float) -> Array:
+    """Put the robot on the floor, at rest above the origin, at time 0.
+
+    The feet start at the height where they just touch; gravity is carried by the torques of static
+    equilibrium, and a short settling under stiff gains lets the soft contacts come to rest.
+
+    Args:
+        model: the simulated robot.
+        data: overwritten.
+        floor_slope: [rad], uphill along x; the robot stands parallel to the floor.
+
+    Returns:
+        The command (5, 12), rows q, dq, kp, kd, tau, that keeps it standing.
+    """
+    mujoco.mj_resetData(model, data)
+    normal = np.array((-math.sin(floor_slope), 0.0, math.cos(floor_slope)))
+    data.qpos[:3] = STAND_HEIGHT * normal
+    data.qpos[3:7] = (math.cos(-0.5 * floor_slope), 0.0, math.sin(-0.5 * floor_slope), 0.0)
+    data.qpos[7:] = STAND_JOINTS
+    mujoco.mj_forward(model, data)
+    torque = _holding_torque(model, data)
+    _settle(model, data, _command(_STIFF, torque))
+    data.qpos[:3] = normal * (normal @ data.qpos[:3])
+    data.qvel[:] = 0.0
+    data.time = 0.0
+    mujoco.mj_forward(model, data)
+    return _command(_HOLD, torque)
+
+
+def _holding_torque(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
+    """Joint torques (12) [N m] of static equilibrium: g = S' tau + J' f with the least-norm f."""
+    jacobian = np.zeros((12, model.nv))
+    for i, name in enumerate(FOOT_NAMES):
+        geom = model.geom(f"{name}_foot").id
+        rows = jacobian[3 * i : 3 * i + 3]
+        mujoco.mj_jac(model, data, rows, None, data.geom_xpos[geom], model.geom_bodyid[geom])
+    gravity = data.qfrc_bias
+    force = np.linalg.lstsq(jacobian[:, :6].T, gravity[:6], rcond=None)[0]
+    return gravity[6:] - jacobian[:, 6:].T @ force
+
+
+def _command(gains: tuple[float, float], torque: Array) -> Array:
+    ones = np.ones(12)
+    return np.array((STAND_JOINTS, 0.0 * ones, gains[0] * ones, gains[1] * ones, torque))
+
+
+def _settle(model: mujoco.MjModel, data: mujoco.MjData, command: Array) -> None:
+    for _ in range(round(_SETTLE_S / model.opt.timestep)):
+        motor_torques(command, data.qpos[7:], data.qvel[6:], _UNLIMITED, data.ctrl)
+        mujoco.mj_step(model, data)
