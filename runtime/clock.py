@@ -5,80 +5,18 @@ Nodes are written against `Clock`; which of the two they get is the only differe
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
-from runtime.histogram import LogHistogram, Quantiles
+from runtime.clock_protocol import Clock, TickedSource, TickedT, TickStatistics
+from runtime.histogram import LogHistogram
+
+__all__ = ["Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
 
 PATIENCE_S = 120.0  # how long lock step waits for a message; first calls may compile for a minute
 LATENESS_RESOLUTION_US = 1.0
 
 
-@dataclass(frozen=True)
-class TickStatistics:
-    """How well a clock kept time: ticks served, ticks skipped, lateness of those served [us]."""
-
-    ticks: int = 0
-    missed: int = 0
-    lateness_us: Quantiles = field(default_factory=Quantiles)
-
-
-class Ticked(Protocol):
-    """A message that carries the number of the tick it belongs to."""
-
-    @property
-    def tick(self) -> int:
-        """Number of the tick."""
-        ...
-
-
-TickedT = TypeVar("TickedT", bound=Ticked)
-TickedT_co = TypeVar("TickedT_co", bound=Ticked, covariant=True)
-
-
-class TickedSource(Protocol[TickedT]):
-    """What a clock asks of a subscriber (`runtime.bus.Subscriber` is one)."""
-
-    def newest(self) -> TickedT | None:
-        """The newest message since the last call, without blocking."""
-        ...
-
-    def wait_for(
-        self,
-        predicate: Callable[[TickedT], bool],
-        timeout_s: float,
-        stop: Callable[[], bool] | None = None,
-    ) -> TickedT | None:
-        """The next message that fulfils `predicate`; None when stopped or out of time [s]."""
-        ...
-
-
-class Clock(Protocol):
-    """Time, ticks, and the messages that belong to a tick."""
-
-    paused: bool
-
-    def now(self) -> float:
-        """The time that stamps messages [s]."""
-        ...
-
-    def wait_tick(self) -> int:
-        """Wait for the next tick and return its number; the first call returns 0 at once."""
-        ...
-
-    def collect(
-        self, source: TickedSource[TickedT], tick: int, stop: Callable[[], bool]
-    ) -> TickedT | None:
-        """The message that `tick` works with, None where there is none."""
-        ...
-
-    def statistics(self) -> TickStatistics:
-        """How well time was kept so far."""
-        ...
-
-
 class RealTimeClock:
-    """Ticks at absolute times start + k period; late ones are skipped and counted, never made up."""
+    """Ticks at absolute times start + k period; late ones are skipped and counted, not made up."""
 
     paused = False
 
@@ -148,7 +86,7 @@ class PausedClock:
     ) -> TickedT | None:
         """Block until the message of `tick` has come.
 
-        None when stopped, after `patience_s`, or when a later tick's message shows that it never will.
+        None when stopped, after `patience_s`, or when a later tick's message came in its place.
         """
         message = source.wait_for(lambda m: m.tick >= tick, self._patience, stop)
         return message if message is not None and message.tick == tick else None

@@ -11,7 +11,7 @@ SMOOTHING = 0.05  # weight of the newest interval in the frequency estimate
 
 @dataclass(frozen=True)
 class TopicFreshness:
-    """State of one topic: "silent" before its first message; age [s] since it; smoothed rate [Hz]."""
+    """State of one topic, silent before its first message; age of the newest [s], rate [Hz]."""
 
     state: Literal["silent", "alive", "late"] = "silent"
     age_s: float = float("inf")

@@ -1,6 +1,7 @@
 """The stop flag: a process ends its loop at the next tick after SIGTERM or SIGINT."""
 
 import signal
+import threading
 from types import FrameType
 from typing import Any
 
@@ -8,7 +9,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopFlag:
-    """Callable that says whether to stop; made in the main thread, it listens to SIGTERM and SIGINT.
+    """Callable that says whether to stop; made in the main thread, it listens to STOP_SIGNALS.
 
     Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. As a
     context manager it gives the previous handlers back.
@@ -16,9 +17,12 @@ class StopFlag:
 
     def __init__(self) -> None:
         self._stopped = False
-        self._previous = {number: signal.signal(number, self._on_signal) for number in STOP_SIGNALS}
+        listens = threading.current_thread() is threading.main_thread()
+        numbers = STOP_SIGNALS if listens else ()
+        self._previous = {number: signal.signal(number, self._on_signal) for number in numbers}
 
     def __call__(self) -> bool:
+        """Whether to stop."""
         return self._stopped
 
     def set(self) -> None:
