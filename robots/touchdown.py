@@ -1,0 +1,139 @@
+"""Touchdown of a foot: the sticking, plastic impact, its reset and its saltation matrix."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from hybrid.saltation import saltation_matrix
+from robots.contact_dynamics import ContactDynamics
+from robots.contact_set import mask_of
+from robots.rotations import Array
+
+Status = Literal["ok", "grazing", "separating"]
+
+MINIMUM_APPROACH_SPEED = 1e-3  # [m/s] below it (3.2) divides by nearly nothing
+
+
+class Impact(NamedTuple):
+    """A plastic impact and its derivatives, q staying as it is."""
+
+    v_plus: Array  # (18)
+    impulse: Array  # (4, 3) of the ground on the feet, world frame [N s]
+    dq: Array  # (18, 18) d v_plus / d q, local tangent
+    dv: Array  # (18, 18) d v_plus / d v_minus
+
+
+class Touchdown(NamedTuple):
+    """What a touchdown does to the state and, to first order, to its neighbours."""
+
+    v_plus: Array  # (18) velocity after
+    impulse: Array  # (4, 3) of the ground on the feet, world frame [N s]
+    reset_jacobian: Array  # (36, 36) D_x R, (3.76)
+    saltation: Array  # (36, 36) Xi, (3.2)
+    normal_velocity: float  # [m/s] of the foot along the ground's normal; negative comes down
+    status: Status  # "ok", or why `saltation` is only the reset's Jacobian
+
+
+def impact(
+    dynamics: ContactDynamics, q: Array, v_minus: Array, contacts: Sequence[float] | Array
+) -> Impact:
+    """Stop the feet in `contacts` at once: the frictional, plastic impact (3.67) with J_C.
+
+        v+ = M_C^dagger M v-,   M (v+ - v-) = J_C' p,   J_C v+ = 0
+
+    Every foot of `contacts` (4) takes part, whether it came down or stood. Returns new arrays.
+    """
+    s = dynamics.sets.get(mask_of(contacts))
+    model = dynamics.model
+    arguments = (model, s.data, q, v_minus, s.models, s.datas, 0.0, s.proximal)
+    v_plus = pin.impulseDynamics(*arguments).copy()
+    impulse = s.forces(s.data.impulse_c)
+    # Pinocchio 4.1 leaves the last call's numbers in the columns of joints that do not carry the
+    # foot, and subtracts from them: they must be zero.
+    s.data.dvc_dq[:] = 0.0
+    pin.computeImpulseDynamicsDerivatives(model, s.data, s.models, s.datas, 0.0, s.proximal)
+    # Pinocchio differentiates the jump v+ - v-, so the identity is added back.
+    return Impact(v_plus, impulse, s.data.ddq_dq.copy(), s.data.ddq_dv + np.eye(model.nv))
+
+
+def touchdown(
+    dynamics: ContactDynamics,
+    q: Array,
+    v_minus: Array,
+    tau: Array,
+    contacts_before: Sequence[float] | Array,
+    foot: int,
+    minimum_approach_speed: float = MINIMUM_APPROACH_SPEED,
+) -> Touchdown:
+    """Let `foot` touch down and stick while the feet that stand keep standing.
+
+    Xi is built from its definition (3.2), whose blocks are (3.83):
+
+        Xi = [ I - (J_C^dagger' J_C v-) J_n / (J_n v-)    0             ]
+             [ Z_C + D_q(M_C^dagger M v-)                 M_C^dagger M  ]
+
+    In the scanned (3.84) Z_C ends in J_C / (J_C v-), a division by a vector. The guard is the
+    foot's height alone, D_x g = [J_n 0] (3.77), so it must be J_n / (J_n v-):
+
+        Z_C = (M_C^dagger (C- v- - C+ v+) - J_C^dagger' Jdot_C+ v+ - D_q(M_C^dagger M v-) v-)
+              J_n / (J_n v-)
+
+    with M_C, J_C those of all feet that stand afterwards. Finite differences of simulated
+    touchdowns agree with this.
+
+    Args:
+        dynamics: the contact dynamics of the robot.
+        q: configuration (19) at touchdown.
+        v_minus: velocity (18) before.
+        tau: joint torques (12) [N m], the same before and after.
+        contacts_before: (4), above 0.5 for feet that stand already.
+        foot: 0 to 3, the foot that comes down.
+        minimum_approach_speed: [m/s]; a foot that comes down more slowly (3.11) gives the status
+            "grazing" or, when it goes up, "separating", and the reset's Jacobian as `saltation`.
+    """
+    nv = dynamics.model.nv
+    contacts_after = [float(c > 0.5) for c in contacts_before]
+    contacts_after[foot] = 1.0
+    hit = impact(dynamics, q, v_minus, contacts_after)
+
+    reset_jacobian = np.eye(2 * nv)
+    reset_jacobian[nv:, :nv] = hit.dq
+    reset_jacobian[nv:, nv:] = hit.dv
+
+    guard_gradient = np.zeros(2 * nv)
+    guard_gradient[:nv] = _normal_jacobian(dynamics, q, foot)
+    flow_before = _flow(dynamics, q, v_minus, tau, contacts_before)
+    flow_after = _flow(dynamics, q, hit.v_plus, tau, contacts_after)
+    xi = saltation_matrix(
+        reset_jacobian,
+        flow_before,
+        flow_after,
+        guard_gradient,
+        minimum_rate=minimum_approach_speed,
+    )
+    status = _status(xi.ok, xi.guard_rate, minimum_approach_speed)
+    return Touchdown(hit.v_plus, hit.impulse, reset_jacobian, xi.matrix, xi.guard_rate, status)
+
+
+def _status(transverse: bool, normal_velocity: float, minimum_approach_speed: float) -> Status:
+    """Say how the foot meets the ground (3.11)."""
+    if transverse:
+        return "ok"
+    return "separating" if normal_velocity > minimum_approach_speed else "grazing"
+
+
+def _flow(
+    dynamics: ContactDynamics, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
+) -> Array:
+    """Return F(x) (36) of (3.63) in the tangent at x: [v, a]."""
+    return np.concatenate((v, dynamics.acceleration(q, v, tau, contacts)[0]))
+
+
+def _normal_jacobian(dynamics: ContactDynamics, q: Array, foot: int) -> Array:
+    """Return J_n (18): how the height of the foot's centre changes with q."""
+    frame = dynamics.sets.foot_frames[foot]
+    # In the buffers of the empty set: the impact's derivatives leave their own Jacobians altered.
+    data = dynamics.sets.get(0).data
+    return pin.computeFrameJacobian(dynamics.model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)[2]
