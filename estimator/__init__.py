@@ -1,0 +1,1 @@
+"""Estimators: from a `SensorReading` to a `StateEstimate`."""

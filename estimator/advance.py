@@ -1,0 +1,121 @@
+"""From one reading's numbers to the next state of the leg-odometry filter, compiled."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.axis_filter import POSITION, VELOCITY
+from estimator.contact_trust import update_trust
+from estimator.filter_step import (
+    correct_all,
+    foot_weights,
+    healthy,
+    move_feet,
+    open_for_jump,
+    predict_all,
+    start,
+)
+from estimator.leg_measurements import leg_measurements
+from estimator.options import Parameters
+from robots.rotations import rotation_from_quaternion
+
+Array = NDArray[np.float64]
+
+READING = 38
+"""Numbers of a reading in one row: quaternion 4, gyroscope 3, accelerometer 3, q 12, dq 12, force 4."""
+LARGEST_NUMBER = 1e6
+
+
+class Memory(NamedTuple):
+    """All that the filter remembers, written in place by `advance` and `restart`."""
+
+    x: Array
+    """(3, 6) per world axis: base position [m], velocity [m/s], four foot positions [m]."""
+    covariance: Array
+    """(3, 6, 6) of `x`, axis by axis."""
+    contact: Array
+    """(3, 4): seconds since touchdown (negative in the air), probability, trust."""
+    evidence: Array
+    """(1,) how long the stance feet have agreed on a jump of the base [s]."""
+
+
+def new_memory() -> Memory:
+    """Memory of a filter that has seen nothing: identity covariance, no contact."""
+    contact = np.zeros((3, 4))
+    contact[0] = -1.0
+    return Memory(np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(1))
+
+
+@njit(cache=True)
+def usable(reading: Array) -> bool:
+    """Whether a reading's row (38) is finite, of possible size, with a quaternion near unity."""
+    for value in reading:
+        if not abs(value) < LARGEST_NUMBER:
+            return False
+    norm = np.sqrt((reading[:4] * reading[:4]).sum())
+    return 0.9 < norm < 1.1
+
+
+@njit(cache=True)
+def measure(reading: Array, foot_radius: float) -> tuple[Array, Array, Array, Array]:
+    """Rotation (3, 3) base to world and the `leg_measurements` (4, 3) each of a reading's row."""
+    quaternion = reading[:4] / np.sqrt((reading[:4] * reading[:4]).sum())
+    rotation = rotation_from_quaternion(quaternion)
+    positions, velocities, rolling = leg_measurements(
+        rotation, reading[4:7], reading[10:22], reading[22:34], foot_radius
+    )
+    return rotation, positions, velocities, rolling
+
+
+@njit(cache=True)
+def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters) -> None:
+    """Place the base at `place` (2) [m] with the height and velocity that the legs give.
+
+    The feet in contact stand on the plane z = 0; without any, the lowest foot touches it and the
+    velocity is zero.
+    """
+    _, positions, velocities, rolling = measure(reading, parameters.foot_radius)
+    memory.contact[0] = -1.0
+    update_trust(
+        reading[34:38], 0.0, memory.contact[0], memory.contact[1], memory.contact[2], parameters
+    )
+    for i in range(4):
+        if memory.contact[0, i] >= 0.0:
+            memory.contact[0, i] = parameters.touchdown_ramp
+    memory.contact[2] = memory.contact[1]
+    weights = memory.contact[1]
+    total = weights.sum()
+    velocity = np.zeros(3)
+    height = parameters.foot_radius - positions[:, 2].min()
+    if total > 0.5:
+        height = parameters.foot_radius - (weights * positions[:, 2]).sum() / total
+        for i in range(4):
+            velocity += weights[i] / total * (rolling[i] - velocities[i])
+    memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
+    memory.x[2, POSITION] = height
+    memory.evidence[0] = 0.0
+    start(memory.x, memory.covariance, positions, velocity)
+
+
+@njit(cache=True)
+def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -> bool:
+    """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged."""
+    x, covariance, contact = memory.x, memory.covariance, memory.contact
+    rotation, positions, velocities, rolling = measure(reading, parameters.foot_radius)
+    acceleration = rotation @ reading[7:10]
+    acceleration[2] -= parameters.gravity
+    update_trust(reading[34:38], dt, contact[0], contact[1], contact[2], parameters)
+    predict_all(x, covariance, acceleration, dt, parameters)
+    by_feet = rolling - velocities
+    residuals = by_feet - x[:, VELOCITY]
+    memory.evidence[0] = open_for_jump(
+        covariance, residuals, contact[2], memory.evidence[0], dt, parameters
+    )
+    weights = foot_weights(covariance, residuals, contact[2], parameters)
+    move_feet(x, covariance, rolling, weights, dt, parameters)
+    correct_all(x, covariance, positions, by_feet, weights, parameters)
+    return healthy(x, covariance, parameters)

@@ -1,0 +1,44 @@
+"""How far a foot can be trusted to stand, from its measured force."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.options import Parameters
+
+Array = NDArray[np.float64]
+
+
+@njit(cache=True)
+def contact_probability(force: float, touching: bool, parameters: Parameters) -> float:
+    """Smooth step in [0, 1] of a foot's force [N], zero for a foot that is off the ground."""
+    if not touching:
+        return 0.0
+    width = parameters.force_full - parameters.force_off
+    s = min(1.0, max(0.0, (force - parameters.force_off) / width))
+    return s * s * (3.0 - 2.0 * s)
+
+
+@njit(cache=True)
+def update_trust(
+    forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Parameters
+) -> None:
+    """Advance the four contacts by `dt` [s] with hysteresis and a ramp after touchdown.
+
+    forces (4) [N]. Written in place: age (4), seconds since touchdown, negative in the air;
+    probability (4), that the foot touches; trust (4) = probability times the ramp, that it stands
+    still: the first milliseconds after touchdown slip and bounce.
+    """
+    for foot in range(4):
+        touching = age[foot] >= 0.0
+        if touching and forces[foot] < parameters.force_off:
+            age[foot] = -1.0
+        elif touching:
+            age[foot] += dt
+        elif forces[foot] > parameters.force_on:
+            age[foot] = 0.0
+        probability[foot] = contact_probability(forces[foot], age[foot] >= 0.0, parameters)
+        ramp = min(1.0, max(0.0, age[foot] / parameters.touchdown_ramp))
+        trust[foot] = probability[foot] * ramp

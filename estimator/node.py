@@ -1,0 +1,79 @@
+"""The estimator's thin loop: each reading in, one estimate of the same tick and time out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any
+
+from estimator.interface import Estimator
+from runtime.bus import Publisher, Subscriber
+from runtime.clock import Clock
+from runtime.histogram import LogHistogram
+from runtime.messages import SensorReading, StateEstimate
+
+WAIT_S = 0.05
+"""Longest time without a look at the stop flag [s]."""
+SUBSCRIBER_TIMEOUT_S = 60.0
+DURATION_RESOLUTION_US = 1.0
+
+
+class UpdateStatistics:
+    """Counts of one run of the node and the times of its updates."""
+
+    def __init__(self) -> None:
+        """All zero."""
+        self.updates = 0
+        self.skipped = 0
+        self._last_tick: int | None = None
+        self._durations = LogHistogram(DURATION_RESOLUTION_US)
+
+    def record(self, tick: int, duration_s: float) -> None:
+        """Count one update of `duration_s` [s] and the ticks lost since the last one."""
+        if self._last_tick is not None:
+            self.skipped += max(0, tick - self._last_tick - 1)
+        self._last_tick = tick
+        self._durations.add(1e6 * duration_s)
+        self.updates += 1
+
+    def report(self) -> dict[str, Any]:
+        """Counts, and quantiles and maximum of the update time [us] (zeros without an update)."""
+        return {
+            "updates": self.updates,
+            "skipped_ticks": self.skipped,
+            "update_us": asdict(self._durations.quantiles()),
+        }
+
+
+def run(
+    estimator: Estimator,
+    readings: Subscriber[SensorReading],
+    estimates: Publisher[StateEstimate],
+    clock: Clock,
+    stop: Callable[[], bool],
+    subscribers: int = 0,
+) -> dict[str, Any]:
+    """Estimate until `stop()`; both modes alike: the readings are the clock.
+
+    Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
+    Returns the report: mode, updates, skipped_ticks (readings that newer ones overtook),
+    divergences, undecodable frames, update_us percentiles [us].
+    """
+    statistics = UpdateStatistics()
+    estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
+    while not stop():
+        reading = readings.wait(WAIT_S)
+        if reading is None:
+            continue
+        begin = perf_counter()
+        estimate = estimator.update(reading)
+        duration = perf_counter() - begin
+        estimates.send(estimate)
+        statistics.record(reading.tick, duration)
+    return {
+        "mode": "paused" if clock.paused else "realtime",
+        **statistics.report(),
+        "divergences": estimator.divergences,
+        "undecodable": readings.undecodable,
+    }

@@ -1,0 +1,50 @@
+"""Outliers among the stance-foot velocities, and jumps of the base that all feet agree on.
+
+A push can change the base velocity within a millisecond, between two samples of the
+accelerometer. Then every stance foot contradicts the filter, and all by the same vector; a
+slipping foot contradicts it alone. The first must open the filter, the second must not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.options import Parameters
+
+Array = NDArray[np.float64]
+
+
+@njit(cache=True)
+def jump_evidence(
+    residuals: Array, trust: Array, velocity_variance: float, parameters: Parameters
+) -> float:
+    """Squared speed [m2/s2] of a jump that the stance feet agree on, or 0.
+
+    residuals (4, 3) = foot-measured minus predicted base velocity [m/s], trust (4),
+    velocity_variance [m2/s2] of the prediction, one axis. It needs two feet (total trust of 1.5),
+    a mean beyond the gate and a scatter small beside that mean.
+    """
+    total = trust.sum()
+    if total < 1.5:
+        return 0.0
+    mean = np.zeros(3)
+    for i in range(4):
+        mean += trust[i] / total * residuals[i]
+    squared = (mean * mean).sum()
+    scatter = 0.0
+    for i in range(4):
+        scatter += trust[i] / total * ((residuals[i] - mean) ** 2).sum()
+    variance = velocity_variance + parameters.foot_velocity_noise**2 / total
+    gate = max(parameters.jump_speed**2, 3.0 * parameters.jump_gate**2 * variance)
+    if squared < gate or scatter > parameters.jump_scatter**2 * squared:
+        return 0.0
+    return squared
+
+
+@njit(cache=True)
+def huber_weight(residual: Array, variance: float, parameters: Parameters) -> float:
+    """Huber's weight in (0, 1] of one foot's residual (3) [m/s] with `variance` on each axis."""
+    distance = np.sqrt((residual * residual).sum() / (3.0 * variance))
+    return 1.0 if distance <= parameters.huber else parameters.huber / distance

@@ -1,0 +1,159 @@
+"""A kinematic A1 for tests: base motion and feet are given, joints follow by inverse kinematics.
+
+Independent of the estimator: it shares only the robot's kinematics with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.constants import FOOT_RADIUS, GRAVITY, STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
+from robots.a1.kinematics import (
+    foot_jacobians_in_base,
+    foot_positions_in_base,
+    inverse_kinematics,
+)
+from robots.rotations import exp3, quaternion_from_rotation
+from runtime.messages import SensorReading
+
+Array = NDArray[np.float64]
+DT = 1e-3
+UP = np.array([0.0, 0.0, 1.0])
+TROT = np.array([0, 1, 1, 0])
+HALF_CYCLE = 250
+
+
+@dataclass
+class Noise:
+    """Standard deviations of white sensor noise; zero by default."""
+
+    acceleration: float = 0.0
+    gyroscope: float = 0.0
+    joint_position: float = 0.0
+    joint_velocity: float = 0.0
+    force: float = 0.0
+    seed: int = 0
+    generator: np.random.Generator = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.generator = np.random.default_rng(self.seed)
+
+    def add(self, value: Array, deviation: float) -> Array:
+        return value + deviation * self.generator.standard_normal(value.shape)
+
+
+REAL_NOISE = {
+    "acceleration": 0.3, "gyroscope": 0.02, "joint_position": 5e-4, "joint_velocity": 0.05,
+    "force": 2.0,
+}  # fmt: skip
+
+
+class KinematicRobot:
+    """Base pose and velocity, and feet that stand (rolling on their spheres) or are moved."""
+
+    def __init__(self, noise: Noise | None = None, yaw: float = 0.0) -> None:
+        self.noise = noise or Noise()
+        self.tick = 0
+        self.rotation = exp3(np.array([0.0, 0.0, yaw]))
+        self.omega = np.zeros(3)  # base axes [rad/s]
+        self.position = np.array([0.0, 0.0, STAND_HEIGHT])
+        self.velocity = np.zeros(3)  # world [m/s]
+        self.acceleration = np.zeros(3)  # world [m/s2]
+        self.feet = self.position + foot_positions_in_base(np.array(STAND_JOINTS)) @ self.rotation.T
+        self.foot_velocities = np.zeros((4, 3))
+        self.stance = np.ones(4, dtype=bool)
+        self.force: Array | None = None
+        self._joint_velocity = np.zeros(12)
+
+    def step(self) -> None:
+        """One tick with constant acceleration and angular velocity."""
+        self.position = self.position + DT * self.velocity + 0.5 * DT**2 * self.acceleration
+        self.velocity = self.velocity + DT * self.acceleration
+        self.rotation = self.rotation @ exp3(DT * self.omega)
+        self.feet = self.feet + DT * self.foot_velocities
+        self.feet[self.stance, 2] = FOOT_RADIUS
+        self.tick += 1
+        self._solve_joint_velocities()
+
+    def joints(self) -> Array:
+        return inverse_kinematics((self.feet - self.position) @ self.rotation)
+
+    def reading(self) -> SensorReading:
+        """The noisy reading of the present state; four stance feet share the weight."""
+        noise, joints = self.noise, self.joints()
+        share = TOTAL_MASS * GRAVITY / max(1, int(self.stance.sum()))
+        force = np.where(self.stance, share, 0.0) if self.force is None else self.force
+        specific = self.rotation.T @ (self.acceleration + GRAVITY * UP)
+        return SensorReading(
+            tick=self.tick,
+            time=self.tick * DT,
+            quaternion_imu_in_world=quaternion_from_rotation(self.rotation),
+            angular_velocity_imu=noise.add(self.omega, noise.gyroscope),
+            linear_acceleration_imu=noise.add(specific, noise.acceleration),
+            joint_position=noise.add(joints, noise.joint_position),
+            joint_velocity=noise.add(self._joint_velocity, noise.joint_velocity),
+            joint_torque=np.zeros(12),
+            foot_force=noise.add(force, noise.force),
+        )
+
+    def _solve_joint_velocities(self) -> None:
+        """J dq = R' (foot velocity - v) - omega x r; a standing foot's own velocity is rolling."""
+        joints = self.joints()
+        relative = foot_positions_in_base(joints)
+        jacobians = foot_jacobians_in_base(joints)
+        for _ in range(6):
+            for i in range(4):
+                legs = slice(3 * i, 3 * i + 3)
+                if self.stance[i]:
+                    self.foot_velocities[i] = self._rolling(joints[legs], i)
+                wanted = self.rotation.T @ (self.foot_velocities[i] - self.velocity)
+                wanted -= np.cross(self.omega, relative[i])
+                self._joint_velocity[legs] = np.linalg.solve(jacobians[i], wanted)
+
+    def _rolling(self, joints: Array, i: int) -> Array:
+        hip, thigh, calf = self._joint_velocity[3 * i : 3 * i + 3]
+        to_leg = exp3(np.array([joints[0], 0.0, 0.0]))
+        omega = self.omega + np.array([hip, 0.0, 0.0]) + to_leg @ np.array([0, thigh + calf, 0.0])
+        return np.cross(self.rotation @ omega, FOOT_RADIUS * UP)
+
+
+class Trot:
+    """Moves a `KinematicRobot` in a trot at a constant world velocity and yaw rate."""
+
+    def __init__(self, robot: KinematicRobot, velocity: Array, yaw_rate: float = 0.0) -> None:
+        self.robot = robot
+        robot.velocity = np.array(velocity, dtype=float)
+        robot.omega = np.array([0.0, 0.0, yaw_rate])
+        self._home = foot_positions_in_base(np.array(STAND_JOINTS))
+        self._lifted = robot.feet.copy()
+
+    def step(self) -> None:
+        robot = self.robot
+        half, phase = divmod(robot.tick, HALF_CYCLE)
+        if phase == 0:
+            self._lifted = robot.feet.copy()
+        robot.stance = (TROT == half % 2)
+        for i in np.flatnonzero(~robot.stance):
+            robot.foot_velocities[i] = self._swing_velocity(i, phase)
+        robot.step()
+
+    def _swing_velocity(self, i: int, phase: int) -> Array:
+        """Smooth swing to the foot's home, half a stance ahead of where the base will be."""
+        robot = self.robot
+        left = (HALF_CYCLE - phase) * DT
+        turned = robot.rotation @ exp3(robot.omega * (left + 0.5 * HALF_CYCLE * DT))
+        target = robot.position + robot.velocity * (left + 0.5 * HALF_CYCLE * DT)
+        target = target + turned @ self._home[i]
+        target[2] = FOOT_RADIUS
+        s0, s1 = phase / HALF_CYCLE, (phase + 1) / HALF_CYCLE
+        return (_swing(self._lifted[i], target, s1) - _swing(self._lifted[i], target, s0)) / DT
+
+
+def _swing(start: Array, end: Array, s: float) -> Array:
+    blend = s * s * (3.0 - 2.0 * s)
+    place = start + blend * (end - start)
+    place[2] = FOOT_RADIUS + 0.06 * np.sin(np.pi * s) ** 2
+    return place

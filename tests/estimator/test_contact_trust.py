@@ -1,0 +1,58 @@
+"""Contact from foot forces: hysteresis, probability and the ramp after touchdown."""
+
+import numpy as np
+import pytest
+
+from estimator.contact_trust import update_trust
+from estimator.options import LegOdometryOptions, parameters
+
+OPTIONS = LegOdometryOptions()
+
+
+class Contacts:
+    def __init__(self) -> None:
+        self.age, self.probability, self.trust = -np.ones(4), np.zeros(4), np.zeros(4)
+
+    def step(self, force: float) -> tuple[float, float]:
+        forces = np.full(4, force)
+        update_trust(
+            forces, 1e-3, self.age, self.probability, self.trust, parameters(OPTIONS)
+        )
+        assert np.all(self.probability == self.probability[0])
+        return float(self.probability[0]), float(self.trust[0])
+
+
+def test_between_the_thresholds_a_foot_keeps_its_state() -> None:
+    contacts, between = Contacts(), 0.5 * (OPTIONS.force_off + OPTIONS.force_on)
+    assert contacts.step(between) == (0.0, 0.0)
+    contacts.step(OPTIONS.force_full)
+    assert contacts.step(between)[0] > 0.0
+    assert contacts.step(0.9 * OPTIONS.force_off) == (0.0, 0.0)
+    assert contacts.step(between) == (0.0, 0.0)
+
+
+def test_trust_ramps_after_touchdown_and_falls_at_once() -> None:
+    contacts = Contacts()
+    trusts = [contacts.step(100.0)[1] for _ in range(15)]
+    assert contacts.probability[0] == 1.0
+    assert trusts[0] == 0.0
+    assert np.all(np.diff(trusts) >= 0.0)
+    assert trusts[5] == pytest.approx(0.5)
+    assert trusts[11] == 1.0
+    assert contacts.step(0.0) == (0.0, 0.0)
+
+
+def test_probability_is_monotonic_in_force_and_spans_zero_to_one() -> None:
+    contacts = Contacts()
+    contacts.step(100.0)
+    probabilities = [contacts.step(force)[0] for force in np.linspace(100.0, OPTIONS.force_off, 50)]
+    assert np.all(np.diff(probabilities) <= 0.0)
+    assert probabilities[0] == 1.0
+    assert probabilities[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_options_refuse_what_is_not_positive() -> None:
+    with pytest.raises(ValueError, match="height_noise"):
+        LegOdometryOptions(height_noise=0.0)
+    with pytest.raises(ValueError, match="force_on"):
+        LegOdometryOptions(force_on=float("nan"))

@@ -1,0 +1,67 @@
+"""The estimator's loop with a queue in place of the bus."""
+
+import numpy as np
+import pytest
+from tests.estimator.synthetic_walk import KinematicRobot
+
+from estimator.leg_odometry import LegOdometryFilter
+from estimator.node import UpdateStatistics, run
+from runtime.clock import PausedClock
+from runtime.messages import SensorReading, StateEstimate
+
+
+class Queue:
+    """A subscriber and a publisher in one: gives readings, keeps estimates."""
+
+    undecodable = 2
+
+    def __init__(self, readings: list[SensorReading | None]) -> None:
+        self.readings, self.sent, self.waited_for = readings, [], 0
+
+    def wait(self, timeout_s: float) -> SensorReading | None:
+        return self.readings.pop(0)
+
+    def send(self, estimate: StateEstimate) -> None:
+        self.sent.append(estimate)
+
+    def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
+        self.waited_for = count
+        return True
+
+
+def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> None:
+    robot, readings = KinematicRobot(), []
+    for _ in range(10):
+        readings.append(robot.reading())
+        robot.step()
+    del readings[4:6]
+    ticks = [reading.tick for reading in readings]
+    queue = Queue([None, *readings[:3], None, *readings[3:]])
+    report = run(
+        LegOdometryFilter(), queue, queue, PausedClock(1e-3), lambda: not queue.readings, 2
+    )  # type: ignore[arg-type]
+    assert [estimate.tick for estimate in queue.sent] == ticks
+    assert [e.time for e in queue.sent] == pytest.approx([1e-3 * tick for tick in ticks])
+    assert queue.waited_for == 2
+    assert (report["updates"], report["skipped_ticks"], report["divergences"]) == (8, 2, 0)
+    assert (report["mode"], report["undecodable"]) == ("paused", 2)
+    assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
+
+
+def test_a_run_without_readings_reports_zeros() -> None:
+    assert UpdateStatistics().report() == {
+        "updates": 0,
+        "skipped_ticks": 0,
+        "update_us": {"p50": 0.0, "p99": 0.0, "p999": 0.0, "max": 0.0},
+    }
+
+
+def test_percentiles_come_from_the_recorded_times() -> None:
+    statistics = UpdateStatistics()
+    for tick, duration in enumerate(np.linspace(0.0, 1e-3, 1001)):
+        statistics.record(tick, float(duration))
+    report = statistics.report()
+    assert report["update_us"] == pytest.approx(
+        {"p50": 500.0, "p99": 990.0, "p999": 999.0, "max": 1000.0}, rel=0.03
+    )
+    assert (report["updates"], report["skipped_ticks"]) == (1001, 0)

@@ -1,0 +1,50 @@
+"""The measurement model against finite differences of positions and rotations."""
+
+import numpy as np
+import pytest
+
+from estimator.leg_measurements import leg_measurements
+from robots.a1.constants import FOOT_RADIUS, JOINT_LOWER, JOINT_UPPER
+from robots.rotations import exp3, log3
+
+STEP = 1e-6
+
+
+def random_case(seed: int) -> tuple[np.ndarray, ...]:
+    random = np.random.default_rng(seed)
+    return (
+        exp3(random.uniform(-2.0, 2.0, 3)),
+        random.uniform(-3.0, 3.0, 3),
+        random.uniform(JOINT_LOWER, JOINT_UPPER),
+        random.uniform(-5.0, 5.0, 12),
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_velocities_are_the_time_derivative_of_positions(seed: int) -> None:
+    rotation, omega, joints, rates = random_case(seed)
+    _, velocities, _ = leg_measurements(rotation, omega, joints, rates, FOOT_RADIUS)
+    ahead, behind = (
+        leg_measurements(
+            rotation @ exp3(sign * STEP * omega), omega, joints + sign * STEP * rates, rates, 0.02
+        )[0]
+        for sign in (1.0, -1.0)
+    )
+    np.testing.assert_allclose(velocities, (ahead - behind) / (2.0 * STEP), atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_rolling_foot_rests_at_its_contact_point(seed: int) -> None:
+    """The calf's angular velocity, differenced from its rotation, times the foot's radius."""
+    rotation, omega, joints, rates = random_case(seed)
+    _, _, rolling = leg_measurements(rotation, omega, joints, rates, FOOT_RADIUS)
+
+    def calf(i: int, time: float) -> np.ndarray:
+        hip, thigh, knee = (joints + time * rates)[3 * i : 3 * i + 3]
+        leg = exp3(np.array([hip, 0.0, 0.0])) @ exp3(np.array([0.0, thigh + knee, 0.0]))
+        return rotation @ exp3(time * omega) @ leg
+
+    for i in range(4):
+        turn = log3(calf(i, STEP) @ calf(i, -STEP).T) / (2.0 * STEP)
+        centre_from_contact = np.array([0.0, 0.0, FOOT_RADIUS])
+        np.testing.assert_allclose(rolling[i], np.cross(turn, centre_from_contact), atol=1e-7)
