@@ -1,0 +1,1 @@
+"""Hybrid systems with known answers."""

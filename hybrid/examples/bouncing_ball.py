@@ -1,0 +1,84 @@
+"""A ball on a floor, with elastic impacts and a force on it (5.4.1).
+
+State x = [height z [m], velocity [m/s]], input u = [force [N]]. The apex is a virtual event: its
+saltation matrix is the identity, and it makes falling and rising two modes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+
+FALLING = 1
+RISING = 2
+MASS = 1.0  # [kg], 5.4
+GRAVITY = 9.8  # [m/s^2], 5.4
+RESTITUTION = 0.75  # not in 5.4.1; the project's own choice
+INPUT_WEIGHT = 0.5  # times the timestep: R = 5e-7 / dt at dt = 1 ms, 5.4.1
+TERMINAL_WEIGHT = 100.0  # 5.4.1
+
+
+def bouncing_ball(
+    mass: float = MASS, gravity: float = GRAVITY, restitution: float = RESTITUTION
+) -> HybridSystem:
+    """Modes FALLING and RISING with ballistic flow (5.35), impact and apex between them."""
+    drift, force = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0 / mass]])
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[1], u[0] / mass - gravity])
+
+    def solution(t: float, x: Array, u: Array, h: float) -> Array:
+        a = u[0] / mass - gravity
+        return np.array([x[0] + h * (x[1] + 0.5 * h * a), x[1] + h * a])
+
+    def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+        return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h], [h]]) / mass
+
+    impact_jacobian = np.diag([1.0, -restitution])
+    height, velocity, identity = np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.eye(2)
+    impact = Transition(
+        FALLING,
+        RISING,
+        guard=lambda t, x, u: x[0],
+        guard_state=lambda t, x, u: height,
+        reset=lambda t, x, u: np.array([x[0], -restitution * x[1]]),
+        reset_state=lambda t, x, u: impact_jacobian,
+    )
+    apex = Transition(
+        RISING,
+        FALLING,
+        guard=lambda t, x, u: x[1],
+        guard_state=lambda t, x, u: velocity,
+        reset=lambda t, x, u: x,
+        reset_state=lambda t, x, u: identity,
+    )
+    modes = {
+        number: Mode(
+            name,
+            2,
+            1,
+            flow,
+            lambda t, x, u: drift,
+            lambda t, x, u: force,
+            FlowMap(solution, jacobians),
+        )
+        for number, name in ((FALLING, "falling"), (RISING, "rising"))
+    }
+    return HybridSystem(modes, (impact, apex))
+
+
+def bouncing_ball_problem(target_height: float = 1.0, timestep: float = 1e-3) -> EventDrivenModel:
+    """Trajectory optimisation of 5.4.1: come to rest at a height [m] with little force.
+
+    The runtime cost is on the input alone, R = 0.5 dt a knot, and Q_N = 100 I.
+    """
+    cost = QuadraticCost(
+        target=np.array([target_height, 0.0]),
+        state_weight=np.zeros((2, 2)),
+        input_weight=np.array([[INPUT_WEIGHT * timestep]]),
+        terminal_weight=TERMINAL_WEIGHT * np.eye(2),
+    )
+    return EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)

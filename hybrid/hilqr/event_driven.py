@@ -1,0 +1,141 @@
+"""HiLQR's model of an event-driven hybrid system with a quadratic cost (5.3.2-5.3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid.hilqr import types
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
+from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
+from hybrid.integration import flow_jacobians, flow_state
+from hybrid.saltation import saltation
+from hybrid.simulation import SimulationOptions, simulate_step
+from hybrid.systems import HybridSystem
+
+
+class Modes(NamedTuple):
+    """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
+
+    knots: tuple[int, ...]  # (N+1,)
+    events: tuple[KnotEvent, ...]
+
+
+class EventDrivenModel:
+    """``Model`` of a hybrid system whose modes share one state and one input dimension.
+
+    Raises:
+        ValueError: the modes have different dimensions.
+    """
+
+    def __init__(
+        self,
+        system: HybridSystem,
+        initial_mode: int,
+        timestep: float,
+        cost: QuadraticCost,
+        options: SimulationOptions | None = None,
+    ) -> None:
+        """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""
+        dimensions = {(mode.state_dim, mode.input_dim) for mode in system.modes.values()}
+        if len(dimensions) != 1:
+            raise ValueError(
+                f"modes have (state, input) dimensions {sorted(dimensions)}; this model needs one:"
+                " give every mode the full state"
+            )
+        self.system, self.initial_mode, self.timestep = system, initial_mode, timestep
+        self.cost, self.options = cost, options or SimulationOptions()
+
+    def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
+        """Simulate every candidate from x0 (n,), with references extended over mode mismatches."""
+        references = [self._reference(policies, p) for p in range(len(policies.inputs))]
+        C, (N, m) = policies.count, policies.inputs.shape[1:]
+        states, inputs = np.full((C, N + 1, len(x0)), np.nan), np.full((C, N, m), np.nan)
+        cost, ok, modes = np.full(C, np.inf), np.zeros(C, dtype=bool), []
+        for c in range(C):
+            reference = references[policies.policy_index[c]]
+            record, ok[c] = self._simulate(x0, policies, c, reference, states[c], inputs[c])
+            modes.append(record)
+            if ok[c]:
+                cost[c] = self.cost.value(states[c], inputs[c])
+        return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
+
+    def linearise(self, trajectory: Trajectory) -> Linearisation:
+        """Exact sensitivities of each timestep, with every event at its own time (3.32)."""
+        (N, m), n = trajectory.inputs.shape, trajectory.states.shape[1]
+        A, B = np.empty((N, n, n)), np.empty((N, n, m))
+        transitions: list[types.Transition] = []
+        modes: Modes = trajectory.aux
+        events: list[list[KnotEvent]] = [[] for _ in range(N)]
+        for happened in modes.events:
+            events[happened.knot].append(happened)
+        for k in range(N):
+            x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
+            length = events[k][0].event.time - t if events[k] else self.timestep
+            A[k], B[k] = flow_jacobians(
+                self.system.modes[modes.knots[k]], t, x, u, length, self.options.tolerance
+            )
+            if events[k]:
+                transitions += self._transitions(k, events[k], u)
+        return Linearisation(A, B, tuple(transitions))
+
+    def quadratise(self, trajectory: Trajectory) -> CostExpansion:
+        """Gradients and Hessians of the quadratic cost."""
+        return self.cost.expand(trajectory.states, trajectory.inputs)
+
+    def _transitions(
+        self, knot: int, events: Sequence[KnotEvent], u: Array
+    ) -> list[types.Transition]:
+        """Saltation matrices of one timestep's events, each with the flow that follows it."""
+        times = [happened.event.time for happened in events] + [(knot + 1) * self.timestep]
+        found = []
+        for (_, event), until in zip(events, times[1:], strict=True):
+            jump = saltation(self.system, event.transition, event.time, event.state_before, u)
+            mode = self.system.modes[event.transition.target]
+            after = flow_jacobians(
+                mode, event.time, event.state_after, u, until - event.time, self.options.tolerance
+            )
+            found.append(types.Transition(knot, jump.matrix, jump.reset_jacobian, *after))
+        return found
+
+    def _reference(self, policies: Policies, p: int) -> ReferenceExtension:
+        """Policy p's reference, in one segment when it is not to be extended."""
+        states, inputs = policies.states[p], policies.inputs[p]
+        modes: Modes | None = policies.aux[p] if policies.aux else None
+        parts: list[Segment] | None = None
+        if policies.extend_reference and modes is not None:
+            parts = segments(modes.knots[0], modes.events, len(inputs))
+        return ReferenceExtension(self._flow, self.timestep, states, inputs, parts)
+
+    def _flow(self, mode: int, t: float, x: Array, u: Array, h: float) -> Array:
+        return flow_state(self.system.modes[mode], t, x, u, h, self.options.tolerance)
+
+    def _simulate(
+        self,
+        x0: Array,
+        policies: Policies,
+        c: int,
+        reference: ReferenceExtension,
+        states: Array,
+        inputs: Array,
+    ) -> tuple[Modes, bool]:
+        """Roll out candidate c into states (N+1, n) and inputs (N, m), event by event (5.22)."""
+        p, step_size = policies.policy_index[c], policies.step_size[c]
+        nominal = policies.inputs[p] + step_size * policies.feedforward[p]
+        gains, mode = policies.gains[p], self.initial_mode
+        knots, events = [mode], []
+        states[0] = x0
+        for k in range(len(inputs)):
+            x_reference, held = reference.at(len(events), mode, k)
+            inputs[k] = nominal[held] + gains[held] @ (states[k] - x_reference)
+            t, dt = k * self.timestep, self.timestep
+            step = simulate_step(self.system, mode, t, states[k], inputs[k], dt, self.options)
+            states[k + 1], mode = step.state, step.mode
+            knots.append(mode)
+            events += [KnotEvent(k, event) for event in step.events]
+            if step.status != "ok":
+                return Modes(tuple(knots), tuple(events)), False
+        return Modes(tuple(knots), tuple(events)), True

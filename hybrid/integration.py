@@ -1,0 +1,121 @@
+"""Integration of smooth flows: Dormand-Prince 5(4), and the variational equations (3.1).
+
+Own and small for one reason: an event is located by repeating the very step that crossed it with
+a shorter length, so the event time is as accurate as the integrator, not as an interpolant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid.systems import Array, Mode
+
+_NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+_STAGES = (
+    np.array([]),
+    np.array([1 / 5]),
+    np.array([3 / 40, 9 / 40]),
+    np.array([44 / 45, -56 / 15, 32 / 9]),
+    np.array([19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729]),
+    np.array([9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656]),
+    np.array([35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]),
+)
+_ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
+
+
+class Tolerance(NamedTuple):
+    """Local error that a step may make, and the longest and shortest step [s]."""
+
+    relative: float = 1e-10
+    absolute: float = 1e-12
+    max_step: float = np.inf
+    min_step: float = 1e-12
+
+
+def dormand_prince(
+    field: Callable[[float, Array], Array], t: float, y: Array, h: float
+) -> tuple[Array, Array]:
+    """One step of h [s] from y (n,): the fifth-order result and its error estimate, both (n,)."""
+    slopes = np.empty((7, len(y)))
+    slopes[0] = field(t, y)
+    end = y
+    for i in range(1, 7):
+        end = y + h * (_STAGES[i] @ slopes[:i])
+        slopes[i] = field(t + _NODES[i] * h, end)
+    return end, h * (_ERROR @ slopes)
+
+
+def adaptive_step(
+    field: Callable[[float, Array], Array], t: float, y: Array, h: float, tolerance: Tolerance
+) -> tuple[Array, float, float]:
+    """First accepted step of at most h [s]: the state, the step taken, and the next to try.
+
+    A step that has shrunk to ``min_step`` is taken whatever its error, so this always ends; a
+    state that is not finite comes back as it is.
+    """
+    h = np.copysign(min(abs(h), tolerance.max_step), h)
+    while True:
+        end, error = dormand_prince(field, t, y, h)
+        scale = tolerance.absolute + tolerance.relative * np.maximum(abs(y), abs(end))
+        size = float(np.max(abs(error) / scale))
+        if size <= 1.0 or abs(h) <= tolerance.min_step:
+            factor = _GROW if size == 0.0 else min(_GROW, _SAFETY * size**-0.2)
+            return end, h, h * factor
+        shrink = _SAFETY * size**-0.2 if np.isfinite(size) else _SHRINK
+        h *= max(_SHRINK, shrink)
+
+
+def integrate(
+    field: Callable[[float, Array], Array],
+    t: float,
+    y: Array,
+    duration: float,
+    tolerance: Tolerance | None = None,
+) -> Array:
+    """Solution (n,) after ``duration`` seconds, which may be negative."""
+    tolerance = tolerance or Tolerance()
+    h, end = duration, t + duration
+    while t != end:
+        left = end - t
+        y, taken, following = adaptive_step(field, t, y, min(h, left, key=abs), tolerance)
+        t = end if taken == left else t + taken
+        h = following
+        if not np.all(np.isfinite(y)):
+            break
+    return y
+
+
+def flow_state(
+    mode: Mode, t: float, x: Array, u: Array, duration: float, tolerance: Tolerance | None = None
+) -> Array:
+    """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
+    if mode.flow_map is not None:
+        return mode.flow_map.state(t, x, u, duration)
+    return integrate(lambda s, y: mode.flow(s, y, u), t, x, duration, tolerance)
+
+
+def flow_jacobians(
+    mode: Mode, t: float, x: Array, u: Array, duration: float, tolerance: Tolerance | None = None
+) -> tuple[Array, Array]:
+    """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
+
+    From the closed form, or from the variational equations (3.1), dA/dt = D_x F A and
+    dB/dt = D_x F B + D_u F, integrated along with the state.
+    """
+    if mode.flow_map is not None:
+        return mode.flow_map.jacobians(t, x, u, duration)
+    n, m = mode.state_dim, mode.input_dim
+
+    def field(s: float, y: Array) -> Array:
+        z, sensitivity = y[:n], y[n:].reshape(n, n + m)
+        rate = mode.flow_state(s, z, u) @ sensitivity
+        rate[:, n:] += mode.flow_input(s, z, u)
+        return np.concatenate((mode.flow(s, z, u), rate.ravel()))
+
+    start = np.concatenate((x, np.eye(n, n + m).ravel()))
+    end = integrate(field, t, start, duration, tolerance)[n:].reshape(n, n + m)
+    return end[:, :n], end[:, n:]

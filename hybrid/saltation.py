@@ -1,0 +1,73 @@
+"""The saltation matrix: how perturbations pass a hybrid transition, to first order (3.2)."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from hybrid.systems import Array, HybridSystem, Transition
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
+
+class Saltation(NamedTuple):
+    """Saltation matrix of one event.
+
+    With status "not_transverse" the guard is grazed, left, or jumped over, (3.11) does not hold,
+    and ``matrix`` is D_x R: the sensitivity of an event whose time does not depend on the state.
+    """
+
+    matrix: Array  # Xi (n_target, n_source)
+    reset_jacobian: Array  # D_x R (n_target, n_source)
+    guard_rate: float  # d/dt g along the flow before the event, (3.11)
+    status: Literal["ok", "not_transverse"]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the trajectory crossed the guard transversally."""
+        return self.status == "ok"
+
+
+def saltation_matrix(
+    reset_state: Array,
+    flow_before: Array,
+    flow_after: Array,
+    guard_state: Array,
+    guard_time: float = 0.0,
+    reset_time: Array | float = 0.0,
+    minimum_rate: float = 1e-9,
+) -> Saltation:
+    """Xi = D_x R + (F+ - D_x R F- - D_t R) D_x g / (D_t g + D_x g F-), equation (3.2).
+
+    Args:
+        reset_state: D_x R (n_target, n_source).
+        flow_before: F- (n_source,) at the end of the first mode.
+        flow_after: F+ (n_target,) at the start of the second.
+        guard_state: D_x g (n_source,).
+        guard_time: D_t g.
+        reset_time: D_t R (n_target,), or zero.
+        minimum_rate: slowest fall of the guard that counts as transverse [units of g per s].
+    """
+    D_xR = np.asarray(reset_state, dtype=np.float64)
+    rate = float(guard_time + guard_state @ flow_before)
+    if not rate < -minimum_rate:
+        return Saltation(D_xR, D_xR, rate, "not_transverse")
+    correction = (flow_after - D_xR @ flow_before - reset_time) / rate
+    return Saltation(D_xR + np.outer(correction, guard_state), D_xR, rate, "ok")
+
+
+def saltation(
+    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array
+) -> Saltation:
+    """Saltation matrix of a transition taken at time t [s] from the state x (n_source,), (3.2)."""
+    reset = transition.reset(t, x, u)
+    reset_time = 0.0 if transition.reset_time is None else transition.reset_time(t, x, u)
+    return saltation_matrix(
+        transition.reset_state(t, x, u),
+        system.modes[transition.source].flow(t, x, u),
+        system.modes[transition.target].flow(t, reset, u),
+        transition.guard_state(t, x, u),
+        transition.guard_time(t, x, u),
+        reset_time,
+    )
