@@ -1,0 +1,1 @@
+"""Planners, the tracker and its safety: a StateEstimate becomes a MotorCommand."""

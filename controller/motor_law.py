@@ -1,0 +1,118 @@
+"""What a motor is asked to do, and how that becomes the five numbers the motor driver takes.
+
+The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq) with its own encoder at
+10-20 kHz. A feedback torque u known only at 1 kHz is sent so that the driver's law gives exactly u
+at the instant of sampling and the joint feedback goes on acting between samples:
+
+    tau = u - kp (q_des - q) - kd (dq_des - dq)
+
+Between samples the driver thus opposes only the motion since the sample. That part is stable for
+kd < 2 I / T of *its* period T; with the smallest joint inertia (rotor alone, I = 0.01 kg m^2) at
+10 kHz that is kd < 200. What remains in tau is feedback sampled at 1 kHz with about one sample of
+delay: there kd < I / T = 10 is the limit, and the default kd_max = 5 keeps half of it, even when a
+simulated motor runs at 1 kHz too. kp T must stay well below kd (100 x 0.001 = 0.1).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, VELOCITY_LIMIT
+
+Array = NDArray[np.float64]
+
+
+class MotorAim(NamedTuple):
+    """A wanted torque and the feedback that shall act around it between samples, twelve of each."""
+
+    torque: Array  # [N m] at the sampling instant
+    q: Array  # [rad]
+    dq: Array  # [rad/s]
+    kp: Array  # [N m/rad]
+    kd: Array  # [N m s/rad]
+
+    def mixed_with(self, other: "MotorAim", share: float) -> "MotorAim":
+        """Return (1 - share) self + share other, part by part."""
+        return MotorAim(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
+
+
+class MotorTarget(NamedTuple):
+    """What is sent to the motors, and whether limits changed it."""
+
+    q: Array
+    dq: Array
+    tau: Array
+    torque: Array  # expected of the motor law at the sampling instant [N m]
+    torque_limited: bool
+    position_limited: bool
+
+
+@njit(cache=True)
+def split_gain(gain: Array, kp_max: float, kd_max: float) -> tuple[Array, Array]:
+    """Return the joint PD part (kp, kd) of a feedback gain, clipped to what a motor can run.
+
+    Args:
+        gain: (12, 36), u = u_k + gain dx; joint position i is column 6 + i, joint velocity 24 + i.
+        kp_max: [N m/rad].
+        kd_max: [N m s/rad].
+    """
+    kp, kd = np.empty(12), np.empty(12)
+    for i in range(12):
+        kp[i] = min(kp_max, max(0.0, -gain[i, 6 + i]))
+        kd[i] = min(kd_max, max(0.0, -gain[i, 24 + i]))
+    return kp, kd
+
+
+@njit(cache=True)
+def motor_torque(
+    q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array, dq: Array
+) -> Array:
+    """Return the torque (12) [N m] of the motor driver's law at the joint state (q, dq)."""
+    return tau + kp * (q_des - q) + kd * (dq_des - dq)
+
+
+@njit(cache=True)
+def _realise(
+    torque: Array, q_aim: Array, dq_aim: Array, kp: Array, kd: Array, q: Array, dq: Array,
+    lower: Array, upper: Array, torque_limit: float, velocity_limit: float,
+) -> tuple[Array, Array, Array, Array, bool, bool]:  # fmt: skip
+    q_des, dq_des, tau, u = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
+    torque_limited, position_limited = False, False
+    for i in range(12):
+        u[i] = min(torque_limit, max(-torque_limit, torque[i]))
+        torque_limited |= u[i] != torque[i]
+        target = min(upper[i], max(lower[i], q_aim[i]))
+        position_limited |= target != q_aim[i]
+        lead = torque_limit / max(kp[i], 1e-3)
+        q_des[i] = min(q[i] + lead, max(q[i] - lead, target))
+        speed = min(velocity_limit, max(-velocity_limit, dq_aim[i]))
+        lead = torque_limit / max(kd[i], 1e-3)
+        dq_des[i] = min(dq[i] + lead, max(dq[i] - lead, speed))
+        tau[i] = u[i] - kp[i] * (q_des[i] - q[i]) - kd[i] * (dq_des[i] - dq[i])
+    return q_des, dq_des, tau, u, torque_limited, position_limited
+
+
+def realise(
+    aim: MotorAim, q: Array, dq: Array, torque_limit: float, position_margin: float
+) -> MotorTarget:
+    """Return what to send so that the motor law at (q, dq) gives `aim.torque`, within the limits.
+
+    The torque is clipped to the limit, the position target to the joint range, the velocity target
+    to the motor's. A target further from the measurement than the torque limit reaches
+    (torque_limit / kp, torque_limit / kd) comes nearer: the law stays exact, and |tau| can never
+    exceed three torque limits (100.5 N m; the A1's wire wraps at 128).
+
+    Args:
+        aim: what is wanted; finite.
+        q, dq: measured joints (12) [rad], [rad/s].
+        torque_limit: [N m].
+        position_margin: by how much a target may lie beyond the joint range [rad].
+
+    Finite numbers in give finite numbers out.
+    """
+    lower, upper = JOINT_LOWER - position_margin, JOINT_UPPER + position_margin
+    return MotorTarget(
+        *_realise(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
+    )

@@ -1,0 +1,143 @@
+"""A Plan as a function of time: the hybrid LQR policy of thesis 6.4.4, evaluated at any instant.
+
+u(t, x) = u_k + K_k (x (-) x_nom(t)), k the knot interval of t. Input and gains are held over the
+interval, as the planner's rollout holds them; x_nom moves between the knots on the manifold.
+
+Velocities jump where a foot touches down, and a jump must not be smeared over an interval: halfway
+through it the nominal would be a velocity that exists on neither side, and K would push towards it.
+A time-stepping rollout does not tell on which side of the knot the impact fell: the thesis puts it
+at the end of the step that leads to the contact (6.4.3), a simulator's contact force acts in the
+first step that has the contact. So in both intervals that meet at such a knot the velocity is that
+of the nearer knot in time: right in either case, late by half an interval at most. Positions are
+continuous and always interpolated; a lift-off leaves the velocity continuous and needs no care.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from robots.state import difference, integrate
+from runtime.messages import Plan
+
+Array = NDArray[np.float64]
+ON_KNOT = 1e-9  # of an interval: (0.03 - 0.0) / 0.01 is 2.9999999999999996
+
+
+class PolicyPoint(NamedTuple):
+    """The policy at one instant and one state."""
+
+    knot: int  # interval [time of knot, time of knot + 1)
+    ended: bool  # the instant lies past the horizon: the last knot is held
+    q: Array  # nominal configuration (19)
+    v: Array  # nominal velocity (18)
+    dx: Array  # x (-) x_nom (36)
+    torque: Array  # u (12) [N m]
+    finite: bool  # numbers so large that they overflow are caught here
+
+
+@njit(cache=True)
+def touchdown_beside(contacts: Array) -> NDArray[np.bool_]:
+    """Return, per interval (N), whether a foot gains contact at the knot on either side of it.
+
+    Args:
+        contacts: (N, 4), 1 where a foot is in contact in the interval.
+    """
+    n = contacts.shape[0]
+    beside = np.zeros(n, dtype=np.bool_)
+    for k in range(1, n):
+        for foot in range(contacts.shape[1]):
+            if contacts[k, foot] > 0.5 and contacts[k - 1, foot] < 0.5:
+                beside[k - 1] = beside[k] = True
+    return beside
+
+
+@njit(cache=True)
+def _locate(since: float, period: float, n: int) -> tuple[int, float, bool]:
+    """Return the interval of an instant `since` [s] after knot 0, the part of it gone, the end."""
+    s = since / period + ON_KNOT
+    if s >= n:
+        return n - 1, 1.0, True
+    if s < 0.0:
+        return 0, 0.0, False
+    k = int(s)
+    return k, min(1.0, max(0.0, s - ON_KNOT - k)), False
+
+
+@njit(cache=True)
+def _nominal(
+    qs: Array, vs: Array, k: int, alpha: float, beside_touchdown: bool
+) -> tuple[Array, Array]:
+    dx = difference(qs[k], vs[k], qs[k + 1], vs[k + 1])
+    q, v = integrate(qs[k], vs[k], alpha * dx)
+    if beside_touchdown:
+        v[:] = vs[k] if alpha < 0.5 else vs[k + 1]
+    return q, v
+
+
+@njit(cache=True)
+def _policy(
+    since: float, period: float, qs: Array, vs: Array, inputs: Array, gains: Array,
+    beside: NDArray[np.bool_], q: Array, v: Array,
+) -> tuple[int, bool, Array, Array, Array, Array, bool]:  # fmt: skip
+    k, alpha, ended = _locate(since, period, inputs.shape[0])
+    q_nominal, v_nominal = _nominal(qs, vs, k, alpha, beside[k])
+    dx = difference(q_nominal, v_nominal, q, v)
+    torque = inputs[k] + gains[k] @ dx
+    finite = np.isfinite(np.sum(torque)) and np.isfinite(np.sum(q_nominal) + np.sum(v_nominal))
+    return k, ended, q_nominal, v_nominal, dx, torque, finite
+
+
+class PlanFunction:
+    """One plan, ready to be evaluated many times.
+
+    The arrays are copied once, so that compiled code sees a single array type whatever the wire or
+    a caller handed over, and nobody can change a plan while it is being followed.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Copy `plan`; the safety gate has checked that it has knots and finite numbers."""
+        self.id = plan.id
+        self.tick = plan.tick
+        self.time = float(plan.time)
+        self.period = float(plan.period)
+        self.gains: Array = np.array(plan.gains, dtype=float, order="C")
+        self._arrays = (
+            np.array(plan.states_q, dtype=float, order="C"),
+            np.array(plan.states_v, dtype=float, order="C"),
+            np.array(plan.inputs, dtype=float, order="C"),
+            self.gains,
+            touchdown_beside(np.array(plan.contacts, dtype=float, order="C")),
+        )
+
+    @property
+    def end(self) -> float:
+        """Time of the last knot [s]."""
+        return self.time + self.period * len(self.gains)
+
+    def policy(self, q: Array, v: Array, now: float) -> PolicyPoint:
+        """Return the policy at time `now` [s] and state q (19), v (18).
+
+        Before knot 0 the nominal is knot 0; past the horizon it is the last state with the last
+        input and gains, and `ended` is set.
+        """
+        return PolicyPoint(*_policy(now - self.time, self.period, *self._arrays, q, v))
+
+    def nominal(self, now: float) -> tuple[Array, Array]:
+        """Return the nominal (q (19), v (18)) at time `now` [s]."""
+        qs, vs, _, gains, beside = self._arrays
+        k, alpha, _ = _locate(now - self.time, self.period, len(gains))
+        return _nominal(qs, vs, k, alpha, beside[k])
+
+
+def warm_up() -> None:
+    """Compile everything here: the first plan of a run must not wait for a compiler."""
+    q = np.tile(np.eye(19)[6], (3, 1))
+    plan = Plan(
+        id=0, tick=0, time=0.0, period=0.01, states_q=q, states_v=np.zeros((3, 18)),
+        inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
+        cost=0.0, iterations=0, solve_s=0.0, status="ok",
+    )  # fmt: skip
+    PlanFunction(plan).policy(q[0].copy(), np.zeros(18), 0.0)
+    PlanFunction(plan).nominal(0.0)

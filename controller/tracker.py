@@ -1,0 +1,224 @@
+"""The hybrid LQR tracker (thesis 6.4.4, Fig. 6.3): the newest plan, fed back at 1 kHz.
+
+States, which are the `status` of each command:
+
+    waiting     no plan yet: joint PD holds the pose, and the torque, measured first
+    ok          u = u_k + K_k (x (-) x_nom(t)) of a fresh plan
+    hold        the same with a plan gone stale, or the last safe command while the estimate is bad
+    stand_down  no plan or no estimate for too long: stand, then lie down
+    damp        after a fall, or with nothing measured: damping only; a fall lasts until `reset`
+
+From waiting and from standing a fresh plan takes over smoothly: torque and feedback go linearly to
+the plan's in `return_s`. Once lying down has begun it is finished: planners start from a stand.
+"""
+
+import math
+from collections import Counter
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.motor_law import MotorAim, motor_torque, realise, split_gain
+from controller.plan_function import warm_up
+from controller.plan_intake import PlanIntake
+from controller.safety import SafetyGate, SafetyOptions
+from controller.stand_down import StandDownOptions, damping
+from controller.standby import Standby
+from controller.verdict import PASS, Reason, Verdict
+from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
+from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
+
+Array = NDArray[np.float64]
+State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
+
+
+class TrackerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Options of the tracker.
+
+    Attributes:
+        kp_max, kd_max: most of the plan's joint feedback that is run in the motors [N m/rad],
+            [N m s/rad]; the rest is fed forward. See `motor_law` for what is stable.
+        safety: what the gate lets through.
+        stand_down: what happens without fresh plans.
+    """
+
+    kp_max: float = 100.0
+    kd_max: float = 5.0
+    safety: SafetyOptions = SafetyOptions()
+    stand_down: StandDownOptions = StandDownOptions()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for gains that no motor can run."""
+        for name, most in (("kp_max", 500.0), ("kd_max", 20.0)):
+            if not 0.0 <= getattr(self, name) <= most:
+                raise ValueError(f"{name}: expected 0 to {most:g}, got {getattr(self, name)}")
+
+
+class Tracker:
+    """Turns estimates and plans into motor commands, one per tick; never raises, always safe."""
+
+    def __init__(self, options: TrackerOptions | None = None) -> None:
+        """Compile what is compiled (seconds, once per machine), then wait for a plan."""
+        self.options = options or TrackerOptions()
+        warm_up()
+        SafetyGate(self.options.safety).warm_up()
+        split_gain(np.zeros((12, 36)), self.options.kp_max, self.options.kd_max)
+        self.reset()
+        still = STAND_JOINTS.copy(), np.zeros(12)
+        realise(damping(*still, 0.0), *still, TORQUE_LIMIT, 0.0)
+
+    def reset(self) -> None:
+        """Forget everything, a fall too: for an operator who has put the robot on its feet."""
+        self.gate = SafetyGate(self.options.safety)
+        self.plans = PlanIntake(self.gate)
+        self.commands: Counter[str] = Counter()
+        self._standby = Standby(self.options.stand_down)
+        self._fallen: Verdict = PASS
+        self._bad_since: float | None = None  # since when a plan could not be tracked [s]
+        self._joints: tuple[Array, Array] | None = None  # measured last
+        self._torque = np.zeros(12)  # expected of the last command [N m]
+        self._safe: MotorCommand | None = None
+        self._now, self._tick = 0.0, 0
+
+    @property
+    def plan_age(self) -> float | None:
+        """Time since knot 0 of the plan that is followed [s], None before the first."""
+        plan = self.plans.current
+        return None if plan is None else self._now - plan.time
+
+    def command(
+        self,
+        estimate: StateEstimate | None,
+        plan: Plan | None,
+        now: float,
+        reading: SensorReading | None = None,
+    ) -> MotorCommand:
+        """Return the motor command of this tick.
+
+        Args:
+            estimate: the newest estimate; the same one may be passed again.
+            plan: the newest plan; repeated, older and unsafe ones are ignored.
+            now: time [s] on the clock that stamps readings.
+            reading: the newest reading, if there is one. Its joints are what the motors see now, so
+                the split law is exact against them and safe motions need no estimate; its tick
+                becomes the command's. Without it the estimate's joints and tick are used.
+        """
+        self._now = now = now if math.isfinite(now) else self._now
+        source = reading or estimate
+        self._tick = source.tick if source is not None else self._tick + 1
+        joints = self.gate.measured(estimate, reading)
+        if joints is not None and self._joints is None and reading is not None:
+            self._torque = self.gate.measured_torque(reading)  # of whatever holds it up until now
+        self._joints = joints or self._joints
+        verdict = self.gate.judge_estimate(estimate, now)
+        usable = estimate if verdict.ok else None
+        self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+        tracking = self.gate.state in ("ok", "hold")
+        fall = self.gate.judge_fall(usable, reading, tracking, now)
+        self._fallen = fall if self._fallen.ok else self._fallen
+        state, reason = self._decide(verdict, now)
+        if state not in ("ok", "hold"):
+            return self._rest(state, reason)
+        return self._follow(state, reason, usable)
+
+    def damp(self, now: float) -> MotorCommand:
+        """Return a damping command, for the end of a run."""
+        self._now = now if math.isfinite(now) else self._now
+        return self._rest("damp", Reason.STOPPED)
+
+    def _measured(self) -> tuple[Array, Array]:
+        """Joints to reckon with; before the first measurement nothing depends on them."""
+        return self._joints or (STAND_JOINTS.copy(), np.zeros(12))
+
+    def _decide(self, estimate: Verdict, now: float) -> tuple[State, Reason]:
+        """The state of this tick and why."""
+        o, plan = self.options.stand_down, self.plans.current
+        if not self._fallen.ok:
+            return "damp", self._fallen.reason
+        if self._joints is None:
+            return "damp", Reason.NOT_MEASURED
+        if plan is None:
+            return "waiting", Reason.NO_PLAN
+        stale = self.plans.silence(now) - o.plan_max_age_s
+        if now >= plan.end:
+            return "stand_down", Reason.PLAN_ENDED
+        if stale > (0.0 if self._standby.standing else o.hold_s):
+            return "stand_down", Reason.PLAN_STALE
+        if not self._standby.may_return(now):
+            return "stand_down", Reason.LYING_DOWN
+        if self._standby.standing and not estimate.ok:
+            return "stand_down", estimate.reason
+        if self._bad_since is not None and now - self._bad_since > o.estimate_lost_s:
+            return "stand_down", estimate.reason if not estimate.ok else Reason.COMMAND_NOT_FINITE
+        if not estimate.ok:
+            return "hold", estimate.reason
+        return ("hold", Reason.PLAN_STALE) if stale > 0.0 else ("ok", Reason.OK)
+
+    def _rest(self, state: State, reason: Reason) -> MotorCommand:
+        """The command of a state in which no plan is followed."""
+        measured = self._measured()
+        if state == "waiting":
+            aim = self._standby.wait(*measured, self._torque)
+        elif state == "stand_down":
+            self._bad_since = None
+            aim = self._standby.stand_down(*measured, self._torque, self._now)
+        else:
+            aim = damping(*measured, self.options.stand_down.kd_damp)
+        return self._send(state, reason, aim)
+
+    def _follow(self, state: State, reason: Reason, estimate: StateEstimate | None) -> MotorCommand:
+        """The command that tracks the plan, or while that cannot be done the last safe one."""
+        if estimate is not None:
+            aim = self._policy(estimate)
+            if aim is not None:
+                self._bad_since = None
+                aim = self._standby.take_over(aim, *self._measured(), self._now)
+                return self._send(state, reason, aim)
+            reason = Reason.COMMAND_NOT_FINITE
+            self.gate.counts[reason.value] += 1
+        if self._standby.standing:
+            return self._rest("stand_down", reason)
+        self._bad_since = self._now if self._bad_since is None else self._bad_since
+        return self._repeat(reason)
+
+    def _policy(self, estimate: StateEstimate) -> MotorAim | None:
+        """u = u_k + K_k (x (-) x_nom(now)), joint PD split off; None where it overflows."""
+        plan = self.plans.current
+        assert plan is not None
+        point = plan.policy(np.array(estimate.q), np.array(estimate.v), self._now)
+        if not point.finite:
+            return None
+        kp, kd = split_gain(plan.gains[point.knot], self.options.kp_max, self.options.kd_max)
+        return MotorAim(point.torque, point.q[7:], point.v[6:], kp, kd)
+
+    def _repeat(self, reason: Reason) -> MotorCommand:
+        """The last safe command: what its motor law gives now, within the limits again."""
+        last = self._safe
+        if last is None:
+            return self._rest("damp", reason)
+        torque = motor_torque(last.q, last.dq, last.kp, last.kd, last.tau, *self._measured())
+        return self._send("hold", reason, MotorAim(torque, last.q, last.dq, last.kp, last.kd))
+
+    def _send(self, state: State, reason: Reason, aim: MotorAim) -> MotorCommand:
+        """The message that realises a finite `aim` within the limits."""
+        safety = self.options.safety
+        target = realise(aim, *self._measured(), safety.torque_limit, safety.position_margin)
+        self.gate.note_limits(target)
+        self.gate.enter(state, reason)
+        self.commands[state] += 1
+        plan = self.plans.current
+        self._torque = target.torque
+        self._safe = MotorCommand(
+            tick=self._tick,
+            time=self._now,
+            q=target.q,
+            dq=target.dq,
+            kp=aim.kp,
+            kd=aim.kd,
+            tau=target.tau,
+            plan_id=-1 if plan is None else plan.id,
+            status=state,
+        )
+        return self._safe

@@ -1,0 +1,163 @@
+"""The tracker's thin loop: reading in, reading out, newest estimate and plan, one motor command."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from controller.robot_bridge import RobotBridge
+from controller.tracker import Tracker
+from runtime.bus import Publisher, Subscriber
+from runtime.clock import Clock
+from runtime.histogram import LogHistogram
+from runtime.messages import Plan, SensorReading, StateEstimate
+
+LOG = logging.getLogger(__name__)
+SUBSCRIBER_TIMEOUT_S = 60.0
+AGE_RESOLUTION_MS = 0.1
+
+
+class TrackerLoop:
+    """One run of the tracker: what has arrived so far, and its counts."""
+
+    def __init__(
+        self,
+        tracker: Tracker,
+        bridge: RobotBridge,
+        readings_out: Publisher[SensorReading],
+        estimates: Subscriber[StateEstimate],
+        plans: Subscriber[Plan],
+        clock: Clock,
+        plan_every_ticks: int,
+        stop: Callable[[], bool],
+    ) -> None:
+        """See `run`."""
+        self.tracker, self.bridge, self.readings_out = tracker, bridge, readings_out
+        self.estimates, self.plans, self.clock = estimates, plans, clock
+        self.plan_every_ticks, self.stop = plan_every_ticks, stop
+        self.errors = self.damp_unsent = 0
+        self.no_reading = self.no_estimate = self.no_plan = 0
+        self._reading: SensorReading | None = None
+        self._estimate: StateEstimate | None = None
+        self._plan_age_ms = LogHistogram(AGE_RESOLUTION_MS)
+
+    def tick(self, tick: int) -> None:
+        """Serve one tick. Raises nothing: an error is counted and a command sent all the same."""
+        try:
+            self._serve(tick)
+        except Exception:
+            self.errors += 1
+            if self.errors == 1:
+                LOG.exception("tracker: an error in tick %d; going on with what there is", tick)
+            self._write_safe()
+
+    def _serve(self, tick: int) -> None:
+        reading = self.bridge.read(self.clock, tick, self.stop)
+        if reading is None:
+            self.no_reading += 1
+        else:
+            self.readings_out.send(reading)
+            self._reading = reading
+        estimate = self.clock.collect(self.estimates, tick, self.stop)
+        if estimate is None:
+            self.no_estimate += 1
+        else:
+            self._estimate = estimate
+        plan = self._plan(tick)
+        if self.clock.paused and self.stop():
+            return  # half a tick: a wait was cut short
+        now = self.clock.now()
+        command = self.tracker.command(self._estimate, plan, now, self._reading)
+        self.bridge.write(command)
+        if command.status in ("ok", "hold") and self.tracker.plan_age is not None:
+            self._plan_age_ms.add(1e3 * self.tracker.plan_age)
+
+    def _plan(self, tick: int) -> Plan | None:
+        """The plan asked for at this tick in lock step, else the newest if a new one came."""
+        if self.clock.paused and tick % self.plan_every_ticks != 0:
+            return None
+        plan = self.clock.collect(self.plans, tick, self.stop)
+        self.no_plan += plan is None and self.clock.paused
+        return plan
+
+    def _write_safe(self) -> None:
+        """A command from what there is: its age makes the tracker stand down when errors go on."""
+        now = self.clock.now()
+        try:
+            self.bridge.write(self.tracker.command(self._estimate, None, now, self._reading))
+        except Exception:
+            self.finish()
+
+    def finish(self) -> None:
+        """Send a damping command as the last one; raises nothing."""
+        try:
+            self.bridge.write(self.tracker.damp(self.clock.now()))
+        except Exception as error:
+            self.damp_unsent += 1
+            if self.damp_unsent == 1:
+                LOG.error("tracker: a damping command could not be sent: %s", error)
+
+    def report(self) -> dict[str, Any]:
+        """Counts and quantiles of the run, ready for JSON."""
+        statistics = self.clock.statistics()
+        return {
+            "mode": "paused" if self.clock.paused else "realtime",
+            "ticks": statistics.ticks,
+            "missed": statistics.missed,
+            "lateness_us": asdict(statistics.lateness_us),
+            "commands": dict(self.tracker.commands),
+            "safety": dict(self.tracker.gate.counts),
+            "plans_accepted": self.tracker.plans.accepted,
+            "plan_age_ms": asdict(self._plan_age_ms.quantiles()),
+            "no_reading": self.no_reading,
+            "no_estimate": self.no_estimate,
+            "no_plan": self.no_plan,
+            "errors": self.errors,
+            "damp_unsent": self.damp_unsent,
+            "undecodable": self.estimates.undecodable + self.plans.undecodable,
+        }
+
+
+def run(
+    tracker: Tracker,
+    bridge: RobotBridge,
+    readings_out: Publisher[SensorReading],
+    estimates: Subscriber[StateEstimate],
+    plans: Subscriber[Plan],
+    clock: Clock,
+    plan_every_ticks: int,
+    stop: Callable[[], bool],
+    subscribers: int = 0,
+) -> dict[str, Any]:
+    """Track until `stop()`, then send a damping command; the bridge stays the caller's to close.
+
+    In lock step every message of a tick is waited for, the plan every `plan_every_ticks` ticks. In
+    real time nothing is: the tracker is called each tick with the newest that there is, and judges
+    ages itself.
+
+    Args:
+        tracker: the core.
+        bridge: to the robot, real or simulated.
+        readings_out: where readings go for the estimator and the recorder.
+        estimates: from the estimator.
+        plans: from the planner.
+        clock: real or paused.
+        plan_every_ticks: ticks between plans in lock step.
+        stop: polled once a tick and while waiting.
+        subscribers: consumers of readings that must be connected before the first tick, so that a
+            paused run loses none.
+
+    Returns:
+        The report: mode, ticks, missed, lateness_us, commands by status, safety reasons counted,
+        plans_accepted, plan_age_ms (now minus the time of knot 0, while tracking), ticks with
+        no_reading, no_estimate, and plan ticks with no_plan (lock step), errors,
+        damp_unsent, undecodable.
+    """
+    loop = TrackerLoop(
+        tracker, bridge, readings_out, estimates, plans, clock, plan_every_ticks, stop
+    )
+    readings_out.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
+    while not stop():
+        loop.tick(clock.wait_tick())
+    loop.finish()
+    return loop.report()

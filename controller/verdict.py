@@ -1,0 +1,41 @@
+"""The words in which the safety gate speaks."""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Reason(StrEnum):
+    """Why the gate decided as it did."""
+
+    OK = "ok"
+    NO_ESTIMATE = "no_estimate"
+    ESTIMATE_STARTING = "estimate_starting"
+    ESTIMATE_DIVERGED = "estimate_diverged"
+    ESTIMATE_NOT_FINITE = "estimate_not_finite"
+    ESTIMATE_OLD = "estimate_old"
+    READING_NOT_PLAUSIBLE = "reading_not_plausible"
+    TILTED = "tilted"
+    TOO_LOW = "too_low"
+    NO_PLAN = "no_plan"
+    PLAN_FAILED = "plan_failed"
+    PLAN_NOT_FINITE = "plan_not_finite"
+    PLAN_FROM_FUTURE = "plan_from_future"
+    PLAN_OUT_OF_ORDER = "plan_out_of_order"
+    PLAN_STALE = "plan_stale"
+    PLAN_ENDED = "plan_ended"
+    TORQUE_LIMITED = "torque_limited"
+    POSITION_LIMITED = "position_limited"
+    COMMAND_NOT_FINITE = "command_not_finite"
+    NOT_MEASURED = "not_measured"
+    LYING_DOWN = "lying_down"
+    STOPPED = "stopped"
+
+
+class Verdict(NamedTuple):
+    """Whether something may be used, and why not."""
+
+    ok: bool
+    reason: Reason
+
+
+PASS = Verdict(True, Reason.OK)
