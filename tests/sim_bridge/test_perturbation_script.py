@@ -1,0 +1,74 @@
+"""Events happen at their ticks, last as long as they say and add up."""
+
+import numpy as np
+import pytest
+
+from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
+
+
+class Log:
+    """Stands in for the simulation and remembers the state it is put in."""
+
+    def __init__(self) -> None:
+        self.velocity, self.force, self.blocked = np.zeros(3), np.zeros(3), False
+
+    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+        self.velocity = self.velocity + velocity_in_world
+
+    def push_base(self, force_in_world: np.ndarray) -> None:
+        self.force = force_in_world
+
+    def block_motors(self, blocked: bool) -> None:
+        self.blocked = blocked
+
+
+class EverySecond:
+    """A gait whose cycles last a second: stance first, swing from the half."""
+
+    def phase_start(self, foot: str, phase: str, cycle: int) -> float:
+        assert foot == "RL"
+        return cycle + (0.5 if phase == "swing" else 0.0)
+
+
+def test_windows_begin_and_end_at_their_ticks() -> None:
+    script = PerturbationScript((BaseForce(0.003, (0, 8, 0), 0.002), MotorBlock(0.004, 0.003)))
+    log, forces, blocks = Log(), [], []
+    for tick in range(10):
+        script.apply(log, tick)
+        forces.append(log.force[1])
+        blocks.append(log.blocked)
+    assert forces == [0, 0, 0, 8, 8, 0, 0, 0, 0, 0]
+    assert blocks == [False] * 4 + [True] * 3 + [False] * 3
+    assert script.ticks == ((3, 5), (4, 7))
+
+
+def test_overlapping_forces_add_up_and_end_one_by_one() -> None:
+    events = (BaseForce(0.0, (1, 0, 0), 0.004), BaseForce(0.002, (10, 0, 5), 0.004))
+    script, log, forces = PerturbationScript(events), Log(), []
+    for tick in range(8):
+        script.apply(log, tick)
+        forces.append(log.force.tolist())
+    one, both, other = [1, 0, 0], [11, 0, 5], [10, 0, 5]
+    assert forces == [one, one, both, both, other, other, [0, 0, 0], [0, 0, 0]]
+
+
+def test_a_kick_happens_once_even_when_other_events_begin_later() -> None:
+    script = PerturbationScript((BaseVelocity(0.001, (0, 1.5, 0)), MotorBlock(0.002, 0.005)))
+    log = Log()
+    for tick in range(10):
+        script.apply(log, tick)
+    np.testing.assert_array_equal(log.velocity, [0.0, 1.5, 0.0])
+
+
+def test_phases_are_asked_of_the_gait() -> None:
+    events = (
+        BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),
+        MotorBlock(PhaseInstant("RL", "stance", 3), 0.1),
+    )
+    assert PerturbationScript(events, EverySecond()).ticks == ((2500, 2501), (3000, 3100))
+
+
+def test_a_phase_without_a_gait_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs a gait"):
+        PerturbationScript((BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),))

@@ -1,0 +1,98 @@
+"""Sensor errors have the statistics that the options promise."""
+
+import numpy as np
+import pytest
+
+from robots.rotations import log3, rotation_from_quaternion
+from sim_bridge.sensors import Sensed, SensorOptions, Sensors
+
+Q = np.concatenate(([0.1, 0.2, 0.3], [0.1, -0.2, 0.3, np.sqrt(1.0 - 0.14)], np.linspace(-1, 1, 12)))
+V = np.linspace(-2.0, 2.0, 18)
+FORCE = np.array([0.3, -0.2, 9.8])
+TORQUE = np.linspace(-5.0, 5.0, 12)
+FEET = np.array([0.0, 30.0, 31.0, 32.0])
+NO_BIAS = {
+    "orientation_bias": 0.0,
+    "gyro_bias": 0.0,
+    "accelerometer_bias": 0.0,
+    "foot_force_offset": 0.0,
+}
+
+
+def sense(sensors: Sensors, time: float = 0.0) -> Sensed:
+    return sensors.sense(time, Q, V, FORCE, TORQUE, FEET)
+
+
+@pytest.mark.parametrize("noise", [0, False, 0.0])
+def test_without_noise_sensors_tell_the_truth(noise: float | bool) -> None:
+    sensed = sense(Sensors(SensorOptions(noise=noise, yaw_drift=0.1), seed=1), time=5.0)
+    truth = (Q[3:7], V[3:6], FORCE, Q[7:], V[6:], TORQUE, FEET)
+    for measured, true in zip(sensed, truth, strict=True):
+        np.testing.assert_array_equal(measured, true)
+
+
+def test_noise_has_the_promised_mean_and_deviation() -> None:
+    options = SensorOptions(**NO_BIAS, joint_position_quantum=0.0)
+    sensors = Sensors(options, seed=2)
+    samples = [sense(sensors) for _ in range(2000)]
+    cases = (
+        ("angular_velocity_imu", V[3:6], options.gyro_noise),
+        ("linear_acceleration_imu", FORCE, options.accelerometer_noise),
+        ("joint_position", Q[7:], options.joint_position_noise),
+        ("joint_velocity", V[6:], options.joint_velocity_noise),
+        ("joint_torque", TORQUE, options.joint_torque_noise),
+        ("foot_force", FEET, options.foot_force_noise),
+    )
+    for name, true, deviation in cases:
+        error = np.array([getattr(sample, name) for sample in samples]) - true
+        assert np.abs(error.mean(axis=0)).max() < 5.0 * deviation / np.sqrt(2000)
+        np.testing.assert_allclose(error.std(axis=0), deviation, rtol=0.1)
+        correlation = np.mean(error[1:] * error[:-1], axis=0) / deviation**2
+        assert np.abs(correlation).max() < 0.12
+
+
+def test_attitude_error_is_small_unit_and_as_promised() -> None:
+    sensors = Sensors(SensorOptions(**NO_BIAS), seed=3)
+    true = rotation_from_quaternion(Q[3:7])
+    errors = []
+    for _ in range(1000):
+        quaternion = sense(sensors).quaternion_imu_in_world
+        assert np.linalg.norm(quaternion) == pytest.approx(1.0, abs=1e-12)
+        errors.append(log3(true.T @ rotation_from_quaternion(quaternion)))
+    np.testing.assert_allclose(np.std(errors, axis=0), 0.0005, rtol=0.1)
+
+
+def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical() -> None:
+    options = SensorOptions(**NO_BIAS, orientation_noise=0.0, yaw_drift=0.02)
+    quaternion = sense(Sensors(options, seed=0), time=30.0).quaternion_imu_in_world
+    turned = rotation_from_quaternion(quaternion) @ rotation_from_quaternion(Q[3:7]).T
+    np.testing.assert_allclose(log3(turned), [0.0, 0.0, 0.6], atol=1e-9)
+
+
+def test_biases_are_constant_and_belong_to_the_seed() -> None:
+    def gyro_mean(seed: int) -> np.ndarray:
+        sensors = Sensors(SensorOptions(gyro_noise=0.0), seed)
+        first, second = sense(sensors), sense(sensors)
+        np.testing.assert_array_equal(first.angular_velocity_imu, second.angular_velocity_imu)
+        return first.angular_velocity_imu - V[3:6]
+
+    biases = np.array([gyro_mean(seed) for seed in range(300)])
+    np.testing.assert_allclose(biases.std(axis=0), 0.002, rtol=0.2)
+
+
+def test_encoder_positions_are_multiples_of_the_quantum() -> None:
+    sensed = sense(Sensors(SensorOptions(joint_position_quantum=0.01), seed=0))
+    steps = sensed.joint_position / 0.01
+    np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
+
+
+def test_accelerometer_saturates() -> None:
+    sensors = Sensors(SensorOptions(accelerometer_range=20.0), seed=0)
+    sensed = sensors.sense(0.0, Q, V, np.array([500.0, -500.0, 0.0]), TORQUE, FEET)
+    assert sensed.linear_acceleration_imu[0] == 20.0
+    assert sensed.linear_acceleration_imu[1] == -20.0
+
+
+def test_negative_deviations_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="gyro_noise is -1"):
+        SensorOptions(gyro_noise=-1.0)

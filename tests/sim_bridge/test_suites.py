@@ -1,0 +1,93 @@
+"""Suites in the documented format, and one clear line for every mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
+from sim_bridge.suites import SuiteError, parse_events, parse_suite, read_suite
+
+DOCUMENTED = """
+reference: walk
+command: {velocity_x: 0.2}
+duration: 6.0
+input_delay: 0.0
+trials:
+  - {kind: base_velocity, at: 1.35, value: [0.0, 1.5, 0.0]}
+  - {kind: base_velocity, at: {foot: FR, phase: swing, cycle: 2}, value: [0.0, 1.0, 0.0]}
+  - {kind: base_force, at: 2.0, for: 0.1, value: [0.0, 80.0, 0.0]}
+  - {kind: motor_block, at: 0.8, for: 0.15}
+"""
+
+
+def test_the_documented_suite_parses() -> None:
+    suite = parse_suite(DOCUMENTED)
+    assert (suite.reference, suite.duration, suite.input_delay) == ("walk", 6.0, 0.0)
+    assert suite.command == {"velocity_x": 0.2}
+    assert suite.trials == (
+        BaseVelocity(1.35, (0.0, 1.5, 0.0)),
+        BaseVelocity(PhaseInstant("FR", "swing", 2), (0.0, 1.0, 0.0)),
+        BaseForce(2.0, (0.0, 80.0, 0.0), 0.1),
+        MotorBlock(0.8, 0.15),
+    )
+
+
+@pytest.mark.parametrize(
+    ("trial", "said"),
+    [
+        ("{kind: kick, at: 1}", "'kick'; accepted: base_velocity, base_force, motor_block"),
+        ("{at: 1, for: 1}", "no kind; accepted: base_velocity"),
+        ("{kind: base_force, at: 1, value: [0, 0, 0]}", "missing required field `for`"),
+        ("{kind: base_velocity, at: -1, value: [0, 0, 0]}", "at is -1.0; give seconds >= 0"),
+        ("{kind: base_velocity, at: 1, value: [0, 0]}", "length 3, got 2 - at `trials[0].value`"),
+        ("{kind: base_velocity, at: 1, value: [0, .inf, 0]}", "three finite numbers"),
+        ("{kind: motor_block, at: 1, for: 0}", "for is 0.0; give seconds > 0"),
+        ("{kind: motor_block, at: 1, for: 1, if: 2}", "'if'; accepted: kind, at, for"),
+        ("{kind: motor_block, at: soon, for: 1}", "trials[0].at"),
+        ("{kind: motor_block, at: {foot: XX, phase: swing, cycle: 0}, for: 1}", "FR, FL, RR, RL"),
+        ("{kind: motor_block, at: {foot: FR, phase: fly, cycle: 0}, for: 1}", "swing, stance"),
+        ("{kind: motor_block, at: {foot: FR, phase: swing, cycle: -1}, for: 1}", "count from 0"),
+        ("7", "event 0 is 7"),
+    ],
+)
+def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial: str, said: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(f"reference: walk\nduration: 6\ntrials:\n  - {trial}\n")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "a suite is a mapping with the keys reference, duration, trials"),
+        ("{", "not YAML"),
+        ("reference: walk\nduration: 6\ntrials: []", "trials is empty"),
+        ("reference: walk\ntrials: [{kind: motor_block, at: 1, for: 1}]", "`duration`"),
+        ("duration: 1\nspeed: 3\nreference: walk\ntrials: []", "unknown key 'speed'; accepted"),
+        ("reference: w\nduration: -6\ntrials: [{kind: motor_block, at: 1, for: 1}]", "duration is"),
+    ],
+)
+def test_a_bad_suite_gives_one_line(text: str, said: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(text)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match="nowhere.yaml: No such file"):
+        read_suite(tmp_path / "nowhere.yaml")
+    path = tmp_path / "empty.yaml"
+    path.write_text("")
+    with pytest.raises(SuiteError, match="empty.yaml: a suite is"):
+        read_suite(path)
+
+
+def test_a_list_of_events_parses_and_fails_alike() -> None:
+    assert parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}]) == (MotorBlock(1.0, 0.5),)
+    assert parse_events([]) == ()
+    with pytest.raises(SuiteError, match="event 1: unknown kind 'x'"):
+        parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}, {"kind": "x"}])
+    with pytest.raises(SuiteError, match="give a list"):
+        parse_events({"kind": "motor_block"})
