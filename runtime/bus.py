@@ -119,6 +119,7 @@ class Bus:
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._sockets: list[zmq.Socket[bytes]] = []  # kept: a collected socket would close itself
         self._files: list[Path] = []
 
     def publisher(self, topic: Topic[MessageT]) -> Publisher[MessageT]:
@@ -179,4 +180,5 @@ class Bus:
     def _socket(self, kind: int) -> zmq.Socket[bytes]:
         socket = self._context.socket(kind)
         socket.linger = 0
+        self._sockets.append(socket)
         return socket

@@ -1,6 +1,7 @@
 """Recording frames to MCAP, which the field's own tools open, and reading them back."""
 
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +37,7 @@ class Recorder:
     def __init__(self, path: Path) -> None:
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb", buffering=0)
+        self._file = path.open("wb")
         self._writer = Writer(self._file, compression=CompressionType.LZ4)
         self._writer.start(profile=PROFILE, library=PROFILE)
         self._channels: dict[str, int] = {}
@@ -91,7 +92,7 @@ def read_frames(path: Path) -> Iterator[Frame]:
                     channels[record.id] = record.topic
                 elif isinstance(record, Record):
                     yield Frame(channels[record.channel_id], record.log_time, record.data)
-        except EndOfFile:
+        except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
             return
         except InvalidMagic as error:
             raise ValueError(f"{path}: {error}") from None

@@ -30,7 +30,7 @@ def _from_wire(_: type, value: Any) -> Array:
     if dtype != "<f8":
         raise ValueError(f"expected dtype '<f8', got {dtype!r}")
     array = np.ndarray(shape, FLOAT64, data)
-    if array.nbytes != len(data):
+    if list(array.shape) != shape or array.nbytes != len(data):
         raise ValueError(f"{len(data)} bytes do not fill shape {shape}")
     return array.copy()
 

@@ -1,0 +1,234 @@
+"""The bus: newest wins, late joiners, occupied endpoints, keys, and nothing left behind."""
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import zmq
+
+from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
+from runtime.messages import StateEstimate
+from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
+
+PATIENCE_S = 10.0
+
+
+def estimate(tick):
+    return StateEstimate(
+        tick=tick, time=0.0, q=np.zeros(19), v=np.zeros(18), contact=np.ones(4), status="ok"
+    )
+
+
+def free_port():
+    """A base port for which the port of STATE_ESTIMATE is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1] - TOPICS.index(STATE_ESTIMATE)
+
+
+@pytest.fixture
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("b")
+
+
+@pytest.fixture(params=["ipc", "tcp", "curve"])
+def endpoints(request, folder):
+    if request.param == "ipc":
+        return Endpoints.ipc(folder)
+    keys = CurveKeys.generate() if request.param == "curve" else None
+    return Endpoints.tcp("localhost", free_port(), keys)
+
+
+def arrived(subscriber, count=1):
+    """Take `count` frames or more, waiting until that many have come."""
+    frames = []
+    while len(frames) < count:
+        assert subscriber._socket.poll(1000 * PATIENCE_S)
+        frames += subscriber.raw()
+    return frames
+
+
+def test_messages_arrive_on_every_transport(endpoints):
+    with Bus(endpoints) as producer, Bus(endpoints) as consumer:
+        subscriber = consumer.subscriber(STATE_ESTIMATE)
+        publisher = producer.publisher(STATE_ESTIMATE)
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        publisher.send(estimate(5))
+        assert subscriber.wait(PATIENCE_S) == estimate(5)
+        assert subscriber.newest() is None
+        assert subscriber.wait(0.0) is None
+
+
+def test_conflation_keeps_the_newest_and_the_recorder_keeps_all(folder):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher = bus.publisher(STATE_ESTIMATE)
+        newest = bus.subscriber(STATE_ESTIMATE)
+        every = bus.subscriber(STATE_ESTIMATE, conflate=False)
+        assert publisher.wait_for_subscribers(2, PATIENCE_S)
+        for tick in range(200):
+            publisher.send(estimate(tick))
+        assert newest.wait_for(lambda m: m.tick == 199, PATIENCE_S) == estimate(199)
+        assert len(arrived(every, 200)) == 200
+        for tick in range(3):
+            publisher.send(estimate(tick))
+        assert every.wait(PATIENCE_S) == estimate(0)
+        assert every.wait_for(lambda m: m.tick == 2, PATIENCE_S) == estimate(2)
+
+
+def test_newest_of_several_waiting_messages_is_the_last(folder):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher = bus.publisher(STATE_ESTIMATE)
+        subscriber = bus.subscriber(STATE_ESTIMATE, conflate=False)
+        marker = bus.subscriber(STATE_ESTIMATE, conflate=False)
+        assert publisher.wait_for_subscribers(2, PATIENCE_S)
+        for tick in range(5):
+            publisher.send(estimate(tick))
+        arrived(marker, 5)
+        assert subscriber.wait_for(lambda m: m.tick == 1, PATIENCE_S) is not None
+        while (message := subscriber.newest()) is None or message.tick < 4:
+            assert message is None or message.tick > 1
+        assert subscriber.newest() is None
+
+
+def test_subscribers_are_counted_as_they_come_and_go(folder):
+    with Bus(Endpoints.ipc(folder)) as producer:
+        publisher = producer.publisher(STATE_ESTIMATE)
+        assert not publisher.wait_for_subscribers(1, 0.0)
+        publisher.send(estimate(0))  # nobody listens: dropped, not kept and not blocking
+        with Bus(Endpoints.ipc(folder)) as first, Bus(Endpoints.ipc(folder)) as second:
+            late = first.subscriber(STATE_ESTIMATE)
+            second.subscriber(STATE_ESTIMATE)
+            assert publisher.wait_for_subscribers(2, PATIENCE_S)
+            publisher.send(estimate(1))
+            assert late.wait(PATIENCE_S) == estimate(1)
+        while publisher.subscribers() > 0:
+            assert publisher._socket.poll(1000 * PATIENCE_S)
+
+
+def test_waits_end_when_stopped(folder):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher = bus.publisher(STATE_ESTIMATE)
+        subscriber = bus.subscriber(STATE_ESTIMATE)
+        assert not publisher.wait_for_subscribers(9, 1e6, stop=lambda: True)
+        assert subscriber.wait_for(lambda _: True, 1e6, stop=lambda: True) is None
+
+
+def test_frames_that_do_not_decode_are_counted_and_dropped(folder):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher = bus.publisher(STATE_ESTIMATE)
+        subscriber = bus.subscriber(STATE_ESTIMATE, conflate=False)
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        publisher.send(estimate(1))
+        publisher._socket.send(b"\xc1 not a message")
+        publisher._socket.send(b"")
+        publisher.send(estimate(2))
+        assert subscriber.wait(PATIENCE_S) == estimate(1)
+        assert subscriber.wait(PATIENCE_S) == estimate(2)
+        assert subscriber.undecodable == 2
+
+
+def test_an_endpoint_in_use_is_one_line_naming_it(endpoints):
+    with Bus(endpoints) as first, Bus(endpoints) as second:
+        publisher = first.publisher(STATE_ESTIMATE)
+        with pytest.raises(EndpointInUse) as caught:
+            second.publisher(STATE_ESTIMATE)
+        assert endpoints.address(STATE_ESTIMATE) in str(caught.value)
+        assert "\n" not in str(caught.value)
+        subscriber = second.subscriber(STATE_ESTIMATE)  # and the one who has it keeps it
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        publisher.send(estimate(1))
+        assert subscriber.wait(PATIENCE_S) == estimate(1)
+
+
+def test_close_leaves_nothing_and_the_address_is_free_again(folder):
+    for _ in range(2):
+        bus = Bus(Endpoints.ipc(folder))
+        bus.publisher(STATE_ESTIMATE)
+        bus.publisher(MOTOR_COMMAND)
+        assert len(list(folder.iterdir())) == 2
+        bus.close()
+        bus.close()
+        assert list(folder.iterdir()) == []
+
+
+def test_the_file_of_a_killed_process_is_no_obstacle(folder):
+    code = (
+        "import os, sys; from pathlib import Path\n"
+        "from runtime.bus import Bus, Endpoints; from runtime.topics import STATE_ESTIMATE\n"
+        "bus = Bus(Endpoints.ipc(Path(sys.argv[1]))); bus.publisher(STATE_ESTIMATE)\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    killed = subprocess.run([sys.executable, "-c", code, str(folder)], cwd=root, timeout=60)
+    assert killed.returncode == -9
+    assert len(list(folder.iterdir())) == 1
+    with Bus(Endpoints.ipc(folder)) as bus:
+        bus.publisher(STATE_ESTIMATE)
+
+
+def test_a_users_file_at_the_address_is_not_removed(folder):
+    file = folder / "state_estimate.ipc"
+    file.write_text("mine")
+    with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse, match="not a socket"):
+        bus.publisher(STATE_ESTIMATE)
+    assert file.read_text() == "mine"
+
+
+def test_a_path_too_long_for_a_socket_is_explained(folder):
+    with pytest.raises(ValueError, match="choose a shorter run folder"):
+        Endpoints.ipc(folder / ("x" * 100))
+
+
+def test_addresses_differ_by_topic():
+    for endpoints in (Endpoints.ipc("/tmp/a"), Endpoints.tcp("::1", 5000)):
+        assert len({endpoints.address(topic) for topic in TOPICS}) == len(TOPICS)
+
+
+def test_other_hosts_need_keys():
+    with pytest.raises(ValueError, match="pass keys"):
+        Endpoints.tcp("192.168.123.10", 5000)
+    Endpoints.tcp("192.168.123.10", 5000, CurveKeys.generate())
+
+
+def test_a_publisher_needs_the_secret_key():
+    keys = CurveKeys(CurveKeys.generate().public)
+    with (
+        Bus(Endpoints.tcp("127.0.0.1", 5000, keys)) as bus,
+        pytest.raises(ValueError, match="secret"),
+    ):
+        bus.publisher(STATE_ESTIMATE)
+
+
+def test_without_the_right_key_nobody_joins():
+    port, keys = free_port(), CurveKeys.generate()
+    with (
+        Bus(Endpoints.tcp("127.0.0.1", port, keys)) as producer,
+        Bus(Endpoints.tcp("127.0.0.1", port, CurveKeys.generate())) as wrong,
+        Bus(Endpoints.tcp("127.0.0.1", port)) as plain,
+    ):
+        publisher = producer.publisher(STATE_ESTIMATE)
+        monitor = publisher._socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
+        wrong.subscriber(STATE_ESTIMATE)
+        plain.subscriber(STATE_ESTIMATE)
+        assert monitor.poll(1000 * PATIENCE_S)
+        assert publisher.subscribers() == 0
+        publisher._socket.disable_monitor()
+
+
+def test_a_blocked_wait_wakes_when_the_message_comes(folder):
+    with Bus(Endpoints.ipc(folder)) as bus, Bus(Endpoints.ipc(folder)) as other:
+        subscriber = bus.subscriber(STATE_ESTIMATE)
+
+        def produce():
+            publisher = other.publisher(STATE_ESTIMATE)
+            publisher.wait_for_subscribers(1, PATIENCE_S)
+            publisher.send(estimate(3))
+
+        thread = threading.Thread(target=produce)
+        thread.start()
+        assert subscriber.wait_for(lambda m: m.tick == 3, PATIENCE_S) == estimate(3)
+        thread.join()

@@ -1,0 +1,178 @@
+"""Clocks: absolute ticks that skip and never burst, and lock step by tick number."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime import clock
+from runtime.clock import PausedClock, RealTimeClock
+from runtime.histogram import LogHistogram
+
+PERIOD = 0.001
+
+
+class FakeTime:
+    """Time that passes only by sleeping (late by `oversleep`) and by working."""
+
+    def __init__(self, start=1234.5):
+        self.now = start
+        self.start = start
+        self.oversleep = 0.0
+        self.sleeps = []
+
+    def monotonic(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.sleeps.append(seconds)
+        self.now += seconds + self.oversleep
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    time = FakeTime()
+    monkeypatch.setattr(clock, "time", time)
+    return time
+
+
+def test_the_first_tick_is_zero_at_once(fake):
+    assert RealTimeClock(PERIOD).wait_tick() == 0
+    assert fake.sleeps == []
+
+
+def test_ticks_are_absolute_so_late_wake_ups_do_not_add_up(fake):
+    real = RealTimeClock(PERIOD)
+    fake.oversleep = 0.2e-3
+    for expected in range(1000):
+        assert real.wait_tick() == expected
+        fake.now += 0.1e-3
+    assert fake.now - fake.start == pytest.approx(999 * PERIOD + 0.3e-3)
+    statistics = real.statistics()
+    assert (statistics.ticks, statistics.missed) == (1000, 0)
+    assert statistics.lateness_us.p50 == pytest.approx(200, rel=0.03)
+
+
+def test_ticks_that_passed_are_skipped_counted_and_not_made_up(fake):
+    real = RealTimeClock(PERIOD)
+    assert real.wait_tick() == 0
+    fake.now += 5.5 * PERIOD
+    assert real.wait_tick() == 5  # ticks 1 to 4 are lost, 5 is half a period late
+    assert fake.sleeps == []
+    assert real.wait_tick() == 6
+    assert fake.sleeps == [pytest.approx(0.5 * PERIOD)]
+    assert real.wait_tick() == 7
+    statistics = real.statistics()
+    assert (statistics.ticks, statistics.missed) == (4, 4)
+    assert statistics.lateness_us.max == pytest.approx(4500)
+
+
+@settings(max_examples=100, deadline=None)
+@given(work=st.lists(st.floats(0.0, 5e-3), min_size=1, max_size=60))
+def test_whatever_the_work_ticks_grow_and_none_comes_early(work):
+    fake = FakeTime()
+    original, clock.time = clock.time, fake
+    try:
+        real = RealTimeClock(PERIOD)
+        last = -1
+        for seconds in work:
+            tick = real.wait_tick()
+            assert tick > last
+            assert fake.now - fake.start >= tick * PERIOD - 1e-9
+            assert fake.now - fake.start < (tick + 1) * PERIOD + 1e-9
+            last = tick
+            fake.now += seconds
+        statistics = real.statistics()
+    finally:
+        clock.time = original
+    assert statistics.ticks + statistics.missed == last + 1
+
+
+@dataclass
+class Numbered:
+    tick: int
+
+
+class Queue:
+    """A source that gives these messages one after the other, then nothing."""
+
+    def __init__(self, *ticks):
+        self.messages = [Numbered(tick) for tick in ticks]
+        self.asked = None
+
+    def newest(self):
+        messages, self.messages = self.messages, []
+        return messages[-1] if messages else None
+
+    def wait_for(self, predicate, timeout_s, stop=None):
+        self.asked = timeout_s
+        while self.messages and not stop():
+            message = self.messages.pop(0)
+            if predicate(message):
+                return message
+        return None
+
+
+def never():
+    return False
+
+
+def test_real_time_collects_the_newest_whatever_its_tick(fake):
+    real = RealTimeClock(PERIOD)
+    source = Queue(3, 4)
+    assert real.collect(source, 9, never) == Numbered(4)
+    assert real.collect(source, 9, never) is None
+    assert real.now() == fake.now
+    assert not real.paused
+
+
+def test_paused_time_is_the_tick_number():
+    paused = PausedClock(PERIOD)
+    assert paused.now() == 0.0
+    assert [paused.wait_tick() for _ in range(4)] == [0, 1, 2, 3]
+    assert paused.now() == 3 * PERIOD
+    assert paused.paused
+    statistics = paused.statistics()
+    assert (statistics.ticks, statistics.missed, statistics.lateness_us.p999) == (4, 0, 0.0)
+
+
+def test_paused_collects_the_message_of_its_tick_and_passes_over_older_ones():
+    source = Queue(0, 1, 2, 3, 10)
+    paused = PausedClock(PERIOD)
+    assert paused.collect(source, 2, never) == Numbered(2)
+    assert paused.collect(source, 10, never) == Numbered(10)
+    assert source.asked == 120.0
+
+
+def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
+    source = Queue(5, 6)
+    assert PausedClock(PERIOD).collect(source, 4, never) is None
+    assert source.messages == [Numbered(6)]
+
+
+def test_paused_stops_waiting_when_told():
+    assert PausedClock(PERIOD).collect(Queue(1), 1, lambda: True) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(values=st.lists(st.floats(0.0, 1e8), min_size=1, max_size=200))
+def test_histogram_quantiles_are_within_its_resolution(values):
+    histogram = LogHistogram(1.0)
+    for value in values:
+        histogram.add(value)
+    for fraction in (0.5, 0.99, 0.999):
+        exact = np.quantile(values, fraction, method="inverted_cdf")
+        found = histogram.quantile(fraction)
+        assert exact * (1 - 1e-9) - 1e-6 <= found <= (1.0 + exact) * 2 ** (1 / 32)
+    assert histogram.quantiles().max == max(values)
+
+
+def test_histogram_holds_any_value_and_none():
+    histogram = LogHistogram(1.0)
+    assert histogram.quantiles().p999 == 0.0
+    for value in (-1.0, 1e300):
+        histogram.add(value)
+    assert histogram.count == 2
+    assert histogram.quantile(0.5) < 0.03

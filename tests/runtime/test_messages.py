@@ -1,0 +1,203 @@
+"""The wire: equal after a round trip, strict on shapes, and one error type for any bytes."""
+
+import hypothesis.extra.numpy as hnp
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.checked import layout
+from runtime.messages import (
+    DecodeError,
+    GroundTruth,
+    Message,
+    MotorCommand,
+    Plan,
+    SensorReading,
+    StateEstimate,
+    decode,
+    encode,
+)
+
+KINDS = [SensorReading, StateEstimate, Plan, MotorCommand, GroundTruth]
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+FLOATS = st.floats(allow_nan=True, allow_infinity=True)
+
+
+def floats(shape):
+    return hnp.arrays(np.float64, shape, elements=FLOATS)
+
+
+@st.composite
+def messages(draw, kind):
+    """Any message of `kind`, NaN and infinities included."""
+    fixed, varying, words = layout(kind)
+    knots = draw(st.integers(0, 3))
+    fields = {name: draw(floats(shape)) for name, shape in fixed}
+    fields |= {name: draw(floats(shape.at(knots))) for name, shape in varying}
+    fields |= {name: draw(st.sampled_from(accepted)) for name, accepted in words}
+    scalars = {int: INTEGERS, float: FLOATS, bool: st.booleans()}
+    for name, hint in kind.__annotations__.items():
+        if name not in fields:
+            fields[name] = draw(scalars[hint])
+    return kind(**fields)
+
+
+def command(**changes):
+    fields = {name: np.arange(12.0) for name in ("q", "dq", "kp", "kd", "tau")}
+    return MotorCommand(
+        **{"tick": 3, "time": 0.5, "plan_id": 7, "status": "ok", **fields, **changes}
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_a_message_is_equal_after_a_round_trip(kind, data):
+    message = data.draw(messages(kind))
+    decoded = decode(kind, encode(message))
+    assert type(decoded) is kind
+    assert decoded == message
+
+
+def test_equality_is_by_value_of_every_field():
+    assert command() == command()
+    assert command(tick=4) != command()
+    assert command(tau=np.zeros(12)) != command()
+    assert command(kd=np.full(12, np.nan)) == command(kd=np.full(12, np.nan))
+    assert command() != "a command"
+
+
+def test_decoded_arrays_are_aligned_writable_and_not_shared():
+    frame = encode(command())
+    first, second = decode(MotorCommand, frame), decode(MotorCommand, frame)
+    assert first.q.flags.aligned and first.q.flags.writeable and first.q.flags.c_contiguous
+    first.q[:] = 0.0
+    assert second == command()
+
+
+def test_layout_in_memory_does_not_change_the_frame():
+    backwards = np.arange(12.0)[::-1]
+    strided = np.repeat(np.arange(12.0), 2)[::2]
+    assert encode(command(q=backwards)) == encode(command(q=backwards.copy()))
+    assert encode(command(q=strided)) == encode(command())
+
+
+def test_numpy_scalars_travel_as_plain_ones():
+    assert (
+        decode(MotorCommand, encode(command(tick=np.int64(3), time=np.float64(0.5)))) == command()
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"q": np.zeros(11)},
+        {"q": np.zeros((12, 1))},
+        {"q": np.zeros(12, dtype=np.float32)},
+        {"q": np.zeros(12, dtype=">f8")},
+        {"q": [0.0] * 12},
+        {"q": None},
+    ],
+)
+def test_an_array_of_the_wrong_form_is_refused_by_name(changes):
+    with pytest.raises(
+        ValueError, match=r"MotorCommand\.q: expected a float64 array of shape \(12"
+    ):
+        command(**changes)
+
+
+def test_an_unknown_status_is_refused_by_name():
+    with pytest.raises(ValueError, match="MotorCommand.status: 'fine' is not in"):
+        command(status="fine")
+
+
+def test_the_knots_of_a_plan_agree():
+    sizes = {"states_q": (4, 19), "states_v": (4, 18), "inputs": (3, 12), "contacts": (3, 4)}
+    rest = {"id": 1, "tick": 0, "time": 0.0, "period": 0.01, "cost": 0.0, "iterations": 1}
+    rest |= {"solve_s": 0.0, "status": "ok"}
+    arrays = {name: np.zeros(size) for name, size in sizes.items()}
+    plan = Plan(gains=np.zeros((3, 12, 36)), **arrays, **rest)
+    assert decode(Plan, encode(plan)) == plan
+    with pytest.raises(
+        ValueError, match=r"Plan\.gains: .*\(3, 12, 36\), got float64 \(4, 12, 36\)"
+    ):
+        Plan(gains=np.zeros((4, 12, 36)), **arrays, **rest)
+
+
+def edited(**changes):
+    """The frame of a command with fields replaced on the wire, removed where None is given."""
+    fields = msgspec.msgpack.decode(encode(command())) | changes
+    return msgspec.msgpack.encode({k: v for k, v in fields.items() if v is not None})
+
+
+TWELVE = np.zeros(12).tobytes()
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        encode(command()) + b"\x00",
+        edited(tau=None),
+        edited(extra=1),
+        edited(tick=1.5),
+        edited(status="fine"),
+        edited(q=TWELVE),
+        edited(q=["<f4", [12], np.zeros(12, "f4").tobytes()]),
+        edited(q=["<f8", [12], TWELVE[:-1]]),
+        edited(q=["<f8", [12], TWELVE + TWELVE]),
+        edited(q=["<f8", [3, 4], TWELVE]),
+        edited(q=["<f8", [-1], TWELVE]),
+        edited(q=["<f8", [2**62], TWELVE]),
+        edited(q=["<f8", [12.0], TWELVE]),
+        edited(q=["<f8", "12", TWELVE]),
+        edited(q={"<f8": 1, "a": 2, "b": 3}),
+        b"\x91" * 100_000,
+        b"\xc6\xff\xff\xff\xff",
+        encode(command()).replace(b"status", b"st\xff\xfeus"),
+    ],
+)
+def test_a_frame_that_is_not_quite_right_is_a_decode_error(frame):
+    assert decode(MotorCommand, edited()) == command()
+    with pytest.raises(DecodeError, match="not a MotorCommand"):
+        decode(MotorCommand, frame)
+
+
+def test_every_truncation_is_a_decode_error():
+    frame = encode(command())
+    for length in range(len(frame)):
+        with pytest.raises(DecodeError):
+            decode(MotorCommand, frame[:length])
+
+
+def decoded_or_none(kind, frame):
+    try:
+        return decode(kind, frame)
+    except DecodeError:
+        return None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=100, deadline=None)
+@given(frame=st.binary(max_size=200))
+def test_random_bytes_never_make_a_message(kind, frame):
+    assert decoded_or_none(kind, frame) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    edits=st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=5)
+)
+def test_flipped_bytes_make_a_well_formed_message_or_a_decode_error(edits):
+    frame = bytearray(encode(command()))
+    for position, value in edits:
+        frame[position % len(frame)] = value
+    message = decoded_or_none(MotorCommand, bytes(frame))
+    assert message is None or (isinstance(message, Message) and message.q.shape == (12,))
+
+
+def test_a_frame_of_another_topic_is_a_decode_error():
+    with pytest.raises(DecodeError):
+        decode(StateEstimate, encode(command()))

@@ -1,0 +1,104 @@
+"""Recordings: what comes back is what was sent, also from a file that was cut off."""
+
+import numpy as np
+import pytest
+from mcap.reader import make_reader
+
+from runtime.messages import DecodeError, GroundTruth, StateEstimate, encode
+from runtime.recording import Frame, Recorder, read_frames, read_recording
+from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE, Topic
+
+
+def estimate(tick):
+    random = np.random.default_rng(tick)
+    return StateEstimate(
+        tick=tick,
+        time=1e-3 * tick,
+        q=random.normal(size=19),
+        v=random.normal(size=18),
+        contact=random.random(4),
+        status="ok",
+    )
+
+
+def truth(tick):
+    random = np.random.default_rng(tick)
+    return GroundTruth(
+        tick=tick,
+        time=1e-3 * tick,
+        q=random.normal(size=19),
+        v=random.normal(size=18),
+        foot_force=random.normal(size=(4, 3)),
+        contact=np.ones(4),
+        trunk_contact=False,
+    )
+
+
+def record(path, ticks):
+    with Recorder(path) as recorder:
+        for tick in range(ticks):
+            recorder.write(STATE_ESTIMATE, encode(estimate(tick)), 2 * tick)
+            recorder.write(GROUND_TRUTH, encode(truth(tick)), 2 * tick + 1)
+    recorder.close()
+    return path
+
+
+def test_a_recording_gives_the_same_messages_in_order(tmp_path):
+    path = record(tmp_path / "new" / "run.mcap", 20)
+    expected = [
+        item
+        for tick in range(20)
+        for item in (("state_estimate", estimate(tick)), ("ground_truth", truth(tick)))
+    ]
+    assert list(read_recording(path)) == expected
+    assert list(read_frames(path))[3] == Frame("ground_truth", 3, encode(truth(1)))
+
+
+def test_other_tools_find_its_index_channels_and_schemas(tmp_path):
+    path = record(tmp_path / "run.mcap", 3)
+    with path.open("rb") as file:
+        summary = make_reader(file).get_summary()
+    assert summary.statistics.message_count == 6
+    assert {c.topic for c in summary.channels.values()} == {"state_estimate", "ground_truth"}
+    assert {c.message_encoding for c in summary.channels.values()} == {"msgpack"}
+    assert {s.name for s in summary.schemas.values()} == {"StateEstimate", "GroundTruth"}
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.6, 0.999])
+def test_a_file_that_was_cut_off_gives_its_beginning(tmp_path, kept):
+    path = record(tmp_path / "run.mcap", 3000)
+    whole = list(read_frames(path))
+    data = path.read_bytes()
+    path.write_bytes(data[: int(kept * len(data))])
+    rescued = list(read_frames(path))
+    assert rescued == whole[: len(rescued)]
+    assert len(rescued) >= (kept - 0.4) * len(whole)
+
+
+def test_a_recorder_that_was_never_closed_left_its_whole_chunks(tmp_path):
+    recorder = Recorder(tmp_path / "run.mcap")
+    for tick in range(3000):
+        recorder.write(STATE_ESTIMATE, encode(estimate(tick)), tick)
+    rescued = list(read_recording(tmp_path / "run.mcap"))
+    recorder.close()
+    assert len(rescued) > 1000
+    assert rescued[:10] == [("state_estimate", estimate(tick)) for tick in range(10)]
+
+
+def test_an_unknown_topic_is_passed_over_and_another_version_is_an_error(tmp_path):
+    path = tmp_path / "run.mcap"
+    with Recorder(path) as recorder:
+        recorder.write(Topic("weather", StateEstimate, 1.0, 1.0), b"rain", 0)
+        recorder.write(STATE_ESTIMATE, encode(estimate(0)), 1)
+        recorder.write(STATE_ESTIMATE, b"old", 2)
+    messages = read_recording(path)
+    assert next(messages) == ("state_estimate", estimate(0))
+    with pytest.raises(DecodeError, match="StateEstimate"):
+        next(messages)
+
+
+def test_another_kind_of_file_is_explained(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("these are my notes")
+    with pytest.raises(ValueError, match="notes.txt: not a valid MCAP file"):
+        list(read_frames(path))
