@@ -12,6 +12,9 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _KILL_WAIT_S = 5.0
 
+PLANNER_GONE = signal.SIGUSR1
+"""Tells the tracker that no plan will come any more: lock step must not wait for one."""
+
 
 def die_with_parent(parent: int) -> None:
     """Ask the kernel to end this process (SIGTERM) when its parent ends, even by SIGKILL.

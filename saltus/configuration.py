@@ -14,8 +14,8 @@ from estimator.options import LegOdometryOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file
 from saltus.options import override, read_mapping, to_options
+from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.simulated_a1 import SimulationOptions
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]

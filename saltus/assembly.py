@@ -1,0 +1,65 @@
+"""Builds the cores of a launch from its configuration: the one place that knows all of them."""
+
+
+from controller.hilqr_planner import HilqrPlanner
+
+from controller.gaits import GAITS
+from controller.tracker import Tracker
+from estimator.leg_odometry import LegOdometryFilter
+from saltus.configuration import TICK_S, LaunchConfig
+from saltus.errors import BadRequest
+from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.rollout_mujoco import MujocoRollout
+from sim_bridge.simulated_a1 import SimulatedA1
+
+
+def plan_every_ticks(config: LaunchConfig) -> int:
+    """In lock step a plan is asked for once a knot."""
+    return round(config.hilqr.period / TICK_S)
+
+
+def make_script(config: LaunchConfig) -> PerturbationScript:
+    """The perturbations, their gait phases resolved by the reference's schedule.
+
+    Raises:
+        BadRequest: an event names a phase that the reference does not have.
+    """
+    try:
+        return PerturbationScript(config.perturbations, GAITS.get(config.reference))
+    except ValueError as error:
+        raise BadRequest(f"perturbations: {error}") from error
+
+
+def event_times(config: LaunchConfig) -> list[float]:
+    """When each perturbation begins [s].
+
+    Raises:
+        BadRequest: an event names a phase that the reference does not have.
+    """
+    return [first * TICK_S for first, _ in make_script(config).ticks]
+
+
+def make_simulation(config: LaunchConfig) -> SimulatedA1:
+    """The simulated robot, standing."""
+    return SimulatedA1(config.simulation, make_script(config))
+
+
+def make_estimator(config: LaunchConfig) -> LegOdometryFilter:
+    """The estimator."""
+    return LegOdometryFilter(config.estimator)
+
+
+def make_tracker(config: LaunchConfig) -> Tracker:
+    """The tracker."""
+    return Tracker(config.tracker)
+
+
+def make_planner(config: LaunchConfig) -> HilqrPlanner:
+    """The planner on its reference and its rollout backend.
+
+    Raises:
+        BadRequest: the reference cannot be made for these options.
+    """
+    options = config.hilqr
+    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    return HilqrPlanner(options, make_planner_reference(config), backend)

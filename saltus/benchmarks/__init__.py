@@ -1,0 +1,1 @@
+"""Benchmarks of ``saltus bench``: one module each, with ``run() -> BenchResult``."""

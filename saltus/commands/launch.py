@@ -1,0 +1,57 @@
+"""``saltus launch``: run the stack."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from saltus.commands.common import INTERRUPTED, JsonOption
+from saltus.console import print_json, print_table, say
+
+
+class Mode(StrEnum):
+    """How time passes: in lock step, or by the clock."""
+
+    PAUSED = "paused"
+    REALTIME = "realtime"
+
+
+def launch(
+    name_or_file: Annotated[str, typer.Argument(help="A name in launch/, or a YAML file.")],
+    duration: Annotated[float | None, typer.Option(help="Length of the run [s].")] = None,
+    mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
+    from saltus.configuration import load_launch  # the numeric stack takes a second to load
+    from saltus.launcher import launch as run
+
+    config = load_launch(name_or_file, assignments or (), mode, duration)
+    outcome = run(config, record)
+    if record:
+        say(f"run folder: {record}")
+    if json:
+        print_json(outcome.summary)
+    else:
+        print_table(f"launch {name_or_file}", rows(outcome.summary))
+    if outcome.interrupted:
+        return INTERRUPTED
+    return 0 if outcome.ok else 1
+
+
+def rows(summary: dict[str, Any], prefix: str = "") -> list[dict[str, Any]]:
+    """One row for each number of a nested summary: ``what``, ``value``."""
+    found: list[dict[str, Any]] = []
+    for key, value in summary.items():
+        if isinstance(value, dict):
+            found += rows(value, f"{prefix}{key} ")
+        else:
+            found.append({"what": f"{prefix}{key}".replace("_", " "), "value": value})
+    return found

@@ -1,0 +1,142 @@
+"""One launch: processes started, listened to, recorded, stopped, and summed up."""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime.bus import Bus
+from runtime.signals import StopFlag
+from runtime.topics import GROUND_TRUTH
+from saltus.addresses import check_free, endpoints_of
+from saltus.children import PLANNER_GONE, Child
+from saltus.configuration import LaunchConfig, write_config
+from saltus.console import say
+from saltus.listener import Listener
+from saltus.metrics import RunMetrics
+from saltus.progress import RunProgress
+from saltus.run_folder import RunFolder
+from saltus.summary import launch_summary
+from saltus.supervisor import Death, Supervisor
+
+# Started and stopped in this order: whoever produces commands falls silent before the robot does.
+PROCESSES = ("planner", "estimator", "tracker", "simulation")
+POLL_S = 0.02
+STALL_S = 200.0  # without a tick; longer than the patience of lock step and than a compilation
+
+
+class Outcome(NamedTuple):
+    """How a launch ended.
+
+    Attributes:
+        summary: what `saltus launch --json` prints.
+        deaths: processes that ended although nobody asked them to.
+        completed: the run came to its end, be it a fall.
+        interrupted: the user asked it to stop.
+    """
+
+    summary: dict[str, Any]
+    deaths: list[Death]
+    completed: bool
+    interrupted: bool
+
+    @property
+    def ok(self) -> bool:
+        """True when the launch did what was asked: all of it, every process alive, no fall."""
+        return self.completed and not self.deaths and not self.summary["fell"]
+
+
+def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
+    """Run a launch from start to end; nothing is left running, whatever happens.
+
+    Args:
+        config: what to run.
+        record: folder of the recording, or None to keep nothing.
+
+    Raises:
+        BadRequest: the run folder or the endpoints cannot be had; nothing was started.
+    """
+    with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
+        sockets = Path(temporary) / "bus"
+        endpoints = endpoints_of(config.bus, sockets)
+        check_free(endpoints)
+        folder = RunFolder(record or Path(temporary) / "run")
+        write_config(config, folder.configuration)
+        with StopFlag() as stop, Bus(endpoints) as bus:
+            metrics = RunMetrics()
+            listener = Listener(bus, metrics, folder.recording if record else None)
+            run = _Run(config, listener, stop)
+            children = [_child(name, folder, sockets) for name in PROCESSES]
+            try:
+                with Supervisor(
+                    children, "simulation", frozenset({"planner"}), report=say
+                ) as supervisor:
+                    supervisor.start()
+                    run.follow(supervisor)
+                listener.drain()
+            finally:
+                listener.close()
+        reports = {name: folder.read_report(name) for name in PROCESSES}
+        summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
+        outcome = Outcome(summary, supervisor.deaths, run.completed, stop())
+        deaths = [death._asdict() for death in outcome.deaths]
+        extra = {"completed": outcome.completed, "deaths": deaths, "processes": reports}
+        folder.write_summary(summary | extra)
+        return outcome
+
+
+def _child(name: str, folder: RunFolder, sockets: Path) -> Child:
+    command = [
+        sys.executable, "-m", "saltus.processes", name, str(folder.configuration),
+        str(sockets), str(folder.report(name)), str(os.getpid()),
+    ]  # fmt: skip
+    return Child(name, command, folder.log(name))
+
+
+class _Run:
+    """Follows one launch until it is over, for whatever reason."""
+
+    def __init__(self, config: LaunchConfig, listener: Listener, stop: StopFlag) -> None:
+        self.completed = False
+        self._config, self._listener, self._stop = config, listener, stop
+        self._last_tick, self._moved = -1, time.monotonic()
+
+    def follow(self, supervisor: Supervisor) -> None:
+        """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
+        with RunProgress(self._config.duration, "s simulated") as progress:
+            while not self._over(supervisor):
+                self._listener.drain()
+                if any(death.name == "planner" for death in supervisor.watch()):
+                    self._go_on_without_planner(supervisor)
+                self._show(progress)
+                time.sleep(POLL_S)
+
+    def _go_on_without_planner(self, supervisor: Supervisor) -> None:
+        tracker = next(child for child in supervisor.children if child.name == "tracker")
+        tracker.signal(PLANNER_GONE)
+
+    def _tick(self) -> int:
+        return self._listener.ticks[GROUND_TRUTH.name]
+
+    def _over(self, supervisor: Supervisor) -> bool:
+        if self._stop() or supervisor.lost:
+            return True
+        if self._tick() < 0 and supervisor.deaths:
+            say("the planner died before the robot moved: stopping")
+            return True
+        still = time.monotonic() - self._moved
+        if still > STALL_S:
+            say(f"no tick for {STALL_S:g} s: stopping")
+        self.completed = supervisor.finished
+        return self.completed or still > STALL_S
+
+    def _show(self, progress: RunProgress) -> None:
+        tick = self._tick()
+        if tick != self._last_tick:
+            self._last_tick, self._moved = tick, time.monotonic()
+        metrics = self._listener.metrics
+        seconds = max(tick, 1) * 1e-3
+        what = f"{metrics.distance:.2f} m, {self._listener.plans / seconds:.0f} plans/s"
+        progress.show(seconds if tick >= 0 else 0.0, what if tick >= 0 else "starting")

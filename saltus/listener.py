@@ -1,0 +1,66 @@
+"""Listens to every topic of a launch: feeds the metrics, counts plans, and records."""
+
+from pathlib import Path
+
+import msgspec
+
+from runtime.bus import Bus, Subscriber
+from runtime.messages import DecodeError, decode
+from runtime.recording import Recorder
+from runtime.topics import GROUND_TRUTH, PLAN, STATE_ESTIMATE, TOPICS
+from saltus.metrics import RunMetrics
+
+
+class Stamp(msgspec.Struct):
+    """The two fields that all messages share; decoding them alone is cheap."""
+
+    tick: int
+    time: float
+
+
+class Listener:
+    """Subscribes to every topic; `drain` takes what has come.
+
+    Attributes:
+        plans: number of plans seen.
+        ticks: newest tick seen, per topic name (-1 before the first).
+    """
+
+    def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
+        """Connect, and open the recording where there is one."""
+        self.metrics = metrics
+        self.plans = 0
+        self.ticks = {topic.name: -1 for topic in TOPICS}
+        self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
+        self._recorder = Recorder(recording) if recording else None
+        self._stamp = msgspec.msgpack.Decoder(Stamp)
+
+    def drain(self) -> None:
+        """Take every frame that has arrived; one that does not decode is recorded, not judged."""
+        for subscriber in self._subscribers:
+            for frame in subscriber.raw():
+                self._take(subscriber, frame)
+
+    def close(self) -> None:
+        """Finish the recording."""
+        if self._recorder:
+            self._recorder.close()
+
+    def _take(self, subscriber: Subscriber, frame: bytes) -> None:
+        topic = subscriber.topic
+        try:
+            stamp = self._stamp.decode(frame)
+        except msgspec.DecodeError:
+            return
+        if self._recorder:
+            self._recorder.write(topic, frame, round(stamp.time * 1e9))
+        self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
+        if topic is PLAN:
+            self.plans += 1
+        try:
+            if topic is GROUND_TRUTH:
+                self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))
+            elif topic is STATE_ESTIMATE:
+                self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
+        except DecodeError:
+            return

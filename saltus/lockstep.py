@@ -1,0 +1,80 @@
+"""The whole stack in one process and in lock step: the same cores, no sockets, the same numbers."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from runtime.messages import GroundTruth, MotorCommand, Plan, StateEstimate
+from saltus import assembly
+from saltus.configuration import LaunchConfig
+from saltus.metrics import RunMetrics
+from sim_bridge.node import SimulationNodeOptions
+
+AFTER_FALL_S = SimulationNodeOptions().after_fall_s  # as the simulation's process does
+
+
+class Tick(NamedTuple):
+    """What happened in one tick; `plan` is None between planning ticks."""
+
+    truth: GroundTruth
+    estimate: StateEstimate
+    plan: Plan | None
+    command: MotorCommand
+
+
+class LockStep:
+    """Runs the cores of a launch tick by tick, in the order of the processes' paused clocks.
+
+    reading, estimate, [plan every knot], command, one tick of the robot: bit for bit what the
+    processes of a paused launch compute.
+
+    Attributes:
+        metrics: of the run so far.
+        solve_ms: duration of every solve [ms], wall clock.
+    """
+
+    def __init__(self, config: LaunchConfig) -> None:
+        """Build the cores.
+
+        Raises:
+            BadRequest: the configuration names what there is not.
+        """
+        self.config = config
+        self.simulation = assembly.make_simulation(config)
+        self.estimator = assembly.make_estimator(config)
+        self.planner = assembly.make_planner(config)
+        self.tracker = assembly.make_tracker(config)
+        self.metrics = RunMetrics()
+        self.solve_ms: list[float] = []
+        self._plan_every = assembly.plan_every_ticks(config)
+
+    def step(self) -> Tick:
+        """Live through one tick of 1 ms."""
+        simulation = self.simulation
+        truth, reading = simulation.truth(), simulation.reading()
+        estimate = self.estimator.update(reading)
+        plan = self._solve(estimate) if simulation.tick % self._plan_every == 0 else None
+        command = self.tracker.command(estimate, plan, simulation.time, reading)
+        simulation.advance(command)
+        self.metrics.add_truth(truth)
+        self.metrics.add_estimate(estimate)
+        return Tick(truth, estimate, plan, command)
+
+    def run(self, on_tick: Callable[[Tick], Any] | None = None) -> RunMetrics:
+        """Run for the configured duration, or until half a second after a fall."""
+        last = self.config.ticks
+        while self.simulation.tick < last:
+            tick = self.step()
+            if on_tick is not None:
+                on_tick(tick)
+            if self.simulation.fell:
+                last = min(last, self.simulation.tick + round(AFTER_FALL_S * 1e3))
+                self.metrics.fell = True
+        self.metrics.add_truth(self.simulation.truth())
+        return self.metrics
+
+    def _solve(self, estimate: StateEstimate) -> Plan:
+        begin = time.perf_counter()
+        plan = self.planner.solve(estimate)
+        self.solve_ms.append(1e3 * (time.perf_counter() - begin))
+        return plan

@@ -1,0 +1,95 @@
+"""What a run is judged by: falls, distance, sideways deviation, and the estimator's errors."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robots.state import rotation_from_quaternion
+from runtime.messages import GroundTruth, StateEstimate
+
+FALLEN_COSINE = math.cos(math.radians(60.0))  # of the tilt past which the robot has fallen
+_PENDING = 4000  # ticks for which one half of a pair waits for the other
+
+
+@dataclass
+class RunMetrics:
+    """Takes the messages of a run as they come, in bounded memory.
+
+    Truth and estimate of the same tick are compared; a tick of which one is missing is left out.
+
+    Attributes:
+        lateral_reference: where the reference has the base sideways [m].
+    """
+
+    lateral_reference: float = 0.0
+    fell: bool = False
+    last_tick: int = -1
+    distance: float = 0.0  # [m]
+    max_lateral_deviation: float = 0.0  # [m]
+    pairs: int = 0
+    _start_x: float | None = None
+    _squares: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
+
+    def add_truth(self, truth: GroundTruth) -> None:
+        """Take one true state in."""
+        if self._start_x is None:
+            self._start_x = float(truth.q[0])
+        self.last_tick = truth.tick
+        self.distance = float(truth.q[0]) - self._start_x
+        deviation = abs(float(truth.q[1]) - self.lateral_reference)
+        self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
+        self.fell = self.fell or has_fallen(truth)
+        self._match(truth)
+
+    def add_estimate(self, estimate: StateEstimate) -> None:
+        """Take one estimate in."""
+        self._match(estimate)
+
+    def estimator(self) -> dict[str, float]:
+        """Root mean square errors of position [m], velocity [m/s] and tilt [rad]."""
+        rms = np.sqrt(self._squares / max(self.pairs, 1))
+        names = ("position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad")
+        return {name: float(value) for name, value in zip(names, rms, strict=True)}
+
+    def summary(self) -> dict[str, Any]:
+        """The part of the run's summary that truth and estimates tell."""
+        return {
+            "fell": self.fell,
+            "simulated_s": round(max(self.last_tick, 0) * 1e-3, 6),
+            "distance_m": self.distance,
+            "max_lateral_deviation_m": self.max_lateral_deviation,
+        }
+
+    def _match(self, message: GroundTruth | StateEstimate) -> None:
+        other = self._waiting.get(message.tick)
+        if other is None or type(other) is type(message):
+            self._waiting[message.tick] = message
+            if len(self._waiting) > _PENDING:
+                del self._waiting[next(iter(self._waiting))]
+            return
+        del self._waiting[message.tick]
+        truth, estimate = (message, other) if isinstance(message, GroundTruth) else (other, message)
+        self._squares += squared_errors(truth.q, truth.v, estimate.q, estimate.v)
+        self.pairs += 1
+
+
+def has_fallen(truth: GroundTruth) -> bool:
+    """True when the trunk touches the ground or the body tilts past 60 degrees (or is NaN)."""
+    x, y = truth.q[3], truth.q[4]
+    upright = 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE  # false for NaN
+    return bool(truth.trunk_contact or not upright)
+
+
+def squared_errors(q: np.ndarray, v: np.ndarray, q_hat: np.ndarray, v_hat: np.ndarray) -> np.ndarray:
+    """Squared errors of base position [m^2], velocity in base [m^2/s^2] and tilt [rad^2], (3,).
+
+    Tilt is the angle between the two ideas of which way is up, seen from the base: heading, which
+    nothing on the robot measures, does not count.
+    """
+    up, up_hat = rotation_from_quaternion(q[3:7])[2], rotation_from_quaternion(q_hat[3:7])[2]
+    tilt = math.atan2(float(np.linalg.norm(np.cross(up, up_hat))), float(up @ up_hat))
+    position, velocity = q_hat[:3] - q[:3], v_hat[:3] - v[:3]
+    return np.array([position @ position, velocity @ velocity, tilt * tilt])

@@ -1,0 +1,179 @@
+"""The processes of a launch: ``python -m saltus.processes NAME CONFIGURATION SOCKETS REPORT PARENT``.
+
+Started by the supervisor. Each builds its core, warms it up, opens its topics and hands over to its
+node; when the node ends it writes the node's report. Nobody moves before everybody is ready: the
+simulation waits for the tracker's subscription, which the tracker makes only when the estimator
+listens to it, which the estimator does only when planner and tracker listen to the estimates.
+"""
+
+import logging
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from controller import planner_node, tracker_node
+from estimator import node as estimator_node
+from runtime.bus import Bus, Publisher, Subscriber
+from runtime.clock import Clock, PausedClock, RealTimeClock
+from runtime.messages import Plan
+from runtime.realtime import request_realtime
+from runtime.signals import StopFlag
+from runtime.topics import PLAN, SENSOR_READING, STATE_ESTIMATE
+from saltus import assembly, warmup
+from saltus.addresses import endpoints_of
+from saltus.children import PLANNER_GONE, die_with_parent
+from saltus.configuration import TICK_S, LaunchConfig, make_config
+from saltus.errors import BadRequest
+from saltus.options import read_mapping
+from sim_bridge import node as simulation_node
+from sim_bridge.simulated_bridge import SimulatedBridge
+
+Report = dict[str, Any]
+Stop = Callable[[], bool]
+
+READY_S = 150.0  # patience with the others' start
+LAST_WORDS_S = 1.0  # for which the simulation stays, so that its last messages arrive
+RECORDER = 1  # the supervisor listens to every topic
+ENDED_WELL = ("done", "fell", "stopped")
+
+
+class NotReady(RuntimeError):
+    """A process that this one needs did not come."""
+
+
+class PlansUntilGone:
+    """The subscription to plans, on which lock step no longer waits once the planner has died."""
+
+    def __init__(self, plans: Subscriber[Plan]) -> None:
+        self._plans = plans
+        self._gone = False
+        signal.signal(PLANNER_GONE, self._on_signal)
+
+    @property
+    def undecodable(self) -> int:
+        """Frames that were no plan."""
+        return self._plans.undecodable
+
+    def newest(self) -> Plan | None:
+        """The newest plan since the last call."""
+        return self._plans.newest()
+
+    def wait_for(
+        self, predicate: Callable[[Plan], bool], timeout_s: float, stop: Stop | None = None
+    ) -> Plan | None:
+        """The next plan that fulfils `predicate`; None when stopped, late, or nobody plans."""
+        if self._gone:
+            return None
+        return self._plans.wait_for(
+            predicate, timeout_s, lambda: self._gone or (stop is not None and stop())
+        )
+
+    def _on_signal(self, *_: object) -> None:
+        self._gone = True
+
+
+def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
+    """Plans from estimates."""
+    core = assembly.make_planner(config)
+    warmup.warm_planner(config)
+    with open_bus() as bus:
+        plans = bus.publisher(PLAN)
+        estimates = bus.subscriber(STATE_ESTIMATE)
+        _await(plans, RECORDER + 1, stop)
+        every = assembly.plan_every_ticks(config)
+        return planner_node.run(core, estimates, plans, clock, every, stop)
+
+
+def estimator(
+    config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
+) -> Report:
+    """Estimates from readings."""
+    core = assembly.make_estimator(config)
+    warmup.warm_estimator(config)
+    _hurry(config)
+    with open_bus() as bus:
+        estimates = bus.publisher(STATE_ESTIMATE)
+        _await(estimates, RECORDER + 2, stop)
+        readings = bus.subscriber(SENSOR_READING)
+        return estimator_node.run(core, readings, estimates, clock, stop)
+
+
+def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
+    """Motor commands from plans and estimates; owns the robot."""
+    core = assembly.make_tracker(config)
+    _hurry(config)
+    with open_bus() as bus:
+        plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
+        estimates = bus.subscriber(STATE_ESTIMATE)
+        readings = bus.publisher(SENSOR_READING)
+        _await(readings, RECORDER + 1, stop)
+        bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)
+        every = assembly.plan_every_ticks(config)
+        try:
+            return tracker_node.run(core, bridge, readings, estimates, plans, clock, every, stop)
+        finally:
+            bridge.close()
+
+
+def simulation(
+    config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
+) -> Report:
+    """The simulated robot."""
+    core = assembly.make_simulation(config)
+    warmup.warm_simulation(config)
+    _hurry(config)
+    options = simulation_node.SimulationNodeOptions(
+        reading_subscribers=RECORDER + 1, truth_subscribers=RECORDER, connect_timeout_s=READY_S
+    )
+    with open_bus() as bus:
+        report = simulation_node.run(core, bus, clock, config.duration, stop, options)
+        end = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < end and not stop():
+            time.sleep(0.02)
+    if report["status"] not in ENDED_WELL:
+        raise NotReady(f"simulation ended with {report['status']}")
+    return report
+
+
+PROCESSES = {
+    "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
+}  # fmt: skip
+
+
+def _await(publisher: Publisher, count: int, stop: Stop) -> None:
+    if not publisher.wait_for_subscribers(count, READY_S, stop) and not stop():
+        raise NotReady(f"only {publisher.subscribers()} of {count} listeners came")
+
+
+def _hurry(config: LaunchConfig) -> None:
+    """Ask for real time before the bus is opened, so that the bus's threads inherit it."""
+    if config.mode == "realtime":
+        status = request_realtime(config.realtime.priority)
+        logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
+
+
+def main(arguments: list[str]) -> int:
+    """Run one process; the exit status is 0 when its node ended as asked."""
+    name, configuration, sockets, report_path, parent = arguments
+    die_with_parent(int(parent))
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    stop = StopFlag()
+    config = make_config(read_mapping(Path(configuration)), configuration)
+    clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
+    endpoints = endpoints_of(config.bus, Path(sockets))
+    try:
+        report = PROCESSES[name](config, lambda: Bus(endpoints), clock, stop)
+    except (NotReady, BadRequest) as error:
+        print(error, file=sys.stderr)
+        return 1
+    Path(report_path).write_bytes(msgspec.json.encode(report, enc_hook=lambda x: x.tolist()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""Progress of a run on standard error: a bar on a terminal, a line now and then in a log."""
+
+import time
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from saltus.console import say, stderr
+
+LINE_EVERY_S = 5.0
+
+
+class RunProgress:
+    """Shows how far a run has come; a context manager."""
+
+    def __init__(self, total: float, unit: str) -> None:
+        """``total`` in ``unit``, such as 6.0 and ``s simulated``."""
+        self._total, self._unit = total, unit
+        self._last_line = time.monotonic()
+        self._bar = Progress(
+            BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
+            TextColumn("{task.description}"), TimeRemainingColumn(),
+            console=stderr, transient=True,
+        ) if stderr.is_terminal else None
+        self._task = self._bar.add_task("", total=total) if self._bar else None
+
+    def show(self, done: float, what: str) -> None:
+        """Say that ``done`` of the total is done, and ``what`` besides."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, description=what)
+        elif time.monotonic() - self._last_line > LINE_EVERY_S:
+            self._last_line = time.monotonic()
+            say(f"{done:.4g}/{self._total:.4g} {self._unit}  {what}")
+
+    def __enter__(self) -> "RunProgress":
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,60 @@
+"""The folder of a run: its configuration, logs, reports, recording and summary."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from saltus.errors import BadRequest
+
+
+class RunFolder:
+    """Names of what a run leaves behind.
+
+    Attributes:
+        path: the folder; it exists.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder.
+
+        Raises:
+            BadRequest: it holds a run already, or cannot be made.
+        """
+        self.path = path
+        if self.recording.exists():
+            raise BadRequest(f"--record {path}: it holds a run already; name another folder")
+        try:
+            (path / "reports").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadRequest(f"--record {path}: {error.strerror or error}") from error
+
+    @property
+    def configuration(self) -> Path:
+        """The launch file of the run, every default written out."""
+        return self.path / "launch.yaml"
+
+    @property
+    def recording(self) -> Path:
+        """Every topic, in MCAP."""
+        return self.path / "run.mcap"
+
+    def log(self, process: str) -> Path:
+        """What a process wrote on its standard output and error."""
+        return self.path / "logs" / f"{process}.log"
+
+    def report(self, process: str) -> Path:
+        """The counters of a process, written when it stops."""
+        return self.path / "reports" / f"{process}.json"
+
+    def read_report(self, process: str) -> dict[str, Any]:
+        """The counters of a process; empty when it died before it wrote them."""
+        try:
+            return msgspec.json.decode(self.report(process).read_bytes(), type=dict[str, Any])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        """Write ``summary.json``."""
+        text = msgspec.json.format(msgspec.json.encode(summary))
+        (self.path / "summary.json").write_bytes(text + b"\n")

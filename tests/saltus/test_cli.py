@@ -1,0 +1,91 @@
+"""A bad request is one line on standard error that names what is accepted, and exit status 2."""
+
+import subprocess
+import sys
+
+import pytest
+
+from saltus.cli import run
+
+
+def refused(capsys, *arguments: str) -> str:
+    """The one line that a bad command line gives; nothing may come on standard output."""
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 1, captured.err
+    return lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "accepted"), [
+    (["fly"], ["launch", "perturb", "bench", "doctor"]),
+    (["launch"], ["--duration", "--record"]),
+    (["launch", "sim", "--durations", "3"], ["--durations", "--duration", "--mode", "--set"]),
+    (["launch", "sim", "--mode", "fast"], ["paused", "realtime"]),
+    (["launch", "sim", "--duration", "long"], ["--duration"]),
+    (["launch", "sim", "--duration", "-1"], ["seconds > 0"]),
+    (["launch", "moon"], ["sim", "push", "stand", "trot"]),
+    (["launch", "nowhere.yaml"], ["nowhere.yaml", "sim"]),
+    (["launch", "sim", "--set", "durations=3"], ["durations", "duration", "reference"]),
+    (["launch", "sim", "--set", "hilqr.knotz=3"], ["hilqr.knotz", "knots", "iterations"]),
+    (["launch", "sim", "--set", "hilqr.cost.base=3"], ["hilqr.cost.base", "accepted in hilqr.cost"]),
+    (["launch", "sim", "--set", "hilqr.knots=many"], ["int", "hilqr.knots"]),
+    (["launch", "sim", "--set", "duration"], ["KEY=VALUE"]),
+    (["launch", "sim", "--set", "duration.x=1"], ["duration is a value"]),
+    (["launch", "sim", "--set", "planner=magic"], ["hilqr"]),
+    (["launch", "sim", "--set", "reference=gallop"], ["stand", "walk", "trot"]),
+    (["launch", "sim", "--set", "perturbations=[{kind: kick}]"], ["base_velocity", "motor_block"]),
+    (["launch", "sim", "--set", "simulation.timestep=0.0007"], ["timestep"]),
+    (["launch", "sim", "--set", "estimator.gravity=-1"], ["gravity"]),
+    (["perturb", "push-moon"], ["push-stand", "push-walk"]),
+    (["perturb", "push-stand", "--controller", "convex_mpc"], ["not built yet", "hilqr"]),
+    (["perturb", "push-stand", "--controller", "all"], ["not built yet", "hilqr"]),
+    (["perturb", "push-stand", "--controller", "pid"], ["hilqr"]),
+    (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),
+    (["perturb", "push-stand", "--mode", "realtime", "--jobs", "2"], ["--jobs"]),
+    (["bench", "coffee"], ["planner"]),
+    (["doctor", "--fix"], ["--fix", "--json"]),
+])  # fmt: skip
+def test_bad_request_names_what_is_accepted(capsys, arguments, accepted):
+    line = refused(capsys, *arguments)
+    assert line.startswith("saltus: ")
+    for word in accepted:
+        assert word in line
+
+
+def test_launch_file_that_is_no_mapping(capsys, tmp_path):
+    path = tmp_path / "list.yaml"
+    path.write_text("- walk\n")
+    assert "no mapping" in refused(capsys, "launch", str(path))
+
+
+def test_launch_file_that_is_no_yaml(capsys, tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("mode: [paused\nduration: }\n")
+    assert "not YAML" in refused(capsys, "launch", str(path))
+
+
+def test_suite_with_an_unknown_key(capsys, tmp_path):
+    path = tmp_path / "suite.yaml"
+    path.write_text("reference: stand\nduration: 1.0\nrepeats: 3\ntrials: []\n")
+    line = refused(capsys, "perturb", str(path))
+    assert "repeats" in line and "trials" in line
+
+
+def test_recording_over_a_run_is_refused(capsys, tmp_path):
+    (tmp_path / "run.mcap").touch()
+    assert "holds a run already" in refused(capsys, "launch", "stand", "--record", str(tmp_path))
+
+
+def test_the_script_itself_exits_with_2_and_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "saltus.cli", "launch", "moon"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_help_is_no_error(capsys):
+    assert run(["--help"]) == 0
+    assert "perturb" in capsys.readouterr().out

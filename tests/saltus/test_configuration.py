@@ -1,0 +1,63 @@
+"""Launch files: every one loads, overrides are typed, and what is written reads back."""
+
+import msgspec
+import pytest
+
+from saltus.configuration import LaunchConfig, load_launch, make_config, write_config
+from saltus.errors import BadRequest
+from saltus.folders import data_folder
+from saltus.options import override, read_mapping
+
+LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", LAUNCH_FILES)
+def test_every_launch_file_loads(name):
+    config = load_launch(name)
+    assert config.mode == "paused" and config.duration > 0.0
+
+
+def test_overrides_win_over_the_file_and_options_over_overrides():
+    config = load_launch(
+        "sim", ["duration=3", "command.velocity_x=0.1", "hilqr.iterations=1"], "realtime", 2.0
+    )
+    assert (config.duration, config.mode) == (2.0, "realtime")
+    assert config.command.velocity_x == 0.1
+    assert config.hilqr.iterations == 1
+    assert config.hilqr.knots == LaunchConfig().hilqr.knots
+
+
+def test_override_takes_lists_and_mappings_as_yaml():
+    event = "{kind: base_velocity, at: 1.5, value: [0, -1, 0]}"
+    config = load_launch("sim", [f"perturbations=[{event}]"])
+    assert config.perturbations[0].at == 1.5
+    assert config.perturbations[0].value == (0.0, -1.0, 0.0)
+
+
+def test_override_makes_sections_that_the_file_leaves_out():
+    mapping = {"duration": 1.0}
+    override(mapping, ["simulation.sensors.gyroscope_noise=0.5", "simulation.seed=7"])
+    assert mapping["simulation"] == {"sensors": {"gyroscope_noise": 0.5}, "seed": 7}
+
+
+@pytest.mark.parametrize("name", LAUNCH_FILES)
+def test_written_configuration_reads_back(tmp_path, name):
+    config = load_launch(name, ["hilqr.knots=30", "estimator.huber=3.0"])
+    path = tmp_path / "launch.yaml"
+    write_config(config, path)
+    assert make_config(read_mapping(path), str(path)) == config
+
+
+@pytest.mark.parametrize("mapping", [
+    {"duration": float("inf")}, {"duration": 0.0}, {"mode": "slow"}, {"command": 3},
+    {"hilqr": {"step_sizes": "all"}},
+])
+def test_values_out_of_range_are_refused(mapping):
+    with pytest.raises(BadRequest):
+        make_config(mapping, "test")
+
+
+def test_push_launch_pushes_sideways_at_1_metre_per_second():
+    event = load_launch("push").perturbations[0]
+    assert msgspec.to_builtins(event)["kind"] == "base_velocity"
+    assert event.value == (0.0, 1.0, 0.0)
