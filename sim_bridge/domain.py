@@ -21,7 +21,7 @@ def build_model(options: SimulationOptions) -> mujoco.MjModel:
     model.actuator_ctrlrange[:] = (-limit, limit)
     model.actuator_forcerange[:] = (-limit, limit)
     # Rubber feet do not creep: the pyramidal cone at equal impedance lets them slide at 14 mm/s
-    # under a sideways load of a fifth of the weight. These are mujoco_menagerie's values for the A1.
+    # under a sideways load of a fifth of the weight. The values are mujoco_menagerie's for the A1.
     model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     model.opt.impratio = 100.0
     # A diverged state must show as such; MuJoCo would silently put the robot back at its start.

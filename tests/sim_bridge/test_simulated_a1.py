@@ -92,6 +92,19 @@ def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
     np.testing.assert_array_equal(robot.reading().foot_force, 0.0)
 
 
+def test_specific_force_and_attitude_are_those_of_the_tilted_base() -> None:
+    robot = SimulatedA1(SimulationOptions(floor_slope=0.2, sensors=SensorOptions(noise=0)))
+    for _ in range(20):
+        robot.advance(None)
+    reading = robot.reading()
+    # Uphill along x: the nose points up, so gravity's reaction has a part along the base's +x.
+    expected = [GRAVITY * np.sin(0.2), 0.0, GRAVITY * np.cos(0.2)]
+    np.testing.assert_allclose(reading.linear_acceleration_imu, expected, atol=0.1)
+    half = 0.5 * 0.2
+    tilted = [0.0, -np.sin(half), 0.0, np.cos(half)]
+    np.testing.assert_allclose(reading.quaternion_imu_in_world, tilted, atol=0.01)
+
+
 def test_motor_block_takes_all_torque_for_its_time_only() -> None:
     robot = SimulatedA1(PERFECT, PerturbationScript((MotorBlock(0.005, 0.01),)))
     idle = []
