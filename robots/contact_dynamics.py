@@ -63,7 +63,7 @@ class ContactDynamics:
     def step_derivatives(
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
     ) -> tuple[Array, Array]:
-        """Return A (36, 36) and B (36, 12) of `step`: dx+ = A dx + B dtau, in the tangents at x, x+.
+        """Return A (36, 36), B (36, 12) of `step`: dx+ = A dx + B dtau, in the tangents at x, x+.
 
         Analytic, from Pinocchio's derivatives of the constrained dynamics. The arrays are new.
         """

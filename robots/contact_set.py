@@ -1,4 +1,4 @@
-"""Which feet stand: Pinocchio's constraint models and buffers, made once for each of the 16 subsets."""
+"""Which feet stand: Pinocchio's constraint models and buffers, one set for each subset."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

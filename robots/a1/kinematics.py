@@ -1,4 +1,4 @@
-"""Closed-form kinematics of the A1's legs: foot centres, their Jacobians, and the inverse, compiled.
+"""Closed-form kinematics of the legs: foot centres, Jacobians and the inverse, compiled.
 
 With hip, thigh, calf angles a, b, c, side s (+1 left), hip offset d and links l, the centre of the
 foot's sphere in the base is
