@@ -37,13 +37,13 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, floor_slope: float) -> Arr
     data.qpos[3:7] = (math.cos(-0.5 * floor_slope), 0.0, math.sin(-0.5 * floor_slope), 0.0)
     data.qpos[7:] = STAND_JOINTS
     mujoco.mj_forward(model, data)
-    torque = _holding_torque(model, data)
-    _settle(model, data, _command(_STIFF, torque))
+    _settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)))
     data.qpos[:3] = normal * (normal @ data.qpos[:3])
     data.qvel[:] = 0.0
     data.time = 0.0
     mujoco.mj_forward(model, data)
-    return _command(_HOLD, torque)
+    # The softer hold takes over at the posture and torques that the stiff gains came to rest with.
+    return _command(data.qpos[7:], _HOLD, data.ctrl)
 
 
 def _holding_torque(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
@@ -58,9 +58,9 @@ def _holding_torque(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
     return gravity[6:] - jacobian[:, 6:].T @ force
 
 
-def _command(gains: tuple[float, float], torque: Array) -> Array:
+def _command(joints: Array, gains: tuple[float, float], torque: Array) -> Array:
     ones = np.ones(12)
-    return np.array((STAND_JOINTS, 0.0 * ones, gains[0] * ones, gains[1] * ones, torque))
+    return np.array((joints, 0.0 * ones, gains[0] * ones, gains[1] * ones, torque))
 
 
 def _settle(model: mujoco.MjModel, data: mujoco.MjData, command: Array) -> None:
