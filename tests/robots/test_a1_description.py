@@ -1,0 +1,163 @@
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robots.a1 import constants as a1
+from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
+from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
+
+# Link masses [kg] of example-robot-data 6.0.0 a1.urdf. MuJoCo and Pinocchio melt the IMU into the
+# trunk and the foot into the calf.
+TRUNK, IMU, HIP, THIGH, CALF, FOOT = 6.0, 0.001, 0.696, 1.013, 0.166, 0.06
+
+
+@pytest.fixture(scope="module")
+def mj_model():
+    return load_mujoco()
+
+
+def _state_in_mujoco(mj_model, q, v):
+    data = mujoco.MjData(mj_model)
+    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(q, v)
+    mujoco.mj_forward(mj_model, data)
+    mass_matrix = np.zeros((18, 18))
+    mujoco.mj_fullM(mj_model, data, mass_matrix)
+    return data, mass_matrix
+
+
+def _world_from_base(q):
+    """The matrix that takes a Pinocchio velocity to MuJoCo's: only the base's linear part turns."""
+    T = np.eye(18)
+    T[:3, :3] = rotation_from_quaternion(q[3:7])
+    return T
+
+
+def test_both_readers_see_the_same_joints_in_motor_order(model, mj_model):
+    assert tuple(model.names)[2:] == a1.JOINT_NAMES
+    assert tuple(mj_model.joint(i).name for i in range(1, 13)) == a1.JOINT_NAMES
+    assert [mj_model.actuator_trnid[i, 0] for i in range(12)] == list(range(1, 13))
+    assert (model.nq, model.nv) == (mj_model.nq, mj_model.nv) == (19, 18)
+
+
+def test_masses_are_the_published_ones(model, mj_model):
+    published = [TRUNK + IMU] + [HIP, THIGH, CALF + FOOT] * 4
+    assert mj_model.body_mass[1:] == pytest.approx(published, rel=1e-14)
+    assert [inertia.mass for inertia in list(model.inertias)[1:]] == pytest.approx(published)
+    assert sum(published) == pytest.approx(a1.TOTAL_MASS, abs=1e-12)
+    assert pin.computeTotalMass(model) == pytest.approx(a1.TOTAL_MASS, abs=1e-12)
+
+
+def test_calf_with_foot_agrees_with_an_independent_merge(mj_model):
+    """Menagerie's a1.xml carries the same calf and foot as one body, merged by its authors."""
+    calf = mj_model.body("FR_calf")
+    assert calf.ipos == pytest.approx([0.00472659, 0.0, -0.131975], abs=1e-6)
+    inertia = np.sort(calf.inertia)[::-1]
+    assert inertia == pytest.approx([0.00340344, 0.00339393, 3.54834e-05], rel=1e-4)
+
+
+def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
+    data = model.createData()
+    for _ in range(10):
+        q, v, _ = random_state()
+        _, mass_matrix = _state_in_mujoco(mj_model, q, v)
+        T = _world_from_base(q)
+        upper = np.triu(pin.crba(model, data, q))
+        ours = upper + np.triu(upper, 1).T
+        assert np.abs(ours - T.T @ mass_matrix @ T).max() < 1e-14 * np.abs(ours).max()
+
+
+def test_bias_forces_are_the_same_in_both(model, mj_model, random_state):
+    """MuJoCo differentiates the base's velocity in the world, Pinocchio in the turning base."""
+    data = model.createData()
+    for _ in range(10):
+        q, v, _ = random_state()
+        mj_data, mass_matrix = _state_in_mujoco(mj_model, q, v)
+        T = _world_from_base(q)
+        transport = np.zeros(18)
+        transport[:3] = T[:3, :3] @ np.cross(v[3:6], v[:3])
+        theirs = T.T @ (mj_data.qfrc_bias + mass_matrix @ transport)
+        ours = pin.nonLinearEffects(model, data, q, v)
+        assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
+
+
+def test_feet_are_at_the_same_place_in_both(model, mj_model, random_state):
+    data = model.createData()
+    q, v, _ = random_state()
+    mj_data, _ = _state_in_mujoco(mj_model, q, v)
+    pin.framesForwardKinematics(model, data, q)
+    for name, frame in zip(a1.FOOT_NAMES, foot_frame_ids(model), strict=True):
+        centre = mj_data.geom(f"{name}_foot").xpos
+        assert data.oMf[frame].translation == pytest.approx(centre, abs=1e-14)
+        assert mj_data.site(f"{name}_foot").xpos == pytest.approx(centre, abs=1e-14)
+
+
+def test_constants_are_those_of_the_file(model, mj_model):
+    assert mj_model.jnt_range[1:, 0] == pytest.approx(a1.JOINT_LOWER, abs=0)
+    assert mj_model.jnt_range[1:, 1] == pytest.approx(a1.JOINT_UPPER, abs=0)
+    assert np.all(mj_model.actuator_ctrlrange == [-a1.TORQUE_LIMIT, a1.TORQUE_LIMIT])
+    assert np.all(mj_model.dof_armature[6:] == a1.ARMATURE)
+    assert np.all(model.armature[6:] == a1.ARMATURE)
+    assert np.all(mj_model.dof_damping == 0.0) and np.all(mj_model.dof_frictionloss == 0.0)
+    assert mj_model.opt.gravity[2] == model.gravity.linear[2] == -a1.GRAVITY
+    for leg, name in enumerate(a1.FOOT_NAMES):
+        assert np.all(mj_model.body(f"{name}_hip").pos == a1.HIP_POSITION_IN_BASE[leg])
+        offset = [0.0, a1.LEG_SIDE[leg] * a1.THIGH_OFFSET, 0.0]
+        assert np.all(mj_model.body(f"{name}_thigh").pos == offset)
+        assert mj_model.geom(f"{name}_foot").size[0] == a1.FOOT_RADIUS
+    with pytest.raises(ValueError):
+        a1.STAND_JOINTS[0] = 1.0
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_legs_mirror_each_other(mj_model, axis):
+    """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only."""
+    pairs = {0: [("FR", "RR"), ("FL", "RL")], 1: [("FR", "FL"), ("RR", "RL")]}[axis]
+    mirror = np.eye(3)
+    mirror[axis, axis] = -1.0
+    for one, other in pairs:
+        for link in ("hip",) if axis == 0 else ("hip", "thigh", "calf"):
+            a, b = mj_model.body(f"{one}_{link}"), mj_model.body(f"{other}_{link}")
+            assert mirror @ a.ipos == pytest.approx(b.ipos, abs=1e-15)
+            assert mirror @ _inertia(a) @ mirror == pytest.approx(_inertia(b), abs=1e-14)
+
+
+def _inertia(body):
+    x, y, z, w = body.iquat[1], body.iquat[2], body.iquat[3], body.iquat[0]
+    R = rotation_from_quaternion(np.array([x, y, z, w]))
+    return R @ np.diag(body.inertia) @ R.T
+
+
+def test_parts_touch_the_floor_and_never_each_other():
+    for body_collisions in (True, False):
+        mj_model = load_mujoco(body_collisions=body_collisions)
+        floor = mj_model.geom("floor").id
+        con = [
+            (mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)
+        ]
+        for i in range(mj_model.ngeom):
+            for j in range(i):
+                collide = con[i][0] & con[j][1] or con[j][0] & con[i][1]
+                other = i if j == floor else j
+                group = mj_model.geom_group[other]
+                expected = floor in (i, j) and (group == 1 or (group == 3 and body_collisions))
+                assert bool(collide) == expected
+
+
+def test_standing_robot_carries_its_weight_on_touch_sensors():
+    mj_model = load_mujoco()
+    data = mujoco.MjData(mj_model)
+    data.qpos[2], data.qpos[3], data.qpos[7:] = a1.STAND_HEIGHT, 1.0, a1.STAND_JOINTS
+    for _ in range(3000):
+        data.ctrl[:] = 60.0 * (a1.STAND_JOINTS - data.qpos[7:]) - 2.0 * data.qvel[6:]
+        mujoco.mj_step(mj_model, data)
+    weight = a1.TOTAL_MASS * a1.GRAVITY
+    assert data.sensordata.sum() == pytest.approx(weight, rel=5e-3)
+    assert np.abs(data.qvel).max() < 0.02
+
+
+def test_loaders_give_independent_models():
+    first = load_pinocchio()
+    first.armature[:] = 0.0
+    assert load_pinocchio().armature[6] == a1.ARMATURE
+    assert load_mujoco(timestep=0.002).opt.timestep == 0.002

@@ -1,0 +1,122 @@
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robots.state import (
+    difference,
+    difference_batch,
+    difference_jacobian,
+    integrate,
+    mujoco_from_pinocchio,
+    mujoco_from_pinocchio_batch,
+    pinocchio_from_mujoco,
+    pinocchio_from_mujoco_batch,
+    rotation_from_quaternion,
+)
+
+
+@pytest.fixture
+def tangent():
+    rng = np.random.default_rng(7)
+    return lambda: rng.uniform(-1.0, 1.0, size=36)
+
+
+def test_difference_inverts_integrate(random_state, tangent):
+    for _ in range(20):
+        q, v, _ = random_state()
+        dx = tangent()
+        assert difference(q, v, *integrate(q, v, dx)) == pytest.approx(dx, abs=1e-12)
+
+
+def test_integrate_inverts_difference(random_state):
+    for _ in range(20):
+        (q, v, _), (q2, v2, _) = random_state(), random_state()
+        q3, v3 = integrate(q, v, difference(q, v, q2, v2))
+        sign = np.sign(q3[3:7] @ q2[3:7])  # q and -q are one attitude
+        q3[3:7] *= sign
+        assert q3 == pytest.approx(q2, abs=1e-12)
+        assert v3 == pytest.approx(v2, abs=1e-12)
+
+
+def test_a_state_does_not_differ_from_itself_whatever_the_quaternion_sign(random_state):
+    q, v, _ = random_state()
+    other = q.copy()
+    other[3:7] *= -1.0
+    assert np.abs(difference(q, v, other, v)).max() < 1e-15
+
+
+def test_group_axioms_of_integrate(random_state, tangent):
+    """x (+) 0 = x; along one direction steps add up, for the R^3 x SO(3) x R^n group."""
+    q, v, _ = random_state()
+    same_q, same_v = integrate(q, v, np.zeros(36))
+    assert same_q == pytest.approx(q, abs=1e-15) and np.all(same_v == v)
+    dx = tangent()
+    dx[:3] = 0.0  # the linear part is read in the base, which turns between the two half steps
+    once = integrate(q, v, dx)
+    twice = integrate(*integrate(q, v, 0.5 * dx), 0.5 * dx)
+    assert difference(*once, *twice) == pytest.approx(np.zeros(36), abs=1e-14)
+
+
+def test_difference_does_not_depend_on_where_the_world_is(random_state):
+    """Left invariance: moving and turning the world leaves every difference as it was."""
+    (q, v, _), (q2, v2, _), (world, _, _) = random_state(), random_state(), random_state()
+    moved = [_moved(world[:7], x) for x in (q, q2)]
+    expected = difference(q, v, q2, v2)
+    assert difference(moved[0], v, moved[1], v2) == pytest.approx(expected, abs=1e-12)
+
+
+def _moved(pose, q):
+    placement = pin.SE3(rotation_from_quaternion(pose[3:7]), pose[:3])
+    return np.concatenate((pin.SE3ToXYZQUAT(placement * pin.XYZQUATToSE3(q[:7])), q[7:]))
+
+
+def test_agrees_with_pinocchio_to_first_order(model, random_state, tangent):
+    q, v, _ = random_state()
+    direction = tangent()
+    errors = []
+    for size in (1e-2, 1e-3):
+        q2, _ = integrate(q, v, size * direction)
+        ours = difference(q, v, q2, v)[:18]
+        errors.append(np.abs(pin.difference(model, q, q2) - ours).max())
+    assert errors[0] < 1e-3
+    assert errors[1] < errors[0] / 80.0  # the two part at second order
+
+
+def test_difference_jacobian_is_the_derivative(random_state, tangent):
+    h = 1e-6
+    for _ in range(5):
+        q_ref, v, _ = random_state()
+        q, _ = integrate(q_ref, v, tangent())
+        columns = []
+        for e in np.eye(36)[:6]:
+            plus, minus = (integrate(q, v, s * h * e)[0] for s in (1.0, -1.0))
+            change = difference(q_ref, v, plus, v) - difference(q_ref, v, minus, v)
+            columns.append(change[:6] / (2.0 * h))
+        assert difference_jacobian(q_ref, q) == pytest.approx(np.array(columns).T, abs=1e-8)
+
+
+def test_batches_are_their_rows(random_state):
+    states = [random_state() for _ in range(4)]
+    q, v = (np.array([s[i] for s in states]) for i in (0, 1))
+    rows = difference_batch(q[::-1], v[::-1], q, v)
+    shared = difference_batch(q[:1], v[:1], q, v)
+    for i in range(4):
+        assert np.all(rows[i] == difference(q[3 - i], v[3 - i], q[i], v[i]))
+        assert np.all(shared[i] == difference(q[0], v[0], q[i], v[i]))
+    qpos, qvel = mujoco_from_pinocchio_batch(q, v)
+    assert np.all(qpos[2] == mujoco_from_pinocchio(q[2], v[2])[0])
+    assert np.all(qvel[2] == mujoco_from_pinocchio(q[2], v[2])[1])
+    q_back, v_back = pinocchio_from_mujoco_batch(qpos, qvel)
+    assert np.all(q_back == q)
+    assert v_back == pytest.approx(v, abs=1e-13)
+
+
+def test_mujoco_convention_round_trip_and_meaning(random_state):
+    q, v, _ = random_state()
+    qpos, qvel = mujoco_from_pinocchio(q, v)
+    q_back, v_back = pinocchio_from_mujoco(qpos, qvel)
+    assert np.all(q_back == q)
+    assert v_back == pytest.approx(v, abs=1e-14)
+    assert qpos[3] == q[6]
+    assert np.linalg.norm(qvel[:3]) == pytest.approx(np.linalg.norm(v[:3]))
+    assert np.all(qvel[3:] == v[3:])

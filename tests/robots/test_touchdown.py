@@ -1,0 +1,171 @@
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robots.a1.models import foot_frame_ids
+from robots.state import difference, integrate
+from robots.touchdown import impact, touchdown
+
+CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
+SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
+
+
+def _vector(mask):
+    return np.array([float(mask >> i & 1) for i in range(4)])
+
+
+def _jacobian(model, q, feet):
+    data = model.createData()
+    frames = [foot_frame_ids(model)[foot] for foot in feet]
+    rows = [pin.computeFrameJacobian(model, data, q, f, pin.LOCAL_WORLD_ALIGNED) for f in frames]
+    return np.vstack([J[:3] for J in rows])
+
+
+def _mass_matrix(model, q):
+    upper = np.triu(pin.crba(model, model.createData(), q))
+    return upper + np.triu(upper, 1).T
+
+
+def _event(model, dynamics, random_state, mask, foot):
+    """A random state in which the standing feet stand still and `foot` comes down briskly."""
+    while True:
+        q, v, tau = random_state()
+        v = impact(dynamics, q, v, _vector(mask)).v_plus if mask else v
+        down = (_jacobian(model, q, [foot]) @ v)[2]
+        if abs(down) > 0.8:
+            return q, -np.sign(down) * v, tau
+
+
+@pytest.mark.parametrize(("mask", "foot"), CASES)
+def test_impact_laws(model, dynamics, random_state, mask, foot):
+    """Feet stop, momentum jumps by the impulses, energy falls, stopping twice is once."""
+    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
+    after = mask | 1 << foot
+    J, M = _jacobian(model, q, np.flatnonzero(_vector(after))), _mass_matrix(model, q)
+    impulse = hit.impulse[_vector(after) > 0.5].ravel()
+    assert np.abs(J @ hit.v_plus).max() < 1e-9
+    assert np.abs(M @ (hit.v_plus - v) - J.T @ impulse).max() < 1e-10
+    assert np.all(hit.impulse[_vector(after) < 0.5] == 0.0)
+    before, later = v @ M @ v, hit.v_plus @ M @ hit.v_plus
+    lost = (v - hit.v_plus) @ M @ (v - hit.v_plus)
+    assert before - later == pytest.approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
+    assert later < before
+    again = impact(dynamics, q, hit.v_plus, _vector(after)).v_plus
+    assert again == pytest.approx(hit.v_plus, abs=1e-9)
+
+
+@pytest.mark.parametrize(("mask", "foot"), CASES)
+def test_ranks(model, dynamics, random_state, mask, foot):
+    """The velocity block loses three directions a foot; Xi also the direction off the ground."""
+    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
+    feet = bin(mask).count("1") + 1
+    assert hit.status == "ok"
+    assert np.linalg.matrix_rank(hit.reset_jacobian[18:, 18:], tol=1e-8) == 18 - 3 * feet
+    assert np.linalg.matrix_rank(hit.reset_jacobian, tol=1e-8) == 36 - 3 * feet
+    assert np.linalg.matrix_rank(hit.saltation, tol=1e-7) == 35 - 3 * feet
+
+
+@pytest.mark.parametrize("mask", range(1, 16))
+def test_impact_derivatives_are_finite_differences(dynamics, random_state, mask):
+    """Twice on the same buffers: Pinocchio's keep numbers of the last call unless cleared."""
+    contacts = _vector(mask)
+    for _ in range(2):
+        q, v, _ = random_state()
+        hit = impact(dynamics, q, v, contacts)
+
+        def v_plus(dx, q=q, v=v):
+            return impact(dynamics, *integrate(q, v, dx), contacts).v_plus
+
+        h = 1e-6
+        fd = np.array([v_plus(h * e) - v_plus(-h * e) for e in np.eye(36)]).T / (2 * h)
+        ours = np.hstack((hit.dq, hit.dv))
+        assert np.abs(ours - fd).max() < 1e-7 * np.abs(fd).max()
+
+
+@pytest.mark.parametrize(("mask", "foot"), SOME)
+def test_saltation_is_the_derivative_of_a_simulated_touchdown(
+    model, dynamics, random_state, mask, foot
+):
+    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    before, after = _vector(mask), _vector(mask | 1 << foot)
+    hit = touchdown(dynamics, q, v, tau, before, foot)
+    ground = _height(model, q, foot)
+
+    def end(dx):
+        """Flow from the neighbour to its own touchdown, stop, and flow the same time back."""
+        x, t = integrate(q, v, dx), 0.0
+        for _ in range(6):  # Newton on the time of touchdown
+            qt, vt = _flow(dynamics, *x, tau, before, t)
+            rate = (_jacobian(model, qt, [foot]) @ vt)[2]
+            t -= (_height(model, qt, foot) - ground) / rate
+        qt, vt = _flow(dynamics, *x, tau, before, t)
+        return _flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
+
+    h = 3e-6
+    nominal = (q, hit.v_plus)
+    fd = np.empty((36, 36))
+    for i, e in enumerate(np.eye(36)):
+        plus, minus = difference(*nominal, *end(h * e)), difference(*nominal, *end(-h * e))
+        fd[:, i] = (plus - minus) / (2 * h)
+    scale = np.abs(fd).max()
+    assert np.abs(hit.saltation - fd).max() < 1e-5 * scale
+    assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
+
+
+def _height(model, q, foot):
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    return data.oMf[foot_frame_ids(model)[foot]].translation[2]
+
+
+def _flow(dynamics, q, v, tau, contacts, t):
+    """One midpoint step of the contact dynamics over a time of microseconds: error O(t^3)."""
+    a, _ = dynamics.acceleration(q, v, tau, contacts)
+    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
+    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
+    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
+
+
+@pytest.mark.parametrize(("mask", "foot"), SOME)
+def test_saltation_has_the_blocks_of_3_83_with_3_84_corrected(
+    model, dynamics, random_state, mask, foot
+):
+    """Z_C ends in J_n / (J_n v-), all terms computed here from M, J and the bias forces."""
+    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
+    feet = np.flatnonzero(_vector(mask | 1 << foot))
+    J, M = _jacobian(model, q, feet), _mass_matrix(model, q)
+    J_n = _jacobian(model, q, [foot])[2]
+    rows = len(J)
+    dagger = np.linalg.inv(np.block([[M, J.T], [J, np.zeros((rows, rows))]]))
+    M_dagger, J_dagger_T = dagger[:18, :18], dagger[:18, 18:]
+    data = model.createData()
+    bias_minus = pin.nonLinearEffects(model, data, q, v).copy()
+    bias_plus = pin.nonLinearEffects(model, data, q, hit.v_plus).copy()
+    pin.forwardKinematics(model, data, q, hit.v_plus, np.zeros(18))
+    pin.updateFramePlacements(model, data)
+    drift = [
+        pin.getFrameClassicalAcceleration(
+            model, data, foot_frame_ids(model)[i], pin.LOCAL_WORLD_ALIGNED
+        ).linear
+        for i in feet
+    ]
+    dq = hit.reset_jacobian[18:, :18]
+    Z = M_dagger @ (bias_minus - bias_plus) - J_dagger_T @ np.concatenate(drift) - dq @ v
+    Z = np.outer(Z, J_n / (J_n @ v))
+    upper_left = np.eye(18) - np.outer(J_dagger_T @ (J @ v), J_n) / (J_n @ v)
+    Xi = np.block([[upper_left, np.zeros((18, 18))], [Z + dq, M_dagger @ M]])
+    assert np.abs(hit.saltation - Xi).max() < 1e-7 * np.abs(Xi).max()
+
+
+def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):
+    q, v, tau = _event(model, dynamics, random_state, 0, 2)
+    J_n = _jacobian(model, q, [2])[2]
+    sliding = v - J_n * (J_n @ v) / (J_n @ J_n)
+    for velocity, status in ((sliding, "grazing"), (-v, "separating"), (0.0 * v, "grazing")):
+        hit = touchdown(dynamics, q, velocity, tau, np.zeros(4), 2)
+        assert hit.status == status
+        assert np.all(np.isfinite(hit.saltation))
+        assert np.all(hit.saltation == hit.reset_jacobian)
