@@ -1,0 +1,115 @@
+"""A plan as a function of time: knots, the manifold between them, touchdowns, the ends."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.plan_function import PlanFunction, touchdown_beside
+from robots.rotations import exp3
+from robots.state import difference, integrate, rotation_from_quaternion
+from tests.controller.tracker_messages import near_standing, plan, standing
+
+PERIOD = 0.01
+
+
+def test_on_every_knot_policy_is_the_knots() -> None:
+    rng = np.random.default_rng(0)
+    p = plan(rng=rng, tick=37)
+    function = PlanFunction(p)
+    q, v = near_standing(rng)
+    for k in range(len(p.inputs)):
+        point = function.policy(q, v, p.time + k * PERIOD)
+        dx = difference(p.states_q[k], p.states_v[k], q, v)
+        assert point.knot == k and not point.ended
+        np.testing.assert_allclose(point.torque, p.inputs[k] + p.gains[k] @ dx, atol=1e-9)
+
+
+def test_input_and_gain_are_held_over_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    p = plan(rng=rng)
+    q, v = near_standing(rng)
+    point = PlanFunction(p).policy(q, v, 3.7 * PERIOD)
+    assert point.knot == 3
+    dx = difference(point.q, point.v, q, v)
+    np.testing.assert_allclose(point.torque, p.inputs[3] + p.gains[3] @ dx, atol=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 0.9])
+def test_nominal_is_the_geodesic_between_knots(alpha: float) -> None:
+    """A base turning by 0.3 rad about one axis while its joints move linearly."""
+    axis = np.array([0.6, 0.0, 0.8])
+    q0, v0 = standing()
+    dx = np.zeros(36)
+    dx[3:6], dx[6:18], dx[18:] = 0.3 * axis, 0.1, 1.0
+    q1, v1 = integrate(q0, v0, dx)
+    p = plan(knots=1)
+    p = msgspec.structs.replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
+    q, v = PlanFunction(p).nominal(alpha * PERIOD)
+    np.testing.assert_allclose(
+        rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12
+    )
+    np.testing.assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
+    np.testing.assert_allclose(v, alpha * np.ones(18), atol=1e-12)
+    assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_nominal_is_continuous_without_touchdown() -> None:
+    p = plan(rng=np.random.default_rng(2))
+    function = PlanFunction(p)
+    times = np.arange(0.0, 0.2, 1e-4)
+    points = [function.nominal(t) for t in times]
+    steps = [np.abs(difference(*a, *b)).max() for a, b in zip(points, points[1:], strict=False)]
+    assert max(steps) < 0.01 * 4.5 * 0.1  # a hundredth of an interval of some 0.05 x 4.5 sigma
+
+
+def test_velocity_is_never_a_mixture_across_a_touchdown() -> None:
+    p = plan(rng=np.random.default_rng(3))
+    contacts = p.contacts.copy()
+    contacts[:8, 1] = 0.0  # the front left foot lands at knot 8
+    function = PlanFunction(msgspec.structs.replace(p, contacts=contacts))
+    for k, alpha in ((7, 0.3), (7, 0.7), (8, 0.3), (8, 0.7)):
+        q, v = function.nominal((k + alpha) * PERIOD)
+        np.testing.assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])
+        joints = (1 - alpha) * p.states_q[k, 7:] + alpha * p.states_q[k + 1, 7:]
+        np.testing.assert_allclose(q[7:], joints, atol=1e-12)
+    _, v = function.nominal(6.5 * PERIOD)
+    np.testing.assert_allclose(v, 0.5 * (p.states_v[6] + p.states_v[7]), atol=1e-12)
+
+
+def test_only_gained_contacts_count() -> None:
+    contacts = np.ones((5, 4))
+    contacts[2:, 0] = 0.0  # a lift-off
+    assert not touchdown_beside(contacts).any()
+    np.testing.assert_array_equal(
+        touchdown_beside(contacts[::-1].copy()), [False, False, True, True, False]
+    )
+
+
+def test_past_the_horizon_the_last_knot_is_held_and_flagged() -> None:
+    rng = np.random.default_rng(4)
+    p = plan(rng=rng)
+    function = PlanFunction(p)
+    q, v = near_standing(rng)
+    assert function.end == pytest.approx(0.2)
+    assert not function.policy(q, v, 0.2 - 1e-6).ended
+    dx = difference(p.states_q[-1], p.states_v[-1], q, v)
+    for now in (0.2, 0.21, 1e6):
+        point = function.policy(q, v, now)
+        assert point.ended
+        np.testing.assert_allclose(point.torque, p.inputs[-1] + p.gains[-1] @ dx, atol=1e-9)
+
+
+def test_before_its_start_a_plan_is_its_first_knot() -> None:
+    p = plan(rng=np.random.default_rng(5), tick=100)
+    q, v = PlanFunction(p).nominal(0.0)
+    np.testing.assert_allclose(q, p.states_q[0], atol=1e-12)
+    np.testing.assert_allclose(v, p.states_v[0], atol=1e-12)
+
+
+def test_a_plan_changed_afterwards_changes_nothing() -> None:
+    p = plan(rng=np.random.default_rng(6))
+    function = PlanFunction(p)
+    before = function.policy(*standing(), 0.05).torque
+    p.gains[:] = np.nan
+    p.states_q[:] = np.nan
+    np.testing.assert_array_equal(function.policy(*standing(), 0.05).torque, before)

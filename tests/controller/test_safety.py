@@ -1,0 +1,96 @@
+"""The gate's verdicts, one by one."""
+
+import logging
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.safety import SafetyGate, SafetyOptions, tilt
+from controller.verdict import Reason
+from robots.rotations import exp3, quaternion_from_rotation
+from tests.controller.tracker_messages import estimate, plan, reading, standing
+
+Q, V = standing()
+
+
+@pytest.fixture
+def gate() -> SafetyGate:
+    return SafetyGate(SafetyOptions())
+
+
+@pytest.mark.parametrize(
+    "change, now, reason",
+    [
+        ({}, 0.01, Reason.OK),
+        ({}, 0.02 + 1e-9, Reason.ESTIMATE_OLD),
+        ({"time": float("nan")}, 0.0, Reason.ESTIMATE_OLD),
+        ({"status": "diverged"}, 0.0, Reason.ESTIMATE_DIVERGED),
+        ({"status": "starting"}, 0.0, Reason.ESTIMATE_STARTING),
+        ({"v": np.full(18, np.inf)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
+        ({"q": np.zeros(19)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
+    ],
+)
+def test_estimates(gate: SafetyGate, change: dict, now: float, reason: Reason) -> None:
+    verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), now)
+    assert verdict == (reason is Reason.OK, reason)
+    assert gate.counts == ({} if verdict.ok else {reason.value: 1})
+
+
+def test_no_estimate(gate: SafetyGate) -> None:
+    assert gate.judge_estimate(None, 0.0).reason is Reason.NO_ESTIMATE
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, 2.0, 3.1])
+def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle: float) -> None:
+    heading = exp3(np.array([0.0, 0.0, 1.3]))
+    for axis in (np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8, 0.0])):
+        quaternion = quaternion_from_rotation(heading @ exp3(angle * axis))
+        assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
+
+
+def test_the_imu_speaks_for_the_tilt_when_the_estimate_does_not(gate: SafetyGate) -> None:
+    over = Q.copy()
+    over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
+    for k in range(20):
+        verdict = gate.judge_fall(None, reading(k, over, V), True, k * 0.001)
+    assert verdict == (False, Reason.TILTED)
+
+
+def test_the_joints_of_the_reading_come_first(gate: SafetyGate) -> None:
+    other = Q.copy()
+    other[7:] += 0.1
+    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
+    assert measured is not None
+    np.testing.assert_array_equal(measured[0], other[7:])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 10.0])
+def test_an_implausible_reading_gives_way_to_the_estimate(gate: SafetyGate, value: float) -> None:
+    other = Q.copy()
+    other[9] = value
+    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
+    assert measured is not None
+    np.testing.assert_array_equal(measured[0], Q[7:])
+    assert gate.counts["reading_not_plausible"] == 1
+    assert gate.measured(None, reading(0, other, V)) is None
+
+
+def test_a_plan_may_start_a_little_ahead_of_now(gate: SafetyGate) -> None:
+    assert gate.judge_plan(plan(tick=50), 0.0).ok
+    assert gate.judge_plan(plan(tick=150), 0.0).reason is Reason.PLAN_FROM_FUTURE
+
+
+def test_one_log_line_for_each_change_of_state(
+    gate: SafetyGate, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        for state, reason in (("ok", Reason.OK),) * 5 + (("hold", Reason.PLAN_STALE),) * 5:
+            gate.enter(state, reason)
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["tracker: waiting -> ok (ok)", "tracker: ok -> hold (plan_stale)"]
+
+
+def test_options_name_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match="tilt_max"):
+        SafetyOptions(tilt_max=-1.0)

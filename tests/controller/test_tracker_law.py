@@ -1,0 +1,120 @@
+"""The split of the feedback between motor and computer: exact when sampled, alive in between."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from controller.motor_law import MotorAim, motor_torque, realise, split_gain
+from controller.plan_function import PlanFunction
+from controller.tracker import Tracker, TrackerOptions
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
+from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
+
+
+@pytest.fixture(scope="module")
+def tracker() -> Tracker:
+    return Tracker()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_motor_law_gives_exactly_the_policy(tracker: Tracker, seed: int) -> None:
+    """tau + kp (q_des - q) + kd (dq_des - dq) = u_k + K_k (x (-) x_nom), unless limited."""
+    rng = np.random.default_rng(seed)
+    tracker.reset()
+    p = plan(rng=rng, gain=3.0)
+    q, v = near_standing(rng, 0.03)
+    command = tracker.command(estimate(13, q, v), p, 0.0137, reading(13, q, v))
+    torque = motor_torque(
+        command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
+    )
+    wanted = PlanFunction(p).policy(q, v, 0.0137).torque
+    assert np.abs(wanted).max() < TORQUE_LIMIT
+    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+    assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
+
+
+def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker: Tracker) -> None:
+    """With a gain of joint PD alone, a joint that moved since the sample meets the K dx of now."""
+    tracker.reset()
+    p = plan()
+    kp, kd = np.linspace(10.0, 90.0, 12), np.linspace(0.5, 4.0, 12)
+    p.gains[:, range(12), range(6, 18)] = -kp
+    p.gains[:, range(12), range(24, 36)] = -kd
+    rng = np.random.default_rng(9)
+    q, v = near_standing(rng, 0.02)
+    command = tracker.command(estimate(0, q, v), p, 0.0)
+    np.testing.assert_allclose((command.kp, command.kd), (kp, kd))
+    np.testing.assert_allclose(command.tau, 0.0, atol=1e-9)
+    moved_q, moved_v = q.copy(), v.copy()
+    moved_q[7:] += 0.01 * rng.normal(size=12)
+    moved_v[6:] += 0.1 * rng.normal(size=12)
+    torque = motor_torque(
+        command.q, command.dq, command.kp, command.kd, command.tau, moved_q[7:], moved_v[6:]
+    )
+    wanted = PlanFunction(p).policy(moved_q, moved_v, 0.0).torque
+    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+
+
+def test_split_takes_the_clipped_joint_diagonal() -> None:
+    gain = np.zeros((12, 36))
+    gain[0, 6], gain[1, 7], gain[2, 8] = -30.0, 10.0, -1000.0
+    gain[0, 24], gain[1, 25], gain[2, 26] = -1.5, 2.0, -50.0
+    gain[3, 8] = -70.0  # off the diagonal: not the motor's own joint
+    kp, kd = split_gain(gain, 100.0, 5.0)
+    np.testing.assert_array_equal(kp, [30.0, 0.0, 100.0] + [0.0] * 9)
+    np.testing.assert_array_equal(kd, [1.5, 0.0, 5.0] + [0.0] * 9)
+
+
+def test_law_is_exact_with_the_readings_joints_when_the_estimate_is_older(
+    tracker: Tracker,
+) -> None:
+    rng = np.random.default_rng(10)
+    tracker.reset()
+    p = plan(rng=rng, gain=3.0)
+    (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
+    command = tracker.command(estimate(4, q, v), p, 0.005, reading(5, q_now, v_now))
+    torque = motor_torque(
+        command.q, command.dq, command.kp, command.kd, command.tau, q_now[7:], v_now[6:]
+    )
+    np.testing.assert_allclose(torque, PlanFunction(p).policy(q, v, 0.005).torque, atol=1e-9)
+    assert command.tick == 5
+
+
+def test_too_large_a_torque_is_clipped_at_the_motor(tracker: Tracker) -> None:
+    tracker.reset()
+    p = plan()
+    p.inputs[:] = np.array([1.0, -1.0] * 6) * 100.0
+    q, v = standing()
+    command = tracker.command(estimate(0, q, v), p, 0.0)
+    torque = motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
+    np.testing.assert_allclose(torque, np.array([1.0, -1.0] * 6) * TORQUE_LIMIT)
+    assert tracker.gate.counts["torque_limited"] == 1
+
+
+def vector(limit: float) -> st.SearchStrategy:
+    return arrays(np.float64, 12, elements=st.floats(-limit, limit))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    vector(1e6), vector(20.0), vector(1e3), vector(100.0), vector(5.0), vector(5.0), vector(100.0)
+)
+def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq) -> None:
+    kp, kd = np.abs(kp), np.abs(kd)
+    target = realise(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, TORQUE_LIMIT, 0.05)
+    limited = np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
+    given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
+    np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)
+    assert np.abs(target.tau).max() <= 3.0 * TORQUE_LIMIT + 1e-9
+    inside = (target.q >= JOINT_LOWER - 0.051) & (target.q <= JOINT_UPPER + 0.051)
+    towards = np.abs(target.q - q) <= TORQUE_LIMIT / np.maximum(kp, 1e-3) + 1e-9
+    assert np.all(inside | towards)
+    assert target.torque_limited == bool(np.any(limited != torque))
+
+
+@pytest.mark.parametrize("name, value", [("kp_max", 501.0), ("kd_max", -1.0), ("kd_max", np.nan)])
+def test_options_refuse_gains_no_motor_can_run(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=name):
+        TrackerOptions(**{name: value})

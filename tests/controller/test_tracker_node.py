@@ -1,0 +1,144 @@
+"""The loop around the tracker: lock step, real time, errors; clocks and topics in memory."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from controller.tracker import Tracker
+from controller.tracker_node import run
+from runtime.clock_protocol import TickStatistics
+from runtime.messages import MotorCommand
+from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
+
+Q, V = standing()
+TRACKER = Tracker()
+
+
+class TickClock:
+    """A clock that is stepped by its own ticks; messages are made on demand, by tick."""
+
+    def __init__(self, paused: bool) -> None:
+        self.paused, self.ticks = paused, 0
+
+    def now(self) -> float:
+        return max(0, self.ticks - 1) * TICK
+
+    def wait_tick(self) -> int:
+        self.ticks += 1
+        return self.ticks - 1
+
+    def collect(self, source: Any, tick: int, stop: Callable[[], bool]) -> Any:
+        return source.at(tick)
+
+    def statistics(self) -> TickStatistics:
+        return TickStatistics(ticks=self.ticks)
+
+
+class Source:
+    """A subscriber that makes its message, and remembers for which ticks it was asked."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        self.make, self.asked, self.undecodable = make, [], 0
+
+    def at(self, tick: int) -> Any:
+        self.asked.append(tick)
+        return self.make(tick)
+
+
+class Robot:
+    """Bridge and publisher in one: keeps what it was given."""
+
+    def __init__(self, read: Callable[[int], Any] = lambda k: reading(k, Q, V)) -> None:
+        self.make, self.commands, self.sent = read, [], []
+
+    def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
+        return self.make(tick)
+
+    def write(self, command: MotorCommand) -> None:
+        self.commands.append(command)
+
+    def close(self) -> None: ...
+
+    def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    def wait_for_subscribers(self, count: int, timeout_s: float, stop: Any = None) -> bool:
+        return True
+
+
+def track(robot: Robot, clock: TickClock, estimates: Source, plans: Source, ticks: int) -> dict:
+    TRACKER.reset()
+    anything: Any = (robot, robot, estimates, plans, clock)
+    return run(TRACKER, *anything, 10, lambda: clock.ticks >= ticks + 1)
+
+
+def good_estimates() -> Source:
+    return Source(lambda k: estimate(k, Q, V))
+
+
+def good_plans() -> Source:
+    return Source(lambda k: plan(k + 1, k))
+
+
+def test_lock_step_asks_for_a_plan_every_tenth_tick() -> None:
+    robot, clock, plans = Robot(), TickClock(True), good_plans()
+    report = track(robot, clock, good_estimates(), plans, 100)
+    assert plans.asked == list(range(0, 101, 10))
+    *tracked, last = robot.commands
+    assert [c.tick for c in tracked] == list(range(100))
+    assert {c.status for c in tracked} == {"ok"} and last.status == "damp"
+    assert [r.tick for r in robot.sent] == list(range(101))
+    assert report["plans_accepted"] == 10 and report["errors"] == 0
+    assert 0.0 <= report["plan_age_ms"]["max"] <= 9.5
+    assert report["commands"] == {"ok": 100, "damp": 1}
+
+
+def test_real_time_goes_on_with_what_there_is() -> None:
+    robot, clock = Robot(lambda k: reading(k, Q, V) if k % 3 else None), TickClock(False)
+    estimates = Source(lambda k: estimate(k, Q, V) if k % 5 else None)
+    report = track(
+        robot, clock, estimates, Source(lambda k: plan(k + 1, k) if k % 7 == 0 else None), 99
+    )
+    assert len(robot.commands) == 101
+    assert report["no_reading"] == 34 and report["no_estimate"] == 20
+    assert {c.status for c in robot.commands[1:-1]} == {"ok"}
+
+
+def test_silence_ends_in_standing_down() -> None:
+    robot, clock = Robot(), TickClock(False)
+    plans = Source(lambda k: plan(k + 1, k, knots=50) if k < 100 else None)
+    track(robot, clock, good_estimates(), plans, 600)
+    status = [c.status for c in robot.commands]
+    assert status[150] == "ok" and status[300] == "hold" and status[599] == "stand_down"
+
+
+def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same() -> None:
+    def broken(tick: int) -> Any:
+        if tick >= 50:
+            raise OSError("cable")
+        return reading(tick, Q, V)
+
+    robot, clock = Robot(broken), TickClock(False)
+    report = track(robot, clock, good_estimates(), good_plans(), 700)
+    assert report["errors"] == 651 and report["damp_unsent"] == 0
+    status = [c.status for c in robot.commands]
+    assert len(status) == 702
+    assert status[60] == "ok" and status[-2] == "stand_down" and status[-1] == "damp"
+
+
+def test_a_broken_wire_does_not_end_the_loop() -> None:
+    class Cut(Robot):
+        def write(self, command: MotorCommand) -> None:
+            raise OSError("cable")
+
+    report = track(Cut(), TickClock(False), good_estimates(), good_plans(), 20)
+    assert report["ticks"] == 21 and report["errors"] == 21 and report["damp_unsent"] == 22
+
+
+def test_report_is_plain_data() -> None:
+    import json
+
+    report = track(Robot(), TickClock(False), good_estimates(), good_plans(), 5)
+    assert json.loads(json.dumps(report)) == report
+    assert np.isfinite(report["plan_age_ms"]["p99"])

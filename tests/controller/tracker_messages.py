@@ -1,0 +1,77 @@
+"""Messages of a standing robot, and random variations of them, for the tracker's tests."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.state import integrate
+from runtime.messages import Plan, SensorReading, StateEstimate
+
+Array = NDArray[np.float64]
+TICK = 0.001
+
+
+def standing() -> tuple[Array, Array]:
+    """q (19), v (18) of the robot at rest on its feet."""
+    q = np.zeros(19)
+    q[2], q[6], q[7:] = STAND_HEIGHT, 1.0, STAND_JOINTS
+    return q, np.zeros(18)
+
+
+def near_standing(rng: np.random.Generator, size: float = 0.05) -> tuple[Array, Array]:
+    """A random state near `standing`, `size` in every direction of the tangent space."""
+    return integrate(*standing(), size * rng.normal(size=36))
+
+
+def estimate(tick: int, q: Array, v: Array, status: str = "ok") -> StateEstimate:
+    return StateEstimate(
+        tick=tick,
+        time=tick * TICK,
+        q=q,
+        v=v,
+        contact=np.ones(4),
+        status=status,  # type: ignore[arg-type]
+    )
+
+
+def reading(tick: int, q: Array, v: Array) -> SensorReading:
+    return SensorReading(
+        tick=tick,
+        time=tick * TICK,
+        quaternion_imu_in_world=q[3:7].copy(),
+        angular_velocity_imu=v[3:6].copy(),
+        linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
+        joint_position=q[7:].copy(),
+        joint_velocity=v[6:].copy(),
+        joint_torque=np.zeros(12),
+        foot_force=np.full(4, 30.0),
+    )
+
+
+def plan(
+    plan_id: int = 1,
+    tick: int = 0,
+    rng: np.random.Generator | None = None,
+    knots: int = 20,
+    size: float = 0.05,
+    gain: float = 20.0,
+    status: str = "ok",
+) -> Plan:
+    """A plan that starts at `tick`: standing still, or random near it when `rng` is given."""
+    states = [standing() if rng is None else near_standing(rng, size) for _ in range(knots + 1)]
+    shape = (knots, 12, 36)
+    return Plan(
+        id=plan_id,
+        tick=tick,
+        time=tick * TICK,
+        period=0.01,
+        states_q=np.array([q for q, _ in states]).reshape(-1, 19),
+        states_v=np.array([v for _, v in states]).reshape(-1, 18),
+        inputs=np.zeros((knots, 12)) if rng is None else 3.0 * rng.normal(size=(knots, 12)),
+        gains=np.zeros(shape) if rng is None else gain * rng.normal(size=shape),
+        contacts=np.ones((knots, 4)),
+        cost=0.0,
+        iterations=1,
+        solve_s=0.001,
+        status=status,  # type: ignore[arg-type]
+    )
