@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.axis_filter import POSITION, VELOCITY
-from estimator.contact_trust import update_trust
+from estimator.contact_trust import learn_offset, update_trust
 from estimator.filter_step import (
     correct_all,
     foot_weights,
@@ -38,16 +38,16 @@ class Memory(NamedTuple):
     covariance: Array
     """(3, 6, 6) of `x`, axis by axis."""
     contact: Array
-    """(3, 4): seconds since touchdown (negative in the air), probability, trust."""
-    evidence: Array
-    """(1,) how long the stance feet have agreed on a jump of the base [s]."""
+    """(4, 4) rows: seconds since touchdown (negative in the air), probability, trust, offset [N]."""
+    jump: Array
+    """(2,) how long the stance feet have agreed on a jump, what is left of its window [s]."""
 
 
 def new_memory() -> Memory:
     """Memory of a filter that has seen nothing: identity covariance, no contact."""
-    contact = np.zeros((3, 4))
+    contact = np.zeros((4, 4))
     contact[0] = -1.0
-    return Memory(np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(1))
+    return Memory(np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(2))
 
 
 @njit(cache=True)
@@ -72,6 +72,19 @@ def measure(reading: Array, foot_radius: float) -> tuple[Array, Array, Array, Ar
 
 
 @njit(cache=True)
+def update_contacts(
+    contact: Array, forces: Array, positions: Array, dt: float, parameters: Parameters
+) -> None:
+    """Advance `Memory.contact` (4, 4) by `dt` [s], in place.
+
+    forces (4) as measured [N], positions (4, 3) of the feet relative to the base, world axes [m].
+    """
+    clearance = positions[:, 2] - positions[:, 2].min()
+    learn_offset(forces, clearance, dt, contact[3], parameters)
+    update_trust(forces - contact[3], dt, contact[0], contact[1], contact[2], parameters)
+
+
+@njit(cache=True)
 def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters) -> None:
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
@@ -80,9 +93,7 @@ def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters
     """
     _, positions, velocities, rolling = measure(reading, parameters.foot_radius)
     memory.contact[0] = -1.0
-    update_trust(
-        reading[34:38], 0.0, memory.contact[0], memory.contact[1], memory.contact[2], parameters
-    )
+    update_contacts(memory.contact, reading[34:38], positions, 0.0, parameters)
     for i in range(4):
         if memory.contact[0, i] >= 0.0:
             memory.contact[0, i] = parameters.touchdown_ramp
@@ -97,7 +108,7 @@ def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters
             velocity += weights[i] / total * (rolling[i] - velocities[i])
     memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
     memory.x[2, POSITION] = height
-    memory.evidence[0] = 0.0
+    memory.jump[:] = 0.0
     start(memory.x, memory.covariance, positions, velocity)
 
 
@@ -108,14 +119,13 @@ def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -
     rotation, positions, velocities, rolling = measure(reading, parameters.foot_radius)
     acceleration = rotation @ reading[7:10]
     acceleration[2] -= parameters.gravity
-    update_trust(reading[34:38], dt, contact[0], contact[1], contact[2], parameters)
+    update_contacts(contact, reading[34:38], positions, dt, parameters)
     predict_all(x, covariance, acceleration, dt, parameters)
     by_feet = rolling - velocities
     residuals = by_feet - x[:, VELOCITY]
-    memory.evidence[0] = open_for_jump(
-        covariance, residuals, contact[2], memory.evidence[0], dt, parameters
-    )
+    open_for_jump(covariance, residuals, contact[2], memory.jump, dt, parameters)
     weights = foot_weights(covariance, residuals, contact[2], parameters)
-    move_feet(x, covariance, rolling, weights, dt, parameters)
+    holding = np.zeros(4) if memory.jump[1] > 0.0 else weights
+    move_feet(x, covariance, rolling, holding, dt, parameters)
     correct_all(x, covariance, positions, by_feet, weights, parameters)
     return healthy(x, covariance, parameters)

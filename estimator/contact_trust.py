@@ -22,6 +22,22 @@ def contact_probability(force: float, touching: bool, parameters: Parameters) ->
 
 
 @njit(cache=True)
+def learn_offset(
+    forces: Array, clearance: Array, dt: float, offset: Array, parameters: Parameters
+) -> None:
+    """Follow the sensors' zero (4) [N] on feet that are clearly in the air, in place.
+
+    The A1's foot sensors are not calibrated. forces (4) [N]; clearance (4), height of each foot
+    above the lowest one [m]: a foot that high and hardly loaded measures its own zero.
+    """
+    blend = min(1.0, dt / parameters.offset_time)
+    for foot in range(4):
+        in_air = clearance[foot] > parameters.offset_clearance
+        if in_air and abs(forces[foot]) < parameters.largest_offset:
+            offset[foot] += blend * (forces[foot] - offset[foot])
+
+
+@njit(cache=True)
 def update_trust(
     forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Parameters
 ) -> None:

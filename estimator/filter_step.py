@@ -54,23 +54,27 @@ def predict_all(
 
 @njit(cache=True)
 def open_for_jump(
-    covariance: Array, residuals: Array, trust: Array, evidence_age: float, dt: float,
+    covariance: Array, residuals: Array, trust: Array, jump: Array, dt: float,
     parameters: Parameters,
-) -> float:  # fmt: skip
-    """Inflate the velocity's variance when the stance feet agree on a jump that lasts.
+) -> None:  # fmt: skip
+    """Inflate the velocity's variance when the stance feet agree on a jump, in place.
 
-    Returns for how long the evidence has lasted [s]; covariance (3, 6, 6) in place, alike on the
-    three axes so that the filter does not depend on yaw.
+    covariance (3, 6, 6), alike on the three axes so that the filter does not depend on yaw. jump
+    (2,): how long the evidence has lasted, and what is left of the window after the last jump, in
+    which the velocity stays free because the feet slip before they hold [s].
     """
     variance = covariance[:, VELOCITY, VELOCITY].max()
     squared = jump_evidence(residuals, trust, variance, parameters)
-    if squared == 0.0:
-        return max(0.0, evidence_age - dt)
-    evidence_age += dt
-    if evidence_age >= parameters.jump_persistence - 0.5 * dt:
-        for axis in range(3):
-            covariance[axis, VELOCITY, VELOCITY] += squared
-    return min(evidence_age, 5.0 * parameters.jump_persistence)
+    added = 0.0
+    jump[0] = jump[0] + dt if squared > 0.0 else 0.0
+    jump[1] = max(0.0, jump[1] - dt)
+    if jump[0] >= parameters.jump_persistence - 0.5 * dt:
+        jump[1] = parameters.jump_window
+        added = squared
+    if jump[1] > 0.0:
+        added += parameters.jump_noise**2 * dt
+    for axis in range(3):
+        covariance[axis, VELOCITY, VELOCITY] += added
 
 
 @njit(cache=True)

@@ -32,12 +32,18 @@ class LegOdometryOptions:
     """Velocity of a standing foot from encoders and gyroscope [m/s]."""
     height_noise: float = 0.004
     """Height of a standing foot above flat ground [m]."""
-    force_off: float = 4.0
+    force_off: float = 5.0
     """A foot leaves the ground below this force [N]."""
-    force_on: float = 10.0
+    force_on: float = 12.0
     """A foot touches the ground above this force [N]."""
     force_full: float = 25.0
     """Force from which contact is certain [N]; a standing A1 has 33 N on each foot."""
+    offset_clearance: float = 0.02
+    """A foot this far above the lowest one is in the air and shows its sensor's zero [m]."""
+    offset_time: float = 0.03
+    """Time constant with which that zero is followed [s]."""
+    largest_offset: float = 20.0
+    """A force beyond this is no zero offset [N]."""
     touchdown_ramp: float = 0.010
     """Time over which a new contact becomes trusted [s]: it hides the touchdown transient."""
     huber: float = 2.0
@@ -50,6 +56,10 @@ class LegOdometryOptions:
     """Largest scatter among the stance feet, relative to their mean, in a jump."""
     jump_persistence: float = 0.002
     """Time that the evidence of a jump must last [s]."""
+    jump_window: float = 0.030
+    """Time after a jump over which feet may slip and the velocity may still change [s]."""
+    jump_noise: float = 3.0
+    """Random walk of the velocity within that window [m/s per sqrt(s)]."""
     largest_gap: float = 0.1
     """Readings further apart than this restart the filter [s]."""
     largest_speed: float = 20.0
