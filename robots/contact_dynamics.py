@@ -1,5 +1,8 @@
 """Dynamics of a floating-base robot whose feet stick to the ground, and its derivatives."""
 
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,8 @@
 """Which feet stand: Pinocchio's constraint models and buffers, one set for each subset."""
 
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 

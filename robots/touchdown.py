@@ -1,5 +1,8 @@
 """Touchdown of a foot: the sticking, plastic impact, its reset and its saltation matrix."""
 
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

@@ -1,5 +1,8 @@
 """Load the A1 into Pinocchio and MuJoCo from the same file."""
 
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+
 import mujoco
 import numpy as np
 import pinocchio as pin
