@@ -58,15 +58,23 @@ def saltation_matrix(
 
 
 def saltation(
-    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array
+    system: HybridSystem,
+    transition: Transition,
+    t: float,
+    x: Array,
+    u: Array,
+    u_after: Array | None = None,
 ) -> Saltation:
-    """Saltation matrix of a transition taken at time t [s] from the state x (n_source,), (3.2)."""
+    """Saltation matrix of a transition taken at time t [s] from the state x (n_source,), (3.2).
+
+    The input is u (m,) before the event, and ``u_after`` after it where it jumps with the event.
+    """
     reset = transition.reset(t, x, u)
     reset_time = 0.0 if transition.reset_time is None else transition.reset_time(t, x, u)
     return saltation_matrix(
         transition.reset_state(t, x, u),
         system.modes[transition.source].flow(t, x, u),
-        system.modes[transition.target].flow(t, reset, u),
+        system.modes[transition.target].flow(t, reset, u if u_after is None else u_after),
         transition.guard_state(t, x, u),
         transition.guard_time(t, x, u),
         reset_time,

@@ -143,8 +143,7 @@ def _locate(
 
     if guard(taken) >= 0.0:
         return taken
-    root = brentq(guard, 0.0, taken, xtol=options.event_time_tolerance, rtol=1e-15)
-    return float(root)  # type: ignore[arg-type]
+    return float(brentq(guard, 0.0, taken, xtol=options.event_time_tolerance))  # type: ignore
 
 
 def _advance(

@@ -6,6 +6,8 @@ saltation matrix is the identity, and it makes falling and rising two modes.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from hybrid.hilqr.cost import QuadraticCost
@@ -70,7 +72,9 @@ def bouncing_ball(
     return HybridSystem(modes, (impact, apex))
 
 
-def bouncing_ball_problem(target_height: float = 1.0, timestep: float = 1e-3) -> EventDrivenModel:
+def bouncing_ball_problem(
+    target_height: float = 1.0, timestep: float = 1e-3, event_at: Literal["end", "exact"] = "end"
+) -> EventDrivenModel:
     """Trajectory optimisation of 5.4.1: come to rest at a height [m] with little force.
 
     The runtime cost is on the input alone, R = 0.5 dt a knot, and Q_N = 100 I.
@@ -81,4 +85,4 @@ def bouncing_ball_problem(target_height: float = 1.0, timestep: float = 1e-3) ->
         input_weight=np.array([[INPUT_WEIGHT * timestep]]),
         terminal_weight=TERMINAL_WEIGHT * np.eye(2),
     )
-    return EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
+    return EventDrivenModel(bouncing_ball(), FALLING, timestep, cost, event_at=event_at)

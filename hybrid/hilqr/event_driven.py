@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segme
 from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 from hybrid.integration import flow_jacobians, flow_state
 from hybrid.saltation import saltation
-from hybrid.simulation import SimulationOptions, simulate_step
+from hybrid.simulation import Event, SimulationOptions, simulate_step
 from hybrid.systems import HybridSystem
 
 
@@ -27,6 +27,16 @@ class Modes(NamedTuple):
 class EventDrivenModel:
     """``Model`` of a hybrid system whose modes share one state and one input dimension.
 
+    ``linearise`` places an event in one of two ways:
+
+    - "end", the thesis's (5.3.3): at the end of its timestep, so that each hybrid epoch has its
+      own inputs. F+ in the saltation matrix then takes the next timestep's input, which is the one
+      that acts after the event.
+    - "exact": at its own time, the sandwich (3.32). These are the derivatives of the rollout
+      itself, to the last digit, but a poor guide for descent: the one input of the event's
+      timestep acts on both sides, an optimal input jumps at an event, and so the cost has a kink
+      wherever the event crosses from one timestep to the next. Descent ends in such a kink.
+
     Raises:
         ValueError: the modes have different dimensions.
     """
@@ -38,6 +48,7 @@ class EventDrivenModel:
         timestep: float,
         cost: QuadraticCost,
         options: SimulationOptions | None = None,
+        event_at: Literal["end", "exact"] = "end",
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""
         dimensions = {(mode.state_dim, mode.input_dim) for mode in system.modes.values()}
@@ -48,6 +59,7 @@ class EventDrivenModel:
             )
         self.system, self.initial_mode, self.timestep = system, initial_mode, timestep
         self.cost, self.options = cost, options or SimulationOptions()
+        self.event_at = event_at
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches."""
@@ -64,39 +76,53 @@ class EventDrivenModel:
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
-        """Exact sensitivities of each timestep, with every event at its own time (3.32)."""
+        """Sensitivities of each timestep and its events, placed as ``event_at`` says."""
         (N, m), n = trajectory.inputs.shape, trajectory.states.shape[1]
         A, B = np.empty((N, n, n)), np.empty((N, n, m))
-        transitions: list[types.Transition] = []
         modes: Modes = trajectory.aux
-        events: list[list[KnotEvent]] = [[] for _ in range(N)]
+        events: list[list[Event]] = [[] for _ in range(N)]
         for happened in modes.events:
-            events[happened.knot].append(happened)
+            events[happened.knot].append(happened.event)
+        transitions: list[types.Transition] = []
         for k in range(N):
             x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
-            length = events[k][0].event.time - t if events[k] else self.timestep
-            A[k], B[k] = flow_jacobians(
-                self.system.modes[modes.knots[k]], t, x, u, length, self.options.tolerance
-            )
-            if events[k]:
-                transitions += self._transitions(k, events[k], u)
+            cut = self.event_at == "exact" and events[k]
+            length = events[k][0].time - t if cut else self.timestep
+            A[k], B[k] = self._jacobians(modes.knots[k], t, x, u, length)
+            if cut:
+                transitions += self._transitions_in_place(k, events[k], u)
+            elif events[k]:
+                u_after = trajectory.inputs[min(k + 1, N - 1)]
+                transitions += self._transitions_at_end(k, events[k], u, u_after)
         return Linearisation(A, B, tuple(transitions))
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
         """Gradients and Hessians of the quadratic cost."""
         return self.cost.expand(trajectory.states, trajectory.inputs)
 
-    def _transitions(
-        self, knot: int, events: Sequence[KnotEvent], u: Array
+    def _transitions_at_end(
+        self, knot: int, events: Sequence[Event], u: Array, u_after: Array
+    ) -> list[types.Transition]:
+        """Saltation matrices of one timestep's events; the next input acts after the last."""
+        found = []
+        for event in events:
+            after = u_after if event is events[-1] else u
+            jump = saltation(
+                self.system, event.transition, event.time, event.state_before, u, after
+            )
+            found.append(types.Transition(knot, jump.matrix, jump.reset_jacobian))
+        return found
+
+    def _transitions_in_place(
+        self, knot: int, events: Sequence[Event], u: Array
     ) -> list[types.Transition]:
         """Saltation matrices of one timestep's events, each with the flow that follows it."""
-        times = [happened.event.time for happened in events] + [(knot + 1) * self.timestep]
+        times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
         found = []
-        for (_, event), until in zip(events, times[1:], strict=True):
+        for event, until in zip(events, times, strict=True):
             jump = saltation(self.system, event.transition, event.time, event.state_before, u)
-            mode = self.system.modes[event.transition.target]
-            after = flow_jacobians(
-                mode, event.time, event.state_after, u, until - event.time, self.options.tolerance
+            after = self._jacobians(
+                event.transition.target, event.time, event.state_after, u, until - event.time
             )
             found.append(types.Transition(knot, jump.matrix, jump.reset_jacobian, *after))
         return found
@@ -109,6 +135,9 @@ class EventDrivenModel:
         if policies.extend_reference and modes is not None:
             parts = segments(modes.knots[0], modes.events, len(inputs))
         return ReferenceExtension(self._flow, self.timestep, states, inputs, parts)
+
+    def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+        return flow_jacobians(self.system.modes[mode], t, x, u, h, self.options.tolerance)
 
     def _flow(self, mode: int, t: float, x: Array, u: Array, h: float) -> Array:
         return flow_state(self.system.modes[mode], t, x, u, h, self.options.tolerance)

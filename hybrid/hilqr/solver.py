@@ -100,7 +100,7 @@ class Hilqr:
             return _unchanged("abandoned", trajectory, None, mu)
         if not backward.ok:
             return _unchanged("indefinite", trajectory, None, mu)
-        if abs(backward.expected_change()) <= self.options.tolerance and mu == 0.0:
+        if self._converged(A, B, cost, backward):
             return _unchanged("converged", trajectory, backward, mu)
         if stop():
             return _unchanged("abandoned", trajectory, backward, mu)
@@ -168,6 +168,15 @@ class Hilqr:
             damping.increase()
             if damping.exhausted:
                 return backward
+
+    def _converged(self, A: Array, B: Array, cost: CostExpansion, backward: Backward) -> bool:
+        """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
+        tolerance = self.options.tolerance
+        if abs(backward.expected_change()) > tolerance:
+            return False
+        if self.regularisation.mu > 0.0:
+            backward = backward_pass(A, B, cost)
+        return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _line_search(
         self, x0: Array, trajectory: Trajectory, backward: Backward, extra: Policies | None
