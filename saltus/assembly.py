@@ -4,6 +4,7 @@
 from controller.hilqr_planner import HilqrPlanner
 
 from controller.gaits import GAITS
+from controller.references import ReferenceTrajectory, make_reference
 from controller.tracker import Tracker
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
@@ -52,6 +53,18 @@ def make_estimator(config: LaunchConfig) -> LegOdometryFilter:
 def make_tracker(config: LaunchConfig) -> Tracker:
     """The tracker."""
     return Tracker(config.tracker)
+
+
+def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
+    """The reference of the launch, on the planner's knots.
+
+    Raises:
+        BadRequest: it does not fit the planner's knots, or its file holds no trajectory.
+    """
+    try:
+        return make_reference(config.reference, config.command.velocity_x, config.hilqr.period)
+    except ValueError as error:
+        raise BadRequest(f"reference: {error}") from error
 
 
 def make_planner(config: LaunchConfig) -> HilqrPlanner:

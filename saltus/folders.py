@@ -27,4 +27,6 @@ def find_file(folder: str, name_or_path: str) -> Path:
         if path.is_file():
             return path
     known = ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
-    raise BadRequest(f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of {known}")
+    raise BadRequest(
+        f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of {known}"
+    )

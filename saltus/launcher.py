@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from runtime.bus import Bus
 from runtime.signals import StopFlag
 from runtime.topics import GROUND_TRUTH
+from saltus import warmup
 from saltus.addresses import check_free, endpoints_of
 from saltus.children import PLANNER_GONE, Child
 from saltus.configuration import LaunchConfig, write_config
@@ -62,6 +63,7 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
         check_free(endpoints)
+        warmup.ensure_compiled(config)
         folder = RunFolder(record or Path(temporary) / "run")
         write_config(config, folder.configuration)
         with StopFlag() as stop, Bus(endpoints) as bus:
@@ -79,6 +81,8 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
             finally:
                 listener.close()
         reports = {name: folder.read_report(name) for name in PROCESSES}
+        # In real time truth is published too seldom to show a short touch of the ground.
+        metrics.fell |= reports["simulation"].get("fell", False)
         summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop())
         deaths = [death._asdict() for death in outcome.deaths]

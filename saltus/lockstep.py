@@ -71,6 +71,7 @@ class LockStep:
                 last = min(last, self.simulation.tick + round(AFTER_FALL_S * 1e3))
                 self.metrics.fell = True
         self.metrics.add_truth(self.simulation.truth())
+        self.metrics.add_estimate(self.estimator.update(self.simulation.reading()))
         return self.metrics
 
     def _solve(self, estimate: StateEstimate) -> Plan:

@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth, StateEstimate
+
+Array = NDArray[np.float64]
 
 FALLEN_COSINE = math.cos(math.radians(60.0))  # of the tilt past which the robot has fallen
 _PENDING = 4000  # ticks for which one half of a pair waits for the other
@@ -30,7 +33,7 @@ class RunMetrics:
     max_lateral_deviation: float = 0.0  # [m]
     pairs: int = 0
     _start_x: float | None = None
-    _squares: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    _squares: Array = field(default_factory=lambda: np.zeros(3))
     _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
 
     def add_truth(self, truth: GroundTruth) -> None:
@@ -83,7 +86,7 @@ def has_fallen(truth: GroundTruth) -> bool:
     return bool(truth.trunk_contact or not upright)
 
 
-def squared_errors(q: np.ndarray, v: np.ndarray, q_hat: np.ndarray, v_hat: np.ndarray) -> np.ndarray:
+def squared_errors(q: Array, v: Array, q_hat: Array, v_hat: Array) -> Array:
     """Squared errors of base position [m^2], velocity in base [m^2/s^2] and tilt [rad^2], (3,).
 
     Tilt is the angle between the two ideas of which way is up, seen from the base: heading, which

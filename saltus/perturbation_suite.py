@@ -40,7 +40,7 @@ def run_suite(name_or_path: str, controller: str, mode: str, jobs: int) -> Suite
     Args:
         name_or_path: a name in ``config/`` or a YAML file.
         controller: which planner.
-        mode: ``paused``, in one process per job, or ``realtime``, in processes, one trial at a time.
+        mode: ``paused``, one process per job, or ``realtime``, the whole stack for each trial.
         jobs: trials at the same time.
 
     Raises:
@@ -52,7 +52,7 @@ def run_suite(name_or_path: str, controller: str, mode: str, jobs: int) -> Suite
     except SuiteError as error:
         raise BadRequest(str(error)) from error
     trials = make_trials(suite, controller, mode, str(path))
-    warmup.warm_all(trials[0].config)
+    warmup.ensure_compiled(trials[0].config)
     run = run_paused if mode == "paused" else run_realtime
     rows: list[Row] = []
     with RunProgress(len(trials), "trials") as progress:
@@ -80,7 +80,7 @@ def make_trials(suite: Suite, controller: str, mode: str, source: str) -> list[T
     for index, event in enumerate(suite.trials):
         at = event_times(msgspec.structs.replace(config, perturbations=(event,)))[0]
         if at >= suite.duration:
-            raise BadRequest(f"{source}: trial {index} is at {at:g} s; it lasts {suite.duration:g} s")
+            raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
         labels = {
             "controller": controller, "trial": index, "kind": event_kind(event), "at": at,
             "value": list(event.value) if hasattr(event, "value") else None,

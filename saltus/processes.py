@@ -1,4 +1,4 @@
-"""The processes of a launch: ``python -m saltus.processes NAME CONFIGURATION SOCKETS REPORT PARENT``.
+"""The processes of a launch: ``python -m saltus.processes NAME CONFIG SOCKETS REPORT PARENT``.
 
 Started by the supervisor. Each builds its core, warms it up, opens its topics and hands over to its
 node; when the node ends it writes the node's report. Nobody moves before everybody is ready: the

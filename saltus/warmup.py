@@ -1,5 +1,11 @@
-"""Compile and load everything before time counts: a first call may take a minute, later ones not."""
+"""Compile and load everything before time counts: a first call may take a minute."""
 
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import numba
 import numpy as np
 
 from runtime.messages import StateEstimate
@@ -7,10 +13,28 @@ from saltus import assembly
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 
+PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge")
+
+
+def ensure_compiled(config: LaunchConfig) -> None:
+    """Fill the compiler's caches once for this version of the code, before processes start.
+
+    Otherwise four processes would compile the same functions at the same time.
+    """
+    marker = _marker()
+    if marker.exists():
+        return
+    say("compiling (a minute or two, once)")
+    warm_all(config)
+    try:
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    except OSError:
+        return  # then the next launch looks again, which costs seconds
+
 
 def warm_all(config: LaunchConfig) -> None:
     """Run each core once, so that the compiled code is in the caches that all processes share."""
-    say("compiling what is not compiled yet (a minute or two on the first run)")
     warm_simulation(config)
     warm_estimator(config)
     assembly.make_tracker(config)  # compiles as it is made
@@ -40,3 +64,15 @@ def warm_planner(config: LaunchConfig) -> None:
             tick=tick, time=1e-3 * tick, q=truth.q, v=truth.v, contact=np.ones(4), status="ok"
         )
         planner.solve(estimate)
+
+
+def _marker() -> Path:
+    """A file whose name changes with every source file, with Python and with the compiler."""
+    root = Path(__file__).parents[1]
+    seen = [sys.version, numba.__version__, str(root)]
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            status = path.stat()
+            seen.append(f"{path} {status.st_mtime_ns} {status.st_size}")
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "saltus" / hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]

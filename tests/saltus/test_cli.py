@@ -29,7 +29,7 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "nowhere.yaml"], ["nowhere.yaml", "sim"]),
     (["launch", "sim", "--set", "durations=3"], ["durations", "duration", "reference"]),
     (["launch", "sim", "--set", "hilqr.knotz=3"], ["hilqr.knotz", "knots", "iterations"]),
-    (["launch", "sim", "--set", "hilqr.cost.base=3"], ["hilqr.cost.base", "accepted in hilqr.cost"]),
+    (["launch", "sim", "--set", "hilqr.cost.base=3"], ["accepted in hilqr.cost"]),
     (["launch", "sim", "--set", "hilqr.knots=many"], ["int", "hilqr.knots"]),
     (["launch", "sim", "--set", "duration"], ["KEY=VALUE"]),
     (["launch", "sim", "--set", "duration.x=1"], ["duration is a value"]),
