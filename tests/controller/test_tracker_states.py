@@ -164,6 +164,31 @@ def test_a_single_bad_estimate_costs_one_tick(tracker: Tracker) -> None:
     assert tracker.gate.counts["estimate_diverged"] == 1
 
 
+def test_now_and_then_a_bad_estimate_never_gives_up(tracker: Tracker) -> None:
+    status = [
+        tracker.command(
+            estimate(k, Q, V, "ok" if k % 40 else "diverged"),
+            plan(1 + k, k),
+            k * TICK,
+            reading(k, Q, V),
+        ).status
+        for k in range(1, 400)
+    ]
+    assert set(status) == {"ok", "hold"} and status.count("hold") == 9
+
+
+def test_a_policy_that_overflows_is_not_followed(tracker: Tracker) -> None:
+    live(tracker, range(10), {0: plan(1)})
+    plans = {k: plan(k, k) for k in range(10, 300, 10)}
+    for p in plans.values():
+        p.gains[:] = 1.7e308
+        p.gains[:, :, ::2] *= -1.0
+    commands = live(tracker, range(10, 300), plans)
+    assert commands[0].status == "hold" and commands[-1].status == "stand_down"
+    assert np.isfinite([(c.q, c.dq, c.kp, c.kd, c.tau) for c in commands]).all()
+    assert tracker.gate.counts["command_not_finite"] > 100
+
+
 def test_an_estimate_that_stopped_coming_is_not_fed_back(tracker: Tracker) -> None:
     live(tracker, range(10), {0: plan(1)})
     last = estimate(9, Q, V)
