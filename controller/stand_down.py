@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.motor_law import MotorAim
-from robots.a1.constants import JOINT_LOWER, STAND_JOINTS
+from robots.a1.constants import STAND_JOINTS
 
 Array = NDArray[np.float64]
 LIE_JOINTS: Array = np.tile([0.0, 1.3, -2.6], 4)  # [rad] feet below the hips, trunk 0.13 m high
-assert bool(np.all(LIE_JOINTS >= JOINT_LOWER))
 
 
 class StandDownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,44 +16,24 @@ import math
 from collections import Counter
 from typing import Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from controller.motor_law import MotorAim, motor_torque, realise, split_gain
 from controller.plan_function import warm_up
 from controller.plan_intake import PlanIntake
-from controller.safety import SafetyGate, SafetyOptions
-from controller.stand_down import StandDownOptions, damping
+from controller.safety import SafetyGate
+from controller.stand_down import damping
 from controller.standby import Standby
+from controller.tracker_options import TrackerOptions
 from controller.verdict import PASS, Reason, Verdict
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
+__all__ = ["Tracker", "TrackerOptions"]
+
 Array = NDArray[np.float64]
 State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
-
-
-class TrackerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Options of the tracker.
-
-    Attributes:
-        kp_max, kd_max: most of the plan's joint feedback that is run in the motors [N m/rad],
-            [N m s/rad]; the rest is fed forward. See `motor_law` for what is stable.
-        safety: what the gate lets through.
-        stand_down: what happens without fresh plans.
-    """
-
-    kp_max: float = 100.0
-    kd_max: float = 5.0
-    safety: SafetyOptions = SafetyOptions()
-    stand_down: StandDownOptions = StandDownOptions()
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for gains that no motor can run."""
-        for name, most in (("kp_max", 500.0), ("kd_max", 20.0)):
-            if not 0.0 <= getattr(self, name) <= most:
-                raise ValueError(f"{name}: expected 0 to {most:g}, got {getattr(self, name)}")
 
 
 class Tracker:
