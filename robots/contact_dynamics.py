@@ -51,8 +51,7 @@ class ContactDynamics:
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
     ) -> tuple[Array, Array]:
         """Return (q+, v+) after `dt` [s]: v+ = v + a dt, q+ = q (+) v+ dt (semi-implicit Euler)."""
-        v_next = v + dt * self._solve(self.sets.get(mask_of(contacts)), q, v, tau)
-        return _integrate_configuration(q, v_next, dt), v_next
+        return _step(q, v, self._solve(self.sets.get(mask_of(contacts)), q, v, tau), dt)
 
     def acceleration_derivatives(
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
@@ -72,7 +71,7 @@ class ContactDynamics:
         """
         contact_set = self.sets.get(mask_of(contacts))
         a = self._solve(contact_set, q, v, tau)
-        return _assemble_step(v + dt * a, *self._differentiate(contact_set), dt)
+        return _assemble_step(v, a, *self._differentiate(contact_set), dt)
 
     def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
         """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
@@ -92,11 +91,13 @@ class ContactDynamics:
 
 
 @njit(cache=True)
-def _integrate_configuration(q: Array, v: Array, dt: float) -> Array:
-    """Return q (+) v dt."""
-    dx = np.zeros(2 * v.shape[0])
-    dx[: v.shape[0]] = dt * v
-    return integrate(q, v, dx)[0]
+def _step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
+    """Return v+ = v + a dt and q+ = q (+) v+ dt as (q+, v+)."""
+    nv = v.shape[0]
+    dx = np.empty(2 * nv)
+    dx[nv:] = dt * a
+    dx[:nv] = dt * (v + dx[nv:])
+    return integrate(q, v, dx)
 
 
 @njit(cache=True)
@@ -114,14 +115,15 @@ def _exp3_right_jacobian(phi: Array) -> Array:
 
 @njit(cache=True)
 def _assemble_step(
-    v_next: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float
+    v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float
 ) -> tuple[Array, Array]:
     """Return A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration.
 
     With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
     dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
     """
-    nv = v_next.shape[0]
+    v_next = v + dt * a
+    nv = v.shape[0]
     A = np.empty((2 * nv, 2 * nv))
     A[nv:, :nv] = dt * a_q
     A[nv:, nv:] = dt * a_v
