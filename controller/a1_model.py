@@ -1,0 +1,141 @@
+"""The A1 as HiLQR's solver sees it: rolled out in a simulator, linearised with Pinocchio."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.references.trajectory import ReferenceWindow
+from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
+from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory, Transition
+from robots.contact_dynamics import ContactDynamics
+from robots.touchdown import touchdown
+
+Array = NDArray[np.float64]
+
+CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
+
+
+class RolloutResult(Protocol):
+    """What a rollout backend returns for C candidates over N knots."""
+
+    @property
+    def states(self) -> Array:
+        """x = [q, v], (C, N+1, 37)."""
+        ...
+
+    @property
+    def inputs(self) -> Array:
+        """Torques after saturation (C, N, 12) [N m]."""
+        ...
+
+    @property
+    def normal_forces(self) -> Array:
+        """Force on each foot during each knot (C, N, 4) [N]."""
+        ...
+
+    @property
+    def finite(self) -> NDArray[np.bool_]:
+        """False for a candidate whose physics diverged (C,)."""
+        ...
+
+
+class RolloutBackend(Protocol):
+    """Any physics that can roll candidate policies out in parallel."""
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutResult:
+        """Roll every candidate out from x0 (37,)."""
+        ...
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque (12,) [N m]."""
+        ...
+
+
+class A1Model:
+    """Implements `hybrid.hilqr.Model` for tracking one reference window.
+
+    The record (`aux`) of a trajectory is its feet's normal forces (N, 4) [N]: they give the
+    contact sets of the linearisation and the input weights of the cost.
+    """
+
+    def __init__(
+        self,
+        dynamics: ContactDynamics,
+        backend: RolloutBackend,
+        cost: CostOptions,
+        period: float,
+    ) -> None:
+        """`period` is the time between knots [s]."""
+        self.dynamics, self.backend, self.period = dynamics, backend, period
+        self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
+        self._state_weights = cost.state_weights()
+        self._terminal_weights = cost.terminal_scale * self._state_weights
+        self._reference_states = np.zeros((0, 37))
+        self._reference_inputs = np.zeros((0, 12))
+
+    def track(self, window: ReferenceWindow) -> None:
+        """Set the reference that the cost measures against."""
+        self._reference_states = np.hstack([window.q, window.v])
+        self._reference_inputs = window.inputs
+
+    def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
+        """Simulate every candidate from x0 (37,)."""
+        result = self.backend.roll_out(x0, policies)
+        weights = input_weights(result.normal_forces, self._loaded, self._unloaded)
+        cost = trajectory_costs(
+            result.states, result.inputs, self._reference_states, self._reference_inputs,
+            self._state_weights, self._terminal_weights, weights,
+        )  # fmt: skip
+        return Rollouts(result.states, result.inputs, cost, result.finite, result.normal_forces)
+
+    def quadratise(self, trajectory: Trajectory) -> CostExpansion:
+        """Gauss-Newton expansion of (6.1) about a trajectory."""
+        weights = input_weights(trajectory.aux[None], self._loaded, self._unloaded)
+        l_x, l_xx, l_u, l_uu = expand_costs(
+            trajectory.states, trajectory.inputs, self._reference_states, self._reference_inputs,
+            self._state_weights, self._terminal_weights, weights[0],
+        )  # fmt: skip
+        return CostExpansion(l_x, l_u, l_xx, np.zeros((len(l_u), 12, 36)), l_uu)
+
+    def linearise(self, trajectory: Trajectory) -> Linearisation:
+        """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
+        states, inputs = trajectory.states, trajectory.inputs
+        contacts = trajectory.aux > CONTACT_FORCE
+        knots = len(inputs)
+        A, B = np.empty((knots, 36, 36)), np.empty((knots, 36, 12))
+        transitions: list[Transition] = []
+        for k in range(knots):
+            q, v = states[k, :19], states[k, 19:]
+            A[k], B[k] = self.dynamics.step_derivatives(q, v, inputs[k], contacts[k], self.period)
+            if k + 1 < knots:
+                landing = contacts[k + 1] & ~contacts[k]
+                if landing.any():
+                    event = _Event(k, states[k], states[k + 1], inputs[k], contacts[k], landing)
+                    transitions += self._touchdowns(event)
+        return Linearisation(A, B, transitions)
+
+    def _touchdowns(self, event: _Event) -> list[Transition]:
+        """Saltation matrices of the feet that land, in increasing order of their index."""
+        q, v = event.before[:19], event.before[19:]
+        _, v = self.dynamics.step(q, v, event.inputs, event.contacts, self.period)
+        q, contacts = event.after[:19], event.contacts.copy()
+        transitions = []
+        for foot in np.flatnonzero(event.landing):
+            impact = touchdown(self.dynamics, q, v, event.inputs, contacts, int(foot))
+            transitions.append(Transition(event.knot, impact.saltation, impact.reset_jacobian))
+            v, contacts[foot] = impact.v_plus, True
+        return transitions
+
+
+class _Event(NamedTuple):
+    """The knot in which feet land, and the states on both sides of it."""
+
+    knot: int
+    before: Array
+    after: Array
+    inputs: Array
+    contacts: NDArray[np.bool_]
+    landing: NDArray[np.bool_]

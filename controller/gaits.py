@@ -1,0 +1,103 @@
+"""Gait schedules: which foot is on the ground when, and how far the base has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.constants import FOOT_NAMES
+
+PHASES = ("swing", "stance")
+
+
+@dataclass(frozen=True)
+class Gait:
+    """A periodic contact schedule that starts from standing.
+
+    Foot i lifts off at `start + (n + offset_i) period` for n = 0, 1, ... and swings for
+    `(1 - duty) period`; before its first lift-off it stands. A gait with duty 1 never lifts a foot.
+
+    Attributes:
+        name: how users call it.
+        period: stride period [s].
+        duty: share of the period that a foot stands [-].
+        offsets: lift-off of FR, FL, RR, RL within the stride [-].
+        swing_height: apex of the swing foot above the ground [m].
+        start: time at which the first stride begins [s].
+        ramp: time from standing to the commanded speed [s].
+    """
+
+    name: str
+    period: float
+    duty: float
+    offsets: tuple[float, float, float, float]
+    swing_height: float = 0.06
+    start: float = 0.2
+    ramp: float = 0.6
+
+    @property
+    def swing_duration(self) -> float:
+        """Time that a foot is in the air in each stride [s]."""
+        return (1.0 - self.duty) * self.period
+
+    def lift_off(self, foot: int, cycle: int) -> float:
+        """Time of the lift-off of `foot` (index) in stride `cycle` [s]."""
+        return self.start + (cycle + self.offsets[foot]) * self.period
+
+    def cycle(self, foot: int, time: float) -> int:
+        """Number of the stride whose lift-off of `foot` came last, -1 before the first one."""
+        # A nanosecond of slack: knot times are sums of 0.01 s and must not fall before their event.
+        return int(np.floor((time + 1e-9 - self.start) / self.period - self.offsets[foot]))
+
+    def in_swing(self, foot: int, time: float) -> bool:
+        """True while the schedule has `foot` (index) in the air at `time` [s]."""
+        if self.duty >= 1.0:
+            return False
+        cycle = self.cycle(foot, time)
+        return cycle >= 0 and time + 1e-9 < self.lift_off(foot, cycle) + self.swing_duration
+
+    def contacts(self, time: float) -> NDArray[np.bool_]:
+        """Feet that the schedule has on the ground at `time` [s], (4,)."""
+        return np.array([not self.in_swing(foot, time) for foot in range(4)])
+
+    def phase_start(self, foot: str, phase: str, cycle: int) -> float:
+        """Time at which a phase of a foot begins [s].
+
+        Args:
+            foot: FR, FL, RR or RL.
+            phase: "swing" or "stance" (the stance that follows the swing of the same stride).
+            cycle: stride number, counted from 0.
+
+        Raises:
+            ValueError: for an unknown foot or phase, or a gait that never lifts a foot.
+        """
+        if foot not in FOOT_NAMES:
+            raise ValueError(f"unknown foot {foot!r}: choose one of {', '.join(FOOT_NAMES)}")
+        if phase not in PHASES:
+            raise ValueError(f"unknown phase {phase!r}: choose one of {', '.join(PHASES)}")
+        if self.duty >= 1.0:
+            raise ValueError(f"the reference {self.name!r} never lifts a foot: give `at` in seconds")
+        time = self.lift_off(FOOT_NAMES.index(foot), cycle)
+        return time if phase == "swing" else time + self.swing_duration
+
+    def distance(self, time: float, speed: float) -> float:
+        """Distance that the base has come along x at `time` [m], for a speed command [m/s].
+
+        A gait that never lifts a foot goes nowhere.
+        """
+        if self.duty >= 1.0:
+            return 0.0
+        elapsed = max(0.0, time - self.start)
+        if self.ramp <= 0.0 or elapsed >= self.ramp:
+            return speed * (elapsed - 0.5 * max(self.ramp, 0.0))
+        return 0.5 * speed * elapsed * elapsed / self.ramp
+
+
+STAND = Gait("stand", period=0.5, duty=1.0, offsets=(0.0, 0.0, 0.0, 0.0))
+# Four beats in lateral sequence: rear left, front left, rear right, front right.
+WALK = Gait("walk", period=0.72, duty=0.75, offsets=(0.75, 0.25, 0.5, 0.0))
+TROT = Gait("trot", period=0.44, duty=0.6, offsets=(0.0, 0.5, 0.5, 0.0))
+
+GAITS = {gait.name: gait for gait in (STAND, WALK, TROT)}

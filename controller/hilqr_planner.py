@@ -1,0 +1,191 @@
+"""HiLQR MPC (6.4): replans the next half second on the full hybrid dynamics, every time anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.a1_model import CONTACT_FORCE, A1Model, RolloutBackend
+from controller.planner_options import PlannerOptions
+from controller.prediction import predict
+from controller.reference_gains import with_gains
+from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from runtime.messages import Plan, StateEstimate
+
+Array = NDArray[np.float64]
+ShouldStop = Callable[[], bool]
+OnPlan = Callable[[Plan], None]
+
+
+class Solution(NamedTuple):
+    """A policy on knots: the trajectory, its gains, and how it came about."""
+
+    start: int  # reference knot of its first state
+    trajectory: Trajectory
+    gains: Array  # (N, 12, 36)
+    iterations: int
+    status: str
+
+
+class HilqrPlanner:
+    """Plans from a state estimate: `solve(estimate) -> Plan`.
+
+    Time zero of the reference is the first estimate's time. Plans start on the reference's own
+    knots, so the previous solution is reused by shifting it a whole number of knots.
+    """
+
+    def __init__(
+        self, options: PlannerOptions, reference: ReferenceTrajectory, backend: RolloutBackend
+    ) -> None:
+        """Precompute the reference's gains. `backend` simulates candidates in parallel."""
+        model = load_pinocchio()
+        dynamics = ContactDynamics(model, foot_frame_ids(model))
+        self.options = options
+        self.model = A1Model(dynamics, backend, options.cost, options.period)
+        self.reference = with_gains(reference, self.model, options.knots)
+        self._backend = backend
+        self._solver = Hilqr(self.model, solver_options(options))
+        self._origin: float | None = None
+        self._last: Solution | None = None
+        self._count = 0
+
+    def solve(
+        self,
+        estimate: StateEstimate,
+        lead: float = 0.0,
+        should_stop: ShouldStop | None = None,
+        on_plan: OnPlan | None = None,
+    ) -> Plan:
+        """Plan from the state that the robot will have `lead` seconds after the estimate.
+
+        Args:
+            estimate: the state to plan from.
+            lead: expected solve time [s]; the state is predicted ahead by it, up to the next knot.
+            should_stop: asked between the stages of an iteration; True abandons the solve.
+            on_plan: called with each better plan before the last one, which is returned.
+
+        Returns:
+            The plan; its status is "failed" when no candidate stayed finite, and then its
+            inputs are the reference's and nothing should follow it.
+        """
+        if self._origin is None:
+            self._origin = estimate.time
+        elapsed = (estimate.time + lead - self._origin) / self.options.period
+        start = int(np.ceil(elapsed - 1e-6)) if lead > 0.0 else round(elapsed)
+        x0 = self._state_at(estimate, start, lead)
+        window = self.reference.window(start, self.options.knots)
+        self.model.track(window)
+        seed = self._seed(x0, start, window)
+        if seed is None:
+            self._last = None
+            return self._plan(estimate, _nothing(start, window))
+        for solution in self._improve(x0, seed, window, should_stop):
+            if on_plan is not None and self._last is not None and solution is not self._last:
+                on_plan(self._plan(estimate, self._last))
+            self._last = solution
+        assert self._last is not None
+        return self._plan(estimate, self._last)
+
+    def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
+        """x = [q, v] at the knot `start`: the estimate, moved along the last plan."""
+        x0 = np.concatenate([estimate.q, estimate.v])
+        if lead <= 0.0 or self._last is None or self._origin is None:
+            return x0
+        origin = self._origin
+        begin = (estimate.time - origin) / self.options.period - self._last.start
+        until = float(start - self._last.start)
+        last = self._last
+        return predict(
+            self._backend, x0, last.trajectory, last.gains, begin, until, self.options.period
+        )
+
+    def _seed(self, x0: Array, start: int, window: ReferenceWindow) -> Solution | None:
+        """The better rollout of the previous solution, shifted, and of the reference's policy."""
+        seeds = reference_policy(window)
+        if self._last is not None and 0 <= start - self._last.start < self.options.knots:
+            seeds = shifted(self._last, start - self._last.start, window).join(seeds)
+        rollouts = self.model.roll_out(x0, seeds)
+        best = rollouts.best()
+        if best is None:
+            return None
+        gains = seeds.gains[seeds.policy_index[best]]
+        return Solution(start, rollouts.select(best), gains, 0, "not_converged")
+
+    def _improve(
+        self, x0: Array, seed: Solution, window: ReferenceWindow, should_stop: ShouldStop | None
+    ):
+        """Yield the seed and then every iteration's solution."""
+        yield (current := seed)
+        self._solver.regularisation.reset()
+        steps = self._solver.iterations(
+            x0, seed.trajectory, reference_policy(window), should_stop
+        )
+        for count, step in enumerate(steps, start=1):
+            gains = current.gains if step.gains is None else step.gains
+            status = _STATUS.get(step.status, "not_converged")
+            yield (current := Solution(seed.start, step.trajectory, gains, count, status))
+
+    def _plan(self, estimate: StateEstimate, solution: Solution) -> Plan:
+        """The message of a solution."""
+        assert self._origin is not None
+        self._count += 1
+        trajectory = solution.trajectory
+        return Plan(
+            id=self._count,
+            tick=estimate.tick,
+            time=self._origin + solution.start * self.options.period,
+            period=self.options.period,
+            states_q=np.ascontiguousarray(trajectory.states[:, :19]),
+            states_v=np.ascontiguousarray(trajectory.states[:, 19:]),
+            inputs=trajectory.inputs,
+            gains=solution.gains,
+            contacts=(trajectory.aux > CONTACT_FORCE).astype(np.float64),
+            cost=trajectory.cost,
+            iterations=solution.iterations,
+            solve_s=0.0,
+            status=solution.status,  # type: ignore[arg-type]
+        )
+
+
+_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok", "abandoned": "time_limit"}
+
+
+def solver_options(options: PlannerOptions) -> HilqrOptions:
+    """The HiLQR solver's own options."""
+    return HilqrOptions(
+        step_sizes=options.step_sizes,
+        max_iterations=options.iterations,
+        tolerance=options.tolerance,
+        variant=options.variant,
+        regularisation=RegularisationOptions(target="input", initial=options.damping),
+    )
+
+
+def reference_policy(window: ReferenceWindow) -> Policies:
+    """The reference with its precomputed gains as a candidate."""
+    return Policies.of(np.hstack([window.q, window.v]), window.inputs, window.gains)
+
+
+def shifted(last: Solution, shift: int, window: ReferenceWindow) -> Policies:
+    """The previous solution's remaining knots, continued by the reference."""
+    keep = len(last.gains) - shift
+    tail = np.hstack([window.q, window.v])[keep + 1 :]
+    return Policies.of(
+        np.vstack([last.trajectory.states[shift:], tail]),
+        np.vstack([last.trajectory.inputs[shift:], window.inputs[keep:]]),
+        np.concatenate([last.gains[shift:], window.gains[keep:]]),
+    )
+
+
+def _nothing(start: int, window: ReferenceWindow) -> Solution:
+    """What a failed solve reports: the reference, without feedback."""
+    states = np.hstack([window.q, window.v])
+    forces = window.contacts[:-1] * (2.0 * CONTACT_FORCE)
+    trajectory = Trajectory(states, window.inputs, float("inf"), forces)
+    return Solution(start, trajectory, np.zeros_like(window.gains), 0, "failed")

@@ -1,0 +1,36 @@
+"""The gain schedule of a reference, precomputed (6.4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from controller.a1_model import A1Model
+from controller.references.trajectory import ReferenceTrajectory
+from hybrid.hilqr import Trajectory, backward_pass, compose
+
+LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
+DAMPING = 1e-6  # on the input Hessian, far below any input weight
+
+
+def with_gains(
+    reference: ReferenceTrajectory, model: A1Model, horizon: int
+) -> ReferenceTrajectory:
+    """The same reference with the gains of one long backward pass over it.
+
+    The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the
+    looped part's gains to have settled. Where it fails, the gains stay zero.
+
+    Args:
+        reference: samples that repeat; model: gives dynamics and cost.
+        horizon: knots beyond the end at which the recursion starts.
+    """
+    window = reference.window(0, reference.size + reference.loop + horizon)
+    model.track(window)
+    states = np.hstack([window.q, window.v])
+    trajectory = Trajectory(states, window.inputs, 0.0, LOAD * window.contacts[:-1])
+    A, B = compose(model.linearise(trajectory))
+    result = backward_pass(A, B, model.quadratise(trajectory), 0.0, DAMPING)
+    gains = result.gains[: reference.size] if result.ok else np.zeros((reference.size, 12, 36))
+    return replace(reference, gains=gains.copy())

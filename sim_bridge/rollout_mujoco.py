@@ -1,0 +1,130 @@
+"""The parallel line search's physics: candidate policies rolled out on `mujoco.batch.Batch`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from mujoco.batch import Batch
+from numpy.typing import NDArray
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import FOOT_NAMES
+from robots.a1.models import load_mujoco
+from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from sim_bridge.rollout_kernel import apply_policies, record_states
+
+Array = NDArray[np.float64]
+
+
+class RolloutBatch(NamedTuple):
+    """What C candidates did over N knots.
+
+    Attributes:
+        states: x = [q, v] (C, N+1, 37); inputs: torques after saturation (C, N, 12) [N m];
+        normal_forces: force on each foot late in the knot (C, N, 4) [N];
+        finite: False for a candidate whose physics diverged (C,).
+    """
+
+    states: Array
+    inputs: Array
+    normal_forces: Array
+    finite: NDArray[np.bool_]
+
+
+class MujocoRollout:
+    """Rolls C policies out from one state, all at once.
+
+    Every candidate is one simulation of a batch, stepped on a thread pool: the results do not
+    depend on the number of threads. The torque is held over a knot and limited to the motors'.
+    """
+
+    def __init__(
+        self, knots: int, period: float, substeps: int = 2, threads: int = 2, capacity: int = 9
+    ) -> None:
+        """`period` is the time between knots [s], `capacity` the most candidates of a call."""
+        self.knots, self.period, self.substeps = knots, period, substeps
+        self.model = planning_model(period / substeps)
+        self._batches: dict[int, _BoundBatch] = {}
+        self._threads = threads
+        self._foot_slice = touch_slice(self.model)
+        self._single_model = planning_model(0.001)
+        self._single = mujoco.MjData(self._single_model)
+        self.batch(capacity)
+
+    def batch(self, candidates: int) -> _BoundBatch:
+        """The batch for a number of candidates, made at its first use."""
+        if candidates not in self._batches:
+            threads = min(self._threads, candidates)
+            self._batches[candidates] = _BoundBatch(self.model, candidates, threads)
+        return self._batches[candidates]
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """Roll every candidate of `policies` out from x0 (37,)."""
+        count, knots = len(policies.policy_index), policies.inputs.shape[1]
+        bound = self.batch(count)
+        states = np.empty((count, knots + 1, 37))
+        inputs = np.empty((count, knots, 12))
+        forces = np.empty((count, knots, 4))
+        bound.reset(x0)
+        step, substeps, touch = bound.batch.step, self.substeps, bound.touch[:, self._foot_slice]
+        for k in range(knots):
+            apply_policies(
+                k, bound.qpos, bound.qvel, states, inputs, bound.ctrl, policies.states,
+                policies.inputs, policies.feedforward, policies.gains, policies.policy_index,
+                policies.step_size,
+            )  # fmt: skip
+            step(nstep=substeps)
+            forces[:, k] = touch
+        record_states(knots, bound.qpos, bound.qvel, states)
+        finite = np.isfinite(states).all(axis=(1, 2)) & (bound.batch.status == 0)
+        return RolloutBatch(states, inputs, forces, finite)
+
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
+        data, model = self._single, self._single_model
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x[:19], x[19:])
+        data.ctrl[:] = torque
+        steps = max(1, round(duration / 0.001))
+        model.opt.timestep = duration / steps
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+        return np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel))
+
+
+class _BoundBatch:
+    """A batch with its live arrays."""
+
+    def __init__(self, model: mujoco.MjModel, candidates: int, threads: int) -> None:
+        self.batch = Batch(model, candidates, nthread=threads)
+        self.qpos, self.qvel = self.batch.bind("qpos"), self.batch.bind("qvel")
+        self.ctrl, self.touch = self.batch.bind("ctrl"), self.batch.bind("sensordata")
+        self._start = self.batch.state.copy()
+
+    def reset(self, x0: Array) -> None:
+        """Put every simulation at x0, with no memory of the last call (repeatable to the bit)."""
+        self.batch.state[:] = self._start
+        q, v = x0[:19], x0[19:]
+        set_state(self.qpos, self.qvel, q, v)
+
+
+def set_state(qpos: Array, qvel: Array, q: Array, v: Array) -> None:
+    """Write one state in Pinocchio's convention into every row of MuJoCo's arrays."""
+    qpos[:], qvel[:] = mujoco_from_pinocchio(q, v)
+
+
+def planning_model(timestep: float) -> mujoco.MjModel:
+    """The A1 as the planner simulates it: only feet collide, and nothing unused is computed."""
+    model = load_mujoco(timestep=timestep, body_collisions=False)
+    flags = mujoco.mjtDisableBit
+    model.opt.disableflags |= int(flags.mjDSBL_EULERDAMP) | int(flags.mjDSBL_ISLAND)
+    return model
+
+
+def touch_slice(model: mujoco.MjModel) -> slice:
+    """Where the feet's touch sensors stand in `sensordata`, in foot order."""
+    addresses = [int(model.sensor(f"{foot}_touch").adr[0]) for foot in FOOT_NAMES]
+    return slice(addresses[0], addresses[-1] + 1)
