@@ -40,7 +40,7 @@ def predict_all(
 ) -> None:
     """Integrate the world acceleration (3) [m/s2], gravity taken off, over `dt` [s], in place."""
     size = np.sqrt((acceleration * acceleration).sum())
-    noise = parameters.acceleration_noise + 0.1 * parameters.acceleration_relative_noise * size
+    noise = parameters.acceleration_noise + parameters.acceleration_relative_noise * size
     for axis in range(3):
         predict(
             x[axis],
@@ -67,7 +67,8 @@ def open_for_jump(
     squared = jump_evidence(residuals, trust, variance, parameters)
     added = 0.0
     jump[0] = jump[0] + dt if squared > 0.0 else 0.0
-    jump[1] = max(0.0, jump[1] - dt)
+    # Half a step of slack: rounding of time stamps must not decide on which tick it closes.
+    jump[1] = jump[1] - dt if jump[1] > 1.5 * dt else 0.0
     if jump[0] >= parameters.jump_persistence - 0.5 * dt:
         jump[1] = parameters.jump_window
         added = squared

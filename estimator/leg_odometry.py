@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.advance import READING, advance, new_memory, restart, usable
+from estimator.advance import advance, restart
 from estimator.axis_filter import POSITION, VELOCITY
+from estimator.memory import READING, new_memory, usable
 from estimator.options import LegOdometryOptions, parameters
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import rotation_from_quaternion

@@ -16,10 +16,10 @@ class LegOdometryOptions:
     depend on the rate of the readings. Raises ValueError on a number that is not positive.
     """
 
-    acceleration_noise: float = 0.05
+    acceleration_noise: float = 0.03
     """Accelerometer random walk of the velocity [m/s per sqrt(s)]."""
-    acceleration_relative_noise: float = 0.03
-    """More of it per m/s2 of measured acceleration: impacts alias [sqrt(s)/10 per m/s2 ~]."""
+    acceleration_relative_noise: float = 0.0015
+    """More of it per m/s2 of measured acceleration, which impacts distort [sqrt(s)]."""
     position_noise: float = 0.001
     """Random walk of the base position beyond the integrated velocity [m per sqrt(s)]."""
     stance_foot_noise: float = 0.003
@@ -32,11 +32,11 @@ class LegOdometryOptions:
     """Velocity of a standing foot from encoders and gyroscope [m/s]."""
     height_noise: float = 0.004
     """Height of a standing foot above flat ground [m]."""
-    force_off: float = 5.0
+    force_off: float = 8.0
     """A foot leaves the ground below this force [N]."""
-    force_on: float = 12.0
+    force_on: float = 15.0
     """A foot touches the ground above this force [N]."""
-    force_full: float = 25.0
+    force_full: float = 28.0
     """Force from which contact is certain [N]; a standing A1 has 33 N on each foot."""
     offset_clearance: float = 0.02
     """A foot this far above the lowest one is in the air and shows its sensor's zero [m]."""
@@ -44,11 +44,11 @@ class LegOdometryOptions:
     """Time constant with which that zero is followed [s]."""
     largest_offset: float = 20.0
     """A force beyond this is no zero offset [N]."""
-    touchdown_ramp: float = 0.010
+    touchdown_ramp: float = 0.015
     """Time over which a new contact becomes trusted [s]: it hides the touchdown transient."""
-    huber: float = 2.0
+    huber: float = 1.5
     """Standard deviations beyond which one foot's velocity counts less (Huber's weight)."""
-    jump_gate: float = 4.0
+    jump_gate: float = 2.5
     """Standard deviations of the mean stance-foot velocity that tell a jump of the base."""
     jump_speed: float = 0.15
     """Smallest jump of the base velocity looked for [m/s]."""

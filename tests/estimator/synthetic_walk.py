@@ -1,15 +1,17 @@
 """A kinematic A1 for tests: base motion and feet are given, joints follow by inverse kinematics.
 
-Independent of the estimator: it shares only the robot's kinematics with it.
+It shares only the robot's kinematics with the estimator.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from estimator.interface import Estimator
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
 from robots.a1.kinematics import (
     foot_jacobians_in_base,
@@ -17,7 +19,7 @@ from robots.a1.kinematics import (
     inverse_kinematics,
 )
 from robots.rotations import exp3, quaternion_from_rotation
-from runtime.messages import SensorReading
+from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
 DT = 1e-3
@@ -45,10 +47,9 @@ class Noise:
         return value + deviation * self.generator.standard_normal(value.shape)
 
 
-REAL_NOISE = {
-    "acceleration": 0.3, "gyroscope": 0.02, "joint_position": 5e-4, "joint_velocity": 0.05,
-    "force": 2.0,
-}  # fmt: skip
+def real_noise() -> Noise:
+    """Noise rather above what the robot's sensors have."""
+    return Noise(0.3, 0.02, 5e-4, 0.05, 2.0)
 
 
 class KinematicRobot:
@@ -104,7 +105,7 @@ class KinematicRobot:
         joints = self.joints()
         relative = foot_positions_in_base(joints)
         jacobians = foot_jacobians_in_base(joints)
-        for _ in range(6):
+        for _ in range(4):
             for i in range(4):
                 legs = slice(3 * i, 3 * i + 3)
                 if self.stance[i]:
@@ -135,8 +136,8 @@ class Trot:
         half, phase = divmod(robot.tick, HALF_CYCLE)
         if phase == 0:
             self._lifted = robot.feet.copy()
-        robot.stance = (TROT == half % 2)
-        for i in np.flatnonzero(~robot.stance):
+        robot.stance = TROT == half % 2
+        for i in np.flatnonzero(~robot.stance).tolist():
             robot.foot_velocities[i] = self._swing_velocity(i, phase)
         robot.step()
 
@@ -157,3 +158,35 @@ def _swing(start: Array, end: Array, s: float) -> Array:
     place = start + blend * (end - start)
     place[2] = FOOT_RADIUS + 0.06 * np.sin(np.pi * s) ** 2
     return place
+
+
+def errors(estimate: StateEstimate, robot: KinematicRobot) -> tuple[Array, Array]:
+    """Position [m] and velocity [m/s] errors, world axes."""
+    velocity = robot.rotation @ estimate.v[:3]
+    return estimate.q[:3] - robot.position, velocity - robot.velocity
+
+
+def follow(
+    robot: KinematicRobot, step: Callable[[], None], ticks: int, observer: Estimator
+) -> tuple[Array, Array]:
+    """Position and velocity errors (ticks, 3) each over `ticks` steps."""
+    history = []
+    for _ in range(ticks):
+        step()
+        history.append(errors(observer.update(robot.reading()), robot))
+    position, velocity = zip(*history, strict=True)
+    return np.array(position), np.array(velocity)
+
+
+def walk_readings(yaw: float, ticks: int = 400) -> list[SensorReading]:
+    """A trot that turns with `yaw` [rad], pushed sideways halfway; no noise that knows of yaw."""
+    robot = KinematicRobot(Noise(joint_velocity=0.05, joint_position=5e-4), yaw)
+    turn = exp3(np.array([0.0, 0.0, yaw]))
+    walk = Trot(robot, turn @ np.array([0.4, 0.1, 0.0]))
+    readings = [robot.reading()]
+    for _ in range(ticks):
+        walk.step()
+        if robot.tick == ticks // 2:
+            robot.velocity = robot.velocity + turn @ np.array([0.0, 1.0, 0.0])
+        readings.append(robot.reading())
+    return readings

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimator.contact_trust import update_trust
+from estimator.contact_trust import learn_offset, update_trust
 from estimator.options import LegOdometryOptions, parameters
 
 OPTIONS = LegOdometryOptions()
@@ -15,9 +15,7 @@ class Contacts:
 
     def step(self, force: float) -> tuple[float, float]:
         forces = np.full(4, force)
-        update_trust(
-            forces, 1e-3, self.age, self.probability, self.trust, parameters(OPTIONS)
-        )
+        update_trust(forces, 1e-3, self.age, self.probability, self.trust, parameters(OPTIONS))
         assert np.all(self.probability == self.probability[0])
         return float(self.probability[0]), float(self.trust[0])
 
@@ -33,12 +31,13 @@ def test_between_the_thresholds_a_foot_keeps_its_state() -> None:
 
 def test_trust_ramps_after_touchdown_and_falls_at_once() -> None:
     contacts = Contacts()
-    trusts = [contacts.step(100.0)[1] for _ in range(15)]
+    trusts = [contacts.step(100.0)[1] for _ in range(30)]
     assert contacts.probability[0] == 1.0
     assert trusts[0] == 0.0
     assert np.all(np.diff(trusts) >= 0.0)
-    assert trusts[5] == pytest.approx(0.5)
-    assert trusts[11] == 1.0
+    halfway = round(0.5e3 * OPTIONS.touchdown_ramp)
+    assert trusts[halfway] == pytest.approx(1e-3 * halfway / OPTIONS.touchdown_ramp)
+    assert trusts[-1] == 1.0
     assert contacts.step(0.0) == (0.0, 0.0)
 
 
@@ -49,6 +48,15 @@ def test_probability_is_monotonic_in_force_and_spans_zero_to_one() -> None:
     assert np.all(np.diff(probabilities) <= 0.0)
     assert probabilities[0] == 1.0
     assert probabilities[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_zero_of_a_sensor_is_learnt_in_the_air_only() -> None:
+    offset = np.zeros(4)
+    forces = np.array([8.0, 8.0, -15.0, 60.0])  # the last is no zero: something carries it
+    clearance = np.array([0.05, 0.0, 0.05, 0.05])
+    for _ in range(300):
+        learn_offset(forces, clearance, 1e-3, offset, parameters(OPTIONS))
+    np.testing.assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
 
 
 def test_options_refuse_what_is_not_positive() -> None:

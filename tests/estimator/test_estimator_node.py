@@ -1,13 +1,16 @@
 """The estimator's loop with a queue in place of the bus."""
 
+from typing import cast
+
 import numpy as np
 import pytest
-from tests.estimator.synthetic_walk import KinematicRobot
 
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.node import UpdateStatistics, run
+from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateEstimate
+from tests.estimator.synthetic_walk import KinematicRobot
 
 
 class Queue:
@@ -38,8 +41,13 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
     ticks = [reading.tick for reading in readings]
     queue = Queue([None, *readings[:3], None, *readings[3:]])
     report = run(
-        LegOdometryFilter(), queue, queue, PausedClock(1e-3), lambda: not queue.readings, 2
-    )  # type: ignore[arg-type]
+        LegOdometryFilter(),
+        cast(Subscriber[SensorReading], queue),
+        cast(Publisher[StateEstimate], queue),
+        PausedClock(1e-3),
+        stop=lambda: not queue.readings,
+        subscribers=2,
+    )
     assert [estimate.tick for estimate in queue.sent] == ticks
     assert [e.time for e in queue.sent] == pytest.approx([1e-3 * tick for tick in ticks])
     assert queue.waited_for == 2

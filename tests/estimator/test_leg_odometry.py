@@ -1,38 +1,11 @@
-"""Behaviour of the leg-odometry filter on kinematic data with known truth."""
-
-from __future__ import annotations
-
-from collections.abc import Callable
+"""Accuracy of the leg-odometry filter on kinematic data with known truth."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from msgspec.structs import replace
-from tests.estimator.synthetic_walk import DT, REAL_NOISE, KinematicRobot, Noise, Trot
 
 from estimator.leg_odometry import LegOdometryFilter
 from robots.a1.constants import GRAVITY, STAND_HEIGHT
-from robots.rotations import exp3
-from runtime.messages import SensorReading, StateEstimate
-
-
-def errors(estimate: StateEstimate, robot: KinematicRobot) -> tuple[np.ndarray, np.ndarray]:
-    """Position [m] and velocity [m/s] errors, world axes."""
-    velocity = robot.rotation @ estimate.v[:3]
-    return estimate.q[:3] - robot.position, velocity - robot.velocity
-
-
-def follow(
-    robot: KinematicRobot, step: Callable[[], None], ticks: int, observer: LegOdometryFilter
-) -> tuple[np.ndarray, np.ndarray]:
-    """Errors (ticks, 3) each over `ticks` steps."""
-    history = []
-    for _ in range(ticks):
-        step()
-        history.append(errors(observer.update(robot.reading()), robot))
-    position, velocity = zip(*history, strict=True)
-    return np.array(position), np.array(velocity)
+from tests.estimator.synthetic_walk import DT, KinematicRobot, Trot, follow, real_noise
 
 
 def rmse(error: np.ndarray) -> float:
@@ -50,7 +23,7 @@ def test_the_first_reading_places_a_standing_robot_exactly() -> None:
 
 
 def test_static_standing_converges_to_the_truth_under_noise() -> None:
-    robot = KinematicRobot(Noise(**REAL_NOISE))
+    robot = KinematicRobot(real_noise())
     position, velocity = follow(robot, robot.step, 1000, LegOdometryFilter())
     assert np.abs(position[500:, 2]).max() < 2e-3
     assert np.abs(position[500:]).max() < 5e-3
@@ -68,14 +41,14 @@ def test_a_constant_error_of_the_initial_velocity_dies_out() -> None:
 
 @pytest.mark.parametrize(("velocity", "yaw_rate"), [((0.5, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
 def test_a_trot_with_rolling_feet_is_tracked(velocity: tuple, yaw_rate: float) -> None:
-    robot = KinematicRobot(Noise(**REAL_NOISE))
+    robot = KinematicRobot(real_noise())
     walk = Trot(robot, np.array(velocity), yaw_rate)
     observer = LegOdometryFilter()
     observer.update(robot.reading())
-    position, error = follow(robot, walk.step, 2000, observer)
+    position, error = follow(robot, walk.step, 1200, observer)
     assert rmse(error[300:]) < 0.04
     assert abs(error[300:].mean(axis=0)).max() < 0.01
-    assert np.linalg.norm(position[-1]) < 0.02 * np.linalg.norm(velocity) * 2000 * DT + 0.005
+    assert np.linalg.norm(position[-1]) < 0.02 * np.linalg.norm(velocity) * 1200 * DT + 0.005
 
 
 def push(robot: KinematicRobot, velocity: np.ndarray) -> None:
@@ -88,7 +61,7 @@ def push(robot: KinematicRobot, velocity: np.ndarray) -> None:
 def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
     stance: list[int], direction: list[int]
 ) -> None:
-    robot = KinematicRobot(Noise(**REAL_NOISE))
+    robot = KinematicRobot(real_noise())
     robot.stance = np.array(stance, dtype=bool)
     observer = LegOdometryFilter()
     follow(robot, robot.step, 500, observer)
@@ -100,7 +73,7 @@ def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
 
 
 def test_one_slipping_foot_does_not_move_the_base() -> None:
-    robot = KinematicRobot(Noise(**REAL_NOISE))
+    robot = KinematicRobot(real_noise())
     observer = LegOdometryFilter()
     follow(robot, robot.step, 500, observer)
     robot.stance[0] = False
@@ -112,7 +85,7 @@ def test_one_slipping_foot_does_not_move_the_base() -> None:
 
 
 def test_flight_follows_the_parabola_and_landing_brings_the_height_back() -> None:
-    robot = KinematicRobot(Noise(**REAL_NOISE))
+    robot = KinematicRobot(real_noise())
     observer = LegOdometryFilter()
     follow(robot, robot.step, 300, observer)
     robot.stance[:] = False
@@ -128,139 +101,3 @@ def test_flight_follows_the_parabola_and_landing_brings_the_height_back() -> Non
     position, velocity = follow(robot, robot.step, 300, observer)
     assert abs(position[-1, 2]) < 3e-3
     assert np.linalg.norm(velocity[-1]) < 0.05
-
-
-def walk_readings(yaw: float, ticks: int = 400) -> list[SensorReading]:
-    robot = KinematicRobot(Noise(joint_velocity=0.05, joint_position=5e-4), yaw)
-    walk = Trot(robot, exp3(np.array([0.0, 0.0, yaw])) @ np.array([0.4, 0.1, 0.0]))
-    readings = [robot.reading()]
-    for _ in range(ticks):
-        walk.step()
-        if robot.tick == 200:
-            push(robot, exp3(np.array([0.0, 0.0, yaw])) @ np.array([0.0, 1.0, 0.0]))
-        readings.append(robot.reading())
-    return readings
-
-
-def test_the_filter_does_not_depend_on_yaw() -> None:
-    """Turning the world turns the position and leaves the base-frame velocity alone."""
-    yaw = 2.1
-    plain, turned = LegOdometryFilter(), LegOdometryFilter()
-    turn = exp3(np.array([0.0, 0.0, yaw]))
-    for a, b in zip(walk_readings(0.0), walk_readings(yaw), strict=True):
-        one, other = plain.update(a), turned.update(b)
-        np.testing.assert_allclose(turn @ one.q[:3], other.q[:3], atol=1e-9)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-7)
-
-
-def test_the_filter_does_not_depend_on_the_origin_of_time() -> None:
-    plain, late = LegOdometryFilter(), LegOdometryFilter()
-    for reading in walk_readings(0.0):
-        one = plain.update(reading)
-        other = late.update(replace(reading, tick=reading.tick + 7, time=reading.time + 4096.0))
-        np.testing.assert_allclose(one.q, other.q, atol=1e-9)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-7)
-        assert (other.tick, other.time) == (reading.tick + 7, reading.time + 4096.0)
-
-
-def test_the_same_readings_give_the_same_bits() -> None:
-    readings = walk_readings(0.3, 100)
-    one, other = LegOdometryFilter(), LegOdometryFilter()
-    estimates = [one.update(reading) for reading in readings]
-    assert [other.update(reading) for reading in readings] == estimates
-    other.reset()
-    assert [other.update(reading) for reading in readings] == estimates
-
-
-BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "foot_force"]
-
-
-@pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
-def test_an_unusable_reading_is_left_out_and_counted(name: str, value: float) -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter()
-    for _ in range(20):
-        last = observer.update(robot.reading())
-        robot.step()
-    array = getattr(robot.reading(), name).copy()
-    array[-1] = value
-    estimate = observer.update(replace(robot.reading(), **{name: array}))
-    assert (estimate.status, observer.divergences) == ("diverged", 1)
-    np.testing.assert_array_equal(estimate.q, last.q)
-    robot.step()
-    position, velocity = errors(observer.update(robot.reading()), robot)
-    assert max(np.abs(position).max(), np.abs(velocity).max()) < 1e-6
-
-
-def test_an_unusable_first_reading_says_starting_with_finite_numbers() -> None:
-    reading = KinematicRobot().reading()
-    observer = LegOdometryFilter()
-    estimate = observer.update(replace(reading, joint_position=np.full(12, np.nan)))
-    assert estimate.status == "starting"
-    assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
-    assert observer.update(reading).status == "ok"
-
-
-def test_a_diverged_filter_restarts_from_kinematics_where_it_was() -> None:
-    robot = KinematicRobot()
-    walk, observer = Trot(robot, np.array([0.5, 0.0, 0.0])), LegOdometryFilter()
-    observer.update(robot.reading())
-    follow(robot, walk.step, 600, observer)
-    observer._memory.covariance[1, 2, 2] = np.nan
-    walk.step()
-    estimate = observer.update(robot.reading())
-    assert (estimate.status, observer.divergences) == ("diverged", 1)
-    position, velocity = errors(estimate, robot)
-    assert np.abs(position).max() < 0.02
-    walk.step()
-    assert observer.update(robot.reading()).status == "ok"
-
-
-@pytest.mark.parametrize("jump", [5.0, -0.01])
-def test_a_gap_or_a_step_back_in_time_restarts(jump: float) -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter(position=np.array([1.0, 2.0]))
-    first = robot.reading()
-    observer.update(first)
-    estimate = observer.update(replace(first, time=first.time + jump))
-    assert estimate.status == "diverged"
-    np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, STAND_HEIGHT], atol=1e-9)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.floats(1e-2, 1e2), st.floats(0.0, 0.02))
-def test_the_covariance_stays_symmetric_positive_definite(
-    seed: int, scale: float, dt: float
-) -> None:
-    """Whatever the readings say: random contacts, joints and accelerations of any size."""
-    random = np.random.default_rng(seed)
-    observer, base = LegOdometryFilter(), KinematicRobot().reading()
-    for tick in range(60):
-        quaternion = random.standard_normal(4)
-        observer.update(
-            replace(
-                base,
-                tick=tick,
-                time=tick * dt,
-                quaternion_imu_in_world=quaternion / np.linalg.norm(quaternion),
-                linear_acceleration_imu=scale * random.standard_normal(3),
-                angular_velocity_imu=scale * random.standard_normal(3),
-                joint_position=base.joint_position + 0.3 * random.standard_normal(12),
-                joint_velocity=scale * random.standard_normal(12),
-                foot_force=60.0 * random.standard_normal(4),
-            )
-        )
-        covariance = observer.covariance
-        assert np.array_equal(covariance, covariance.T)
-        np.linalg.cholesky(covariance)
-
-
-def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter()
-    reading = robot.reading()
-    for tick in range(20_000):
-        observer.update(replace(reading, tick=tick, time=5e-3 * tick))
-    covariance = observer.covariance
-    assert np.array_equal(covariance, covariance.T)
-    np.linalg.cholesky(covariance)
-    height, sideways = covariance[2, 2], covariance[0, 0]
-    assert height < 1e-5 < sideways  # only the height can be seen
