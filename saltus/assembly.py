@@ -1,10 +1,9 @@
 """Builds the cores of a launch from its configuration: the one place that knows all of them."""
 
-
-from controller.hilqr_planner import HilqrPlanner
-
 from controller.gaits import GAITS
-from controller.references import ReferenceTrajectory, make_reference
+from controller.hilqr_planner import HilqrPlanner
+from controller.references.kinematic import make_kinematic_reference
+from controller.references.trajectory import ReferenceTrajectory
 from controller.tracker import Tracker
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
@@ -62,7 +61,8 @@ def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
         BadRequest: it does not fit the planner's knots, or its file holds no trajectory.
     """
     try:
-        return make_reference(config.reference, config.command.velocity_x, config.hilqr.period)
+        gait = GAITS[config.reference]
+        return make_kinematic_reference(gait, config.command.velocity_x, config.hilqr.period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 

@@ -9,7 +9,7 @@ import msgspec
 
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
-from controller.tracker import TrackerOptions
+from controller.tracker_options import TrackerOptions
 from estimator.options import LegOdometryOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file

@@ -1,6 +1,7 @@
 """Perturbation suites: one run per trial, a row for each, and success counted by magnitude."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from saltus.folders import find_file
 from saltus.launcher import launch
 from saltus.lockstep import LockStep
 from saltus.progress import RunProgress
-from sim_bridge.perturbations import Perturbation
+from sim_bridge.perturbations import MotorBlock, Perturbation
 from sim_bridge.suites import Suite, SuiteError, read_suite
 
 Row = dict[str, Any]
@@ -58,7 +59,7 @@ def run_suite(name_or_path: str, controller: str, mode: str, jobs: int) -> Suite
     with RunProgress(len(trials), "trials") as progress:
         # Processes from one pool: solvers and simulations hold the interpreter's lock.
         results = Parallel(n_jobs=jobs, return_as="generator")(delayed(run)(t) for t in trials)
-        for row in results:
+        for row in cast(Iterator[Row], results):
             rows.append(row)
             progress.show(len(rows), f"{sum(not row['fell'] for row in rows)} on their feet")
     return SuiteResult(rows, summarise(rows))
@@ -83,7 +84,7 @@ def make_trials(suite: Suite, controller: str, mode: str, source: str) -> list[T
             raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
         labels = {
             "controller": controller, "trial": index, "kind": event_kind(event), "at": at,
-            "value": list(event.value) if hasattr(event, "value") else None,
+            "value": None if isinstance(event, MotorBlock) else list(event.value),
         }  # fmt: skip
         trials.append(Trial(labels, msgspec.structs.replace(config, perturbations=(event,))))
     return trials

@@ -86,7 +86,8 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         estimates = bus.subscriber(STATE_ESTIMATE)
         _await(plans, RECORDER + 1, stop)
         every = assembly.plan_every_ticks(config)
-        return planner_node.run(core, estimates, plans, clock, every, stop)
+        limit = config.hilqr.time_limit
+        return planner_node.run(core, estimates, plans, clock, every, stop, limit)
 
 
 def estimator(

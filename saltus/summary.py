@@ -19,15 +19,13 @@ def launch_summary(
     """
     simulated = metrics.summary()
     solves = int(planner.get("solves", plans))
-    rate = planner.get("rate_hz")
-    if rate is None:
-        rate = solves / simulated["simulated_s"] if simulated["simulated_s"] else 0.0
+    seconds = simulated["simulated_s"]
     return {
         **simulated,
         "planner": {
             "solves": solves,
             "solve_ms": _quantiles(planner.get("solve_ms"), ("p50", "p99")),
-            "rate_hz": rate,
+            "rate_hz": solves / seconds if seconds else 0.0,  # per second of the robot's time
         },
         "tracker": {
             "ticks": int(tracker.get("ticks", 0)),
