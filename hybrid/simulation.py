@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from hybrid.integration import Tolerance, adaptive_step, dormand_prince
 from hybrid.systems import Array, HybridSystem, Mode, Transition
 
-Status = Literal["ok", "zeno", "not_finite"]
+Status = Literal["ok", "zeno", "not_finite", "too_stiff"]
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,15 @@ def simulate_step(
 
     Returns:
         The end of the timestep. Status "zeno": ``max_events`` happened and the state is the one
-        after the last of them. Status "not_finite": the state ran away.
+        after the last of them. Status "not_finite": the state ran away. Status "too_stiff": the
+        flow needed more integration steps than its tolerance allows.
     """
     options = options or SimulationOptions()
     events: list[Event] = []
     end, h = t + duration, duration
-    while t < end:
+    for _ in range(options.tolerance.max_steps):
+        if t >= end:
+            return Step(mode, x, tuple(events), "ok")
         edge = _fired_at_once(system, mode, t, x, u, options)
         if edge is None:
             x, t, h, edge = _flow_to_event(system, mode, t, x, u, end, h, options)
@@ -86,7 +89,7 @@ def simulate_step(
             after = np.asarray(edge.reset(t, x, u), dtype=np.float64)
             events.append(Event(edge, t, x, after))
             x, mode, h = after, edge.target, end - t
-    return Step(mode, x, tuple(events), "ok")
+    return Step(mode, x, tuple(events), "ok" if t >= end else "too_stiff")
 
 
 def _fired_at_once(

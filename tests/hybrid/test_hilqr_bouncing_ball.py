@@ -1,0 +1,159 @@
+"""HiLQR through an impact (5.4.1): Xi converges, D_x R does not, and the pieces it stands on."""
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from hybrid.examples.bouncing_ball import (
+    FALLING,
+    GRAVITY,
+    RESTITUTION,
+    bouncing_ball_problem,
+)
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
+
+X0 = np.array([4.0, 0.0])
+
+
+def seed(steps, force):
+    states, gains = np.zeros((steps + 1, 2)), np.zeros((steps, 1, 2))
+    return Policies.of(states, np.full((steps, 1), float(force)), gains)
+
+
+def solve(timestep, force, variant, event_at="end"):
+    model, steps = bouncing_ball_problem(1.0, timestep, event_at), round(1.0 / timestep)
+    options = HilqrOptions(tolerance=0.05, max_iterations=40, variant=variant)
+    return Hilqr(model, options).solve(X0, seed(steps, force))
+
+
+def bounces(trajectory):
+    return sum(e.event.transition.source == FALLING for e in trajectory.aux.events)
+
+
+def best_cost_with_one_bounce():
+    """Continuous-time optimum from the ball's controllability Gramian, no dynamics simulated.
+
+    Each arc's least 0.5 int u^2 is 0.5 d' W^-1 d, with d the end less the free end and W the
+    Gramian; what is left to choose is the time and speed of the impact and the final state.
+    """
+
+    def arc(T, start, end):
+        W = np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])
+        free = start + T * np.array([start[1], 0.0]) - GRAVITY * np.array([T**2 / 2, T])
+        return 0.5 * (end - free) @ np.linalg.solve(W, end - free)
+
+    def cost(p):
+        time, speed, final = p[0], p[1], p[2:]
+        rebound = np.array([0.0, RESTITUTION * speed])
+        value = arc(time, X0, np.array([0.0, -speed])) + arc(1.0 - time, rebound, final)
+        return value + 100.0 * np.sum((final - [1.0, 0.0]) ** 2)
+
+    return minimize(cost, [0.7, 8.0, 1.0, 0.0], method="BFGS").fun
+
+
+def test_xi_converges_through_the_impact_and_the_reset_jacobian_does_not():
+    """N = 1000 steps of 1 ms, |dJ| <= 0.05: the figure of Table 5.1, one bounce seeded."""
+    found = solve(1e-3, -6.0, "xi")
+    assert found.status == "converged" and abs(found.expected_change) <= 0.05
+    assert bounces(found.trajectory) == 1
+    assert found.trajectory.cost == pytest.approx(best_cost_with_one_bounce(), rel=0.01)
+    other = solve(1e-3, -6.0, "dxr")
+    assert bounces(other.trajectory) == 1
+    assert other.status != "converged" and abs(other.expected_change) > 1.0
+    assert other.trajectory.cost > 1.2 * found.trajectory.cost
+
+
+@pytest.mark.parametrize("force", [-3.0, -2.0, 0.0, 1.0])
+def test_one_bounce_seeds_at_four_milliseconds(force):
+    """D_x R converges only where it has thrown the bounce away, at more than twice the cost."""
+    found = solve(4e-3, force, "xi")
+    assert found.status == "converged" and bounces(found.trajectory) == 1
+    assert found.trajectory.cost == pytest.approx(best_cost_with_one_bounce(), rel=0.02)
+    other = solve(4e-3, force, "dxr")
+    assert other.status != "converged" or bounces(other.trajectory) == 0
+    assert other.trajectory.cost > 2.0 * found.trajectory.cost
+
+
+def test_without_reference_extension_it_does_not_converge():
+    """5.5.1, last paragraph but one."""
+    found = solve(4e-3, 0.0, "no_extension")
+    assert found.status != "converged" and abs(found.expected_change) > 0.05
+    assert found.trajectory.cost > 1.1 * best_cost_with_one_bounce()
+
+
+def test_without_a_bounce_all_variants_are_one():
+    """The smooth problem is linear-quadratic: one step, whatever the variant."""
+    results = [solve(4e-3, 4.0, variant) for variant in ("xi", "dxr", "no_extension")]
+    for result in results:
+        assert result.status == "converged" and result.iterations == 2
+        assert bounces(result.trajectory) == 0
+        np.testing.assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
+
+
+def test_exact_placement_gives_the_derivatives_of_the_rollout():
+    steps, timestep = 70, 0.02
+    model = bouncing_ball_problem(1.0, timestep, event_at="exact")
+    forces = np.sin(np.arange(steps))[:, None]
+
+    def roll(x0, inputs):
+        policies = Policies.of(np.zeros((steps + 1, 2)), inputs, np.zeros((steps, 1, 2)))
+        rollouts = model.roll_out(x0, policies)
+        assert rollouts.ok[0]
+        return rollouts.select(0)
+
+    nominal = roll(X0 / 4.0, forces)
+    assert bounces(nominal) == 2 and len(nominal.aux.events) == 4
+    A, B = compose(model.linearise(nominal))
+    sensitivity, h = np.eye(2), 1e-6
+    for k in range(steps):
+        bumped = forces.copy()
+        bumped[k] += h
+        column = (roll(X0 / 4.0, bumped).states[k + 1] - nominal.states[k + 1]) / h
+        np.testing.assert_allclose(column, B[k, :, 0], atol=1e-5)
+        sensitivity = A[k] @ sensitivity
+    for i in range(2):
+        d = h * np.eye(2)[i]
+        up, down = roll(X0 / 4.0 + d, forces), roll(X0 / 4.0 - d, forces)
+        column = (up.states[-1] - down.states[-1]) / (2 * h)
+        np.testing.assert_allclose(column, sensitivity[:, i], atol=1e-6)
+
+
+@pytest.mark.parametrize("timestep", [2e-2, 5e-3, 1e-3])
+def test_placements_differ_by_the_timestep_where_the_input_is_smooth(timestep):
+    steps, ends = round(1.0 / timestep), []
+    for event_at in ("end", "exact"):
+        model = bouncing_ball_problem(1.0, timestep, event_at)
+        trajectory = Hilqr(model).start(X0, seed(steps, 0.0))
+        A, _ = compose(model.linearise(trajectory))
+        ends.append(reduce(np.matmul, A[::-1]))
+    assert np.max(abs(ends[0] - ends[1])) < 2.0 * timestep
+
+
+def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
+    """Through an impact, the extended reference is the trajectory itself: no feedback acts."""
+    model, steps = bouncing_ball_problem(1.0, 4e-3), 250
+    trajectory = Hilqr(model).start(X0, seed(steps, 0.0))
+    gains = np.full((steps, 1, 2), -5.0)
+    policies = Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
+    again = model.roll_out(X0, policies).select(0)
+    np.testing.assert_array_equal(again.states, trajectory.states)
+    np.testing.assert_array_equal(again.inputs, trajectory.inputs)
+
+
+@pytest.mark.parametrize("height", [3.97, 4.03])
+def test_extension_keeps_feedback_small_when_the_impact_shifts(height):
+    """Early and late impacts: without extension the error jumps by twice the impact speed."""
+    model, steps = bouncing_ball_problem(1.0, 1e-3), 1000
+    trajectory = Hilqr(model).start(X0, seed(steps, 0.0))
+    policies = Policies.of(
+        trajectory.states, trajectory.inputs, np.full((steps, 1, 2), -1.0), aux=trajectory.aux
+    )
+    x0 = np.array([height, 0.0])
+    extended = model.roll_out(x0, policies).select(0)
+    assert bounces(extended) == 1
+    assert abs(extended.aux.events[0].knot - trajectory.aux.events[0].knot) >= 1
+    assert np.max(abs(extended.inputs)) < 0.2
+    plain = model.roll_out(x0, Policies.of(trajectory.states, trajectory.inputs, policies.gains[0]))
+    assert np.max(abs(plain.inputs)) > 10.0

@@ -1,0 +1,236 @@
+"""The solver's promises: expected reduction, damping, statuses, and no bad candidate accepted."""
+
+import numpy as np
+import pytest
+
+from hybrid.hilqr import (
+    CostExpansion,
+    Hilqr,
+    HilqrOptions,
+    Linearisation,
+    Policies,
+    RegularisationOptions,
+    Rollouts,
+    Transition,
+    backward_pass,
+    compose,
+)
+
+
+class Pendulum:
+    """Smooth nonlinear system: semi-implicit Euler pendulum, with a cost that is not quadratic."""
+
+    N, dt = 40, 0.05
+    x0 = np.array([0.3, 0.0])
+    poison = False  # answer NaN, with the lowest cost, for every full step
+    hessian = 1.0  # factor on the input Hessian
+
+    def step(self, x, u):
+        velocity = x[1] + self.dt * (-9.81 * np.sin(x[0]) + u[0])
+        return np.array([x[0] + self.dt * velocity, velocity])
+
+    def cost(self, x, u):
+        running = np.sum(np.cosh(x[:, 0] - 2.0)) * self.dt
+        return running + 10.0 * (x[-1, 0] - 2.0) ** 2 + x[-1, 1] ** 2 + 0.01 * np.sum(u**2)
+
+    def roll_out(self, x0, policies):
+        C = policies.count
+        x, u = np.empty((C, self.N + 1, 2)), np.empty((C, self.N, 1))
+        for c, (p, a) in enumerate(zip(policies.policy_index, policies.step_size, strict=True)):
+            x[c, 0] = x0
+            for k in range(self.N):
+                u[c, k] = policies.inputs[p, k] + a * policies.feedforward[p, k]
+                u[c, k] += policies.gains[p, k] @ (x[c, k] - policies.states[p, k])
+                x[c, k + 1] = self.step(x[c, k], u[c, k])
+        cost = np.array([self.cost(x[c], u[c]) for c in range(C)])
+        if self.poison:
+            cost[policies.step_size == 1.0] = np.nan
+            cost[policies.step_size == 0.7] = -np.inf
+        return Rollouts(x, u, cost, np.isfinite(x).all((1, 2)))
+
+    def linearise(self, trajectory):
+        A, B = np.empty((self.N, 2, 2)), np.empty((self.N, 2, 1))
+        for k in range(self.N):
+            slope = -9.81 * np.cos(trajectory.states[k, 0]) * self.dt
+            A[k] = [[1.0 + self.dt * slope, self.dt], [slope, 1.0]]
+            B[k] = [[self.dt**2], [self.dt]]
+        return Linearisation(A, B)
+
+    def quadratise(self, trajectory):
+        x, u, N = trajectory.states, trajectory.inputs, self.N
+        l_x, l_xx = np.zeros((N + 1, 2)), np.zeros((N + 1, 2, 2))
+        l_x[:, 0] = np.sinh(x[:, 0] - 2.0) * self.dt
+        l_xx[:, 0, 0] = np.cosh(x[:, 0] - 2.0) * self.dt
+        l_x[-1] += [20.0 * (x[-1, 0] - 2.0), 2.0 * x[-1, 1]]
+        l_xx[-1] += np.diag([20.0, 2.0])
+        l_uu = np.full((N, 1, 1), 0.02 * self.hessian)
+        return CostExpansion(l_x, 0.02 * u, l_xx, np.zeros((N, 1, 2)), l_uu)
+
+    def seed(self, step_sizes=(1.0,)):
+        return Policies.of(
+            np.zeros((self.N + 1, 2)),
+            np.zeros((self.N, 1)),
+            np.zeros((self.N, 1, 2)),
+            step_sizes=step_sizes,
+        )
+
+
+def test_expected_change_is_the_actual_one_to_first_order():
+    model = Pendulum()
+    errors = []
+    for step_size in (1e-2, 1e-3, 1e-4):
+        solver = Hilqr(model, HilqrOptions(step_sizes=(step_size,)))
+        step = solver.iterate(model.x0, solver.start(model.x0, model.seed()))
+        assert step.status == "improved"
+        errors.append(abs(step.ratio - 1.0))
+    assert errors[2] < 1e-3
+    assert errors[1] < 0.2 * errors[0] and errors[2] < 0.2 * errors[1]
+
+
+def test_solve_reaches_a_stationary_point():
+    model = Pendulum()
+    seen = []
+    solution = Hilqr(model).solve(model.x0, model.seed(), seen.append)
+    assert solution.status == "converged" and solution.iterations == len(seen)
+    costs = [step.trajectory.cost for step in seen]
+    assert all(after <= before for before, after in zip(costs, costs[1:], strict=False))
+    inputs = solution.trajectory.inputs
+
+    def cost(u):
+        policies = Policies.of(solution.trajectory.states, u, np.zeros((model.N, 1, 2)))
+        return model.roll_out(model.x0, policies).cost[0]
+
+    for k in (0, 13, model.N - 1):
+        bump = np.zeros_like(inputs)
+        bump[k] = 1e-5
+        assert abs(cost(inputs + bump) - cost(inputs - bump)) / 2e-5 < 1e-2
+
+
+@pytest.mark.parametrize("target", ["state", "input", "both"])
+def test_damping_shortens_the_step_and_keeps_descent(target):
+    model = Pendulum()
+    norms = []
+    for mu in (0.0, 1e-2, 1.0, 100.0):
+        damping = RegularisationOptions(target=target, initial=mu)
+        solver = Hilqr(model, HilqrOptions(step_sizes=(1e-3,), regularisation=damping))
+        step = solver.iterate(model.x0, solver.start(model.x0, model.seed()))
+        assert step.status == "improved" and step.mu == mu
+        assert step.backward.linear < 0.0 and step.actual_change < 0.0
+        norms.append(np.linalg.norm(step.backward.feedforward))
+    assert norms[0] > norms[1] > norms[2] > norms[3]
+
+
+@pytest.mark.parametrize("mu_state, mu_input", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.7), (0.3, 0.7)])
+def test_value_is_that_of_the_policy(mu_state, mu_input):
+    """V of a damped policy is what the linear closed loop costs, not what damping pretends."""
+    rng = np.random.default_rng(3)
+    N, n, m = 6, 4, 2
+    A, B = rng.standard_normal((N, n, n)), rng.standard_normal((N, n, m))
+    joint = rng.standard_normal((N, n + m, n + m))
+    joint = joint @ joint.transpose(0, 2, 1) + np.eye(n + m)
+    l_xx = np.concatenate((joint[:, :n, :n], np.eye(n)[None]))
+    l_ux, l_uu = joint[:, n:, :n], joint[:, n:, n:]
+    l_x, l_u = rng.standard_normal((N + 1, n)), rng.standard_normal((N, m))
+    found = backward_pass(A, B, CostExpansion(l_x, l_u, l_xx, l_ux, l_uu), mu_state, mu_input)
+
+    def cost(dx):
+        total = 0.0
+        for k in range(N):
+            du = found.feedforward[k] + found.gains[k] @ dx
+            total += l_x[k] @ dx + l_u[k] @ du + du @ l_ux[k] @ dx
+            total += 0.5 * (dx @ l_xx[k] @ dx + du @ l_uu[k] @ du)
+            dx = A[k] @ dx + B[k] @ du
+        return total + l_x[N] @ dx + 0.5 * dx @ l_xx[N] @ dx
+
+    assert found.expected_change() == pytest.approx(cost(np.zeros(n)), rel=1e-10)
+    dx = rng.standard_normal(n)
+    expected = cost(np.zeros(n)) + found.V_x @ dx + 0.5 * dx @ found.V_xx @ dx
+    assert cost(dx) == pytest.approx(expected, rel=1e-9)
+
+
+def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
+    model = Pendulum()
+    solver = Hilqr(model)
+    trajectory = solver.start(model.x0, model.seed())
+    A, B = compose(model.linearise(trajectory))
+    cost = model.quadratise(trajectory)
+    cost.l_uu[7] = -1e6
+    assert backward_pass(A, B, cost).failed_knot == 7
+    cost.l_uu[7] = np.nan
+    assert backward_pass(A, B, cost).failed_knot == 7
+    assert backward_pass(A, B, cost, mu_input=1e8).failed_knot == 7
+
+
+def test_solver_damps_an_indefinite_hessian_or_gives_up_with_a_status():
+    model = Pendulum()
+    model.hessian = -1e3
+    damping = RegularisationOptions(target="input")
+    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
+    assert solution.trajectory.cost < Hilqr(model).start(model.x0, model.seed()).cost
+    model.hessian = -np.inf
+    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
+    assert solution.status == "indefinite" and np.isfinite(solution.trajectory.cost)
+
+
+def test_candidates_that_are_not_finite_are_never_accepted():
+    model = Pendulum()
+    solver = Hilqr(model)
+    trajectory = solver.start(model.x0, model.seed())
+    model.poison = True
+    for _ in range(5):
+        step = solver.iterate(model.x0, trajectory)
+        assert step.step_size not in (1.0, 0.7)
+        trajectory = step.trajectory
+        assert np.isfinite(trajectory.cost)
+    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.7)))
+    assert solver.iterate(model.x0, trajectory).status == "rejected"
+    failed = solver.solve(model.x0, model.seed(step_sizes=(1.0, 0.7)))
+    assert failed.status == "failed" and failed.trajectory is None
+
+
+def test_a_better_extra_policy_is_taken_with_its_own_gains():
+    model = Pendulum()
+    best = Hilqr(model).solve(model.x0, model.seed())
+    extra = Policies.of(best.trajectory.states, best.trajectory.inputs, best.gains)
+    solver = Hilqr(model, HilqrOptions(step_sizes=(1e-3, 0.0)))
+    step = solver.iterate(model.x0, solver.start(model.x0, model.seed()), extra)
+    assert step.candidate == 2 and step.status == "improved"
+    np.testing.assert_array_equal(step.gains, best.gains)
+    np.testing.assert_allclose(step.trajectory.states, best.trajectory.states)
+
+
+def test_a_caller_can_abandon_it_and_keeps_a_trajectory():
+    model = Pendulum()
+    asked = []
+
+    def deadline():
+        asked.append(None)
+        return len(asked) > 5
+
+    solution = Hilqr(model).solve(model.x0, model.seed(), should_stop=deadline)
+    assert solution.status == "abandoned" and np.isfinite(solution.trajectory.cost)
+    assert len(asked) == 6
+
+
+def test_transitions_compose_in_order_of_time():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((3, 2, 2)), rng.standard_normal((3, 2, 1))
+    jumps, resets = rng.standard_normal((2, 2, 2)), rng.standard_normal((2, 2, 2))
+    flow, push = rng.standard_normal((2, 2)), rng.standard_normal((2, 1))
+    transitions = (
+        Transition(1, jumps[0], resets[0], flow, push),
+        Transition(1, jumps[1], resets[1]),
+    )
+    whole_A, whole_B = compose(Linearisation(A, B, transitions))
+    np.testing.assert_allclose(whole_A[1], jumps[1] @ flow @ jumps[0] @ A[1])
+    np.testing.assert_allclose(whole_B[1], jumps[1] @ (flow @ jumps[0] @ B[1] + push))
+    np.testing.assert_array_equal(whole_A[[0, 2]], A[[0, 2]])
+    whole_A, _ = compose(Linearisation(A, B, transitions), "dxr")
+    np.testing.assert_allclose(whole_A[1], resets[1] @ flow @ resets[0] @ A[1])
+
+
+def test_results_repeat_bit_for_bit():
+    model = Pendulum()
+    runs = [Hilqr(model).solve(model.x0, model.seed()) for _ in range(2)]
+    np.testing.assert_array_equal(runs[0].trajectory.inputs, runs[1].trajectory.inputs)
+    np.testing.assert_array_equal(runs[0].gains, runs[1].gains)

@@ -1,0 +1,164 @@
+"""Event-driven simulation: event times, several events in a step, Zeno, order of accuracy."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
+from hybrid.integration import Tolerance, dormand_prince, flow_jacobians, flow_state, integrate
+from hybrid.simulation import SimulationOptions, simulate_step
+from hybrid.systems import HybridSystem
+
+REST = np.zeros(1)
+
+
+def numerically_integrated_ball():
+    """The same ball without its closed form, so that the integrator has to find the events."""
+    ball = bouncing_ball()
+    modes = {i: dataclasses.replace(mode, flow_map=None) for i, mode in ball.modes.items()}
+    return HybridSystem(modes, ball.transitions)
+
+
+@pytest.mark.parametrize("make", [bouncing_ball, numerically_integrated_ball])
+@settings(max_examples=20, deadline=None)
+@given(height=st.floats(0.05, 4.0), velocity=st.floats(-5.0, -0.1), force=st.floats(-5.0, 5.0))
+def test_impact_time_is_exact(make, height, velocity, force):
+    a = force - GRAVITY
+    exact = (-velocity - np.sqrt(velocity**2 - 2.0 * a * height)) / a
+    step = simulate_step(
+        make(), FALLING, 2.0, np.array([height, velocity]), force * np.ones(1), 1.5
+    )
+    met = step.events[0]
+    assert met.time - 2.0 == pytest.approx(exact, abs=1e-10)
+    assert abs(met.state_before[0]) < 1e-10
+    assert met.state_after[1] == pytest.approx(-RESTITUTION * met.state_before[1])
+
+
+def test_nonlinear_event_time_against_a_closed_form():
+    """Fall with quadratic drag: v = -V tanh(g t / V), z = h - V^2/g log cosh(g t / V)."""
+    ball, terminal = numerically_integrated_ball(), 3.0
+    drag = GRAVITY / terminal**2
+
+    def flow(t, x, u):
+        return np.array([x[1], -GRAVITY + drag * x[1] ** 2])
+
+    falling = dataclasses.replace(ball.modes[FALLING], flow=flow)
+    system = HybridSystem({**ball.modes, FALLING: falling}, ball.transitions)
+    exact = terminal / GRAVITY * np.arccosh(np.exp(2.0 * GRAVITY / terminal**2))
+    step = simulate_step(system, FALLING, 0.0, np.array([2.0, 0.0]), REST, 1.0)
+    assert step.events[0].time == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize("make", [bouncing_ball, numerically_integrated_ball])
+def test_many_events_in_one_timestep(make):
+    """Impacts shorten by e: 1 m drop, t_j = t_0 (1 + 2 e + 2 e^2 + ...)."""
+    step = simulate_step(make(), FALLING, 0.0, np.array([1.0, 0.0]), REST, 2.6)
+    impacts = [event.time for event in step.events if event.transition.source == FALLING]
+    first = np.sqrt(2.0 / GRAVITY)
+    expected = first * (2.0 * np.cumsum(RESTITUTION ** np.arange(len(impacts))) - 1.0)
+    assert step.status == "ok" and len(impacts) >= 4
+    np.testing.assert_allclose(impacts, expected, atol=1e-9)
+    sources = [event.transition.source for event in step.events]
+    assert sources == [FALLING, RISING] * (len(sources) // 2) + [FALLING] * (len(sources) % 2)
+
+
+def test_split_timesteps_change_nothing():
+    system, x, u = bouncing_ball(), np.array([1.0, 0.0]), np.ones(1)
+    whole = simulate_step(system, FALLING, 0.0, x, u, 1.4)
+    mode = FALLING
+    for k in range(1400):
+        step = simulate_step(system, mode, 1e-3 * k, x, u, 1e-3)
+        x, mode = step.state, step.mode
+    np.testing.assert_allclose(x, whole.state, atol=1e-10)
+    assert mode == whole.mode
+
+
+def test_zeno_is_a_status_and_ends():
+    options = SimulationOptions(max_events=20)
+    step = simulate_step(bouncing_ball(), FALLING, 0.0, np.array([1.0, 0.0]), REST, 5.0, options)
+    assert step.status == "zeno" and len(step.events) == 20
+
+
+def rising_with(flow):
+    ball = numerically_integrated_ball()
+    return HybridSystem(
+        {**ball.modes, RISING: dataclasses.replace(ball.modes[RISING], flow=flow)}, ball.transitions
+    )
+
+
+def test_a_state_that_is_not_finite_is_a_status():
+    system = rising_with(lambda t, x, u: np.array([x[1], np.nan if x[0] > 1.1 else 1.0]))
+    step = simulate_step(system, RISING, 0.0, np.array([1.0, 1.0]), REST, 5.0)
+    assert step.status == "not_finite"
+
+
+def test_a_flow_that_blows_up_is_a_status_and_ends():
+    def flow(t, x, u):
+        return 1.0 + x**3
+
+    options = SimulationOptions(tolerance=Tolerance(max_steps=300))
+    with np.errstate(over="ignore"):
+        step = simulate_step(rising_with(flow), RISING, 0.0, np.ones(2), REST, 5.0, options)
+        end = integrate(lambda t, y: flow(t, y, REST), 0.0, np.ones(2), 5.0, options.tolerance)
+    assert step.status == "too_stiff"
+    assert np.isnan(end).all()
+
+
+def test_energy_never_grows_through_impacts():
+    system, x, mode = bouncing_ball(), np.array([1.0, 0.0]), FALLING
+    energy = [GRAVITY]
+    for k in range(150):
+        step = simulate_step(system, mode, 0.01 * k, x, REST, 0.01)
+        x, mode = step.state, step.mode
+        energy.append(GRAVITY * x[0] + 0.5 * x[1] ** 2)
+    assert np.max(np.diff(energy)) < 1e-9
+    assert energy[-1] < 0.5 * energy[0]
+
+
+def test_a_state_inside_the_guard_fires_at_once():
+    step = simulate_step(bouncing_ball(), FALLING, 0.0, np.array([-0.1, -1.0]), REST, 0.01)
+    assert step.events[0].time == 0.0 and step.mode == RISING
+
+
+def test_integrator_is_of_fifth_order():
+    def field(t, y):
+        return np.array([y[1], -np.sin(y[0]) + np.cos(t)])
+
+    exact = integrate(field, 0.0, np.array([1.0, 0.0]), 1.0)
+    errors = []
+    for count in (8, 16):
+        y, h = np.array([1.0, 0.0]), 1.0 / count
+        for k in range(count):
+            y, _ = dormand_prince(field, k * h, y, h)
+        errors.append(np.max(abs(y - exact)))
+    assert 4.5 < np.log2(errors[0] / errors[1]) < 6.5
+    back = integrate(field, 1.0, exact, -1.0)
+    np.testing.assert_allclose(back, [1.0, 0.0], atol=1e-9)
+
+
+def test_variational_equations_match_finite_differences():
+    ball = numerically_integrated_ball().modes[FALLING]
+
+    def flow(t, x, u):
+        return np.array([x[1] * np.cos(x[0]), u[0] * x[0] - np.sin(x[1] + t)])
+
+    def flow_state_jacobian(t, x, u):
+        return np.array([[-x[1] * np.sin(x[0]), np.cos(x[0])], [u[0], -np.cos(x[1] + t)]])
+
+    mode = dataclasses.replace(
+        ball,
+        flow=flow,
+        flow_state=flow_state_jacobian,
+        flow_input=lambda t, x, u: np.array([[0.0], [x[0]]]),
+    )
+    x, u, h = np.array([0.4, -0.7]), np.array([1.3]), 1e-5
+    A, B = flow_jacobians(mode, 0.2, x, u, 0.5)
+    for i in range(2):
+        d = h * np.eye(2)[i]
+        up, down = flow_state(mode, 0.2, x + d, u, 0.5), flow_state(mode, 0.2, x - d, u, 0.5)
+        np.testing.assert_allclose(A[:, i], (up - down) / (2 * h), atol=1e-8)
+    up, down = flow_state(mode, 0.2, x, u + h, 0.5), flow_state(mode, 0.2, x, u - h, 0.5)
+    np.testing.assert_allclose(B[:, 0], (up - down) / (2 * h), atol=1e-8)
