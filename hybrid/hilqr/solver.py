@@ -88,7 +88,9 @@ class Hilqr:
 
         Args:
             x0: initial state (nx,), where the trajectory starts.
-            trajectory: current solution, a rollout from x0.
+            trajectory: current solution, a rollout from x0. The expansion about this very object
+                is kept until another comes or ``start`` is called, so a rejected step costs no
+                second one; call ``start`` when the model's cost has changed.
             extra_policies: further candidates, such as a reference or the previous solution.
             should_stop: asked between the stages; True abandons the iteration.
         """
