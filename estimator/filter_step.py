@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.axis_filter import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 from estimator.options import Parameters
-from estimator.velocity_jump import huber_weight, jump_evidence
+from estimator.velocity_jump import feet_agree_on_jump, huber_weight
 
 Array = NDArray[np.float64]
 
@@ -57,25 +57,21 @@ def open_for_jump(
     covariance: Array, residuals: Array, trust: Array, jump: Array, dt: float,
     parameters: Parameters,
 ) -> None:  # fmt: skip
-    """Inflate the velocity's variance when the stance feet agree on a jump, in place.
+    """Free the velocity for a while when the stance feet agree on a jump, in place.
 
     covariance (3, 6, 6), alike on the three axes so that the filter does not depend on yaw. jump
     (2,): how long the evidence has lasted, and what is left of the window after the last jump, in
     which the velocity stays free because the feet slip before they hold [s].
     """
     variance = covariance[:, VELOCITY, VELOCITY].max()
-    squared = jump_evidence(residuals, trust, variance, parameters)
-    added = 0.0
-    jump[0] = jump[0] + dt if squared > 0.0 else 0.0
+    jump[0] = jump[0] + dt if feet_agree_on_jump(residuals, trust, variance, parameters) else 0.0
     # Half a step of slack: rounding of time stamps must not decide on which tick it closes.
     jump[1] = jump[1] - dt if jump[1] > 1.5 * dt else 0.0
     if jump[0] >= parameters.jump_persistence - 0.5 * dt:
         jump[1] = parameters.jump_window
-        added = squared
     if jump[1] > 0.0:
-        added += parameters.jump_noise**2 * dt
-    for axis in range(3):
-        covariance[axis, VELOCITY, VELOCITY] += added
+        for axis in range(3):
+            covariance[axis, VELOCITY, VELOCITY] += parameters.jump_noise**2 * dt
 
 
 @njit(cache=True)

@@ -18,7 +18,7 @@ class LegOdometryOptions:
 
     acceleration_noise: float = 0.03
     """Accelerometer random walk of the velocity [m/s per sqrt(s)]."""
-    acceleration_relative_noise: float = 0.0015
+    acceleration_relative_noise: float = 0.0005
     """More of it per m/s2 of measured acceleration, which impacts distort [sqrt(s)]."""
     position_noise: float = 0.001
     """Random walk of the base position beyond the integrated velocity [m per sqrt(s)]."""
@@ -58,7 +58,7 @@ class LegOdometryOptions:
     """Time that the evidence of a jump must last [s]."""
     jump_window: float = 0.030
     """Time after a jump over which feet may slip and the velocity may still change [s]."""
-    jump_noise: float = 3.0
+    jump_noise: float = 5.0
     """Random walk of the velocity within that window [m/s per sqrt(s)]."""
     largest_gap: float = 0.1
     """Readings further apart than this restart the filter [s]."""

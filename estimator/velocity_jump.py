@@ -17,10 +17,10 @@ Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def jump_evidence(
+def feet_agree_on_jump(
     residuals: Array, trust: Array, velocity_variance: float, parameters: Parameters
-) -> float:
-    """Squared speed [m2/s2] of a jump that the stance feet agree on, or 0.
+) -> bool:
+    """Whether the stance feet agree on a jump of the base velocity.
 
     residuals (4, 3) = foot-measured minus predicted base velocity [m/s], trust (4),
     velocity_variance [m2/s2] of the prediction, one axis. It needs two feet (total trust of 1.5),
@@ -28,7 +28,7 @@ def jump_evidence(
     """
     total = trust.sum()
     if total < 1.5:
-        return 0.0
+        return False
     mean = np.zeros(3)
     for i in range(4):
         mean += trust[i] / total * residuals[i]
@@ -38,9 +38,7 @@ def jump_evidence(
         scatter += trust[i] / total * ((residuals[i] - mean) ** 2).sum()
     variance = velocity_variance + parameters.foot_velocity_noise**2 / total
     gate = max(parameters.jump_speed**2, 3.0 * parameters.jump_gate**2 * variance)
-    if squared < gate or scatter > parameters.jump_scatter**2 * squared:
-        return 0.0
-    return squared
+    return squared >= gate and scatter <= parameters.jump_scatter**2 * squared
 
 
 @njit(cache=True)
