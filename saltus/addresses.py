@@ -14,7 +14,7 @@ class LockStepBus(Bus):
     """The bus of a paused process: it keeps every message until it is asked for.
 
     ZeroMQ's CONFLATE can miss the wake-up for a message that arrives while the reader looks
-    (see its ypipe_conflate.hpp): real time gets the next one a tick later, lock step waits for ever.
+    (see ypipe_conflate.hpp): real time gets the next one a tick later, lock step waits for ever.
     """
 
     def subscriber(self, topic: Topic[MessageT], conflate: bool = True) -> Subscriber[MessageT]:

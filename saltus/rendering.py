@@ -21,7 +21,7 @@ from saltus.errors import BadRequest
 
 PANEL = (480, 400)  # width, height [pixels]
 LABEL_AT = (12, 10)  # of a panel's time [pixels]
-CAMERA = {"distance": 1.1, "azimuth": 135.0, "elevation": -14.0}  # [m], [deg], [deg]
+CAMERA = {"distance": 1.15, "azimuth": 155.0, "elevation": -16.0}  # [m], [deg], [deg]
 
 Array = NDArray[np.float64]
 
@@ -77,7 +77,8 @@ class _Panels:
     def draw(self, q: Array, label: str) -> Image.Image:
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_forward(self._model, self._data)
-        self._camera.lookat[:] = (q[0], 0.5 * q[1], 0.22)
+        # It follows the robot forward alone, so that a push to the side is seen.
+        self._camera.lookat[:] = (q[0], 0.0, 0.2)
         self._renderer.update_scene(self._data, self._camera)
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).text(LABEL_AT, label, fill="white", font_size=22)

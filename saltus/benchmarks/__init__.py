@@ -1,1 +1,1 @@
-"""Benchmarks of ``saltus bench``: one module each, with ``run() -> BenchResult``."""
+"""Benchmarks of ``saltus bench``: functions that return a ``BenchResult``."""

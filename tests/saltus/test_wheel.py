@@ -1,0 +1,41 @@
+"""The built wheel holds the data that the checkout has beside its packages."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_wheel_holds_code_and_data_and_no_package_named_launch(tmp_path):
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path)]
+    done = subprocess.run([*build, str(ROOT)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("saltus-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    for folder in ("launch", "config"):
+        for path in (ROOT / folder).glob("*.yaml"):
+            assert f"saltus/data/{folder}/{path.name}" in names
+    for file in ("robots/a1/a1.xml", "saltus/cli.py", "hybrid/__init__.py", "hw_bridge/__init__.py"):
+        assert file in names
+    assert not any(name.startswith(("launch/", "config/", "tests/")) for name in names)
+
+
+@pytest.mark.slow
+def test_installed_wheel_finds_its_launch_files(tmp_path):
+    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path)]
+    subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=300)
+    (wheel,) = tmp_path.glob("saltus-*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    code = "from saltus.configuration import load_launch as l; import saltus; " \
+        "print(saltus.__file__, l('push').duration, l('sim').reference)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
+        env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "site") in done.stdout and done.stdout.split()[1:] == ["6.0", "walk"]
