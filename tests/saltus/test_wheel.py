@@ -20,7 +20,7 @@ def test_wheel_holds_code_and_data_and_no_package_named_launch(tmp_path):
     for folder in ("launch", "config"):
         for path in (ROOT / folder).glob("*.yaml"):
             assert f"saltus/data/{folder}/{path.name}" in names
-    for file in ("robots/a1/a1.xml", "saltus/cli.py", "hybrid/__init__.py", "hw_bridge/__init__.py"):
+    for file in ("robots/a1/a1.xml", "saltus/cli.py", "hw_bridge/__init__.py"):
         assert file in names
     assert not any(name.startswith(("launch/", "config/", "tests/")) for name in names)
 
