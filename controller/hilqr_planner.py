@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ class HilqrPlanner:
             estimate: the state to plan from.
             lead: expected solve time [s]; the state is predicted ahead by it, up to the next knot.
             should_stop: asked between the stages of an iteration; True abandons the solve.
-            on_plan: called with each better plan before the last one, which is returned.
+            on_plan: called with each iteration's plan but the last one, which is returned.
 
         Returns:
             The plan; its status is "failed" when no candidate stayed finite, and then its
@@ -85,12 +85,13 @@ class HilqrPlanner:
         if seed is None:
             self._last = None
             return self._plan(estimate, _nothing(start, window))
+        best = seed
         for solution in self._improve(x0, seed, window, should_stop):
-            if on_plan is not None and self._last is not None and solution is not self._last:
-                on_plan(self._plan(estimate, self._last))
-            self._last = solution
-        assert self._last is not None
-        return self._plan(estimate, self._last)
+            if on_plan is not None and best is not seed:
+                on_plan(self._plan(estimate, best))
+            best = solution
+        self._last = best
+        return self._plan(estimate, best)
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
         """x = [q, v] at the knot `start`: the estimate, moved along the last plan."""
@@ -119,9 +120,9 @@ class HilqrPlanner:
 
     def _improve(
         self, x0: Array, seed: Solution, window: ReferenceWindow, should_stop: ShouldStop | None
-    ):
-        """Yield the seed and then every iteration's solution."""
-        yield (current := seed)
+    ) -> Iterator[Solution]:
+        """Yield every iteration's solution."""
+        current = seed
         self._solver.regularisation.reset()
         steps = self._solver.iterations(
             x0, seed.trajectory, reference_policy(window), should_stop

@@ -69,6 +69,7 @@ def touchdown(
     contacts_before: Sequence[float] | Array,
     foot: int,
     minimum_approach_speed: float = MINIMUM_APPROACH_SPEED,
+    tau_after: Array | None = None,
 ) -> Touchdown:
     """Let `foot` touch down and stick while the feet that stand keep standing.
 
@@ -90,11 +91,12 @@ def touchdown(
         dynamics: the contact dynamics of the robot.
         q: configuration (19) at touchdown.
         v_minus: velocity (18) before.
-        tau: joint torques (12) [N m], the same before and after.
+        tau: joint torques (12) [N m] before.
         contacts_before: (4), above 0.5 for feet that stand already.
         foot: 0 to 3, the foot that comes down.
         minimum_approach_speed: [m/s]; a foot that comes down more slowly (3.11) gives the status
             "grazing" or, when it goes up, "separating", and the reset's Jacobian as `saltation`.
+        tau_after: joint torques (12) [N m] after, where they jump with the touchdown.
     """
     nv = dynamics.model.nv
     contacts_after = [float(c > 0.5) for c in contacts_before]
@@ -108,7 +110,8 @@ def touchdown(
     guard_gradient = np.zeros(2 * nv)
     guard_gradient[:nv] = _normal_jacobian(dynamics, q, foot)
     flow_before = _flow(dynamics, q, v_minus, tau, contacts_before)
-    flow_after = _flow(dynamics, q, hit.v_plus, tau, contacts_after)
+    torque = tau if tau_after is None else tau_after
+    flow_after = _flow(dynamics, q, hit.v_plus, torque, contacts_after)
     xi = saltation_matrix(
         reset_jacobian,
         flow_before,

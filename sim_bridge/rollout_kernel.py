@@ -51,6 +51,9 @@ def apply_policies(
             u = nominal_inputs[p, k, i] + step * feedforward[p, k, i]
             for j in range(36):
                 u += gains[p, k, i, j] * dx[j]
-            u = min(max(u, -_LIMIT), _LIMIT)
+            if u > _LIMIT:  # written so that NaN stays NaN and its candidate is found out
+                u = _LIMIT
+            elif u < -_LIMIT:
+                u = -_LIMIT
             inputs[c, k, i] = u
             ctrl[c, i] = u

@@ -78,7 +78,7 @@ class MujocoRollout:
             step(nstep=substeps)
             forces[:, k] = touch
         record_states(knots, bound.qpos, bound.qvel, states)
-        finite = np.isfinite(states).all(axis=(1, 2)) & (bound.batch.status == 0)
+        finite = np.isfinite(states).all(axis=(1, 2)) & np.isfinite(inputs).all(axis=(1, 2))
         return RolloutBatch(states, inputs, forces, finite)
 
 
@@ -120,7 +120,9 @@ def planning_model(timestep: float) -> mujoco.MjModel:
     """The A1 as the planner simulates it: only feet collide, and nothing unused is computed."""
     model = load_mujoco(timestep=timestep, body_collisions=False)
     flags = mujoco.mjtDisableBit
-    model.opt.disableflags |= int(flags.mjDSBL_EULERDAMP) | int(flags.mjDSBL_ISLAND)
+    # A diverged candidate must stay diverged, not start again from the model's default pose.
+    unused = (flags.mjDSBL_EULERDAMP, flags.mjDSBL_ISLAND, flags.mjDSBL_AUTORESET)
+    model.opt.disableflags |= sum(int(flag) for flag in unused)
     return model
 
 

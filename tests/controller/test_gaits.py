@@ -1,0 +1,69 @@
+"""Gait schedules: phases, contacts and distance agree with one another."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.gaits import GAITS, STAND, TROT, WALK
+from robots.a1.constants import FOOT_NAMES
+
+MOVING = (WALK, TROT)
+
+
+@pytest.mark.parametrize("gait", MOVING)
+@pytest.mark.parametrize("foot", FOOT_NAMES)
+def test_phases_start_where_contacts_change(gait, foot):
+    index = FOOT_NAMES.index(foot)
+    for cycle in range(3):
+        lift, land = (gait.phase_start(foot, phase, cycle) for phase in ("swing", "stance"))
+        assert gait.contacts(lift - 1e-4)[index] and not gait.contacts(lift)[index]
+        assert not gait.contacts(land - 1e-4)[index] and gait.contacts(land)[index]
+
+
+@pytest.mark.parametrize("gait", MOVING)
+def test_share_of_stance_is_the_duty(gait):
+    times = np.arange(20_000) * 1e-3 + gait.start + gait.period
+    times = times[times < gait.start + 11 * gait.period]
+    stance = np.mean([gait.contacts(t) for t in times], axis=0)
+    np.testing.assert_allclose(stance, gait.duty, atol=2e-3)
+
+
+def test_walk_has_never_more_than_one_foot_in_the_air():
+    assert all(WALK.contacts(0.005 * k).sum() >= 3 for k in range(600))
+
+
+def test_trot_swings_diagonal_pairs_together():
+    for k in range(400):
+        fr, fl, rr, rl = TROT.contacts(0.005 * k)
+        assert fr == rl and fl == rr
+
+
+@given(st.floats(0.0, 20.0))
+def test_contacts_repeat_with_the_stride(time):
+    for gait in MOVING:
+        late = time + gait.start + gait.period
+        distance = (late - gait.start) / gait.period % 1.0
+        if min(abs(distance - x) for x in (*gait.offsets, 0.0, 1.0, 0.25, 0.15, 0.9)) < 1e-6:
+            continue  # within rounding of an event
+        np.testing.assert_array_equal(gait.contacts(late), gait.contacts(late + gait.period))
+
+
+def test_distance_reaches_speed_after_the_ramp_and_standing_goes_nowhere():
+    t = WALK.start + WALK.ramp
+    assert WALK.distance(WALK.start, 0.2) == 0.0
+    assert WALK.distance(t + 2.0, 0.2) - WALK.distance(t + 1.0, 0.2) == pytest.approx(0.2)
+    h = 1e-6
+    slope = (WALK.distance(t + h, 0.2) - WALK.distance(t - h, 0.2)) / (2 * h)
+    assert slope == pytest.approx(0.2, rel=1e-4)
+    assert STAND.distance(5.0, 0.2) == 0.0
+
+
+def test_unknown_names_say_what_is_accepted():
+    with pytest.raises(ValueError, match="FR, FL, RR, RL"):
+        WALK.phase_start("XX", "swing", 0)
+    with pytest.raises(ValueError, match="swing, stance"):
+        WALK.phase_start("FR", "hop", 0)
+    with pytest.raises(ValueError, match="never lifts"):
+        STAND.phase_start("FR", "swing", 0)
+    assert set(GAITS) == {"stand", "walk", "trot"}

@@ -1,0 +1,89 @@
+"""HiLQR MPC: better than its seeds, repeatable, shifted on the reference's knots, never raising."""
+
+import numpy as np
+import pytest
+
+from controller.hilqr_planner import HilqrPlanner
+from controller.planner_options import PlannerOptions
+from controller.references import make_reference
+from runtime.messages import StateEstimate
+from sim_bridge.rollout_mujoco import MujocoRollout
+
+OPTIONS = PlannerOptions(knots=20, threads=1)
+
+
+def make_planner(options=OPTIONS, reference="walk"):
+    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    return HilqrPlanner(options, make_reference(reference, 0.2, options.period), backend)
+
+
+def estimate(planner, knot, sideways=0.0):
+    window = planner.reference.window(knot, 0)
+    v = window.v[0].copy()
+    v[1] += sideways
+    return StateEstimate(
+        tick=10 * knot, time=0.01 * knot, q=window.q[0], v=v, contact=np.ones(4), status="ok"
+    )
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return make_planner()
+
+
+def test_a_push_is_answered_with_a_cheaper_plan(planner):
+    planner.solve(estimate(planner, 0))
+    plans = []
+    final = planner.solve(estimate(planner, 1, sideways=0.8), on_plan=plans.append)
+    costs = [plan.cost for plan in (*plans, final)]
+    assert len(costs) == 2 and costs[-1] < costs[0]
+    assert all(b <= a for a, b in zip(costs, costs[1:], strict=False))
+    assert [plan.id for plan in (*plans, final)] == sorted({p.id for p in (*plans, final)})
+    assert final.status == "ok" and np.abs(final.gains).max() > 1.0
+
+
+def test_plans_start_where_the_robot_is_and_when_it_asked(planner):
+    plan = planner.solve(estimate(planner, 2, sideways=0.1))
+    np.testing.assert_allclose(plan.states_v[0], estimate(planner, 2, 0.1).v)
+    assert plan.time == pytest.approx(0.02) and plan.tick == 20
+
+
+def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
+    planner.solve(estimate(planner, 3))
+    plan = planner.solve(estimate(planner, 4), lead=0.013)
+    assert plan.time == pytest.approx(0.06)
+    ahead = planner.reference.window(6, 0)
+    np.testing.assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
+
+
+def test_two_planners_agree_to_the_last_bit():
+    one, two = make_planner(), make_planner()
+    for knot in range(3):
+        a = one.solve(estimate(one, knot, 0.3 * knot))
+        b = two.solve(estimate(two, knot, 0.3 * knot))
+        assert a == b
+
+
+def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(planner):
+    bad = estimate(planner, 5)
+    broken = StateEstimate(
+        tick=bad.tick, time=bad.time, q=np.full(19, np.nan), v=bad.v, contact=bad.contact,
+        status="ok",
+    )  # fmt: skip
+    assert planner.solve(broken).status == "failed"
+    assert planner.solve(estimate(planner, 6)).status == "ok"
+
+
+def test_an_abandoned_solve_still_gives_the_best_so_far(planner):
+    plan = planner.solve(estimate(planner, 7, 0.4), should_stop=lambda: True)
+    assert plan.status == "time_limit"
+    assert np.isfinite(plan.cost) and np.isfinite(plan.gains).all()
+
+
+def test_reference_gains_pull_back(planner):
+    """Precomputed gains act against a joint's own error, and repeat with the stride."""
+    gains = planner.reference.gains
+    loop = planner.reference.loop
+    own = gains[:, range(12), range(6, 18)]
+    assert (own[-loop:] < 0.0).mean() > 0.95
+    assert np.isfinite(gains).all()

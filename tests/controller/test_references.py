@@ -1,0 +1,119 @@
+"""Kinematic references hold their contacts, balance their weight, and repeat; files read back."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from controller.gaits import STAND, TROT, WALK
+from controller.references import load_reference, make_reference, save_reference
+from controller.references.kinematic import make_kinematic_reference
+from robots.a1.constants import FOOT_RADIUS, TORQUE_LIMIT
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.state import difference
+
+PERIOD = 0.01
+MODEL = load_pinocchio()
+FEET = foot_frame_ids(MODEL)
+
+
+@pytest.fixture(scope="module", params=[WALK, TROT], ids=["walk", "trot"])
+def reference(request):
+    return make_kinematic_reference(request.param, 0.2, PERIOD)
+
+
+def feet_of(q):
+    data = MODEL.createData()
+    pin.framesForwardKinematics(MODEL, data, q)
+    return np.array([data.oMf[frame].translation for frame in FEET])
+
+
+def test_stance_feet_stand_still_on_the_ground(reference):
+    window = reference.window(0, 250)
+    feet = np.array([feet_of(q) for q in window.q])
+    for k in range(250):
+        both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
+        np.testing.assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
+        np.testing.assert_allclose(feet[k][window.contacts[k] > 0, 2], FOOT_RADIUS, atol=1e-9)
+    assert feet[:, :, 2].max() == pytest.approx(FOOT_RADIUS + 0.06, abs=1e-3)
+
+
+def test_velocity_is_the_derivative_of_the_configuration(reference):
+    window = reference.window(120, 60)
+    for k in range(1, 60):
+        a, b = window.q[k - 1], window.q[k + 1]
+        slope = pin.difference(MODEL, a, b) / (2 * PERIOD)
+        np.testing.assert_allclose(window.v[k][:6], slope[:6], atol=2e-3)
+        np.testing.assert_allclose(window.v[k][6:], slope[6:], atol=0.8)  # O(h^2) of fast swings
+
+
+def test_feed_forward_carries_the_robot(reference):
+    """Over a stride, sticking feet with the reference's torque carry just the robot's weight."""
+    dynamics = ContactDynamics(MODEL, FEET)
+    window = reference.window(200, reference.loop)
+    forces, vertical = [], []
+    for k in range(reference.loop):
+        a, force = dynamics.acceleration(
+            window.q[k], window.v[k], window.inputs[k], window.contacts[k]
+        )
+        forces.append(force)
+        vertical.append(a[2])
+    weight = 13.741 * 9.81
+    assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=0.03)
+    assert abs(np.mean(vertical)) < 0.3
+    assert np.min(np.array(forces)[:, :, 2]) > -0.1 * weight
+    assert np.abs(window.inputs).max() < TORQUE_LIMIT
+
+
+def test_torque_of_standing_gives_equilibrium():
+    """On four feet the inverse dynamics is exact: nothing accelerates."""
+    stand = make_kinematic_reference(STAND, 0.0, PERIOD).window(0, 1)
+    a, force = ContactDynamics(MODEL, FEET).acceleration(
+        stand.q[0], stand.v[0], stand.inputs[0], stand.contacts[0]
+    )
+    np.testing.assert_allclose(a, 0.0, atol=2e-3)
+    assert force[:, 2].sum() == pytest.approx(13.741 * 9.81, rel=1e-4)
+    np.testing.assert_allclose(force[:, :2], 0.0, atol=1.0)
+
+
+def test_the_walk_goes_on_for_ever(reference):
+    loop = reference.loop
+    late, later = reference.window(5000, loop), reference.window(5000 + loop, loop)
+    np.testing.assert_allclose(later.q[:, 3:], late.q[:, 3:], atol=1e-9)
+    np.testing.assert_allclose(later.q[:, 0] - late.q[:, 0], 0.2 * loop * PERIOD, atol=1e-9)
+    np.testing.assert_array_equal(later.contacts, late.contacts)
+    seam = reference.window(reference.size - 3, 6)
+    for k in range(6):
+        dx = difference(seam.q[k], seam.v[k], seam.q[k + 1], seam.v[k + 1])
+        np.testing.assert_allclose(dx[:3], PERIOD * np.array([0.2, 0, 0]), atol=1e-6)
+        assert np.abs(dx[6:18]).max() < 0.25
+
+
+def test_saved_trajectories_read_back_and_hold_their_end(tmp_path, reference):
+    path = tmp_path / "walk.npz"
+    save_reference(reference, path)
+    again = load_reference(path, PERIOD)
+    np.testing.assert_allclose(again.q, reference.q, atol=1e-12)
+    np.testing.assert_allclose(again.inputs, reference.inputs)
+    beyond = again.window(again.size + 10, 2)
+    np.testing.assert_allclose(beyond.q, np.tile(again.q[-1], (3, 1)))
+    finer = load_reference(path, PERIOD / 2)
+    np.testing.assert_allclose(finer.q[::2], reference.q, atol=1e-9)
+
+
+def test_bad_files_and_names_give_one_line(tmp_path):
+    empty = tmp_path / "empty.npz"
+    np.savez(empty, q=np.zeros((3, 19)))
+    text = tmp_path / "text.npz"
+    text.write_text("no archive")
+    cut = tmp_path / "cut.mcap"
+    cut.write_bytes(b"nothing")
+    for name in (str(empty), str(text), str(cut), str(tmp_path / "gone.npz"), "hop"):
+        with pytest.raises(ValueError) as error:
+            make_reference(name, 0.2, PERIOD)
+        assert "\n" not in str(error.value)
+
+
+def test_stride_must_fit_the_knots():
+    with pytest.raises(ValueError, match="no multiple"):
+        make_kinematic_reference(WALK, 0.2, 0.007)

@@ -1,0 +1,74 @@
+"""The tracking cost's expansion against finite differences, and the weights of (6.2)-(6.3)."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.state import integrate
+
+STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+OPTIONS = CostOptions()
+Q = OPTIONS.state_weights()
+
+
+def shift(x, dx):
+    return np.concatenate(integrate(x[:19], x[19:], dx))
+
+
+def problem(seed, knots=3, size=0.3):
+    rng = np.random.default_rng(seed)
+    states = np.array([shift(STAND, size * rng.normal(size=36)) for _ in range(knots + 1)])
+    reference = np.array([shift(STAND, size * rng.normal(size=36)) for _ in range(knots + 1)])
+    inputs, wanted = rng.normal(size=(2, knots, 12))
+    weights = rng.uniform(0.1, 1.0, (knots, 12))
+    return states, inputs, reference, wanted, weights
+
+
+def cost_of(states, inputs, reference, wanted, weights):
+    arguments = (reference, wanted, Q, 4.0 * Q, weights[None])
+    return trajectory_costs(states[None], inputs[None], *arguments)[0]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10_000))
+def test_gradients_are_those_of_the_cost(seed):
+    states, inputs, reference, wanted, weights = problem(seed)
+    l_x, _, l_u, _ = expand_costs(states, inputs, reference, wanted, Q, 4.0 * Q, weights)
+    h = 1e-6
+    for k in range(4):
+        for i in range(36):
+            step = h * np.eye(36)[i]
+            plus, minus = states.copy(), states.copy()
+            plus[k], minus[k] = shift(states[k], step), shift(states[k], -step)
+            rest = (inputs, reference, wanted, weights)
+            slope = (cost_of(plus, *rest) - cost_of(minus, *rest)) / (2 * h)
+            assert abs(slope - l_x[k, i]) < 1e-5 * (1 + np.abs(l_x[k]).max())
+    plus, minus = inputs.copy(), inputs.copy()
+    plus[1, 5] += h
+    minus[1, 5] -= h
+    rest = (reference, wanted, weights)
+    slope = (cost_of(states, plus, *rest) - cost_of(states, minus, *rest)) / (2 * h)
+    assert abs(slope - l_u[1, 5]) < 1e-6
+
+
+def test_hessian_is_exact_at_the_reference():
+    states, inputs, *_ , weights = problem(3)
+    _, l_xx, _, l_uu = expand_costs(states, inputs, states, inputs, Q, 4.0 * Q, weights)
+    np.testing.assert_allclose(l_xx[0], np.diag(2 * Q), atol=1e-9)
+    np.testing.assert_allclose(l_xx[-1], np.diag(8 * Q), atol=1e-9)
+    np.testing.assert_allclose(l_uu[2], np.diag(2 * weights[2]))
+
+
+@given(st.lists(st.floats(0, 300), min_size=4, max_size=4))
+def test_loaded_legs_get_the_lower_input_weight(forces):
+    low, high = 1e-3, 2e-2
+    row = input_weights(np.array(forces)[None, None], low, high)[0, 0].reshape(4, 3)
+    assert (row >= low - 1e-12).all() and (row <= high + 1e-12).all()
+    order = np.argsort(forces)
+    assert (np.diff(row[order, 0]) <= 1e-12).all()
+    if sum(forces) > 1.0:
+        np.testing.assert_allclose((high - row[:, 0]).sum(), high - low)
+    else:
+        np.testing.assert_allclose(row, high)

@@ -1,0 +1,103 @@
+"""Batched rollouts equal serial simulation to the bit, whatever the number of threads."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
+from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
+from sim_bridge.rollout_mujoco import MujocoRollout, planning_model
+
+KNOTS, PERIOD = 12, 0.01
+STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+
+
+def policies(seed=0, candidates=5, size=4.0):
+    rng = np.random.default_rng(seed)
+    gains = np.zeros((2, KNOTS, 12, 36))
+    gains[:, :, range(12), range(6, 18)] = -40.0
+    gains[:, :, range(12), range(24, 36)] = -1.5
+    gains += rng.normal(size=gains.shape)
+    return Policies(
+        states=np.tile(STAND, (2, KNOTS + 1, 1)),
+        inputs=rng.normal(size=(2, KNOTS, 12)),
+        feedforward=size * rng.normal(size=(2, KNOTS, 12)),
+        gains=gains,
+        policy_index=np.array([0, 1, 0, 1, 0][:candidates]),
+        step_size=np.linspace(0, 1, candidates),
+    )
+
+
+def start(seed=1):
+    x0 = STAND.copy()
+    x0[19:] = 0.3 * np.random.default_rng(seed).normal(size=18)
+    return x0
+
+
+def serial(x0, policy, c):
+    """One candidate, one knot and one substep at a time, without the batch."""
+    model = planning_model(PERIOD / 2)
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x0[:19], x0[19:])
+    p, states, inputs = policy.policy_index[c], [], []
+    for k in range(KNOTS):
+        q, v = pinocchio_from_mujoco(data.qpos, data.qvel)
+        states.append(np.concatenate([q, v]))
+        nominal = policy.states[p, k]
+        dx = difference(nominal[:19], nominal[19:], q, v)
+        u = policy.inputs[p, k] + policy.step_size[c] * policy.feedforward[p, k]
+        for j in range(36):
+            u = u + policy.gains[p, k][:, j] * dx[j]
+        data.ctrl[:] = np.clip(u, -TORQUE_LIMIT, TORQUE_LIMIT)
+        inputs.append(data.ctrl.copy())
+        mujoco.mj_step(model, data, 2)
+    states.append(np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel)))
+    return np.array(states), np.array(inputs)
+
+
+def test_batch_equals_serial_to_the_bit():
+    policy, x0 = policies(), start()
+    batch = MujocoRollout(KNOTS, PERIOD).roll_out(x0, policy)
+    assert batch.finite.all()
+    for c in range(5):
+        states, inputs = serial(x0, policy, c)
+        np.testing.assert_array_equal(batch.states[c], states)
+        np.testing.assert_array_equal(batch.inputs[c], inputs)
+
+
+def test_threads_and_history_do_not_change_the_result():
+    policy, x0 = policies(), start()
+    one, two = MujocoRollout(KNOTS, PERIOD, threads=1), MujocoRollout(KNOTS, PERIOD, threads=2)
+    two.roll_out(start(7), policies(9))
+    a, b = one.roll_out(x0, policy), two.roll_out(x0, policy)
+    for left, right in zip(a, b, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_torque_saturates_and_is_recorded_saturated():
+    batch = MujocoRollout(KNOTS, PERIOD).roll_out(start(), policies(size=400.0))
+    assert np.abs(batch.inputs).max() == TORQUE_LIMIT
+
+
+def test_normal_forces_carry_a_standing_robot():
+    policy = policies(candidates=1)
+    policy.gains[:, :, range(12), range(6, 18)] -= 100.0
+    batch = MujocoRollout(KNOTS, PERIOD).roll_out(STAND, policy)
+    assert (batch.normal_forces >= 0.0).all()
+    assert batch.normal_forces[0, 3:].sum(axis=1).mean() == pytest.approx(13.741 * 9.81, rel=0.3)
+
+
+def test_a_diverged_candidate_is_flagged_and_the_others_live():
+    policy = policies()
+    policy.states[1, 3:] = np.nan
+    batch = MujocoRollout(KNOTS, PERIOD).roll_out(start(), policy)
+    np.testing.assert_array_equal(batch.finite, policy.policy_index == 0)
+    again = MujocoRollout(KNOTS, PERIOD).roll_out(start(), policies())
+    np.testing.assert_array_equal(batch.states[0], again.states[0])
+
+
+def test_advance_agrees_with_finer_physics():
+    rollout, x0, torque = MujocoRollout(KNOTS, PERIOD), start(), np.zeros(12)
+    half = rollout.advance(rollout.advance(x0, torque, 0.004), torque, 0.006)
+    np.testing.assert_allclose(rollout.advance(x0, torque, 0.01), half, atol=2e-3)
