@@ -15,8 +15,8 @@ from PIL import Image, ImageDraw
 
 from robots.a1.models import load_mujoco
 from robots.state import mujoco_from_pinocchio
+from runtime.messages import GroundTruth
 from runtime.recording import read_recording
-from runtime.topics import GROUND_TRUTH
 from saltus.errors import BadRequest
 
 PANEL = (480, 400)  # width, height [pixels]
@@ -57,7 +57,7 @@ def true_configurations(run: Path) -> tuple[NDArray[np.int64], Array]:
     recording = run / "run.mcap"
     if not recording.exists():
         raise BadRequest(f"{run}: no recording; make one with `saltus launch NAME --record {run}`")
-    truths = [message for topic, message in read_recording(recording) if topic == GROUND_TRUTH.name]
+    truths = [m for _, m in read_recording(recording) if isinstance(m, GroundTruth)]
     if not truths:
         raise BadRequest(f"{recording}: no true states in it")
     return np.array([truth.tick for truth in truths]), np.array([truth.q for truth in truths])
