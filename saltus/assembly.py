@@ -73,6 +73,6 @@ def make_planner(config: LaunchConfig) -> HilqrPlanner:
     Raises:
         BadRequest: the reference cannot be made for these options.
     """
-    options = config.hilqr
+    options = config.hilqr.in_real_time() if config.mode == "realtime" else config.hilqr
     backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
     return HilqrPlanner(options, make_planner_reference(config), backend)

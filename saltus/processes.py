@@ -86,7 +86,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         estimates = bus.subscriber(STATE_ESTIMATE)
         _await(plans, RECORDER + 1, stop)
         every = assembly.plan_every_ticks(config)
-        limit = config.hilqr.time_limit
+        limit = config.hilqr.realtime.time_limit
         return planner_node.run(core, estimates, plans, clock, every, stop, limit)
 
 
