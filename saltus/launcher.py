@@ -63,8 +63,8 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
         check_free(endpoints)
-        warmup.ensure_compiled(config)
         folder = RunFolder(record or Path(temporary) / "run")
+        warmup.ensure_compiled(config)
         write_config(config, folder.configuration)
         with StopFlag() as stop, Bus(endpoints) as bus:
             metrics = RunMetrics()
