@@ -1,0 +1,75 @@
+"""Metrics of a run from messages whose errors are known in closed form."""
+
+import math
+
+import numpy as np
+import pytest
+
+from runtime.messages import GroundTruth, StateEstimate
+from saltus.metrics import RunMetrics, has_fallen, squared_errors
+
+
+def quaternion(axis: int, angle: float) -> np.ndarray:
+    q = np.zeros(4)
+    q[axis], q[3] = math.sin(0.5 * angle), math.cos(0.5 * angle)
+    return q
+
+
+def configuration(x=0.0, y=0.0, axis=0, angle=0.0) -> np.ndarray:
+    return np.concatenate([[x, y, 0.3], quaternion(axis, angle), np.zeros(12)])
+
+
+def truth(tick: int, q: np.ndarray, trunk_contact: bool = False) -> GroundTruth:
+    return GroundTruth(
+        tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
+        contact=np.ones(4), trunk_contact=trunk_contact,
+    )  # fmt: skip
+
+
+def estimate(tick: int, q: np.ndarray, v: float = 0.0) -> StateEstimate:
+    return StateEstimate(
+        tick=tick, time=1e-3 * tick, q=q, v=np.full(18, v), contact=np.ones(4), status="ok"
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_tilt_error_is_the_angle_and_heading_does_not_count(axis):
+    level, turned = configuration(), configuration(axis=2, angle=2.0)
+    tilted = configuration(axis=axis, angle=0.3)
+    error = squared_errors(level, np.zeros(18), tilted, np.zeros(18))
+    assert error[2] == pytest.approx(0.09)
+    assert squared_errors(level, np.zeros(18), turned, np.zeros(18))[2] == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(("angle", "fell"), [(59.0, False), (61.0, True), (float("nan"), True)])
+def test_fall_is_a_tilt_past_60_degrees(angle, fell):
+    assert has_fallen(truth(0, configuration(axis=0, angle=math.radians(angle)))) is fell
+    assert has_fallen(truth(0, configuration(axis=1, angle=-math.radians(angle)))) is fell
+
+
+def test_trunk_on_the_ground_is_a_fall():
+    assert has_fallen(truth(0, configuration(), trunk_contact=True))
+
+
+def test_distance_deviation_and_errors_of_a_known_run():
+    metrics = RunMetrics()
+    for tick, (x, y) in enumerate([(1.0, 0.0), (1.1, -0.3), (1.4, 0.2)]):
+        metrics.add_truth(truth(tick, configuration(x, y)))
+        metrics.add_estimate(estimate(tick, configuration(x, y + 0.1), v=0.2))
+    assert metrics.distance == pytest.approx(0.4)
+    assert metrics.max_lateral_deviation == pytest.approx(0.3)
+    assert metrics.summary()["simulated_s"] == 0.002
+    errors = metrics.estimator()
+    assert errors["position_rmse_m"] == pytest.approx(0.1)
+    assert errors["velocity_rmse_m_s"] == pytest.approx(0.2 * math.sqrt(3.0))
+    assert errors["tilt_rmse_rad"] == 0.0
+
+
+def test_only_the_same_ticks_are_compared_in_whatever_order_they_come():
+    metrics = RunMetrics()
+    for tick in (0, 1, 2):
+        metrics.add_estimate(estimate(tick, configuration(x=float(tick))))
+    for tick in (1, 2, 3):
+        metrics.add_truth(truth(tick, configuration(x=float(tick))))
+    assert metrics.pairs == 2
+    assert metrics.estimator()["position_rmse_m"] == 0.0

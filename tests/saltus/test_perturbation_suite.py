@@ -1,0 +1,67 @@
+"""Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
+
+import pytest
+
+from controller.gaits import WALK
+from saltus.errors import BadRequest
+from saltus.folders import find_file
+from saltus.perturbation_suite import make_trials, summarise
+from sim_bridge.suites import parse_suite, read_suite
+
+
+def trials_of(text: str):
+    return make_trials(parse_suite(text), "hilqr", "paused", "suite")
+
+
+def row(value, fell, deviation, kind="base_velocity"):
+    return {"controller": "hilqr", "trial": 0, "kind": kind, "at": 1.0, "value": value,
+            "fell": fell, "max_lateral_deviation_m": deviation, "solve_ms_p50": 1.0}  # fmt: skip
+
+
+def test_walk_suite_pushes_at_four_phases_both_sides_two_speeds():
+    trials = make_trials(read_suite(find_file("config", "push-walk")), "hilqr", "paused", "walk")
+    assert len(trials) == 16
+    assert len({trial.labels["at"] for trial in trials}) == 4
+    assert {trial.labels["value"][1] for trial in trials} == {1.0, -1.0, 1.5, -1.5}
+    assert trials[0].labels["at"] == pytest.approx(WALK.phase_start("FR", "swing", 2), abs=1e-3)
+    assert [trial.labels["trial"] for trial in trials] == list(range(16))
+
+
+def test_trial_has_its_event_alone_and_the_suites_delay():
+    trials = trials_of(
+        "{reference: stand, duration: 2.0, input_delay: 0.01, trials: ["
+        "{kind: base_velocity, at: 0.5, value: [0, 1, 0]}, {kind: motor_block, at: 0.8, for: 0.1}]}"
+    )
+    assert [len(trial.config.perturbations) for trial in trials] == [1, 1]
+    assert trials[0].config.simulation.input_delay == 0.01
+    assert trials[1].labels["kind"] == "motor_block" and trials[1].labels["value"] is None
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
+     "after the end"),
+    ("{reference: stand, duration: 1.0, trials: "
+     "[{kind: motor_block, at: {foot: FR, phase: swing, cycle: 0}, for: 0.1}]}", "never lifts"),
+    ("{reference: moonwalk, duration: 1.0, trials: [{kind: motor_block, at: 0.5, for: 0.1}]}",
+     "walk"),
+    ("{reference: walk, command: {speed: 1}, duration: 1.0, trials: "
+     "[{kind: motor_block, at: 0.5, for: 0.1}]}", "velocity_x"),
+])  # fmt: skip
+def test_trial_that_cannot_be_run_is_refused(text, says):
+    with pytest.raises(BadRequest, match=says):
+        trials_of(text)
+
+
+def test_summary_counts_by_magnitude_and_averages_over_those_on_their_feet():
+    rows = [
+        row([0.0, 1.5, 0.0], False, 0.2), row([0.0, -1.5, 0.0], False, 0.4),
+        row([1.5, 0.0, 0.0], True, 9.0), row([0.0, 1.0, 0.0], True, 9.0),
+        row(None, False, 0.1, "motor_block"),
+    ]  # fmt: skip
+    summary = {(entry["kind"], entry["magnitude"]): entry for entry in summarise(rows)}
+    strong = summary["base_velocity", 1.5]
+    assert (strong["trials"], strong["success"]) == (3, 2)
+    assert strong["mean_max_lateral_deviation_m"] == pytest.approx(0.3)
+    weak = summary["base_velocity", 1.0]
+    assert (weak["success"], weak["mean_max_lateral_deviation_m"]) == (0, None)
+    assert summary["motor_block", 0.0]["success"] == 1
