@@ -26,12 +26,12 @@ class CostOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     base_position: tuple[float, float, float] = (40.0, 40.0, 150.0)
     base_orientation: tuple[float, float, float] = (80.0, 80.0, 60.0)
     joints: tuple[float, float, float] = (6.0, 3.0, 2.0)
-    base_velocity: float = 3.0
+    base_velocity: float = 6.0
     base_angular_velocity: float = 0.5
     joint_velocity: float = 0.03
     terminal_scale: float = 4.0
-    input_loaded: float = 2e-3
-    input_unloaded: float = 2e-2
+    input_loaded: float = 1e-3
+    input_unloaded: float = 5e-3
 
     def state_weights(self) -> Array:
         """Diagonal of Q, (36,)."""
