@@ -106,7 +106,7 @@ class A1Model:
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
         states, inputs = trajectory.states, trajectory.inputs
-        contacts = trajectory.aux > CONTACT_FORCE
+        contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
         knots = len(inputs)
         A, B = np.empty((knots, 36, 36)), np.empty((knots, 36, 12))
         transitions: list[Transition] = []
@@ -114,8 +114,8 @@ class A1Model:
             q, v = states[k, :19], states[k, 19:]
             A[k], B[k] = self.dynamics.step_derivatives(q, v, inputs[k], contacts[k], self.period)
             if k + 1 < knots:
-                landing = contacts[k + 1] & ~contacts[k]
-                if landing.any():
+                landing = np.flatnonzero(contacts[k + 1] > contacts[k])
+                if landing.size:
                     event = _Event(k, states[k], states[k + 1], inputs[k], inputs[k + 1],
                                    contacts[k], landing)  # fmt: skip
                     transitions += self._touchdowns(event)
@@ -131,14 +131,13 @@ class A1Model:
         _, v = self.dynamics.step(q, v, event.inputs, event.contacts, self.period)
         q, contacts = event.after[:19], event.contacts.copy()
         transitions = []
-        feet = np.flatnonzero(event.landing)
-        for foot in feet:
-            after = event.inputs_after if foot == feet[-1] else event.inputs
+        for foot in event.landing:
+            after = event.inputs_after if foot == event.landing[-1] else event.inputs
             impact = touchdown(
                 self.dynamics, q, v, event.inputs, contacts, int(foot), APPROACH_SPEED, after
             )
             transitions.append(Transition(event.knot, impact.saltation, impact.reset_jacobian))
-            v, contacts[foot] = impact.v_plus, True
+            v, contacts[foot] = impact.v_plus, 1.0
         return transitions
 
 
@@ -150,5 +149,5 @@ class _Event(NamedTuple):
     after: Array
     inputs: Array
     inputs_after: Array
-    contacts: NDArray[np.bool_]
-    landing: NDArray[np.bool_]
+    contacts: Array
+    landing: NDArray[np.int64]

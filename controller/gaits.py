@@ -78,7 +78,7 @@ class Gait:
         if phase not in PHASES:
             raise ValueError(f"unknown phase {phase!r}: choose one of {', '.join(PHASES)}")
         if self.duty >= 1.0:
-            raise ValueError(f"the reference {self.name!r} never lifts a foot: give `at` in seconds")
+            raise ValueError(f"reference {self.name!r} never lifts a foot: give `at` in seconds")
         time = self.lift_off(FOOT_NAMES.index(foot), cycle)
         return time if phase == "swing" else time + self.swing_duration
 

@@ -78,8 +78,11 @@ class MujocoRollout:
             step(nstep=substeps)
             forces[:, k] = touch
         record_states(knots, bound.qpos, bound.qvel, states)
-        finite = np.isfinite(states).all(axis=(1, 2)) & np.isfinite(inputs).all(axis=(1, 2))
-        return RolloutBatch(states, inputs, forces, finite)
+        finite = [
+            bool(np.isfinite(x).all() and np.isfinite(u).all())
+            for x, u in zip(states, inputs, strict=True)
+        ]
+        return RolloutBatch(states, inputs, forces, np.array(finite))
 
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
