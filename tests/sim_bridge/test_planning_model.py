@@ -1,0 +1,40 @@
+"""The planner's lean model moves as the whole one does."""
+
+import mujoco
+import numpy as np
+
+from robots.a1.constants import STAND_JOINTS
+from robots.a1.models import load_mujoco
+from sim_bridge.rollout_mujoco import planning_model, touch_slice
+
+TIMESTEP = 0.005
+
+
+def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and touch forces of a robot that is dropped, lands on its feet and is shaken."""
+    data, touch = mujoco.MjData(model), touch_slice(model)
+    rng = np.random.default_rng(3)
+    data.qpos[2], data.qpos[7:] = 0.33, STAND_JOINTS
+    data.qvel[:] = 0.2 * rng.normal(size=18)
+    positions, forces = [], []
+    for _ in range(steps):
+        data.ctrl[:] = 60.0 * (STAND_JOINTS - data.qpos[7:]) - 1.5 * data.qvel[6:]
+        data.ctrl += rng.normal(size=12)
+        mujoco.mj_step(model, data)
+        positions.append(data.qpos.copy())
+        forces.append(data.sensordata[touch].copy())
+    return np.array(positions), np.array(forces)
+
+
+def test_planning_model_moves_as_the_whole_model_does():
+    whole = simulate(load_mujoco(TIMESTEP, body_collisions=False))
+    lean = simulate(planning_model(TIMESTEP))
+    np.testing.assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
+    assert (whole[1] > 1.0).any(axis=0).all(), "every foot must have landed"
+
+
+def test_planning_model_keeps_only_floor_and_feet():
+    model = planning_model(TIMESTEP)
+    assert model.ngeom == 5 and model.ncam == 0
+    assert model.opt.timestep == TIMESTEP
