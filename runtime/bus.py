@@ -53,13 +53,10 @@ class Bus:
     def subscriber(self, topic: Topic[MessageT], conflate: bool = True) -> Subscriber[MessageT]:
         """Connect to `topic`, which may not exist yet.
 
-        With `conflate` only the newest message is kept; without, every one (for a recorder).
+        With `conflate` only the newest message counts; without, every one (for a recorder).
         """
         socket = self._socket(zmq.SUB)
-        if conflate:
-            socket.conflate = True
-        else:
-            socket.rcvhwm = int(RECORDER_QUEUE_S * topic.rate_hz)
+        socket.rcvhwm = max(100, int((QUEUE_S if conflate else RECORDER_QUEUE_S) * topic.rate_hz))
         keys = self._endpoints.keys
         if keys is not None:
             socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
@@ -67,7 +64,7 @@ class Bus:
         socket.reconnect_ivl = RECONNECT_MS
         socket.subscribe(b"")
         socket.connect(self._endpoints.address(topic))
-        return Subscriber(socket, topic)
+        return Subscriber(socket, topic, conflate)
 
     def close(self) -> None:
         """Close all sockets at once, unsent messages lost; their files in an ipc folder go too."""

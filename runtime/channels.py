@@ -46,11 +46,18 @@ class Publisher(Generic[MessageT]):
 class Subscriber(Generic[MessageT]):
     """Receives the messages of one topic; made by `Bus.subscriber`.
 
+    A conflating subscriber passes over all but the newest message that has arrived. It does so
+    by emptying its queue, not with ZeroMQ's CONFLATE, which can miss the wake-up for a message
+    that arrives while the reader looks (ypipe_conflate.hpp): lock step would wait for ever.
+
     `undecodable` counts the frames that were not such a message: they are dropped.
     """
 
-    def __init__(self, socket: zmq.Socket[bytes], topic: Topic[MessageT]) -> None:
+    def __init__(
+        self, socket: zmq.Socket[bytes], topic: Topic[MessageT], conflate: bool = True
+    ) -> None:
         self._socket = socket
+        self._conflate = conflate
         self.topic = topic
         self.undecodable = 0
 
@@ -72,11 +79,11 @@ class Subscriber(Generic[MessageT]):
         return None
 
     def wait(self, timeout_s: float) -> MessageT | None:
-        """The next message, or None when `timeout_s` [s] pass without one."""
+        """The next message (conflating: the newest), None when `timeout_s` [s] pass without."""
         deadline = time.monotonic() + timeout_s
         remaining = timeout_s
         while self._socket.poll(max(0, math.ceil(1e3 * remaining))):
-            message = self._decoded(self._socket.recv())
+            message = self.newest() if self._conflate else self._decoded(self._socket.recv())
             remaining = deadline - time.monotonic()
             if message is not None or remaining <= 0.0:
                 return message

@@ -2,24 +2,11 @@
 
 from pathlib import Path
 
-from runtime.bus import Bus, Subscriber
+from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
-from runtime.topics import TOPICS, Topic
-from runtime.wire import MessageT
+from runtime.topics import TOPICS
 from saltus.configuration import BusOptions
 from saltus.errors import BadRequest
-
-
-class LockStepBus(Bus):
-    """The bus of a paused process: it keeps every message until it is asked for.
-
-    ZeroMQ's CONFLATE can miss the wake-up for a message that arrives while the reader looks
-    (see ypipe_conflate.hpp): real time gets the next one a tick later, lock step waits for ever.
-    """
-
-    def subscriber(self, topic: Topic[MessageT], conflate: bool = True) -> Subscriber[MessageT]:
-        """Connect to `topic`, keeping all messages, whatever `conflate` says."""
-        return super().subscriber(topic, conflate=False)
 
 
 def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:

@@ -25,7 +25,7 @@ from runtime.realtime import request_realtime
 from runtime.signals import StopFlag
 from runtime.topics import PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus import assembly, warmup
-from saltus.addresses import LockStepBus, endpoints_of
+from saltus.addresses import endpoints_of
 from saltus.children import PLANNER_GONE, die_with_parent
 from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.errors import BadRequest
@@ -168,8 +168,7 @@ def main(arguments: list[str]) -> int:
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
     endpoints = endpoints_of(config.bus, Path(sockets))
     try:
-        bus = LockStepBus if clock.paused else Bus
-        report = PROCESSES[name](config, lambda: bus(endpoints), clock, stop)
+        report = PROCESSES[name](config, lambda: Bus(endpoints), clock, stop)
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1
