@@ -140,6 +140,7 @@ def _live(loop: _Loop, clock: Clock, duration: float, stop: Stop) -> str:
         if command is None and clock.paused:
             return "no_command"
         loop.advance(command)
+    clock.wait_tick()  # the last state is one tick on, and is stamped so
     loop.publish()
     return "done" if loop.fell_at_s is None else "fell"
 
