@@ -49,10 +49,13 @@ class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How processes ask for real time, where the system grants it.
 
     Attributes:
-        priority: SCHED_FIFO priority of tracker, estimator and simulation; None asks for nothing.
+        priority: least SCHED_FIFO priority of simulation, estimator and tracker; None asks for
+            nothing.
+        pin: put those three on the last core, and keep the planner off it.
     """
 
     priority: int | None = 40
+    pin: bool = True
 
 
 class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,6 +15,7 @@ from saltus.addresses import check_free, endpoints_of
 from saltus.children import PLANNER_GONE, Child
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
+from saltus.cores import on_tick_core
 from saltus.listener import Listener
 from saltus.metrics import RunMetrics
 from saltus.progress import RunProgress
@@ -76,7 +77,8 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
                     children, "simulation", frozenset({"planner"}), report=say
                 ) as supervisor:
                     supervisor.start()
-                    run.follow(supervisor)
+                    with on_tick_core(config):
+                        run.follow(supervisor)
                 listener.drain()
             finally:
                 listener.close()

@@ -21,13 +21,13 @@ from estimator import node as estimator_node
 from runtime.bus import Bus, Publisher, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
-from runtime.realtime import request_realtime
 from runtime.signals import StopFlag
 from runtime.topics import PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PLANNER_GONE, die_with_parent
 from saltus.configuration import TICK_S, LaunchConfig, make_config
+from saltus.cores import leave_tick_core, serve_ticks
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
 from sim_bridge import node as simulation_node
@@ -79,6 +79,7 @@ class PlansUntilGone:
 
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
+    leave_tick_core(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
     with open_bus() as bus:
@@ -96,7 +97,7 @@ def estimator(
     """Estimates from readings."""
     core = assembly.make_estimator(config)
     warmup.warm_estimator(config)
-    _hurry(config)
+    serve_ticks(config, "estimator")
     with open_bus() as bus:
         estimates = bus.publisher(STATE_ESTIMATE)
         _await(estimates, RECORDER + 2, stop)
@@ -107,7 +108,7 @@ def estimator(
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
     core = assembly.make_tracker(config)
-    _hurry(config)
+    serve_ticks(config, "tracker")
     with open_bus() as bus:
         plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
         estimates = bus.subscriber(STATE_ESTIMATE)
@@ -127,7 +128,7 @@ def simulation(
     """The simulated robot."""
     core = assembly.make_simulation(config)
     warmup.warm_simulation(config)
-    _hurry(config)
+    serve_ticks(config, "simulation")
     options = simulation_node.SimulationNodeOptions(
         reading_subscribers=RECORDER + 1, truth_subscribers=RECORDER, connect_timeout_s=READY_S
     )
@@ -149,13 +150,6 @@ PROCESSES = {
 def _await(publisher: Publisher, count: int, stop: Stop) -> None:
     if not publisher.wait_for_subscribers(count, READY_S, stop) and not stop():
         raise NotReady(f"only {publisher.subscribers()} of {count} listeners came")
-
-
-def _hurry(config: LaunchConfig) -> None:
-    """Ask for real time before the bus is opened, so that the bus's threads inherit it."""
-    if config.mode == "realtime":
-        status = request_realtime(config.realtime.priority)
-        logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
 
 
 def main(arguments: list[str]) -> int:
