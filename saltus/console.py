@@ -21,6 +21,12 @@ def print_json(result: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def print_lines(lines: list[str]) -> None:
+    """Print plain text on standard output."""
+    for line in lines:
+        print(line, flush=True)
+
+
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output."""
     table = Table(title=title, title_justify="left")

@@ -36,6 +36,31 @@ def launch_summary(
     }
 
 
+def readable_summary(summary: dict[str, Any], mode: str) -> list[str]:
+    """The summary in a few lines for a person; `mode` is that of the launch."""
+    planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
+    outcome = "fell" if summary["fell"] else "stayed on its feet"
+    lateness, solve = tracker["lateness_us"], planner["solve_ms"]
+    ticks = f"{tracker['missed']} missed, late by {_number(lateness['p50'])} us " + (
+        f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])})"
+    )
+    return [
+        f"The A1 {outcome}: {summary['simulated_s']:.1f} s, {summary['distance_m']:.2f} m forward, "
+        f"at most {summary['max_lateral_deviation_m']:.2f} m to the side.",
+        f"planner    {planner['solves']} plans, {planner['rate_hz']:.0f} a second, "
+        f"each in {_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)})",
+        f"tracker    {tracker['ticks']} ticks, {'in lock step' if mode == 'paused' else ticks}",
+        f"estimator  off by {_number(estimator['position_rmse_m'], 3)} m, "
+        f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "
+        f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)",
+    ]
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    """A number, or a dash where a process left no report."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
 def _quantiles(values: Any, names: tuple[str, ...]) -> dict[str, float | None]:
     values = values if isinstance(values, dict) else {}
     return {name: values.get(name) for name in names}

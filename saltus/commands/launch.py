@@ -2,12 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from saltus.commands.common import INTERRUPTED, JsonOption
-from saltus.console import print_json, print_table, say
+from saltus.console import print_json, print_lines, say
 
 
 class Mode(StrEnum):
@@ -32,6 +32,7 @@ def launch(
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
     from saltus.configuration import load_launch  # the numeric stack takes a second to load
     from saltus.launcher import launch as run
+    from saltus.summary import readable_summary
 
     config = load_launch(name_or_file, assignments or (), mode, duration)
     outcome = run(config, record)
@@ -40,18 +41,7 @@ def launch(
     if json:
         print_json(outcome.summary)
     else:
-        print_table(f"launch {name_or_file}", rows(outcome.summary))
+        print_lines(readable_summary(outcome.summary, config.mode))
     if outcome.interrupted:
         return INTERRUPTED
     return 0 if outcome.ok else 1
-
-
-def rows(summary: dict[str, Any], prefix: str = "") -> list[dict[str, Any]]:
-    """One row for each number of a nested summary: ``what``, ``value``."""
-    found: list[dict[str, Any]] = []
-    for key, value in summary.items():
-        if isinstance(value, dict):
-            found += rows(value, f"{prefix}{key} ")
-        else:
-            found.append({"what": f"{prefix}{key}".replace("_", " "), "value": value})
-    return found

@@ -1,0 +1,32 @@
+"""The summary of a launch: exact keys for scripts, plain lines for people."""
+
+from saltus.metrics import RunMetrics
+from saltus.summary import launch_summary, readable_summary
+
+PLANNER = {"solves": 300, "solve_ms": {"p50": 12.3, "p99": 17.0, "max": 20.0}}
+TRACKER = {"ticks": 6000, "missed": 3, "lateness_us": {"p50": 30.0, "p99": 60.0, "p999": 200.0}}
+
+
+def test_keys_are_those_that_scripts_rely_on():
+    summary = launch_summary(RunMetrics(), 0, PLANNER, TRACKER)
+    assert list(summary) == [
+        "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
+        "estimator",
+    ]  # fmt: skip
+    assert list(summary["planner"]) == ["solves", "solve_ms", "rate_hz"]
+    assert list(summary["planner"]["solve_ms"]) == ["p50", "p99"]
+    assert list(summary["tracker"]) == ["ticks", "missed", "lateness_us"]
+    assert list(summary["tracker"]["lateness_us"]) == ["p50", "p99", "p999"]
+    assert list(summary["estimator"]) == ["position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad"]
+
+
+def test_lines_say_what_happened():
+    summary = launch_summary(RunMetrics(fell=True), 0, PLANNER, TRACKER)
+    text = "\n".join(readable_summary(summary, "realtime"))
+    assert "fell" in text and "3 missed" in text and "p99.9 200" in text and "12.3 ms" in text
+    assert "in lock step" in "\n".join(readable_summary(summary, "paused"))
+
+
+def test_a_planner_that_died_without_a_report_leaves_a_dash():
+    text = "\n".join(readable_summary(launch_summary(RunMetrics(), 7, {}, TRACKER), "paused"))
+    assert "7 plans" in text and "each in - ms" in text
