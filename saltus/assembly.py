@@ -9,7 +9,7 @@ from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.rollout_mujoco import MujocoRollout
+from sim_bridge.rollout_threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
 
 
@@ -74,5 +74,5 @@ def make_planner(config: LaunchConfig) -> HilqrPlanner:
         BadRequest: the reference cannot be made for these options.
     """
     options = config.hilqr.in_real_time() if config.mode == "realtime" else config.hilqr
-    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
     return HilqrPlanner(options, make_planner_reference(config), backend)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.hilqr import Policies
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.rollout_kernel import apply_policies, record_states
 
 Array = NDArray[np.float64]
@@ -46,6 +47,7 @@ class MujocoRollout:
         self, knots: int, period: float, substeps: int = 2, threads: int = 2, capacity: int = 9
     ) -> None:
         """`period` is the time between knots [s], `capacity` the most candidates of a call."""
+        stop_stage_timers()
         self.knots, self.period, self.substeps = knots, period, substeps
         self.model = planning_model(period / substeps)
         self._batches: dict[int, _BoundBatch] = {}
@@ -85,7 +87,6 @@ class MujocoRollout:
             for x, u in zip(states, inputs, strict=True)
         ]
         return RolloutBatch(states, inputs, forces, np.array(finite))
-
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
