@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
 from controller.tracking_cost import CostOptions
+
+
+class _Search(Protocol):
+    """What a line search is made of."""
+
+    @property
+    def step_sizes(self) -> tuple[float, ...]: ...
+
+
+def _check_search(options: _Search) -> None:
+    for name in ("iterations", "substeps", "threads"):
+        if getattr(options, name) < 1:
+            raise ValueError(f"{name} is {getattr(options, name)}; give 1 or more")
+    steps = options.step_sizes
+    if not steps or not all(0.0 < step <= 1.0 for step in steps):
+        raise ValueError(f"step_sizes is {list(steps)}; give one or more, above 0 and up to 1")
 
 
 class RealtimePlanning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,6 +38,12 @@ class RealtimePlanning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     substeps: int = 2
     threads: int = 1
     time_limit: float = 0.018
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        _check_search(self)
+        if not self.time_limit > 0.0:
+            raise ValueError(f"time_limit is {self.time_limit:g}; give seconds > 0")
 
 
 class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -51,6 +73,16 @@ class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     variant: Literal["xi", "dxr"] = "xi"
     cost: CostOptions = CostOptions()
     realtime: RealtimePlanning = RealtimePlanning()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        _check_search(self)
+        if self.knots < 2:
+            raise ValueError(f"knots is {self.knots}; give 2 or more")
+        if not 0.0 < self.period < 1.0:
+            raise ValueError(f"period is {self.period:g}; give seconds between 0 and 1")
+        if not (self.tolerance >= 0.0 and self.damping >= 0.0):
+            raise ValueError("tolerance and damping must not be negative")
 
     def in_real_time(self) -> PlannerOptions:
         """These options with those of real time put in."""

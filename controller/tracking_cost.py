@@ -33,6 +33,14 @@ class CostOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input_loaded: float = 1e-3
     input_unloaded: float = 5e-3
 
+    def __post_init__(self) -> None:
+        """Raise ValueError where the cost would not be convex, or an input cost nothing."""
+        weights = (*self.state_weights(), self.terminal_scale)
+        if not (np.isfinite(weights).all() and min(weights) >= 0.0):
+            raise ValueError("state weights must be finite and not negative")
+        if not 0.0 < self.input_loaded <= self.input_unloaded < np.inf:
+            raise ValueError("input weights must be 0 < input_loaded <= input_unloaded")
+
     def state_weights(self) -> Array:
         """Diagonal of Q, (36,)."""
         return np.concatenate(

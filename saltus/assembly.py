@@ -2,8 +2,7 @@
 
 from controller.gaits import GAITS
 from controller.hilqr_planner import HilqrPlanner
-from controller.references.kinematic import make_kinematic_reference
-from controller.references.trajectory import ReferenceTrajectory
+from controller.references import ReferenceTrajectory, make_reference
 from controller.tracker import Tracker
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
@@ -54,6 +53,16 @@ def make_tracker(config: LaunchConfig) -> Tracker:
     return Tracker(config.tracker)
 
 
+def check(config: LaunchConfig) -> None:
+    """Find out before anything starts whether the parts of a launch fit together.
+
+    Raises:
+        BadRequest: they do not; the message says which and why.
+    """
+    make_script(config)
+    make_planner_reference(config)
+
+
 def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
     """The reference of the launch, on the planner's knots.
 
@@ -61,8 +70,7 @@ def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
         BadRequest: it does not fit the planner's knots, or its file holds no trajectory.
     """
     try:
-        gait = GAITS[config.reference]
-        return make_kinematic_reference(gait, config.command.velocity_x, config.hilqr.period)
+        return make_reference(config.reference, config.command.velocity_x, config.hilqr.period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 

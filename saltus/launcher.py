@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from runtime.bus import Bus
 from runtime.signals import StopFlag
 from runtime.topics import GROUND_TRUTH
-from saltus import warmup
+from saltus import assembly, warmup
 from saltus.addresses import check_free, endpoints_of
 from saltus.children import PLANNER_GONE, Child
 from saltus.configuration import LaunchConfig, write_config
@@ -58,8 +58,10 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         record: folder of the recording, or None to keep nothing.
 
     Raises:
-        BadRequest: the run folder or the endpoints cannot be had; nothing was started.
+        BadRequest: the configuration does not fit together, or the run folder or the endpoints
+            cannot be had; nothing was started.
     """
+    assembly.check(config)
     with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)

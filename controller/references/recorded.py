@@ -38,8 +38,8 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
         raise ValueError(f"no such file: {path}")
     try:
         own, samples = _from_npz(path) if path.suffix == ".npz" else _from_mcap(path)
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} holds no trajectory: {error}") from error
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} holds no trajectory: {' '.join(str(error).split())}") from error
     for name, columns in SHAPES.items():
         array = samples[name]
         if array.ndim != 2 or array.shape[1] != columns or not np.isfinite(array).all():
@@ -50,7 +50,7 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
 
 
 def _from_npz(path: Path) -> tuple[float, dict[str, Array]]:
-    with np.load(path) as archive:
+    with np.load(path, allow_pickle=False) as archive:
         return float(archive["period"]), {name: np.array(archive[name], float) for name in SHAPES}
 
 
