@@ -85,6 +85,9 @@ def fields_of(kind: Any) -> dict[str, Any]:
 
 
 def _check_keys(value: Any, kind: Any, source: str, path: str) -> None:
+    if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
+        choices = ", ".join(map(str, typing.get_args(kind)))
+        raise BadRequest(f"{source}: {path} is {value!r}; accepted: {choices}")
     accepted = fields_of(kind)
     if not accepted or not isinstance(value, dict):
         return
