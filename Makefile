@@ -38,9 +38,8 @@ $(VENV)/installed-dev: pyproject.toml $(VENV)/installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
 	@touch $@
 
-# Crocoddyl's wheel was built on Pinocchio 4.0 and crashes on the version Saltus uses.
-$(PEERS)/installed: Makefile
+$(PEERS)/installed: saltus/benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/pip install $(PIP_FLAGS) crocoddyl==3.2.1 pin==4.0.0 libpinocchio==4.0.0 'numpy>=2,<3'
+	$(PEERS)/bin/pip install $(PIP_FLAGS) --requirement saltus/benchmarks/peers.txt
 	$(PEERS)/bin/python -c 'import crocoddyl, pinocchio'
 	@touch $@

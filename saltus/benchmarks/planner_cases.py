@@ -1,0 +1,103 @@
+"""Walking states, a little pushed, from which ours and the peer plan: the same for both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.a1_model import A1Model
+from controller.hilqr_planner import solver_options
+from controller.planner_options import PlannerOptions
+from controller.reference_gains import with_gains
+from controller.references import make_reference
+from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from hybrid.hilqr import Hilqr
+from robots.a1.constants import FOOT_NAMES, MJCF_PATH
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.state import integrate
+from sim_bridge.rollout_threaded import ThreadedRollout
+
+Array = NDArray[np.float64]
+
+SPEED = 0.2  # of the walk [m/s]
+THREADS = 2
+# Standard deviations of the perturbation of x0: position, tilt, joints, and their velocities.
+SPREAD = np.repeat([0.0, 0.02, 0.02, 0.2, 0.1, 0.1], [3, 3, 12, 3, 3, 12])  # [m, rad, m/s, rad/s]
+
+
+class Case(NamedTuple):
+    """A state to plan from, and the reference from there on."""
+
+    x0: Array  # (37,)
+    window: ReferenceWindow
+
+
+class Workbench(NamedTuple):
+    """Our planner in parts, as the planner process puts it together."""
+
+    options: PlannerOptions
+    backend: ThreadedRollout
+    model: A1Model
+    solver: Hilqr
+    reference: ReferenceTrajectory
+
+
+def make_workbench() -> Workbench:
+    """The planner's own classes with 8 step sizes, 50 knots of 10 ms and 2 substeps a knot.
+
+    The tolerance is zero, so that no iteration ends before its line search.
+    """
+    options = msgspec.structs.replace(PlannerOptions(), tolerance=0.0, threads=THREADS)
+    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
+    robot = load_pinocchio()
+    dynamics = ContactDynamics(robot, foot_frame_ids(robot))
+    model = A1Model(dynamics, backend, options.cost, options.period)
+    reference = make_reference("walk", SPEED, options.period)
+    solver = Hilqr(model, solver_options(options))
+    return Workbench(options, backend, model, solver, with_gains(reference, model, options.knots))
+
+
+def make_cases(bench: Workbench, count: int, seed: int = 0) -> list[Case]:
+    """`count` states spread over the stride, each perturbed at random."""
+    reference, rng = bench.reference, np.random.default_rng(seed)
+    cases = []
+    for i in range(count):
+        start = reference.size - reference.loop + (i * reference.loop) // count
+        window = reference.window(start, bench.options.knots)
+        q, v = integrate(window.q[0], window.v[0], SPREAD * rng.normal(size=36))
+        cases.append(Case(np.concatenate([q, v]), window))
+    return cases
+
+
+def save_cases(path: Path, bench: Workbench, cases: list[Case]) -> None:
+    """Write what the peer needs to pose the same problems.
+
+    The npz holds: mjcf, feet, period, threads; per case x0 (37,), states (N+1, 37), inputs
+    (N, 12), contacts (N+1, 4); state_weights (36,), terminal_scale, input_weights (12,).
+    """
+    options, cost = bench.options, bench.options.cost
+    windows = [case.window for case in cases]
+    np.savez(
+        path,
+        mjcf=str(MJCF_PATH),
+        feet=np.array([f"{foot}_foot" for foot in FOOT_NAMES]),
+        period=options.period,
+        threads=THREADS,
+        x0=[case.x0 for case in cases],
+        states=[np.hstack([window.q, window.v]) for window in windows],
+        inputs=[window.inputs for window in windows],
+        contacts=[window.contacts for window in windows],
+        state_weights=cost.state_weights(),
+        terminal_scale=cost.terminal_scale,
+        # Ours scale with the contact force; the peer takes the mean of a leg that carries a quarter.
+        input_weights=np.full(12, cost.input_unloaded - 0.25 * _span(options)),
+    )
+
+
+def _span(options: PlannerOptions) -> float:
+    return options.cost.input_unloaded - options.cost.input_loaded

@@ -1,0 +1,98 @@
+"""Times of one HiLQR iteration as a whole, of its stages, and of the bare physics in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from controller.hilqr_planner import reference_policy
+from hybrid.hilqr import Policies, backward_pass, compose
+from saltus.benchmarks.planner_cases import Array, Case, Workbench
+
+
+class Times:
+    """Samples of each named thing [ms]."""
+
+    def __init__(self) -> None:
+        self._samples: dict[str, list[float]] = {}
+
+    def add(self, name: str, milliseconds: Iterable[float]) -> None:
+        """Append samples [ms]."""
+        self._samples.setdefault(name, []).extend(milliseconds)
+
+    def call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call, add the time, return the result."""
+        begin = perf_counter()
+        result = function(*arguments)
+        self.add(name, [1e3 * (perf_counter() - begin)])
+        return result
+
+    def median(self, name: str) -> float:
+        """Median of a thing's samples [ms]."""
+        return float(np.median(self._samples[name]))
+
+    def spread(self, name: str) -> tuple[float, float]:
+        """10th and 90th percentiles [ms]."""
+        low, high = np.percentile(self._samples[name], [10.0, 90.0])
+        return float(low), float(high)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row for each thing."""
+        rows = []
+        for name, samples in self._samples.items():
+            low, high = self.spread(name)
+            rows.append({
+                "name": name, "median_ms": self.median(name), "p10_ms": low, "p90_ms": high,
+                "n": len(samples), "ratio": None, "at_most": None,
+            })  # fmt: skip
+        return rows
+
+
+class StageTimer:
+    """Measures one case: the iteration, its stages apart, and the physics alone."""
+
+    def __init__(self, bench: Workbench) -> None:
+        """Bind the planner's parts."""
+        self._bench = bench
+
+    def measure(self, case: Case, times: Times) -> None:
+        """Add one sample of each thing.
+
+        The iteration starts where the planner's does: at the rollout of the reference's policy
+        from x0, with the reference as the ninth candidate.
+        """
+        bench, solver, model = self._bench, self._bench.solver, self._bench.model
+        model.track(case.window)
+        extra = reference_policy(case.window)
+        solver.regularisation.reset()
+        trajectory = solver.start(case.x0, extra)
+        assert trajectory is not None, "a benchmark's case diverged"
+        step = times.call("iteration", solver.iterate, case.x0, trajectory, extra)
+        assert step.status in ("improved", "rejected"), step.status
+        linear = times.call("linearise", model.linearise, trajectory)
+        A, B = compose(linear)
+        cost = times.call("quadratise", model.quadratise, trajectory)
+        backward = times.call("backward", backward_pass, A, B, cost, 0.0, bench.options.damping)
+        own = Policies.of(
+            trajectory.states, trajectory.inputs, backward.gains, backward.feedforward,
+            bench.options.step_sizes,
+        )  # fmt: skip
+        rollouts = times.call("line_search", model.roll_out, case.x0, own.join(extra))
+        times.call("bare_stepping", self._replay, self._prepare(case.x0, len(rollouts.inputs)),
+                   np.ascontiguousarray(rollouts.inputs.swapaxes(0, 1)))  # fmt: skip
+
+    def _prepare(self, x0: Array, candidates: int) -> Any:
+        """MuJoCo's own batch of the same model and threads, at x0."""
+        bound = self._bench.backend.batch(candidates)
+        bound.reset(x0)
+        return bound
+
+    def _replay(self, bound: Any, torques: Array) -> None:
+        """Step the batch under the line search's torques (N, C, 12): no policy, no record."""
+        step, ctrl, substeps = bound.batch.step, bound.ctrl, self._bench.backend.substeps
+        for torque in torques:
+            ctrl[:] = torque
+            step(nstep=substeps)
