@@ -94,7 +94,7 @@ def save_cases(path: Path, bench: Workbench, cases: list[Case]) -> None:
         contacts=[window.contacts for window in windows],
         state_weights=cost.state_weights(),
         terminal_scale=cost.terminal_scale,
-        # Ours scale with the contact force; the peer takes the mean of a leg that carries a quarter.
+        # Ours scale with the contact force; the peer takes those of a leg that carries a quarter.
         input_weights=np.full(12, cost.input_unloaded - 0.25 * _span(options)),
     )
 
