@@ -30,13 +30,17 @@ def launch(
     json: JsonOption = False,
 ) -> int:
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
-    from saltus.configuration import load_launch  # the numeric stack takes a second to load
+    from saltus import assembly  # the numeric stack takes a second to load
+    from saltus.configuration import load_launch
     from saltus.launcher import launch as run
+    from saltus.run_picture import leave_picture
     from saltus.summary import readable_summary
 
     config = load_launch(name_or_file, assignments or (), mode, duration)
     outcome = run(config, record)
     if record:
+        seconds = float(outcome.summary["simulated_s"])
+        leave_picture(record, seconds, assembly.event_times(config))
         say(f"run folder: {record}")
     if json:
         print_json(outcome.summary)
