@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from controller.references.trajectory import ReferenceWindow
 from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory, Transition
 from robots.contact_dynamics import ContactDynamics
+from robots.touchdown import touchdown
 from robots.trajectory_derivatives import TrajectoryDerivatives
 
 Array = NDArray[np.float64]
@@ -108,9 +109,45 @@ class A1Model:
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
+        states, inputs = trajectory.states, trajectory.inputs
         contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
-        found = self._derivatives.compute(
-            trajectory.states, trajectory.inputs, contacts, self.period, APPROACH_SPEED
-        )
-        landings = zip(found.knot.tolist(), found.saltation, found.reset_jacobian, strict=True)
-        return Linearisation(found.A, found.B, [Transition(*landing) for landing in landings])
+        pending = self._derivatives.start(states, inputs, contacts, self.period)
+        landings = contacts[1:] > contacts[:-1]
+        transitions: list[Transition] = []
+        for k in np.flatnonzero(landings.any(axis=1)):
+            event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
+                           np.flatnonzero(landings[k]))  # fmt: skip
+            transitions += self._touchdowns(event)
+        A, B = pending.finish()
+        return Linearisation(A, B, transitions)
+
+    def _touchdowns(self, event: _Event) -> list[Transition]:
+        """Saltation matrices of the feet that land, in increasing order of their index.
+
+        The last one takes the next knot's torque for its F+: an optimal input jumps at an event,
+        and the event sits on the border between the two knots.
+        """
+        q, v = event.before[:19], event.before[19:]
+        _, v = self.dynamics.step(q, v, event.inputs, event.contacts, self.period)
+        q, contacts = event.after[:19], event.contacts.copy()
+        transitions = []
+        for foot in event.landing:
+            after = event.inputs_after if foot == event.landing[-1] else event.inputs
+            impact = touchdown(
+                self.dynamics, q, v, event.inputs, contacts, int(foot), APPROACH_SPEED, after
+            )
+            transitions.append(Transition(event.knot, impact.saltation, impact.reset_jacobian))
+            v, contacts[foot] = impact.v_plus, 1.0
+        return transitions
+
+
+class _Event(NamedTuple):
+    """The knot in which feet land, and the states on both sides of it."""
+
+    knot: int
+    before: Array
+    after: Array
+    inputs: Array
+    inputs_after: Array
+    contacts: Array
+    landing: NDArray[np.int64]

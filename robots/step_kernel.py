@@ -39,12 +39,6 @@ class Elimination(NamedTuple):
     P: Array  # (4, 3, 6) joints' acceleration = G r - P b
 
 
-@njit(cache=True)
-def make_elimination() -> Elimination:
-    """Allocate."""
-    return Elimination(np.empty((6, 6)), np.empty((4, 3, 3)), np.empty((4, 3, 6)))
-
-
 @njit(cache=True, error_model="numpy")
 def invert3(m: Array, out: Array) -> None:
     """Write the inverse of m (3, 3)."""
@@ -58,7 +52,7 @@ def invert3(m: Array, out: Array) -> None:
 
 
 @njit(cache=True)
-def carry(p: Array, out: Array) -> None:
+def _carry(p: Array, out: Array) -> None:
     """Write X = [1, -[p]x] (3, 6)."""
     out[:] = 0.0
     for i in range(3):
@@ -82,7 +76,7 @@ def eliminate(base_inertia: Array, legs: Legs, contacts: Array, e: Elimination) 
             for k in range(3):
                 jacobian[:, k] = legs.J[i, k]
             invert3(jacobian, e.G[i])
-            carry(legs.p[i], X)
+            _carry(legs.p[i], X)
         else:
             invert3(M, e.G[i])
             X[:] = M_b
@@ -194,10 +188,10 @@ def acceleration_derivatives(
     w, qd = v[3:6], v[6:].reshape(4, 3)
     gravity = rotation_from_quaternion(q[3:7]).T @ tree.gravity
     b, f = np.empty(6), np.zeros((4, 3))
-    qdd = accelerate(tree, q, w, qd, tau, contacts, gravity, legs, e, b, f)
+    qdd = _accelerate(tree, q, w, qd, tau, contacts, gravity, legs, e, b, f)
     base, joints = np.zeros((6, COLUMNS)), np.zeros((4, 3, COLUMNS))
     feet, out = np.zeros((4, 3, COLUMNS)), np.empty((18, COLUMNS))
-    inertial_columns(tree, w, qd, qdd, b, f, contacts, gravity, legs, base, joints)
+    _inertial_columns(tree, w, qd, qdd, b, f, contacts, gravity, legs, base, joints)
     for i in range(4):
         for k in range(3):
             joints[i, k, _TAU + 3 * i + k] = 1.0
@@ -208,7 +202,7 @@ def acceleration_derivatives(
 
 
 @njit(cache=True)
-def accelerate(
+def _accelerate(
     tree: LegTree, q: Array, w: Array, qd: Array, tau: Array, contacts: Array, gravity: Array,
     legs: Legs, e: Elimination, b: Array, f: Array,
 ) -> Array:  # fmt: skip
@@ -235,12 +229,12 @@ def accelerate(
     qdd = out[6:, 0].copy().reshape(4, 3)
     for i in range(4):
         if contacts[i] > 0.5:
-            foot_force(i, b, qdd[i], torques[i, :, 0], legs, e.G[i], f[i])
+            _foot_force(i, b, qdd[i], torques[i, :, 0], legs, e.G[i], f[i])
     return qdd
 
 
 @njit(cache=True)
-def foot_force(
+def _foot_force(
     i: int, b: Array, qdd: Array, torques: Array, legs: Legs, inverse: Array, f: Array
 ) -> None:
     """f = J^-T (M_b' b + M qdd - torques), in the base's axes [N]."""
@@ -255,7 +249,7 @@ def foot_force(
 
 
 @njit(cache=True)
-def inertial_columns(
+def _inertial_columns(
     tree: LegTree, w: Array, qd: Array, qdd: Array, b: Array, f: Array, contacts: Array,
     gravity: Array, legs: Legs, base: Array, joints: Array,
 ) -> None:  # fmt: skip
@@ -382,7 +376,8 @@ def linearise_steps(
         first, last: knots.
         A: (N, 36, 36), filled; B: (N, 36, 12), filled.
     """
-    legs, e = make_legs(), make_elimination()
+    legs = make_legs()
+    e = Elimination(np.empty((6, 6)), np.empty((4, 3, 3)), np.empty((4, 3, 6)))
     a, a_q, a_v, a_tau = np.empty(18), np.empty((18, 18)), np.empty((18, 18)), np.empty((18, 12))
     for k in range(first, last):
         q, v = states[k, :19], states[k, 19:]
