@@ -12,7 +12,6 @@ from controller.tracking_cost import CostOptions, expand_costs, input_weights, t
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory, Transition
 from robots.contact_dynamics import ContactDynamics
 from robots.touchdown import touchdown
-from robots.trajectory_derivatives import TrajectoryDerivatives
 
 Array = NDArray[np.float64]
 
@@ -71,12 +70,9 @@ class A1Model:
         backend: RolloutBackend,
         cost: CostOptions,
         period: float,
-        threads: int = 1,
     ) -> None:
-        """`period` is the time between knots [s]; `threads` linearise together."""
+        """`period` is the time between knots [s]."""
         self.dynamics, self.backend, self.period = dynamics, backend, period
-        frames = dynamics.sets.foot_frames
-        self._derivatives = TrajectoryDerivatives(dynamics.model, frames, threads)
         self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
         self._state_weights = cost.state_weights()
         self._terminal_weights = cost.terminal_scale * self._state_weights
@@ -111,14 +107,18 @@ class A1Model:
         """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
         states, inputs = trajectory.states, trajectory.inputs
         contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
-        pending = self._derivatives.start(states, inputs, contacts, self.period)
-        landings = contacts[1:] > contacts[:-1]
+        knots = len(inputs)
+        A, B = np.empty((knots, 36, 36)), np.empty((knots, 36, 12))
         transitions: list[Transition] = []
-        for k in np.flatnonzero(landings.any(axis=1)):
-            event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
-                           np.flatnonzero(landings[k]))  # fmt: skip
-            transitions += self._touchdowns(event)
-        A, B = pending.finish()
+        for k in range(knots):
+            q, v = states[k, :19], states[k, 19:]
+            A[k], B[k] = self.dynamics.step_derivatives(q, v, inputs[k], contacts[k], self.period)
+            if k + 1 < knots:
+                landing = np.flatnonzero(contacts[k + 1] > contacts[k])
+                if landing.size:
+                    event = _Event(k, states[k], states[k + 1], inputs[k], inputs[k + 1],
+                                   contacts[k], landing)  # fmt: skip
+                    transitions += self._touchdowns(event)
         return Linearisation(A, B, transitions)
 
     def _touchdowns(self, event: _Event) -> list[Transition]:

@@ -47,7 +47,7 @@ class HilqrPlanner:
         model = load_pinocchio()
         dynamics = ContactDynamics(model, foot_frame_ids(model))
         self.options = options
-        self.model = A1Model(dynamics, backend, options.cost, options.period, options.threads)
+        self.model = A1Model(dynamics, backend, options.cost, options.period)
         self.reference = with_gains(reference, self.model, options.knots)
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))

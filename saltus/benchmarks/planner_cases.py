@@ -56,7 +56,7 @@ def make_workbench() -> Workbench:
     backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
     robot = load_pinocchio()
     dynamics = ContactDynamics(robot, foot_frame_ids(robot))
-    model = A1Model(dynamics, backend, options.cost, options.period, options.threads)
+    model = A1Model(dynamics, backend, options.cost, options.period)
     reference = make_reference("walk", SPEED, options.period)
     solver = Hilqr(model, solver_options(options))
     return Workbench(options, backend, model, solver, with_gains(reference, model, options.knots))
