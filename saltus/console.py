@@ -38,6 +38,8 @@ def print_table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.3f}" if isinstance(value, float) else str(value)
