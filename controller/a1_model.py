@@ -109,16 +109,16 @@ class A1Model:
         contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
         knots = len(inputs)
         A, B = np.empty((knots, 36, 36)), np.empty((knots, 36, 12))
+        for q, v, u, feet, *out in zip(
+            states[:, :19], states[:, 19:], inputs, contacts, A, B, strict=False
+        ):
+            self.dynamics.step_derivatives_into(q, v, u, feet, self.period, *out)
+        landings = contacts[1:] > contacts[:-1]
         transitions: list[Transition] = []
-        for k in range(knots):
-            q, v = states[k, :19], states[k, 19:]
-            A[k], B[k] = self.dynamics.step_derivatives(q, v, inputs[k], contacts[k], self.period)
-            if k + 1 < knots:
-                landing = np.flatnonzero(contacts[k + 1] > contacts[k])
-                if landing.size:
-                    event = _Event(k, states[k], states[k + 1], inputs[k], inputs[k + 1],
-                                   contacts[k], landing)  # fmt: skip
-                    transitions += self._touchdowns(event)
+        for k in np.flatnonzero(landings.any(axis=1)):
+            event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
+                           np.flatnonzero(landings[k]))  # fmt: skip
+            transitions += self._touchdowns(event)
         return Linearisation(A, B, transitions)
 
     def _touchdowns(self, event: _Event) -> list[Transition]:

@@ -69,9 +69,19 @@ class ContactDynamics:
 
         Analytic, from Pinocchio's derivatives of the constrained dynamics. The arrays are new.
         """
+        size = 2 * self.model.nv
+        A, B = np.empty((size, size)), np.empty((size, self.model.nv - 6))
+        self.step_derivatives_into(q, v, tau, contacts, dt, A, B)
+        return A, B
+
+    def step_derivatives_into(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float,
+        A: Array, B: Array,
+    ) -> None:  # fmt: skip
+        """Write the derivatives of `step` to A (36, 36) and B (36, 12)."""
         contact_set = self.sets.get(mask_of(contacts))
         a = self._solve(contact_set, q, v, tau)
-        return _assemble_step(v, a, *self._differentiate(contact_set), dt)
+        _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
 
     def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
         """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
@@ -115,19 +125,17 @@ def _exp3_right_jacobian(phi: Array) -> Array:
 
 @njit(cache=True)
 def _assemble_step(
-    v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float
-) -> tuple[Array, Array]:
-    """Return A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration.
+    v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float, A: Array, B: Array
+) -> None:
+    """Write A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration.
 
     With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
     dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
     """
     v_next = v + dt * a
     nv = v.shape[0]
-    A = np.empty((2 * nv, 2 * nv))
     A[nv:, :nv] = dt * a_q
     A[nv:, nv:] = dt * a_v
-    B = np.empty((2 * nv, nv - 6))
     B[nv:] = dt * a_tau[:, 6:]
     for i in range(nv):
         A[nv + i, nv + i] += 1.0  # the velocity half: dv+ = dv + dt da
@@ -145,7 +153,6 @@ def _assemble_step(
     A[:3, :3] += rotation
     A[:3, 3:6] -= linear @ skew(v_next[:3])
     A[3:6, 3:6] += rotation
-    return A, B
 
 
 @njit(cache=True)
