@@ -12,6 +12,7 @@ from controller.tracking_cost import CostOptions, expand_costs, input_weights, t
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory, Transition
 from robots.contact_dynamics import ContactDynamics
 from robots.touchdown import touchdown
+from robots.trajectory_derivatives import TrajectoryDerivatives
 
 Array = NDArray[np.float64]
 
@@ -70,14 +71,24 @@ class A1Model:
         backend: RolloutBackend,
         cost: CostOptions,
         period: float,
+        knots: int = 0,
+        helper: bool = False,
     ) -> None:
-        """`period` is the time between knots [s]."""
+        """`period` is the time between knots [s].
+
+        With `helper`, a process shares the linearisation of trajectories of up to `knots`.
+        """
+        self._derivatives = TrajectoryDerivatives(dynamics, knots, helper)
         self.dynamics, self.backend, self.period = dynamics, backend, period
         self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
         self._state_weights = cost.state_weights()
         self._terminal_weights = cost.terminal_scale * self._state_weights
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
+
+    def wait_for_helper(self, timeout_s: float) -> bool:
+        """Wait until the helper process has started; False when it has not after `timeout_s`."""
+        return self._derivatives.wait_for_helper(timeout_s)
 
     def track(self, window: ReferenceWindow) -> None:
         """Set the reference that the cost measures against."""
@@ -107,19 +118,17 @@ class A1Model:
         """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
         states, inputs = trajectory.states, trajectory.inputs
         contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
-        knots = len(inputs)
-        A, B = np.empty((knots, 36, 36)), np.empty((knots, 36, 12))
-        for q, v, u, feet, *out in zip(
-            states[:, :19], states[:, 19:], inputs, contacts, A, B, strict=False
-        ):
-            self.dynamics.step_derivatives_into(q, v, u, feet, self.period, *out)
         landings = contacts[1:] > contacts[:-1]
+        # A touchdown takes as long as three knots.
+        self._derivatives.start(
+            states, inputs, contacts, self.period, meanwhile=3 * int(landings.sum())
+        )
         transitions: list[Transition] = []
         for k in np.flatnonzero(landings.any(axis=1)):
             event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
                            np.flatnonzero(landings[k]))  # fmt: skip
             transitions += self._touchdowns(event)
-        return Linearisation(A, B, transitions)
+        return Linearisation(*self._derivatives.finish(), transitions)
 
     def _touchdowns(self, event: _Event) -> list[Transition]:
         """Saltation matrices of the feet that land, in increasing order of their index.

@@ -47,7 +47,9 @@ class HilqrPlanner:
         model = load_pinocchio()
         dynamics = ContactDynamics(model, foot_frame_ids(model))
         self.options = options
-        self.model = A1Model(dynamics, backend, options.cost, options.period)
+        self.model = A1Model(
+            dynamics, backend, options.cost, options.period, options.knots, options.threads > 1
+        )
         self.reference = with_gains(reference, self.model, options.knots)
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))

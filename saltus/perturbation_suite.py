@@ -1,8 +1,9 @@
 """Perturbation suites: one run per trial, a row for each, and success counted by magnitude."""
 
-from collections.abc import Iterator
+from collections.abc import os
 from typing import Any, NamedTuple, cast
 
+import Iterator
 import msgspec
 import numpy as np
 from joblib import Parallel, delayed
@@ -52,7 +53,7 @@ def run_suite(name_or_path: str, controller: str, mode: str, jobs: int) -> Suite
         suite = read_suite(path)
     except SuiteError as error:
         raise BadRequest(str(error)) from error
-    trials = make_trials(suite, controller, mode, str(path))
+    trials = [_share_cores(t, jobs) for t in make_trials(suite, controller, mode, str(path))]
     warmup.ensure_compiled(trials[0].config)
     run = run_paused if mode == "paused" else run_realtime
     rows: list[Row] = []
@@ -63,6 +64,14 @@ def run_suite(name_or_path: str, controller: str, mode: str, jobs: int) -> Suite
             rows.append(row)
             progress.show(len(rows), f"{sum(not row['fell'] for row in rows)} on their feet")
     return SuiteResult(rows, summarise(rows))
+
+
+def _share_cores(trial: Trial, jobs: int) -> Trial:
+    """The trial with no more planner threads than its share of the cores; results are the same."""
+    hilqr = trial.config.hilqr
+    threads = min(hilqr.threads, max(1, len(os.sched_getaffinity(0)) // jobs))
+    hilqr = msgspec.structs.replace(hilqr, threads=threads)
+    return trial._replace(config=msgspec.structs.replace(trial.config, hilqr=hilqr))
 
 
 def make_trials(suite: Suite, controller: str, mode: str, source: str) -> list[Trial]:

@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 
 SPEED = 0.2  # of the walk [m/s]
 THREADS = 2
+HELPER_S = 60.0  # longest time that the planner's helper process may take to start [s]
 # Standard deviations of the perturbation of x0: position, tilt, joints, and their velocities.
 SPREAD = np.repeat([0.0, 0.02, 0.02, 0.2, 0.1, 0.1], [3, 3, 12, 3, 3, 12])  # [m, rad, m/s, rad/s]
 
@@ -56,7 +57,10 @@ def make_workbench() -> Workbench:
     backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
     robot = load_pinocchio()
     dynamics = ContactDynamics(robot, foot_frame_ids(robot))
-    model = A1Model(dynamics, backend, options.cost, options.period)
+    model = A1Model(
+        dynamics, backend, options.cost, options.period, options.knots, options.threads > 1
+    )
+    model.wait_for_helper(HELPER_S)
     reference = make_reference("walk", SPEED, options.period)
     solver = Hilqr(model, solver_options(options))
     return Workbench(options, backend, model, solver, with_gains(reference, model, options.knots))
