@@ -1,9 +1,9 @@
 """Perturbation suites: one run per trial, a row for each, and success counted by magnitude."""
 
-from collections.abc import os
+import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
 
-import Iterator
 import msgspec
 import numpy as np
 from joblib import Parallel, delayed
