@@ -31,7 +31,7 @@ def print_table(title: str, rows: list[dict[str, Any]]) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output."""
     table = Table(title=title, title_justify="left")
     for key in rows[0] if rows else []:
-        table.add_column(key.replace("_", " "))
+        table.add_column(key.replace("_", " "), overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     Console(highlight=False).print(table)

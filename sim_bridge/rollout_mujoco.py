@@ -43,10 +43,8 @@ class MujocoRollout:
     depend on the number of threads. The torque is held over a knot and limited to the motors'.
     """
 
-    def __init__(
-        self, knots: int, period: float, substeps: int = 2, threads: int = 2, capacity: int = 9
-    ) -> None:
-        """`period` is the time between knots [s], `capacity` the most candidates of a call."""
+    def __init__(self, knots: int, period: float, substeps: int = 2, threads: int = 2) -> None:
+        """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
         self.knots, self.period, self.substeps = knots, period, substeps
         self.model = planning_model(period / substeps)
@@ -55,7 +53,6 @@ class MujocoRollout:
         self._foot_slice = touch_slice(self.model)
         self._single_model = planning_model(0.001)
         self._single = mujoco.MjData(self._single_model)
-        self.batch(capacity)
 
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""
@@ -113,13 +110,7 @@ class _BoundBatch:
     def reset(self, x0: Array) -> None:
         """Put every simulation at x0, with no memory of the last call (repeatable to the bit)."""
         self.batch.state[:] = self._start
-        q, v = x0[:19], x0[19:]
-        set_state(self.qpos, self.qvel, q, v)
-
-
-def set_state(qpos: Array, qvel: Array, q: Array, v: Array) -> None:
-    """Write one state in Pinocchio's convention into every row of MuJoCo's arrays."""
-    qpos[:], qvel[:] = mujoco_from_pinocchio(q, v)
+        self.qpos[:], self.qvel[:] = mujoco_from_pinocchio(x0[:19], x0[19:])
 
 
 def planning_model(timestep: float) -> mujoco.MjModel:

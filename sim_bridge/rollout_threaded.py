@@ -29,12 +29,10 @@ class ThreadedRollout(MujocoRollout):
     without its Python package's guard: an error that is fatal to MuJoCo would end the process.
     """
 
-    def __init__(
-        self, knots: int, period: float, substeps: int = 2, threads: int = 2, capacity: int = 9
-    ) -> None:
-        """`period` is the time between knots [s], `capacity` the most candidates of a call."""
-        super().__init__(knots, period, substeps, threads, capacity)
-        self._simulations = [_Simulation(self.model) for _ in range(capacity)]
+    def __init__(self, knots: int, period: float, substeps: int = 2, threads: int = 2) -> None:
+        """`period` is the time between knots [s], `substeps` the physics steps within it."""
+        super().__init__(knots, period, substeps, threads)
+        self._simulations: list[_Simulation] = []  # one a candidate, made at their first use
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:

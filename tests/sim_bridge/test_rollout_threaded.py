@@ -32,8 +32,8 @@ def policies(candidates: int, seed: int = 0) -> Policies:
 def test_equals_the_batch_to_the_bit(threads):
     x0 = STAND.copy()
     x0[19:] = 0.3 * np.random.default_rng(1).normal(size=18)
-    batch, threaded = MujocoRollout(KNOTS, PERIOD), ThreadedRollout(KNOTS, PERIOD, 2, threads, 4)
-    for count in (9, 1, 9):  # more than its capacity, and again after another call
+    batch, threaded = MujocoRollout(KNOTS, PERIOD), ThreadedRollout(KNOTS, PERIOD, 2, threads)
+    for count in (4, 9, 1, 9):  # more than before, and again after another call
         policy = policies(count)
         expected, found = batch.roll_out(x0, policy), threaded.roll_out(x0, policy)
         for left, right in zip(expected, found, strict=True):
