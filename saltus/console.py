@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -29,7 +30,7 @@ def print_lines(lines: list[str]) -> None:
 
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for key in rows[0] if rows else []:
         table.add_column(key.replace("_", " "), overflow="fold")
     for row in rows:
@@ -42,6 +43,8 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return " ".join(f"{item:g}" for item in value)
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
