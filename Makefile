@@ -22,8 +22,9 @@ slow: $(VENV)/installed-dev  ## the tests that take minutes
 
 peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, Crocoddyl
 
-clean:
+clean:  ## environments, and compiled code, which does not notice edits in a file it calls into
 	rm -rf $(VENV) $(PEERS)
+	find . -name '*.nb[ic]' -delete
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
