@@ -53,7 +53,9 @@ class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         knots: length of the horizon; period: time between knots [s].
         iterations: most HiLQR iterations of a solve.
         step_sizes: of the line search; the reference's policy is one candidate more.
-        substeps: physics steps within a knot; threads: of the physics.
+        substeps: physics steps within a knot.
+        threads: of the physics; with two or more, a helper process shares the linearisation, so a
+            script that makes a planner needs the usual `if __name__ == "__main__":`.
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
         variant: "xi" carries the value function with saltation matrices, "dxr" with the Jacobian
