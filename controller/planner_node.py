@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from time import perf_counter
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
 
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -80,9 +82,13 @@ def run(
     Real time: always from the newest estimate, predicted ahead by the expected solve time; each
     better trajectory is published at once, and a solve is abandoned after `time_limit` [s].
 
+    An exception from the planner is counted and logged once; the plan of that solve says "failed",
+    which no tracker follows.
+
     Returns:
-        The report: solves, solve_ms, rate_hz, statuses, undecodable frames.
+        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames.
     """
+    errors = 0
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     tick = 0
@@ -94,10 +100,27 @@ def run(
             estimate = estimates.wait(WAIT_S)
         if estimate is None:
             continue
-        plan = _timed_solve(planner, estimate, plans, times, 0.0 if clock.paused else time_limit)
+        try:
+            limit = 0.0 if clock.paused else time_limit
+            plan = _timed_solve(planner, estimate, plans, times, limit)
+        except Exception:
+            if errors == 0:
+                logging.exception("planner: no plan from the estimate of tick %d", estimate.tick)
+            errors += 1
+            plan = no_plan(estimate)
         statuses[plan.status] += 1
         plans.send(plan)
-    return {**times.report(), "statuses": dict(statuses), "undecodable": estimates.undecodable}
+    counts = {"errors": errors, "undecodable": estimates.undecodable}
+    return {**times.report(), "statuses": dict(statuses), **counts}
+
+
+def no_plan(estimate: StateEstimate) -> Plan:
+    """The shortest plan that there is, with status "failed"."""
+    return Plan(
+        id=0, tick=estimate.tick, time=estimate.time, period=1.0, states_q=np.zeros((2, 19)),
+        states_v=np.zeros((2, 18)), inputs=np.zeros((1, 12)), gains=np.zeros((1, 12, 36)),
+        contacts=np.zeros((1, 4)), cost=float("inf"), iterations=0, solve_s=0.0, status="failed",
+    )  # fmt: skip
 
 
 def _timed_solve(

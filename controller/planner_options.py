@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
 from controller.tracking_cost import CostOptions
 
 
-class _Search(Protocol):
-    """What a line search is made of."""
-
-    @property
-    def step_sizes(self) -> tuple[float, ...]: ...
-
-
-def _check_search(options: _Search) -> None:
-    for name in ("iterations", "substeps", "threads"):
-        if getattr(options, name) < 1:
-            raise ValueError(f"{name} is {getattr(options, name)}; give 1 or more")
-    steps = options.step_sizes
-    if not steps or not all(0.0 < step <= 1.0 for step in steps):
-        raise ValueError(f"step_sizes is {list(steps)}; give one or more, above 0 and up to 1")
-
-
-class RealtimePlanning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the planner does differently when the robot does not wait for it (6.4.4).
+class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How hard the planner looks for a better trajectory.
 
     Attributes:
-        iterations, step_sizes, substeps, threads: in place of those of `PlannerOptions`.
+        iterations: most HiLQR iterations of a solve.
+        step_sizes: of the line search; the reference's policy is one candidate more.
+        substeps: physics steps within a knot.
+        threads: of the physics; with two or more, a helper process shares the linearisation, so a
+            script that makes a planner needs the usual `if __name__ == "__main__":`.
+    """
+
+    iterations: int = 2
+    step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
+    substeps: int = 2
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        for name in ("iterations", "substeps", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; give 1 or more")
+        steps = self.step_sizes
+        if not steps or not all(0.0 < step <= 1.0 for step in steps):
+            raise ValueError(f"step_sizes is {list(steps)}; give one or more, above 0 and up to 1")
+
+
+class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
+    """How hard the planner looks when the robot does not wait for it (6.4.4).
+
+    Attributes:
         time_limit: a solve that lasts longer is abandoned [s].
     """
 
@@ -41,35 +50,26 @@ class RealtimePlanning(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        _check_search(self)
+        Search.__post_init__(self)
         if not self.time_limit > 0.0:
             raise ValueError(f"time_limit is {self.time_limit:g}; give seconds > 0")
 
 
-class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
     """How far and how hard the planner looks (6.4.4).
 
     Attributes:
         knots: length of the horizon; period: time between knots [s].
-        iterations: most HiLQR iterations of a solve.
-        step_sizes: of the line search; the reference's policy is one candidate more.
-        substeps: physics steps within a knot.
-        threads: of the physics; with two or more, a helper process shares the linearisation, so a
-            script that makes a planner needs the usual `if __name__ == "__main__":`.
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
         variant: "xi" carries the value function with saltation matrices, "dxr" with the Jacobian
             of the reset alone.
         cost: weights of the tracking cost.
-        realtime: what changes in real time.
+        realtime: the search in real time.
     """
 
     knots: int = 50
     period: float = 0.01
-    iterations: int = 2
-    step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
-    substeps: int = 2
-    threads: int = 2
     tolerance: float = 1e-3
     damping: float = 1e-6
     variant: Literal["xi", "dxr"] = "xi"
@@ -78,7 +78,7 @@ class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        _check_search(self)
+        Search.__post_init__(self)
         if self.knots < 2:
             raise ValueError(f"knots is {self.knots}; give 2 or more")
         if not 0.0 < self.period < 1.0:
@@ -87,9 +87,6 @@ class PlannerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("tolerance and damping must not be negative")
 
     def in_real_time(self) -> PlannerOptions:
-        """These options with those of real time put in."""
-        now = self.realtime
-        return msgspec.structs.replace(
-            self, iterations=now.iterations, step_sizes=now.step_sizes, substeps=now.substeps,
-            threads=now.threads,
-        )  # fmt: skip
+        """These options with the search of real time."""
+        search = {name: getattr(self.realtime, name) for name in Search.__struct_fields__}
+        return msgspec.structs.replace(self, **search)

@@ -7,6 +7,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
+from robots.a1.constants import TORQUE_LIMIT
+
 FRICTION = 0.5  # of the pyramid that the reference's forces stay in, below the real one [-]
 REGULARISATION = 1e-3  # weight of the force magnitudes against the base wrench [-]
 
@@ -46,7 +48,7 @@ class FeedForward:
             )
             columns.append(jacobian[:3].T @ self._edges)
         if not columns:
-            return np.clip(wrench[6:], -33.5, 33.5)
+            return np.clip(wrench[6:], -TORQUE_LIMIT, TORQUE_LIMIT)
         generators = np.hstack(columns)
         size = generators.shape[1]
         system = np.vstack([generators[:6], REGULARISATION * np.eye(size)])

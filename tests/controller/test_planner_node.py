@@ -1,0 +1,58 @@
+"""The planner's loop: one plan per asked tick in lock step, and a planner that raises."""
+
+import numpy as np
+
+from controller import planner_node
+from controller.planner_node import no_plan
+from runtime.clock import PausedClock
+from runtime.messages import StateEstimate
+
+
+def estimate(tick):
+    q = np.zeros(19)
+    q[6] = 1.0
+    return StateEstimate(
+        tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), contact=np.ones(4), status="ok"
+    )
+
+
+class Estimates:
+    """Answers lock step with the estimate of any tick."""
+
+    undecodable = 0
+
+    def wait_for(self, predicate, timeout_s, stop=None):
+        return next(e for e in map(estimate, range(0, 1000, 10)) if predicate(e))
+
+
+class Plans:
+    """Keeps what was sent and stops the loop after three plans."""
+
+    def __init__(self):
+        self.sent = []
+
+    def wait_for_subscribers(self, count, timeout_s, stop=None):
+        return True
+
+    def send(self, plan):
+        self.sent.append(plan)
+
+    def full(self):
+        return len(self.sent) == 3
+
+
+class Planner:
+    """Raises at tick 10, otherwise gives a plan of its tick."""
+
+    def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
+        if estimate.tick == 10:
+            raise FloatingPointError("tick 10")
+        return no_plan(estimate)
+
+
+def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
+    plans = Plans()
+    report = planner_node.run(Planner(), Estimates(), plans, PausedClock(1e-3), 10, plans.full)
+    assert [plan.tick for plan in plans.sent] == [0, 10, 20]
+    assert report["errors"] == 1 and report["solves"] == 2
+    assert plans.sent[1].status == "failed" and "tick 10" in caplog.text
