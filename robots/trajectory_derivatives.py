@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import weakref
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from multiprocessing.sharedctypes import RawArray
 from typing import Any, NamedTuple
 
@@ -123,6 +125,9 @@ class _Helper:
         )
         process.start()
         self.pid = process.pid
+        # The shared arrays go back to a common heap when this object goes, and the next helper
+        # gets them: nobody may still be writing there.
+        weakref.finalize(self, _end, process)
         theirs.close()
         self._ready = False
 
@@ -131,9 +136,7 @@ class _Helper:
         self._ready = self._ready or self._answered(patience)
         return self._ready
 
-    def ask(
-        self, share: int, states: Array, inputs: Array, contacts: Array, dt: float
-    ) -> bool:
+    def ask(self, share: int, states: Array, inputs: Array, contacts: Array, dt: float) -> bool:
         """Hand the first `share` knots over; False when nobody is there."""
         for name, rows in (("states", states), ("inputs", inputs), ("contacts", contacts)):
             self._views[name][:share] = rows[:share]
@@ -160,6 +163,11 @@ class _Helper:
             return False
         except (OSError, EOFError):
             return False
+
+
+def _end(process: BaseProcess) -> None:
+    process.kill()
+    process.join()
 
 
 def _serve(

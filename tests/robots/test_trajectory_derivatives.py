@@ -108,6 +108,14 @@ def test_a_helper_that_dies_is_done_without():
     assert derivatives.helper_pid is None
 
 
+def test_a_helper_is_gone_before_its_shared_arrays_are():
+    derivatives = TrajectoryDerivatives(dynamics(), KNOTS, helper=True)
+    pid = derivatives.helper_pid
+    assert alive(pid)
+    del derivatives
+    assert not alive(pid)
+
+
 def test_no_helper_outlives_a_caller_that_is_killed(tmp_path):
     script = tmp_path / "caller.py"
     script.write_text(ORPHAN)
