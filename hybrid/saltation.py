@@ -70,12 +70,11 @@ def saltation(
     The input is u (m,) before the event, and ``u_after`` after it where it jumps with the event.
     """
     reset = transition.reset(t, x, u)
-    reset_time = 0.0 if transition.reset_time is None else transition.reset_time(t, x, u)
     return saltation_matrix(
         transition.reset_state(t, x, u),
         system.modes[transition.source].flow(t, x, u),
         system.modes[transition.target].flow(t, reset, u if u_after is None else u_after),
         transition.guard_state(t, x, u),
         transition.guard_time(t, x, u),
-        reset_time,
+        transition.reset_time(t, x, u),
     )

@@ -2,17 +2,21 @@
 
 A system is a set of modes J, each with a vector field F on its domain D, and a set of directed
 transitions Gamma, each with a guard G = {x : g(t, x) <= 0} and a reset R. The input is held
-constant over a timestep and handed to every function as u (m,).
+constant over a timestep and handed to every function as u (m,). Modes may differ in dimension.
+
+Derivatives may be given; one that is left out is found by ``hybrid.derivatives``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hybrid.derivatives import jacobian
 
 Array = NDArray[np.float64]
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
@@ -26,17 +30,19 @@ class FlowMap(NamedTuple):
     jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]]  # D_x (n,n), D_u (n,m)
 
 
-@dataclass(frozen=True)
-class Mode:
-    """One discrete mode: its domain's dimension, its vector field and the field's derivatives."""
+class Derivative(NamedTuple):
+    """Derivative of a function of (t, x, u), called as that function is."""
 
-    name: str
-    state_dim: int  # n
-    input_dim: int  # m
-    flow: VectorFunction  # F(t, x, u) (n,)
-    flow_state: VectorFunction  # D_x F (n, n)
-    flow_input: VectorFunction  # D_u F (n, m)
-    flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
+    function: Callable[[float, Array, Array], Any]
+    by: Literal["time", "state", "input"]
+
+    def __call__(self, t: float, x: Array, u: Array) -> Any:
+        """The derivative at (t, x, u); its last axis is that of x or u."""
+        if self.by == "state":
+            return jacobian(lambda y: self.function(t, y, u), x)
+        if self.by == "input":
+            return jacobian(lambda v: self.function(t, x, v), u)
+        return jacobian(lambda s: self.function(s[0], x, u), np.array([t]))[..., 0]
 
 
 def zero_rate(t: float, x: Array, u: Array) -> float:
@@ -44,22 +50,73 @@ def zero_rate(t: float, x: Array, u: Array) -> float:
     return 0.0
 
 
+def to_be_found(t: float, x: Array, u: Array) -> Any:
+    """Stand in for a derivative that was left out; it is replaced and never called."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One discrete mode: its domain's dimension, its vector field and the field's derivatives."""
+
+    name: str
+    state_dim: int  # n
+    input_dim: int  # m, may be zero
+    flow: VectorFunction  # F(t, x, u) (n,)
+    flow_state: VectorFunction = to_be_found  # D_x F (n, n)
+    flow_input: VectorFunction = to_be_found  # D_u F (n, m)
+    flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
+
+    def __post_init__(self) -> None:
+        """Find the derivatives that were left out."""
+        _complete(self, "flow_state", self.flow, "state")
+        _complete(self, "flow_input", self.flow, "input")
+
+
 @dataclass(frozen=True)
 class Transition:
     """An edge (source, target) of Gamma: its guard, its reset, and their derivatives.
 
-    The guard must be positive in the domain and fall through zero at the event. ``reset_time``
-    left out means a reset that does not depend on time.
+    The guard must be positive in the domain and fall through zero at the event. With
+    ``time_invariant`` the derivatives by time are zero and need not be found.
     """
 
     source: int
     target: int
     guard: ScalarFunction  # g(t, x, u)
-    guard_state: VectorFunction  # D_x g (n_source,)
     reset: VectorFunction  # R(t, x, u) (n_target,)
-    reset_state: VectorFunction  # D_x R (n_target, n_source)
-    guard_time: ScalarFunction = zero_rate  # D_t g
-    reset_time: VectorFunction | None = None  # D_t R (n_target,)
+    guard_state: VectorFunction = to_be_found  # D_x g (n_source,)
+    reset_state: VectorFunction = to_be_found  # D_x R (n_target, n_source)
+    guard_time: ScalarFunction = to_be_found  # D_t g
+    reset_time: VectorFunction = to_be_found  # D_t R (n_target,)
+    name: str = ""
+    time_invariant: bool = False
+
+    def __post_init__(self) -> None:
+        """Find the derivatives that were left out."""
+        if self.time_invariant:
+            object.__setattr__(self, "guard_time", zero_rate)
+            object.__setattr__(self, "reset_time", _zero_reset_rate)
+        _complete(self, "guard_state", self.guard, "state")
+        _complete(self, "reset_state", self.reset, "state")
+        _complete(self, "guard_time", self.guard, "time")
+        _complete(self, "reset_time", self.reset, "time")
+
+    @property
+    def label(self) -> str:
+        """Name for messages: "impact (1, 2)"."""
+        return f"{self.name} ({self.source}, {self.target})".strip()
+
+
+def _zero_reset_rate(t: float, x: Array, u: Array) -> Any:
+    return 0.0  # broadcasts to (n_target,)
+
+
+def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
+    """Set a derivative that was left out, or that was found for another function."""
+    given = getattr(owner, name)
+    if given is to_be_found or isinstance(given, Derivative):
+        object.__setattr__(owner, name, Derivative(function, by))
 
 
 @dataclass(frozen=True)
@@ -72,6 +129,8 @@ class HybridSystem:
 
     modes: Mapping[int, Mode]
     transitions: tuple[Transition, ...]
+    name: str = ""
+    _outgoing: Mapping[int, tuple[Transition, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the graph and index it by source."""
@@ -88,7 +147,7 @@ class HybridSystem:
 
     def outgoing(self, mode: int) -> tuple[Transition, ...]:
         """Transitions that leave a mode, in the order in which they were given."""
-        return self._outgoing[mode]  # type: ignore[attr-defined]
+        return self._outgoing[mode]
 
     def guard_rate(self, transition: Transition, t: float, x: Array, u: Array) -> float:
         """d/dt g along the flow, D_t g + D_x g F: negative where the guard is crossed (3.11)."""

@@ -48,6 +48,8 @@ def bouncing_ball(
         guard_state=lambda t, x, u: height,
         reset=lambda t, x, u: np.array([x[0], -restitution * x[1]]),
         reset_state=lambda t, x, u: impact_jacobian,
+        name="impact",
+        time_invariant=True,
     )
     apex = Transition(
         RISING,
@@ -56,6 +58,8 @@ def bouncing_ball(
         guard_state=lambda t, x, u: velocity,
         reset=lambda t, x, u: x,
         reset_state=lambda t, x, u: identity,
+        name="apex",
+        time_invariant=True,
     )
     modes = {
         number: Mode(

@@ -1,0 +1,1 @@
+"""Studies: each reproduces one table or figure of a source."""
