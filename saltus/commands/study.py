@@ -1,0 +1,171 @@
+"""``saltus study``: reproduce one table or figure of a source."""
+
+import importlib
+import os
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from rich.markup import escape
+
+from saltus.commands.common import JsonOption
+from saltus.console import print_json, print_lines, print_table, say
+from saltus.errors import BadRequest
+from saltus.progress import RunProgress
+
+if TYPE_CHECKING:
+    from saltus.studies.study import StudyResult
+
+
+class Study(NamedTuple):
+    """A study of the command line: the module whose ``run`` does it, and what it shows."""
+
+    module: str
+    description: str
+
+
+STUDIES = {
+    "table-3.1": Study(
+        "saltus.studies.table_3_1", "covariance through an event: particles against saltation"
+    ),
+    "table-5.1": Study(
+        "saltus.studies.table_5_1", "bouncing ball: HiLQR with saltation or reset Jacobian"
+    ),
+    "spring-damper": Study("saltus.studies.spring_damper", "HiLQR onto a spring-damper floor"),
+    "curved-surface": Study("saltus.studies.curved_surface", "HiLQR for a ball inside a tube"),
+    "quadcopter": Study("saltus.studies.quadcopter", "HiLQR for a perching quadcopter"),
+    "ball-mpc": Study("saltus.studies.ball_mpc", "MPC with and without the hybrid cost update"),
+    "saltation-rigid-body": Study(
+        "saltus.studies.saltation_rigid_body", "closed-form saltation matrices against definitions"
+    ),
+    "floquet": Study("saltus.studies.floquet", "Floquet multipliers against Poincare maps"),
+}
+_WIDTH = 80  # columns of a note
+
+
+def study(
+    name: Annotated[str | None, typer.Argument(help=f"One of {', '.join(STUDIES)}.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Instead of the study's own number.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+    full: Annotated[bool, typer.Option("--full", help="The size that the source has.")] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder of the pictures [default: runs/studies/NAME].")
+    ] = None,
+    json: JsonOption = False,
+    listed: Annotated[bool, typer.Option("--list", help="Name the studies and leave.")] = False,
+) -> int:
+    """Reproduce one table or figure; without a name, list those that there are."""
+    if listed or name is None:
+        return _list(json)
+    _check(name, trials, seed)
+    folder = output or Path("runs/studies") / name
+    _check_writable(folder)
+    started = time.monotonic()
+    result = _run(name, trials, seed, full)
+    seconds = time.monotonic() - started
+    if not result.rows:
+        say(f"study {name} gave no rows")
+        return 1
+    closing = [*result.notes, *_save(result, folder)]
+    if json:
+        for line in closing:
+            say(line)
+        print_json({"study": name, "rows": list(result.rows), "seconds": seconds})
+    else:
+        print_table(f"study {name}", [_readable(row) for row in result.rows])
+        for line in closing:
+            print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
+    return 0
+
+
+def _list(json: bool) -> int:
+    if json:
+        print_json({"studies": {name: entry.description for name, entry in STUDIES.items()}})
+    else:
+        print_lines([f"{name:22}{entry.description}" for name, entry in STUDIES.items()])
+    return 0
+
+
+def _check(name: str, trials: int | None, seed: int) -> None:
+    """Refuse what no study accepts, as a BadRequest."""
+    if name not in STUDIES:
+        raise BadRequest(f"no study {name!r}; accepted: {', '.join(STUDIES)}")
+    if trials is not None and trials < 1:
+        raise BadRequest(f"--trials {trials}: give 1 or more")
+    if seed < 0:
+        raise BadRequest(f"--seed {seed}: give 0 or more")
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse before the study runs what could not be written after it."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise BadRequest(f"--output {folder}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BadRequest(f"--output {folder}: {there} cannot be written to; name another folder")
+
+
+def _run(name: str, trials: int | None, seed: int, full: bool) -> "StudyResult":
+    from saltus.studies.study import StudyOptions  # loads matplotlib
+
+    module = importlib.import_module(STUDIES[name].module)
+    with _Bar() as bar:
+        return module.run(StudyOptions(trials, seed, full, bar.show))
+
+
+def _save(result: "StudyResult", folder: Path) -> list[str]:
+    """Write the figures; one line that names them, or none."""
+    from saltus.studies.style import save
+
+    if not result.figures:
+        return []
+    try:
+        written = save(result.figures, folder)
+    except OSError as error:
+        raise BadRequest(f"--output {folder}: {error.strerror or error}") from error
+    return [f"Written to {folder}: {', '.join(path.name for path in written)}"]
+
+
+def _readable(row: Any) -> dict[str, Any]:
+    return {key: _cell(value) for key, value in row.items()}
+
+
+def _cell(value: Any) -> Any:
+    """Numbers with four significant digits, complex ones, as [real, imaginary], with an i."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, (list, tuple)):
+        return " ".join(_item(item) for item in value)
+    return escape(value) if isinstance(value, str) else value
+
+
+def _item(item: Any) -> str:
+    if isinstance(item, (list, tuple)) and len(item) == 2:
+        real, imaginary = item
+        return f"{real:.4g}{imaginary:+.4g}i" if imaginary else f"{real:.4g}"
+    return str(_cell(item))
+
+
+class _Bar:
+    """Progress of a study, whose total is known only from its first report on."""
+
+    def __init__(self) -> None:
+        self._shown: RunProgress | None = None
+        self._total = 0
+
+    def show(self, done: int, total: int, what: str) -> None:
+        if self._shown is None or total != self._total:
+            self.__exit__()
+            self._shown, self._total = RunProgress(total, "done").__enter__(), total
+        self._shown.show(done, what)
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown is not None:
+            self._shown.__exit__()

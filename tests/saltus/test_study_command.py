@@ -1,0 +1,129 @@
+"""``saltus study``: one JSON object or a table, pictures whole or not at all, clear refusals."""
+
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from saltus.cli import run
+from saltus.commands.study import STUDIES, Study
+from saltus.studies.study import StudyResult
+from saltus.studies.style import COLOURS, figure, save
+
+ROWS = [
+    {"method": "xi", "cost": 12.34567, "converged": True, "multipliers": [[0.5, 0.25], [1.0, 0.0]]},
+    {"method": "[dxr]", "cost": float("nan"), "converged": False, "multipliers": []},
+]
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """A study ``tiny`` that records its options; ``tiny.result`` may be replaced."""
+    module = types.ModuleType("tiny_study")
+
+    def give(options):
+        module.options = options
+        options.progress(1, 2, "halfway")
+        options.progress(2, 2, "done")
+        return module.result
+
+    drawing, axes = figure()
+    axes.plot([0.0, 1.0], [0.0, 1.0], color=COLOURS["xi"])
+    module.run, module.result = give, StudyResult(ROWS, {"line": drawing}, ("A note.",))
+    monkeypatch.setitem(sys.modules, "tiny_study", module)
+    monkeypatch.setitem(STUDIES, "tiny", Study("tiny_study", "nothing at all"))
+    monkeypatch.chdir(tmp_path)
+    return module
+
+
+def refused(capsys, *arguments):
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1
+    return captured.err
+
+
+def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
+    assert run(["study", "tiny", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    answer = json.loads(captured.out, parse_constant=lambda word: pytest.fail(word))
+    assert set(answer) == {"study", "rows", "seconds"} and answer["study"] == "tiny"
+    assert answer["rows"][0] == ROWS[0] and answer["rows"][1]["cost"] is None
+    assert answer["seconds"] >= 0.0
+    assert "A note." in captured.err and "line.png" in captured.err
+    assert [path.name for path in (tmp_path / "runs/studies/tiny").iterdir()] == ["line.png"]
+
+
+def test_numpy_values_are_plain_in_json(tiny, capsys):
+    tiny.result = StudyResult([{"n": np.int64(3), "yes": np.bool_(True), "x": np.float64("inf")}])
+    assert run(["study", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [{"n": 3, "yes": True, "x": None}]
+
+
+def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "12.35" in out and "12.346" not in out and "0.5+0.25i 1" in out
+    assert "yes" in out and "nan" in out and "[dxr]" in out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    assert out.index("A note.") < out.index("line.png")
+
+
+def test_options_reach_the_study(tiny, capsys, tmp_path):
+    folder = tmp_path / "a" / "b"
+    arguments = ["--trials", "7", "--seed", "3", "--full", "--output", str(folder)]
+    assert run(["study", "tiny", *arguments]) == 0
+    options = tiny.options
+    assert (options.trials, options.seed, options.full) == (7, 3, True)
+    assert (folder / "line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_name_the_studies_are_listed(tiny, capsys):
+    for arguments in (["study"], ["study", "--list"], ["study", "tiny", "--list"]):
+        assert run(arguments) == 0
+        out = capsys.readouterr().out
+        assert all(name in out and entry.description in out for name, entry in STUDIES.items())
+    assert run(["study", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["studies"]) == set(STUDIES)
+
+
+def test_no_rows_is_not_success(tiny, capsys):
+    tiny.result = StudyResult([])
+    assert run(["study", "tiny", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "" and "no rows" in captured.err
+
+
+def test_bad_requests(tiny, capsys):
+    line = refused(capsys, "study", "table-9")
+    assert all(name in line for name in STUDIES)
+    assert "--trials" in refused(capsys, "study", "tiny", "--trials", "0")
+    assert "--seed" in refused(capsys, "study", "tiny", "--seed", "-1")
+    assert "--output" in refused(capsys, "study", "tiny", "--outputs", "x")
+
+
+def test_output_that_is_a_file_is_refused_before_the_study_runs(tiny, capsys, tmp_path):
+    (tmp_path / "taken").touch()
+    for output in ("taken", "taken/below"):
+        assert "--output" in refused(capsys, "study", "tiny", "--output", output)
+    assert not hasattr(tiny, "options")
+
+
+def test_a_picture_that_cannot_be_written_is_one_line(tiny, capsys, tmp_path):
+    (tmp_path / "out" / "line.png").mkdir(parents=True)
+    assert "--output" in refused(capsys, "study", "tiny", "--output", "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["line.png"]
+
+
+def test_no_picture_is_written_when_one_cannot_be_drawn(tmp_path):
+    class Broken(Figure):
+        def savefig(self, *args, **kwargs):
+            raise ValueError("cannot be drawn")
+
+    with pytest.raises(ValueError):
+        save({"good": figure()[0], "broken": Broken()}, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
