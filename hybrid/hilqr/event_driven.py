@@ -1,27 +1,21 @@
-"""HiLQR's model of an event-driven hybrid system with a quadratic cost (5.3.2-5.3.4)."""
+"""HiLQR's model of an event-driven hybrid system (5.3.2-5.3.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from hybrid.hilqr import types
-from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
+from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 from hybrid.integration import flow_jacobians, flow_state
 from hybrid.saltation import saltation
 from hybrid.simulation import Event, SimulationOptions, simulate_step
 from hybrid.systems import HybridSystem
-
-
-class Modes(NamedTuple):
-    """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
-
-    knots: tuple[int, ...]  # (N+1,)
-    events: tuple[KnotEvent, ...]
 
 
 class EventDrivenModel:
@@ -46,7 +40,7 @@ class EventDrivenModel:
         system: HybridSystem,
         initial_mode: int,
         timestep: float,
-        cost: QuadraticCost,
+        cost: Cost,
         options: SimulationOptions | None = None,
         event_at: Literal["end", "exact"] = "end",
     ) -> None:
@@ -72,7 +66,7 @@ class EventDrivenModel:
             record, ok[c] = self._simulate(x0, policies, c, reference, states[c], inputs[c])
             modes.append(record)
             if ok[c]:
-                cost[c] = self.cost.value(states[c], inputs[c])
+                cost[c] = self.cost.value(states[c], inputs[c], record)
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
@@ -97,8 +91,8 @@ class EventDrivenModel:
         return Linearisation(A, B, tuple(transitions))
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
-        """Gradients and Hessians of the quadratic cost."""
-        return self.cost.expand(trajectory.states, trajectory.inputs)
+        """Gradients and Hessians of the cost, with the modes held."""
+        return self.cost.expand(trajectory.states, trajectory.inputs, trajectory.aux)
 
     def _transitions_at_end(
         self, knot: int, events: Sequence[Event], u: Array, u_after: Array
