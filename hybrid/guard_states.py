@@ -1,0 +1,88 @@
+"""Random states on a transition's guard, to check saltation matrices and other laws at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid.derivatives import jacobian
+from hybrid.systems import Array, HybridSystem, Transition
+
+_NEWTON_STEPS = 40
+_ON_GUARD = 1e-12  # residual, relative to 1 + |x|
+
+
+class GuardState(NamedTuple):
+    """A state on a guard, with its time [s] and input."""
+
+    time: float
+    state: Array  # (n_source,)
+    input: Array  # (m,)
+
+
+def random_guard_states(
+    system: HybridSystem,
+    transition: Transition,
+    draw: Callable[[], GuardState],
+    count: int,
+    accept: Callable[[float, Array, Array], bool] = lambda t, x, u: True,
+    constraints: Callable[[float, Array, Array], Array] | None = None,
+    minimum_rate: float = 1e-2,
+    max_draws: int = 200,
+) -> list[GuardState]:
+    """Random states on a transition's guard that cross it transversally (3.11).
+
+    Args:
+        system: the hybrid system.
+        transition: whose guard.
+        draw: a random time, state near the guard, and input; called until ``count`` are found.
+        count: how many.
+        accept: the caller's own condition on a state of the guard.
+        constraints: further functions (k,) of (t, x, u) that must vanish, such as a contact's.
+        minimum_rate: slowest fall of the guard that counts as transverse [units of g per s].
+        max_draws: draws per state wanted.
+
+    Returns:
+        The states; fewer than ``count`` where the draws ran out.
+    """
+    found: list[GuardState] = []
+    for _ in range(max_draws * count):
+        if len(found) == count:
+            break
+        t, x, u = draw()
+        on_guard = project_to_guard(transition, t, x, u, constraints)
+        if on_guard is None or not accept(t, on_guard, u):
+            continue
+        if system.guard_rate(transition, t, on_guard, u) < -minimum_rate:
+            found.append(GuardState(t, on_guard, u))
+    return found
+
+
+def project_to_guard(
+    transition: Transition,
+    t: float,
+    x: Array,
+    u: Array,
+    constraints: Callable[[float, Array, Array], Array] | None = None,
+) -> Array | None:
+    """State on the guard, and on further constraints, by least-norm Newton steps; None if none."""
+
+    def residual(y: Array) -> Array:
+        guard = np.atleast_1d(transition.guard(t, y, u))
+        return guard if constraints is None else np.concatenate((guard, constraints(t, y, u)))
+
+    x = np.asarray(x, dtype=np.float64)
+    for _ in range(_NEWTON_STEPS):
+        error = residual(x)
+        if not np.all(np.isfinite(error)):
+            return None
+        if np.max(np.abs(error)) <= _ON_GUARD * (1.0 + np.max(np.abs(x))):
+            return x
+        slopes = np.atleast_2d(transition.guard_state(t, x, u))
+        if constraints is not None:
+            extra = jacobian(lambda y: constraints(t, y, u), x)
+            slopes = np.concatenate((slopes, extra))
+        x = x - np.linalg.pinv(slopes) @ error
+    return None
