@@ -1,0 +1,221 @@
+"""A planar quadcopter that perches on a round wall with two edges (5.4.4, 5.5.4).
+
+State x = [y, z [m], theta [rad], and their rates], input u = [left, right thrust [N]]. The modes
+are free flight, one edge sliding with friction, and both edges latched, from which there is no way
+out: nothing moves and no input acts. After liftoff comes a mode of its own for the edge that still
+moves away, the V of 3.6.1: it cannot strike the wall that it is just leaving, whatever the last
+digit of its distance says, until it turns back.
+
+Impacts are plastic along the normal alone: 5.4.4 gives friction by lambda_t = mu lambda_n for a
+sliding edge and no impulse of it. The second edge to touch latches: both velocities end.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Literal
+
+import numpy as np
+
+from hybrid.examples.quadcopter_contact import (
+    Body,
+    free_acceleration,
+    free_jacobians,
+    gap,
+    gap_rate,
+    gap_rate_state,
+    gap_state,
+    impact_jacobian,
+    plastic_impact,
+    sliding_acceleration,
+    sliding_jacobians,
+)
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.types import Policies
+from hybrid.systems import Array, HybridSystem, Mode, Transition
+
+FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
+START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
+TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4
+TIMESTEP = 0.002  # [s], 5.4.4
+STEPS = 1000  # N, 5.4
+INPUT_WEIGHT = 0.01  # R per step, 5.4.4
+TERMINAL_WEIGHT = (1000.0, 1000.0, 1000.0, 0.1, 0.1, 0.1)  # diagonal of Q_N, 5.4.4
+SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
+LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
+_RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [m^2/s]
+
+
+def quadcopter(body: Body | None = None) -> HybridSystem:
+    """The six modes and their transitions; ``body`` defaults to the thesis's."""
+    body = body or Body()
+    free, arm = _free_flow(body), 0.5 * body.width
+    modes = {
+        FREE: Mode("free", 6, 2, *free),
+        LEFT: Mode("left edge sliding", 6, 2, *_sliding_flow(body, -arm)),
+        RIGHT: Mode("right edge sliding", 6, 2, *_sliding_flow(body, arm)),
+        LATCHED: Mode("latched", 6, 2, *_latched_flow()),
+        LEFT_RELEASED: Mode("left edge released", 6, 2, *free),
+        RIGHT_RELEASED: Mode("right edge released", 6, 2, *free),
+    }
+    transitions = (
+        _impact(FREE, LEFT, body, -arm),
+        _impact(FREE, RIGHT, body, arm),
+        _latch(LEFT, body, arm),
+        _latch(RIGHT, body, -arm),
+        _liftoff(LEFT, LEFT_RELEASED, body, -arm),
+        _liftoff(RIGHT, RIGHT_RELEASED, body, arm),
+        _impact(LEFT_RELEASED, RIGHT, body, arm),
+        _impact(RIGHT_RELEASED, LEFT, body, -arm),
+        _turn_back(LEFT_RELEASED, -arm),
+        _turn_back(RIGHT_RELEASED, arm),
+    )
+    return HybridSystem(modes, transitions, "quadcopter")
+
+
+def perch(body: Body | None = None, angle: float = TARGET_ANGLE) -> Array:
+    """State (6,) at rest with both edges on the wall, ``angle`` [rad] from the y axis.
+
+    This is x_des of 5.4.4. It is printed with y = z = 5 cos(-pi/12), which lies outside the wall.
+    Its orientation of -7/12 pi is the wall's tangent at -pi/12 alone, so z = r sin(-pi/12) is
+    meant. Both edges are on a circle of radius 5 when r = sqrt(25 - w^2 / 4).
+    """
+    body = body or Body()
+    r = np.sqrt(body.radius**2 - 0.25 * body.width**2)
+    return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
+
+
+def quadcopter_problem(
+    timestep: float = TIMESTEP,
+    body: Body | None = None,
+    event_at: Literal["end", "exact"] = "end",
+) -> EventDrivenModel:
+    """Trajectory optimisation of 5.4.4: reach the perch, at a cost on the thrusts alone.
+
+    R = 0.01 a step of 2 ms; another ``timestep`` [s] scales it, so that the problem is the same.
+    """
+    cost = QuadraticCost(
+        target=perch(body),
+        state_weight=np.zeros((6, 6)),
+        input_weight=INPUT_WEIGHT * timestep / TIMESTEP * np.eye(2),
+        terminal_weight=np.diag(TERMINAL_WEIGHT),
+    )
+    return EventDrivenModel(quadcopter(body), FREE, timestep, cost, event_at=event_at)
+
+
+def quadcopter_seed(model: EventDrivenModel, steps: int, body: Body | None = None) -> Policies:
+    """Open-loop seed of 5.4.4: 1.5 m g in all, and 0.1 m g once both edges touch."""
+    body = body or Body()
+    weight = body.mass * body.gravity
+    inputs = np.full((steps, 2), 0.5 * SEED_THRUST * weight)
+    states, gains = np.zeros((steps + 1, 6)), np.zeros((steps, 2, 6))
+    modes = model.roll_out(START, Policies.of(states, inputs, gains)).select(0).aux
+    for knot, event in modes.events:
+        if event.transition.target == LATCHED:
+            inputs[knot + 1 :] = 0.5 * LATCHED_THRUST * weight
+    return Policies.of(states, inputs, gains)
+
+
+def _free_flow(body: Body) -> tuple:
+    def flow(t: float, x: Array, u: Array) -> Array:
+        ay, az, turn = free_acceleration(x, u, body)
+        return np.array([x[3], x[4], x[5], ay, az, turn])
+
+    def flow_state(t: float, x: Array, u: Array) -> Array:
+        return free_jacobians(x, u, body)[0]
+
+    def flow_input(t: float, x: Array, u: Array) -> Array:
+        return free_jacobians(x, u, body)[1]
+
+    return flow, flow_state, flow_input
+
+
+def _sliding_flow(body: Body, arm: float) -> tuple:
+    def flow(t: float, x: Array, u: Array) -> Array:
+        ay, az, turn, _ = sliding_acceleration(x, u, arm, body)
+        return np.array([x[3], x[4], x[5], ay, az, turn])
+
+    def flow_state(t: float, x: Array, u: Array) -> Array:
+        return sliding_jacobians(x, u, arm, body)[0][:6].copy()
+
+    def flow_input(t: float, x: Array, u: Array) -> Array:
+        return sliding_jacobians(x, u, arm, body)[1][:6].copy()
+
+    return flow, flow_state, flow_input
+
+
+def _latched_flow() -> tuple:
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.zeros(6)
+
+    def flow_state(t: float, x: Array, u: Array) -> Array:
+        return np.zeros((6, 6))
+
+    def flow_input(t: float, x: Array, u: Array) -> Array:
+        return np.zeros((6, 2))
+
+    return flow, flow_state, flow_input
+
+
+def _impact(source: int, target: int, body: Body, arm: float) -> Transition:
+    """First edge on the wall: the velocity into it ends, (3.67)."""
+    radius = body.radius
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        vy, vz, turn = plastic_impact(x, arm, body)
+        return np.array([x[0], x[1], x[2], vy, vz, turn])
+
+    return Transition(
+        source,
+        target,
+        guard=lambda t, x, u: gap(x, arm, radius),
+        guard_state=lambda t, x, u: gap_state(x, arm, radius),
+        reset=reset,
+        reset_state=lambda t, x, u: impact_jacobian(x, arm, body),
+        name="impact",
+        time_invariant=True,
+    )
+
+
+def _latch(source: int, body: Body, arm: float) -> Transition:
+    """Second edge on the wall: all velocity ends."""
+    radius = body.radius
+    return Transition(
+        source,
+        LATCHED,
+        guard=lambda t, x, u: gap(x, arm, radius),
+        guard_state=lambda t, x, u: gap_state(x, arm, radius),
+        reset=lambda t, x, u: np.array([x[0], x[1], x[2], 0.0, 0.0, 0.0]),
+        reset_state=lambda t, x, u: np.diag(np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])),
+        name="latch",
+        time_invariant=True,
+    )
+
+
+def _liftoff(source: int, target: int, body: Body, arm: float) -> Transition:
+    """The wall would have to pull: lambda falls through zero, (3.71). It depends on the input."""
+    return Transition(
+        source,
+        target,
+        guard=lambda t, x, u: sliding_acceleration(x, u, arm, body)[3],
+        guard_state=lambda t, x, u: sliding_jacobians(x, u, arm, body)[0][6].copy(),
+        reset=lambda t, x, u: x.copy(),
+        reset_state=lambda t, x, u: np.eye(6),
+        name="liftoff",
+        time_invariant=True,
+    )
+
+
+def _turn_back(source: int, arm: float) -> Transition:
+    """The apex of 3.6.2: a released edge has begun to come back."""
+    return Transition(
+        source,
+        FREE,
+        guard=lambda t, x, u: gap_rate(x, arm) + _RETURN_RATE,
+        guard_state=lambda t, x, u: gap_rate_state(x, arm),
+        reset=lambda t, x, u: x.copy(),
+        reset_state=lambda t, x, u: np.eye(6),
+        name="turn back",
+        time_invariant=True,
+    )
