@@ -27,7 +27,6 @@ def bouncing_ball(
     mass: float = MASS, gravity: float = GRAVITY, restitution: float = RESTITUTION
 ) -> HybridSystem:
     """Modes FALLING and RISING with ballistic flow (5.35), impact and apex between them."""
-    drift, force = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0], [1.0 / mass]])
 
     def flow(t: float, x: Array, u: Array) -> Array:
         return np.array([x[1], u[0] / mass - gravity])
@@ -39,15 +38,13 @@ def bouncing_ball(
     def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h], [h]]) / mass
 
-    impact_jacobian = np.diag([1.0, -restitution])
-    height, velocity, identity = np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.eye(2)
     impact = Transition(
         FALLING,
         RISING,
         guard=lambda t, x, u: x[0],
-        guard_state=lambda t, x, u: height,
+        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
         reset=lambda t, x, u: np.array([x[0], -restitution * x[1]]),
-        reset_state=lambda t, x, u: impact_jacobian,
+        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, -restitution]]),
         name="impact",
         time_invariant=True,
     )
@@ -55,9 +52,9 @@ def bouncing_ball(
         RISING,
         FALLING,
         guard=lambda t, x, u: x[1],
-        guard_state=lambda t, x, u: velocity,
-        reset=lambda t, x, u: x,
-        reset_state=lambda t, x, u: identity,
+        guard_state=lambda t, x, u: np.array([0.0, 1.0]),
+        reset=lambda t, x, u: x.copy(),
+        reset_state=lambda t, x, u: np.eye(2),
         name="apex",
         time_invariant=True,
     )
@@ -67,8 +64,8 @@ def bouncing_ball(
             2,
             1,
             flow,
-            lambda t, x, u: drift,
-            lambda t, x, u: force,
+            lambda t, x, u: np.array([[0.0, 1.0], [0.0, 0.0]]),
+            lambda t, x, u: np.array([[0.0], [1.0 / mass]]),
             FlowMap(solution, jacobians),
         )
         for number, name in ((FALLING, "falling"), (RISING, "rising"))

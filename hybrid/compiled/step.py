@@ -1,0 +1,265 @@
+"""Kernels of event-driven simulation: ``hybrid.simulation`` for compiled systems."""
+
+# ruff: noqa: N806 (K is the table of Runge-Kutta slopes)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hybrid.compiled.system import CompiledSystem
+from hybrid.simulation import SimulationOptions
+
+OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION = range(6)
+STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
+STATUSES = ("ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension")
+
+
+class Limits(NamedTuple):
+    """``SimulationOptions`` as kernels take them."""
+
+    relative: float
+    absolute: float
+    max_step: float
+    min_step: float
+    max_steps: int
+    event_time: float
+    guard: float
+    max_events: int
+    minimum_rate: float
+
+    @staticmethod
+    def of(options: SimulationOptions) -> Limits:
+        """The options' numbers, in the kernels' order."""
+        tolerance = options.tolerance
+        return Limits(
+            float(tolerance.relative),
+            float(tolerance.absolute),
+            float(tolerance.max_step),
+            float(tolerance.min_step),
+            int(tolerance.max_steps),
+            float(options.event_time_tolerance),
+            float(options.guard_tolerance),
+            int(options.max_events),
+            float(getattr(options, "minimum_rate", 1e-9)),
+        )
+
+
+class Log(NamedTuple):
+    """Events of one rollout, in order; ``count[0]`` of the rows are filled."""
+
+    count: NDArray[np.int64]  # (1,)
+    knot: NDArray[np.int64]  # (capacity,)
+    edge: NDArray[np.int64]  # (capacity,) index of the transition
+    time: NDArray[np.float64]  # (capacity,) [s]
+    before: NDArray[np.float64]  # (capacity, n)
+    after: NDArray[np.float64]  # (capacity, n)
+
+    @staticmethod
+    def empty(capacity: int, n: int) -> Log:
+        """Room for ``capacity`` events of states with up to n numbers."""
+        whole = np.zeros(capacity, dtype=np.int64)
+        states = np.zeros((2, capacity, n))
+        return Log(
+            np.zeros(1, dtype=np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
+            states[1],
+        )  # fmt: skip
+
+
+@njit(cache=True)
+def dormand_prince(s: CompiledSystem, mode, t, x, u, h, K):
+    """One step of h [s]: the fifth-order end (n,); K (7, n) is filled with the slopes."""
+    flow = s.flows[mode]
+    K[0] = flow(t, x, u)
+    K[1] = flow(t + h / 5, x + h * (K[0] / 5), u)
+    K[2] = flow(t + 3 * h / 10, x + h * (3 / 40 * K[0] + 9 / 40 * K[1]), u)
+    K[3] = flow(t + 4 * h / 5, x + h * (44 / 45 * K[0] - 56 / 15 * K[1] + 32 / 9 * K[2]), u)
+    end = 19372 / 6561 * K[0] - 25360 / 2187 * K[1] + 64448 / 6561 * K[2] - 212 / 729 * K[3]
+    K[4] = flow(t + 8 * h / 9, x + h * end, u)
+    end = 9017 / 3168 * K[0] - 355 / 33 * K[1] + 46732 / 5247 * K[2] + 49 / 176 * K[3]
+    K[5] = flow(t + h, x + h * (end - 5103 / 18656 * K[4]), u)
+    end = 35 / 384 * K[0] + 500 / 1113 * K[2] + 125 / 192 * K[3]
+    end = x + h * (end - 2187 / 6784 * K[4] + 11 / 84 * K[5])
+    K[6] = flow(t + h, end, u)
+    return end
+
+
+@njit(cache=True)
+def advance(s: CompiledSystem, mode, t, x, u, h, limits: Limits):
+    """First accepted step of at most h [s]: (end, step taken, next step to try)."""
+    K = np.empty((7, len(x)))
+    h = np.copysign(min(abs(h), limits.max_step), h)
+    while True:
+        end = dormand_prince(s, mode, t, x, u, h, K)
+        size = 0.0
+        for i in range(len(x)):
+            error = 71 / 57600 * K[0, i] - 71 / 16695 * K[2, i] + 71 / 1920 * K[3, i]
+            error += -17253 / 339200 * K[4, i] + 22 / 525 * K[5, i] - K[6, i] / 40
+            scale = limits.absolute + limits.relative * max(abs(x[i]), abs(end[i]))
+            ratio = abs(h * error) / scale
+            if not ratio <= size:  # true for NaN too
+                size = ratio
+        if size <= 1.0 or abs(h) <= limits.min_step:
+            factor = 5.0 if size == 0.0 else min(5.0, 0.9 * size**-0.2)
+            return end, h, h * factor
+        h *= max(0.2, 0.9 * size**-0.2) if np.isfinite(size) else 0.2
+
+
+@njit(cache=True)
+def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
+    """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
+    h, end = duration, t + duration
+    for _ in range(limits.max_steps):
+        if t == end or not np.all(np.isfinite(x)):
+            return x
+        left = end - t
+        trial = left if abs(left) < abs(h) else h
+        x, taken, h = advance(s, mode, t, x, u, trial, limits)
+        t = end if taken == left else t + taken
+    return x if t == end else np.full_like(x, np.nan)
+
+
+@njit(cache=True)
+def guard_rate(s: CompiledSystem, mode, e, t, x, u):
+    """d/dt g along the flow (3.11), by a central difference along it."""
+    slope = s.flows[mode](t, x, u)
+    h = STEP / max(1.0, np.max(np.abs(slope)))
+    ahead = s.guards[e](t + h, x + h * slope, u)
+    return (ahead - s.guards[e](t - h, x - h * slope, u)) / (2.0 * h)
+
+
+@njit(cache=True)
+def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
+    """Transition whose guard the state is in: deep inside, or on it and moving in; -1 if none."""
+    for e in range(len(s.source)):
+        if s.source[e] == mode:
+            value = s.guards[e](t, x, u)
+            if value < -limits.guard:
+                return e
+            if value <= 0.0 and guard_rate(s, mode, e, t, x, u) < 0.0:
+                return e
+    return -1
+
+
+@njit(cache=True)
+def locate(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
+    """Length of the step from (t, x) that ends on guard e, which the whole step crosses.
+
+    Regula falsi with the Illinois rule, and bisection whenever it is slow: always bracketed.
+    """
+    guard = s.guards[e]
+    low, high = 0.0, taken
+    g_low = guard(t, x, u)
+    g_high = guard(t + taken, dormand_prince(s, mode, t, x, u, taken, K), u)
+    if g_high >= 0.0:
+        return taken
+    side = 0
+    for i in range(200):
+        if abs(high - low) <= limits.event_time:
+            break
+        middle = high - g_high * (high - low) / (g_high - g_low)
+        if i % 3 == 2 or not (min(low, high) < middle < max(low, high)):
+            middle = 0.5 * (low + high)
+        g = guard(t + middle, dormand_prince(s, mode, t, x, u, middle, K), u)
+        if g > 0.0:
+            low, g_low = middle, g
+            if side == 1:
+                g_high *= 0.5
+            side = 1
+        else:
+            high, g_high = middle, g
+            if side == -1:
+                g_low *= 0.5
+            side = -1
+        if g == 0.0:
+            break
+    return high
+
+
+@njit(cache=True)
+def turning(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
+    """Length of the step at which guard e, positive at both ends, is lowest."""
+    low, high = 0.0, taken
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        end = dormand_prince(s, mode, t, x, u, middle, K)
+        if guard_rate(s, mode, e, t + middle, end, u) < 0.0:
+            low = middle
+        else:
+            high = middle
+        if high - low <= limits.event_time:
+            break
+    return high
+
+
+@njit(cache=True)
+def crossing(s: CompiledSystem, mode, e, t, x, u, taken, final, K, limits: Limits):
+    """Length of the step at which guard e is first crossed; -1 if it is not."""
+    start = s.guards[e](t, x, u)
+    if not start > 0.0:
+        return -1.0
+    if s.guards[e](t + taken, final, u) <= 0.0:
+        return locate(s, mode, e, t, x, u, taken, K, limits)
+    # A guard that comes down and goes up again may have been crossed twice in between.
+    falls = guard_rate(s, mode, e, t, x, u) < 0.0
+    if not (falls and guard_rate(s, mode, e, t + taken, final, u) > 0.0):
+        return -1.0
+    lowest = turning(s, mode, e, t, x, u, taken, K, limits)
+    bottom = dormand_prince(s, mode, t, x, u, lowest, K)
+    if s.guards[e](t + lowest, bottom, u) > 0.0:
+        return -1.0
+    return locate(s, mode, e, t, x, u, lowest, K, limits)
+
+
+@njit(cache=True)
+def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
+    """One integration step, cut at the first event in it: (state, time, next h, transition)."""
+    left = end - t
+    final, taken, following = advance(s, mode, t, x, u, min(h, left), limits)
+    if not np.all(np.isfinite(final)):
+        return final, t, h, -1
+    K = np.empty((7, len(x)))
+    first, edge = taken, -1
+    for e in range(len(s.source)):
+        if s.source[e] == mode:
+            length = crossing(s, mode, e, t, x, u, taken, final, K, limits)
+            if length >= 0.0 and (edge < 0 or length < first):
+                first, edge = length, e
+    if edge < 0:
+        return final, end if taken == left else t + taken, following, -1
+    return dormand_prince(s, mode, t, x, u, first, K), t + first, following, edge
+
+
+@njit(cache=True)
+def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, log: Log):
+    """One timestep with the input held: (mode, state, status); its events go to the log."""
+    end, h, first = t + duration, duration, log.count[0]
+    for _ in range(limits.max_steps):
+        if t >= end:
+            return mode, x, OK
+        edge = fired_at_once(s, mode, t, x, u, limits)
+        if edge < 0:
+            x, t, h, edge = flow_to_event(s, mode, t, x, u, end, h, limits)
+            if not np.all(np.isfinite(x)):
+                return mode, x, NOT_FINITE
+            if edge >= 0 and guard_rate(s, mode, edge, t, x, u) > -limits.minimum_rate:
+                return mode, x, GRAZING
+        if edge >= 0:
+            i = log.count[0]
+            if i - first == limits.max_events or i == len(log.time):
+                return mode, x, ZENO
+            after = s.resets[edge](t, x, u)
+            target = s.target[edge]
+            if len(after) != s.dims[target]:
+                return mode, x, WRONG_DIMENSION
+            if not np.all(np.isfinite(after)):
+                return mode, x, NOT_FINITE
+            log.knot[i], log.edge[i], log.time[i] = knot, edge, t
+            log.before[i, : len(x)] = x
+            log.after[i, : len(after)] = after
+            log.count[0] = i + 1
+            x, mode, h = after, target, end - t
+    return mode, x, OK if t >= end else TOO_STIFF

@@ -1,0 +1,158 @@
+"""A hybrid system's functions, compiled to machine code and put in tables.
+
+The tables are tuples of first-class functions, so the kernels that walk them are compiled once
+for all systems. Tuples are padded to powers of two to keep the number of kernel variants small.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import NumbaExperimentalFeatureWarning, float64, njit, types
+from numba.core.errors import NumbaError
+from numpy.typing import NDArray
+
+from hybrid.systems import Derivative, HybridSystem
+
+VECTOR = types.Array(float64, 1, "C")
+MATRIX = types.Array(float64, 2, "C")
+SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
+VECTOR_FUNCTION = VECTOR(float64, VECTOR, VECTOR)
+MATRIX_FUNCTION = MATRIX(float64, VECTOR, VECTOR)
+
+
+class CompiledSystem(NamedTuple):
+    """A system as kernels see it: modes and transitions by index, in the order they were given."""
+
+    flows: tuple[Callable, ...]  # F(t, x, u) -> (n,), one a mode
+    guards: tuple[Callable, ...]  # g(t, x, u) -> number, one a transition
+    resets: tuple[Callable, ...]  # R(t, x, u) -> (n_target,)
+    source: NDArray[np.int64]  # (transitions,) index of a mode
+    target: NDArray[np.int64]  # (transitions,)
+    dims: NDArray[np.int64]  # (modes,) n
+
+
+class CompiledDerivatives(NamedTuple):
+    """Derivatives of the flows. What was not given is found by differences in the kernels."""
+
+    flows: tuple[Callable, ...]
+    flow_states: tuple[Callable, ...]  # D_x F -> (n, n)
+    flow_inputs: tuple[Callable, ...]  # D_u F -> (n, m)
+    given: NDArray[np.bool_]  # (modes, 2) whether D_x F and D_u F were given
+
+
+class Compiled(NamedTuple):
+    """Result of an attempt to compile: the tables, or why there are none."""
+
+    system: CompiledSystem | None
+    derivatives: CompiledDerivatives | None
+    reason: str
+
+
+def compiled(system: HybridSystem) -> Compiled:
+    """Compile a system's functions, once; that they do not compile is a result, not an error.
+
+    Functions compile when numba knows what they do with (float, (n,) array, (m,) array).
+    """
+    known = getattr(system, "_compiled", None)
+    if known is None:
+        known = _attempt(system)
+        object.__setattr__(system, "_compiled", known)
+    return known
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let numba not call functions in tuples experimental: tests compare results with Python's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+        yield
+
+
+def _attempt(system: HybridSystem) -> Compiled:
+    try:
+        return Compiled(*_tables(system), "")
+    except NumbaError as error:
+        return Compiled(None, None, " ".join(str(error).split())[:300])
+
+
+def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
+    index = {number: i for i, number in enumerate(system.modes)}
+    modes, edges = list(system.modes.values()), system.transitions
+    flows = _table([mode.flow for mode in modes], VECTOR_FUNCTION, _unchanged)
+    matrices = [(mode.flow_state, mode.flow_input) for mode in modes]
+    given = np.array([[not isinstance(f, Derivative) for f in pair] for pair in matrices])
+    states, inputs = (
+        _table([f for f in column if not isinstance(f, Derivative)], MATRIX_FUNCTION, _square)
+        if given[:, i].all() else (_square,) * len(flows)
+        for i, column in enumerate(zip(*matrices, strict=True))
+    )  # fmt: skip
+    whole = given.all(axis=0)
+    table = CompiledSystem(
+        flows,
+        _table([e.guard for e in edges], SCALAR_FUNCTION, _never),
+        _table([e.reset for e in edges], VECTOR_FUNCTION, _unchanged),
+        np.array([index[e.source] for e in edges], dtype=np.int64),
+        np.array([index[e.target] for e in edges], dtype=np.int64),
+        np.array([m.state_dim for m in modes], dtype=np.int64),
+    )
+    return table, CompiledDerivatives(flows, states, inputs, whole)
+
+
+def _table(functions: Sequence[Callable], signature: Any, filler: Callable) -> tuple[Any, ...]:
+    """The functions with one signature, padded to 4, 8, 16, ... with another that has it too."""
+    size = 4
+    while size < len(functions):
+        size *= 2
+    ready = [_function(function, signature) for function in functions]
+    return tuple(ready) + (filler,) * (size - len(ready))
+
+
+def _function(function: Callable, signature: Any) -> Any:
+    """Compiled with this very signature, which makes it a value that tuples can hold."""
+    python = getattr(function, "py_func", function)
+    try:
+        return _cached(python, signature)
+    except NumbaError:  # perhaps it returns a constant array, a view, or whole numbers
+        return njit(signature)(_converted(njit(python), signature.return_type))
+
+
+def _cached(python: Callable, signature: Any) -> Any:
+    """Compiled, and kept beside its file where it has one."""
+    try:
+        return njit(signature, cache=True)(python)
+    except RuntimeError:  # no file: typed in at a prompt
+        return njit(signature)(python)
+
+
+def _converted(function: Callable, kind: Any) -> Callable:
+    """The function with its result copied into a new array, or made a float."""
+    if kind == float64:
+        return lambda t, x, u: float(function(t, x, u))
+
+    def copied(t, x, u):
+        value = function(t, x, u)
+        result = np.empty(value.shape)
+        result[:] = value
+        return result
+
+    return copied
+
+
+@njit(SCALAR_FUNCTION, cache=True)
+def _never(t, x, u):
+    return 1.0
+
+
+@njit(VECTOR_FUNCTION, cache=True)
+def _unchanged(t, x, u):
+    return x.copy()
+
+
+@njit(MATRIX_FUNCTION, cache=True)
+def _square(t, x, u):
+    return np.zeros((len(x), len(x)))
