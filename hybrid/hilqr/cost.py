@@ -1,5 +1,7 @@
 """Costs of event-driven trajectories: what the model asks of one, and the plain quadratic."""
 
+# ruff: noqa: N803 (the letters are the thesis's)
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -37,10 +39,13 @@ class QuadraticCost:
 
     def value(self, states: Array, inputs: Array, modes: Modes | None = None) -> float:
         """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
-        error = states - self.target
-        running = np.sum((error[:-1] @ self.state_weight) * error[:-1])
-        running += np.sum((inputs @ self.input_weight) * inputs)
-        return float(running + error[-1] @ self.terminal_weight @ error[-1])
+        return quadratic_value(
+            states - self.target,
+            inputs,
+            self.state_weight,
+            self.input_weight,
+            self.terminal_weight,
+        )
 
     def expand(self, states: Array, inputs: Array, modes: Modes | None = None) -> CostExpansion:
         """True gradients and Hessians about a trajectory."""
@@ -53,15 +58,21 @@ class QuadraticCost:
         )
 
 
+def quadratic_value(error: Array, effort: Array, Q: Array, R: Array, Q_N: Array) -> float:
+    """sum_k e_k' Q e_k + d_k' R d_k + e_N' Q_N e_N of e (N+1, n) and d (N, m)."""
+    running = np.sum((error[:-1] @ Q) * error[:-1]) + np.sum((effort @ R) * effort)
+    return float(running + error[-1] @ Q_N @ error[-1])
+
+
 def quadratic_expansion(
-    error: Array, input_error: Array, state_weight: Array, input_weight: Array, terminal: Array
+    error: Array, effort: Array, Q: Array, R: Array, Q_N: Array
 ) -> CostExpansion:
-    """Expansion of e' Q e and d' R d summed over errors e (N+1, n), d (N, m); Q_N at the end."""
-    (count, n), m = error.shape, input_error.shape[1]
-    l_xx = np.broadcast_to(2.0 * state_weight, (count, n, n)).copy()
-    l_xx[-1] = 2.0 * terminal
-    l_x = 2.0 * error @ state_weight
-    l_x[-1] = 2.0 * terminal @ error[-1]
-    l_uu = np.broadcast_to(2.0 * input_weight, (count - 1, m, m)).copy()
-    l_u = 2.0 * input_error @ input_weight
+    """Gradients and Hessians of ``quadratic_value`` by e and d."""
+    (count, n), m = error.shape, effort.shape[1]
+    l_xx = np.broadcast_to(2.0 * Q, (count, n, n)).copy()
+    l_xx[-1] = 2.0 * Q_N
+    l_x = 2.0 * error @ Q
+    l_x[-1] = 2.0 * Q_N @ error[-1]
+    l_uu = np.broadcast_to(2.0 * R, (count - 1, m, m)).copy()
+    l_u = 2.0 * effort @ R
     return CostExpansion(l_x, l_u, l_xx, np.zeros((count - 1, m, n)), l_uu)

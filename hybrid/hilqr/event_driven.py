@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from hybrid.hilqr import types
 from hybrid.hilqr.cost import Cost
+from hybrid.hilqr.dimensions import largest, padded, padded_flow
+from hybrid.hilqr.event_linearisation import EventLinearisation, events_by_knot
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
 from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
-from hybrid.integration import flow_jacobians, flow_state
-from hybrid.saltation import saltation
-from hybrid.simulation import Event, SimulationOptions, simulate_step
+from hybrid.simulation import SimulationOptions, simulate_step
 from hybrid.systems import HybridSystem
 
 
 class EventDrivenModel:
-    """``Model`` of a hybrid system whose modes share one state and one input dimension.
+    """``Model`` of a hybrid system; time zero is where its rollouts start.
+
+    Modes may differ in dimension. Arrays are then as wide as the largest mode's, and zero beyond
+    a mode's own dimension. Every function of the system is given the whole input (m,) of the
+    largest mode: which modes act in a timestep is not known before it is simulated.
 
     ``linearise`` places an event in one of two ways:
 
@@ -30,9 +33,6 @@ class EventDrivenModel:
       itself, to the last digit, but a poor guide for descent: the one input of the event's
       timestep acts on both sides, an optimal input jumps at an event, and so the cost has a kink
       wherever the event crosses from one timestep to the next. Descent ends in such a kink.
-
-    Raises:
-        ValueError: the modes have different dimensions.
     """
 
     def __init__(
@@ -43,83 +43,59 @@ class EventDrivenModel:
         cost: Cost,
         options: SimulationOptions | None = None,
         event_at: Literal["end", "exact"] = "end",
+        transition_cost: TransitionCost | None = None,
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""
-        dimensions = {(mode.state_dim, mode.input_dim) for mode in system.modes.values()}
-        if len(dimensions) != 1:
-            raise ValueError(
-                f"modes have (state, input) dimensions {sorted(dimensions)}; this model needs one:"
-                " give every mode the full state"
-            )
         self.system, self.initial_mode, self.timestep = system, initial_mode, timestep
         self.cost, self.options = cost, options or SimulationOptions()
-        self.event_at = event_at
+        self.event_at, self.transition_cost = event_at, transition_cost
+        self._n, self._m = largest(system)
+        tolerance = self.options.tolerance
+        self._flow = padded_flow(system, tolerance)
+        self._linearisation = EventLinearisation(system, timestep, event_at, tolerance)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches."""
         references = [self._reference(policies, p) for p in range(len(policies.inputs))]
         C, (N, m) = policies.count, policies.inputs.shape[1:]
-        states, inputs = np.full((C, N + 1, len(x0)), np.nan), np.full((C, N, m), np.nan)
-        cost, ok, modes = np.full(C, np.inf), np.zeros(C, dtype=bool), []
+        states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
+        ok, modes = np.zeros(C, dtype=bool), []
         for c in range(C):
             reference = references[policies.policy_index[c]]
             record, ok[c] = self._simulate(x0, policies, c, reference, states[c], inputs[c])
             modes.append(record)
-            if ok[c]:
-                cost[c] = self.cost.value(states[c], inputs[c], record)
+        cost = np.full(C, np.inf)
+        for c in np.flatnonzero(ok):
+            cost[c] = self.trajectory_cost(states[c], inputs[c], modes[c])
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
+
+    def trajectory_cost(self, states: Array, inputs: Array, modes: Modes) -> float:
+        """J_0 of (5.23): running, terminal and transition costs of a simulated trajectory."""
+        value = self.cost.value(states, inputs, modes)
+        if self.transition_cost is not None:
+            value += transition_value(self.transition_cost, modes)
+        return value
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """Sensitivities of each timestep and its events, placed as ``event_at`` says."""
-        (N, m), n = trajectory.inputs.shape, trajectory.states.shape[1]
-        A, B = np.empty((N, n, n)), np.empty((N, n, m))
-        modes: Modes = trajectory.aux
-        events: list[list[Event]] = [[] for _ in range(N)]
-        for happened in modes.events:
-            events[happened.knot].append(happened.event)
-        transitions: list[types.Transition] = []
+        N = len(trajectory.inputs)
+        A, B = np.empty((N, self._n, self._n)), np.empty((N, self._n, self._m))
+        events, transitions = events_by_knot(trajectory), []
         for k in range(N):
-            x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
-            cut = self.event_at == "exact" and events[k]
-            length = events[k][0].time - t if cut else self.timestep
-            A[k], B[k] = self._jacobians(modes.knots[k], t, x, u, length)
-            if cut:
-                transitions += self._transitions_in_place(k, events[k], u)
-            elif events[k]:
-                u_after = trajectory.inputs[min(k + 1, N - 1)]
-                transitions += self._transitions_at_end(k, events[k], u, u_after)
+            A[k], B[k], jumps = self._linearisation.at(trajectory, k, events.get(k, ()))
+            transitions += jumps
         return Linearisation(A, B, tuple(transitions))
 
     def quadratise(self, trajectory: Trajectory) -> CostExpansion:
-        """Gradients and Hessians of the cost, with the modes held."""
-        return self.cost.expand(trajectory.states, trajectory.inputs, trajectory.aux)
-
-    def _transitions_at_end(
-        self, knot: int, events: Sequence[Event], u: Array, u_after: Array
-    ) -> list[types.Transition]:
-        """Saltation matrices of one timestep's events; the next input acts after the last."""
-        found = []
-        for event in events:
-            after = u_after if event is events[-1] else u
-            jump = saltation(
-                self.system, event.transition, event.time, event.state_before, u, after
-            )
-            found.append(types.Transition(knot, jump.matrix, jump.reset_jacobian))
-        return found
-
-    def _transitions_in_place(
-        self, knot: int, events: Sequence[Event], u: Array
-    ) -> list[types.Transition]:
-        """Saltation matrices of one timestep's events, each with the flow that follows it."""
-        times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
-        found = []
-        for event, until in zip(events, times, strict=True):
-            jump = saltation(self.system, event.transition, event.time, event.state_before, u)
-            after = self._jacobians(
-                event.transition.target, event.time, event.state_after, u, until - event.time
-            )
-            found.append(types.Transition(knot, jump.matrix, jump.reset_jacobian, *after))
-        return found
+        """Gradients and Hessians of the cost, with the modes held, and of its transitions."""
+        expansion = self.cost.expand(trajectory.states, trajectory.inputs, trajectory.aux)
+        if self.transition_cost is not None:
+            for k, events in events_by_knot(trajectory).items():
+                timestep, u = self._linearisation.at(trajectory, k, events), trajectory.inputs[k]
+                add_transition_terms(
+                    expansion, self.transition_cost, self.system, timestep, events, u
+                )
+        return expansion
 
     def _reference(self, policies: Policies, p: int) -> ReferenceExtension:
         """Policy p's reference, in one segment when it is not to be extended."""
@@ -129,12 +105,6 @@ class EventDrivenModel:
         if policies.extend_reference and modes is not None:
             parts = segments(modes.knots[0], modes.events, len(inputs))
         return ReferenceExtension(self._flow, self.timestep, states, inputs, parts)
-
-    def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
-        return flow_jacobians(self.system.modes[mode], t, x, u, h, self.options.tolerance)
-
-    def _flow(self, mode: int, t: float, x: Array, u: Array, h: float) -> Array:
-        return flow_state(self.system.modes[mode], t, x, u, h, self.options.tolerance)
 
     def _simulate(
         self,
@@ -150,13 +120,14 @@ class EventDrivenModel:
         nominal = policies.inputs[p] + step_size * policies.feedforward[p]
         gains, mode = policies.gains[p], self.initial_mode
         knots, events = [mode], []
-        states[0] = x0
+        states[0] = padded(x0, (self._n,))
         for k in range(len(inputs)):
             x_reference, held = reference.at(len(events), mode, k)
             inputs[k] = nominal[held] + gains[held] @ (states[k] - x_reference)
             t, dt = k * self.timestep, self.timestep
-            step = simulate_step(self.system, mode, t, states[k], inputs[k], dt, self.options)
-            states[k + 1], mode = step.state, step.mode
+            x = states[k, : self.system.modes[mode].state_dim]
+            step = simulate_step(self.system, mode, t, x, inputs[k], dt, self.options)
+            states[k + 1], mode = padded(step.state, (self._n,)), step.mode
             knots.append(mode)
             events += [KnotEvent(k, event) for event in step.events]
             if step.status != "ok":

@@ -1,0 +1,94 @@
+"""Sensitivities of event-driven timesteps, with their events at the end or in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from hybrid.hilqr.dimensions import largest, padded
+from hybrid.hilqr.types import Array, Trajectory, Transition
+from hybrid.integration import Tolerance, flow_jacobians
+from hybrid.saltation import Saltation, saltation
+from hybrid.simulation import Event
+from hybrid.systems import HybridSystem
+
+
+class TimestepLinearisation(NamedTuple):
+    """dx' = A dx + B du up to the first transition of a timestep, and the transitions in order."""
+
+    A: Array  # (n, n)
+    B: Array  # (n, m)
+    transitions: list[Transition]
+
+
+def events_by_knot(trajectory: Trajectory) -> dict[int, list[Event]]:
+    """Events of each timestep that has any, in order of time."""
+    found: dict[int, list[Event]] = {}
+    for knot, event in trajectory.aux.events:
+        found.setdefault(knot, []).append(event)
+    return found
+
+
+class EventLinearisation:
+    """Linearises timesteps of one system; see ``EventDrivenModel`` for ``event_at``."""
+
+    def __init__(
+        self,
+        system: HybridSystem,
+        timestep: float,
+        event_at: Literal["end", "exact"],
+        tolerance: Tolerance,
+    ) -> None:
+        """Bind a system and its timestep [s]."""
+        self.system, self.timestep, self.event_at = system, timestep, event_at
+        self.n, self.m = largest(system)
+        self._tolerance = tolerance
+
+    def at(self, trajectory: Trajectory, k: int, events: Sequence[Event]) -> TimestepLinearisation:
+        """Sensitivities of timestep k of a rollout, with the events that it had."""
+        x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
+        cut = self.event_at == "exact" and len(events) > 0
+        length = events[0].time - t if cut else self.timestep
+        A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
+        if cut:
+            return TimestepLinearisation(A, B, self._in_place(k, events, u))
+        u_after = trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
+        return TimestepLinearisation(A, B, self._at_end(k, events, u, u_after))
+
+    def _at_end(
+        self, knot: int, events: Sequence[Event], u: Array, u_after: Array
+    ) -> list[Transition]:
+        """Saltation matrices of one timestep's events; the next input acts after the last."""
+        found = []
+        for event in events:
+            after = u_after if event is events[-1] else u
+            jump = saltation(
+                self.system, event.transition, event.time, event.state_before, u, after
+            )
+            found.append(self._transition(knot, jump))
+        return found
+
+    def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Transition]:
+        """Saltation matrices of one timestep's events, each with the flow that follows it."""
+        times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
+        found = []
+        for event, until in zip(events, times, strict=True):
+            jump = saltation(self.system, event.transition, event.time, event.state_before, u)
+            after = self._jacobians(
+                event.transition.target, event.time, event.state_after, u, until - event.time
+            )
+            found.append(self._transition(knot, jump, *after))
+        return found
+
+    def _transition(
+        self, knot: int, jump: Saltation, flow: Array | None = None, push: Array | None = None
+    ) -> Transition:
+        xi, reset = (padded(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
+        return Transition(knot, xi, reset, flow, push)
+
+    def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+        """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
+        own = self.system.modes[mode]
+        x, u = x[: own.state_dim], u[: own.input_dim]
+        A, B = flow_jacobians(own, t, x, u, h, self._tolerance)
+        return padded(A, (self.n, self.n)), padded(B, (self.n, self.m))
