@@ -1,0 +1,149 @@
+"""Asymmetric spring loaded inverted pendulum: a body, a hip spring and a springy leg (3.8.5).
+
+In FLIGHT the state is [x_b, y_b, theta_b, x_t, y_t, and the rates of x_b, y_b, theta_b] (3.167),
+in STANCE [theta_t, theta_h, l_l, x_t, y_t, and the rates of theta_t, theta_h, l_l] (3.168): body b,
+toe t, leg angle theta_t from the ground, hip angle theta_h, leg length l_l. Angles [rad] grow
+counterclockwise, lengths [m]. No input.
+
+The source's derivation is not in its text, so the geometry here is read off its initial mean. With
+
+    hip = toe + l_l (cos theta_t, sin theta_t)
+    body = hip + l_b (cos theta_b, sin theta_b),  theta_b = theta_t + theta_h
+
+a leg at rest (l_l0 = 1, theta_h0 = -pi/8) under a body at (0, 1.8, 5 pi/12) has its toe at
+(0.00112, 0.32559), which is printed as (0.0011, 0.3256); l_b runs from hip to centre of mass.
+
+The leg has no mass. In flight nothing moves it against the body, so the toe turns with the body
+and hip angle and leg length stay as they are: at rest before the first touchdown, and after a
+liftoff with the hip angle that the leg left the ground with (4.28 hands q_t on as it is). So the
+hip spring keeps what energy it has, and no energy is lost at either transition.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid.systems import Array, HybridSystem, Mode, Transition
+
+FLIGHT = 1
+STANCE = 2
+
+
+class AslipParameters(NamedTuple):
+    """Constants of the body, the two springs and gravity, as in 3.8.5."""
+
+    mass: float = 1.0  # m_b [kg]
+    inertia: float = 1.0  # I_b, about the centre of mass [kg m^2]
+    leg_stiffness: float = 1000.0  # k_l [N/m]
+    hip_stiffness: float = 400.0  # k_theta [N m/rad]
+    body_length: float = 0.5  # l_b, hip to centre of mass [m]
+    gravity: float = 9.8  # a_g [m/s^2]
+    leg_rest: float = 1.0  # l_l0 [m]
+    hip_rest: float = -np.pi / 8  # theta_h0 [rad]
+
+
+def aslip(parameters: AslipParameters | None = None) -> HybridSystem:
+    """Modes FLIGHT and STANCE, touchdown where the toe meets the ground, liftoff at leg rest."""
+    p = parameters or AslipParameters()
+    modes = {FLIGHT: _flight(p), STANCE: _stance(p)}
+    return HybridSystem(modes, (_touchdown(p), _liftoff(p)), "aslip")
+
+
+def at_rest(body: Array, parameters: AslipParameters | None = None) -> Array:
+    """Flight state (8,) with both springs at rest, from q_b and its rate together (6,)."""
+    p = parameters or AslipParameters()
+    leg = body[2] - p.hip_rest
+    toe_x = body[0] - p.body_length * np.cos(body[2]) - p.leg_rest * np.cos(leg)
+    toe_y = body[1] - p.body_length * np.sin(body[2]) - p.leg_rest * np.sin(leg)
+    return np.array([body[0], body[1], body[2], toe_x, toe_y, body[3], body[4], body[5]])
+
+
+def _flight(p: AslipParameters) -> Mode:
+    """F_1: ballistic body, and a toe that turns with it."""
+    gravity = p.gravity
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        toe_rate_x = x[5] - x[7] * (x[4] - x[1])
+        toe_rate_y = x[6] + x[7] * (x[3] - x[0])
+        return np.array([x[5], x[6], x[7], toe_rate_x, toe_rate_y, 0.0, -gravity, 0.0])
+
+    return Mode("flight", 8, 0, flow)
+
+
+def _stance(p: AslipParameters) -> Mode:
+    """F_2: the Lagrangian dynamics of q_l about a fixed toe, solved for its acceleration.
+
+    The leg pushes the hip by k_l (l_l0 - l_l) along itself. It has no mass, so the hip's torque on
+    it is balanced by a force across it. ``along`` and ``across`` are the hip's acceleration.
+    """
+    m, inertia, k_l, k_h, l_b, gravity, l_0, h_0 = p
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        theta, hip, leg, theta_rate, hip_rate, leg_rate = x[0], x[1], x[2], x[5], x[6], x[7]
+        torque = -k_h * (hip - h_0)
+        push, shear = -k_l * (leg - l_0), -torque / leg
+        spin = (theta_rate + hip_rate) ** 2
+        moment = torque + l_b * (push * np.sin(hip) - shear * np.cos(hip))
+        body_acc = moment / inertia
+        along = push / m - gravity * np.sin(theta)
+        along += l_b * (body_acc * np.sin(hip) + spin * np.cos(hip))
+        across = shear / m - gravity * np.cos(theta)
+        across -= l_b * (body_acc * np.cos(hip) - spin * np.sin(hip))
+        theta_acc = (across - 2.0 * leg_rate * theta_rate) / leg
+        leg_acc = along + leg * theta_rate**2
+        hip_acc = body_acc - theta_acc
+        return np.array([theta_rate, hip_rate, leg_rate, 0.0, 0.0, theta_acc, hip_acc, leg_acc])
+
+    return Mode("stance", 8, 0, flow)
+
+
+def _touchdown(p: AslipParameters) -> Transition:
+    """Guard y_t, and (4.27): T_bl and its derivative along the body's velocity."""
+    l_b = p.body_length
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        sine, cosine = np.sin(x[2]), np.cos(x[2])
+        hip_x, hip_y = x[0] - l_b * cosine - x[3], x[1] - l_b * sine - x[4]  # from the toe
+        rate_x, rate_y = x[5] + l_b * x[7] * sine, x[6] - l_b * x[7] * cosine
+        leg = np.sqrt(hip_x**2 + hip_y**2)
+        theta = 2.0 * np.arctan(hip_y / (leg + hip_x))  # arctan2, for complex numbers too
+        theta_rate = (hip_x * rate_y - hip_y * rate_x) / leg**2
+        leg_rate = (hip_x * rate_x + hip_y * rate_y) / leg
+        return np.array(
+            [theta, x[2] - theta, leg, x[3], x[4], theta_rate, x[7] - theta_rate, leg_rate]
+        )
+
+    return Transition(
+        FLIGHT, STANCE, lambda t, x, u: x[4], reset, name="touchdown", time_invariant=True
+    )
+
+
+def _liftoff(p: AslipParameters) -> Transition:
+    """Guard l_l0 - l_l, and (4.28): T_lb and its derivative along the leg's velocity.
+
+    The printed guard l_l - l_l0 has the other sign: it is negative on a compressed leg.
+    """
+    l_b, l_0 = p.body_length, p.leg_rest
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        body, spin = x[0] + x[1], x[5] + x[6]
+        leg_x, leg_y = np.cos(x[0]), np.sin(x[0])
+        arm_x, arm_y = l_b * np.cos(body), l_b * np.sin(body)
+        return np.array(
+            [
+                x[3] + x[2] * leg_x + arm_x,
+                x[4] + x[2] * leg_y + arm_y,
+                body,
+                x[3],
+                x[4],
+                x[7] * leg_x - x[2] * x[5] * leg_y - spin * arm_y,
+                x[7] * leg_y + x[2] * x[5] * leg_x + spin * arm_x,
+                spin,
+            ]
+        )
+
+    return Transition(
+        STANCE, FLIGHT, lambda t, x, u: l_0 - x[2], reset, name="liftoff", time_invariant=True
+    )

@@ -1,0 +1,64 @@
+"""Two half planes, each with a constant flow, and nothing else (3.8.5, figures 3.4, 3.5, 3.9).
+
+State x = [x_1, x_2], no input. Either flow only translates, so whatever happens to a perturbation
+happens at the transition.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+
+LEFT = 1
+RIGHT = 2
+FLOW_LEFT = (1.0, -1.0)  # (3.162)
+FLOW_RIGHT = (1.0, 1.0)  # (3.162)
+
+
+def constant_flow(
+    left: tuple[float, float] = FLOW_LEFT, right: tuple[float, float] = FLOW_RIGHT
+) -> HybridSystem:
+    """Modes LEFT (x_1 < 0) and RIGHT, one identity reset where x_1 rises through zero."""
+
+    def guard(t: float, x: Array, u: Array) -> float:
+        return -x[0]
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        return x.copy()
+
+    cross = Transition(
+        LEFT,
+        RIGHT,
+        guard=guard,
+        guard_state=lambda t, x, u: np.array([-1.0, 0.0]),
+        reset=reset,
+        reset_state=lambda t, x, u: np.eye(2),
+        name="cross",
+        time_invariant=True,
+    )
+    modes = {LEFT: _translation("left", *left), RIGHT: _translation("right", *right)}
+    return HybridSystem(modes, (cross,), "constant flow")
+
+
+def _translation(name: str, a: float, b: float) -> Mode:
+    """Mode whose flow is [a, b] everywhere (3.162)."""
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([a, b])
+
+    def solution(t: float, x: Array, u: Array, h: float) -> Array:
+        return np.array([x[0] + a * h, x[1] + b * h])
+
+    def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
+        return np.eye(2), np.zeros((2, 0))
+
+    return Mode(
+        name,
+        2,
+        0,
+        flow,
+        lambda t, x, u: np.zeros((2, 2)),
+        lambda t, x, u: np.zeros((2, 0)),
+        FlowMap(solution, jacobians),
+    )
