@@ -110,14 +110,15 @@ def product_along(
         A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, tolerance)
         jump = saltation(system, event.transition, event.time, event.state_before, u)
         if not jump.ok and status == "ok":
-            status, message = "not_transverse", _grazed(event, jump.guard_rate)
+            status, message = "not_transverse", grazing_message(event, jump.guard_rate)
         Phi = (jump.reset_jacobian if with_reset_jacobian else jump.matrix) @ A @ Phi
         mode, t, x = event.transition.target, event.time, event.state_after
     A, _ = flow_jacobians(system.modes[mode], t, x, u, end - t, tolerance)
     return A @ Phi, status, message
 
 
-def _grazed(event: Event, rate: float) -> str:
+def grazing_message(event: Event, rate: float) -> str:
+    """What to tell a person of an event that (3.11) does not hold at."""
     return (
         f"transition {event.transition.label} is not transverse (3.11) in mode"
         f" {event.transition.source} at t = {event.time:.9g} s, x = {event.state_before}: its guard"

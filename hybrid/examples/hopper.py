@@ -1,0 +1,113 @@
+"""A vertical one-legged hopper: a body on a massless leg with a spring and a damper.
+
+What the damper takes, a motor in the leg gives back: from the deepest compression until liftoff it
+pushes with a constant force. The work of that force grows with the stroke, the damper's loss with
+its square, so there is one amplitude where they balance: a stable limit cycle. State x = [height
+of the body [m], velocity [m/s]], no input. The leg force [N] is k (l - z) - c v, plus the motor's
+in THRUST; the leg leaves the ground when that force is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+
+FLIGHT = 1
+COMPRESSION = 2
+THRUST = 3
+MASS = 1.0  # [kg]; this and all below: the project's own choice
+STIFFNESS = 400.0  # k [N/m]
+DAMPING = 5.0  # c [N s/m]
+LENGTH = 0.5  # l, of the leg at rest [m]
+PUSH = 20.0  # of the motor in THRUST [N]
+GRAVITY = 9.8  # [m/s^2], 5.4
+
+
+def hopper(
+    mass: float = MASS,
+    stiffness: float = STIFFNESS,
+    damping: float = DAMPING,
+    length: float = LENGTH,
+    push: float = PUSH,
+    gravity: float = GRAVITY,
+) -> HybridSystem:
+    """Modes FLIGHT, COMPRESSION, THRUST; transitions "touchdown", "bottom", "liftoff".
+
+    At touchdown the damper sets in, Xi = [[1, 0], [-c / m, 1]]; at the bottom the push does,
+    Xi = diag(1, 1 + push / (m a)) with the upward acceleration a before it; at liftoff nothing
+    jumps and Xi = I, (3.12). The body must lift off above the leg's rest length, where
+    push > damping * speed: a slower one would touch down again at once.
+    """
+    w, d = stiffness / mass, damping / mass
+    rest, pushed = w * length - gravity, w * length - gravity + push / mass
+    modes = {
+        FLIGHT: Mode("flight", 2, 0, *_field(0.0, 0.0, -gravity), _ballistic(gravity)),
+        COMPRESSION: Mode("compression", 2, 0, *_field(w, d, rest)),
+        THRUST: Mode("thrust", 2, 0, *_field(w, d, pushed)),
+    }
+    touchdown = Transition(
+        FLIGHT,
+        COMPRESSION,
+        guard=lambda t, x, u: x[0] - length,
+        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
+        name="touchdown",
+        **_continuous(),
+    )
+    bottom = Transition(
+        COMPRESSION,
+        THRUST,
+        guard=lambda t, x, u: -x[1],
+        guard_state=lambda t, x, u: np.array([0.0, -1.0]),
+        name="bottom",
+        **_continuous(),
+    )
+    liftoff = Transition(
+        THRUST,
+        FLIGHT,
+        guard=lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
+        guard_state=lambda t, x, u: np.array([-stiffness, -damping]),
+        name="liftoff",
+        **_continuous(),
+    )
+    return HybridSystem(modes, (touchdown, bottom, liftoff), "hopper")
+
+
+def energy(
+    x: Array,
+    in_stance: bool,
+    mass: float = MASS,
+    stiffness: float = STIFFNESS,
+    length: float = LENGTH,
+    gravity: float = GRAVITY,
+) -> float:
+    """Energy of body and spring [J], zero at rest on the ground; the spring's only in stance."""
+    spring = 0.5 * stiffness * (length - x[0]) ** 2 if in_stance else 0.0
+    return float(0.5 * mass * x[1] ** 2 + mass * gravity * x[0] + spring)
+
+
+def _field(w: float, d: float, constant: float) -> tuple[Any, Any, Any]:
+    """Vector field [v, constant - w z - d v] and its derivatives."""
+    return (
+        lambda t, x, u: np.array([x[1], constant - w * x[0] - d * x[1]]),
+        lambda t, x, u: np.array([[0.0, 1.0], [-w, -d]]),
+        lambda t, x, u: np.zeros((2, 0)),
+    )
+
+
+def _ballistic(gravity: float) -> FlowMap:
+    return FlowMap(
+        lambda t, x, u, h: np.array([x[0] + h * (x[1] - 0.5 * h * gravity), x[1] - h * gravity]),
+        lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
+    )
+
+
+def _continuous() -> dict[str, Any]:
+    """Reset of a state that does not jump, and that nothing here depends on time."""
+    return {
+        "reset": lambda t, x, u: x.copy(),
+        "reset_state": lambda t, x, u: np.array([[1.0, 0.0], [0.0, 1.0]]),
+        "time_invariant": True,
+    }
