@@ -108,6 +108,6 @@ def simulate_all(s, t, u, duration, limits, log, modes, states, counts, codes):
         log.count[0] = 0
         x = states[b, : s.dims[modes[b]]].copy()
         modes[b], x, codes[b] = simulate(s, modes[b], t, x, u, duration, 0, limits, log)
-        states[b] = 0.0
-        states[b, : len(x)] = x
+        for i in range(states.shape[1]):
+            states[b, i] = x[i] if i < len(x) else 0.0
         counts[b] = log.count[0]

@@ -10,10 +10,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hybrid import integration
 from hybrid.compiled.system import CompiledSystem
 from hybrid.simulation import SimulationOptions
 
 OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION = range(6)
+NODES, ERROR = integration._NODES, integration._ERROR
+STAGES = np.zeros((7, 7))
+for _i, _row in enumerate(integration._STAGES):
+    STAGES[_i, : len(_row)] = _row
 STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
 STATUSES = ("ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension")
 
@@ -70,20 +75,61 @@ class Log(NamedTuple):
 
 
 @njit(cache=True)
+def put(row, x):
+    """Write x at the start of a row. A loop: numba takes seconds to compile array assignment."""
+    for i in range(len(x)):
+        row[i] = x[i]
+
+
+@njit(cache=True)
+def finite(x):
+    """Whether all of x is finite."""
+    for value in x:
+        if not np.isfinite(value):
+            return False
+    return True
+
+
+@njit(cache=True)
+def stage(i, y, h, K):
+    """State (n,) at stage i of a step: y + h sum_j a_ij K_j."""
+    end = y.copy()
+    for j in range(i):
+        if STAGES[i, j] != 0.0:
+            for k in range(len(y)):
+                end[k] += h * STAGES[i, j] * K[j, k]
+    return end
+
+
+@njit(cache=True)
+def error_ratio(y, end, h, K, limits: Limits):
+    """Largest error of a step over what it may be; NaN where the step is not finite."""
+    size = 0.0
+    for k in range(len(y)):
+        error = 0.0
+        for j in range(7):
+            error += ERROR[j] * K[j, k]
+        ratio = abs(h * error) / (limits.absolute + limits.relative * max(abs(y[k]), abs(end[k])))
+        if not ratio <= size:  # true for NaN too
+            size = ratio
+    return size
+
+
+@njit(cache=True)
+def resized(size):
+    """Factor by which an error ratio changes the step."""
+    if size <= 1.0:
+        return 5.0 if size == 0.0 else min(5.0, 0.9 * size**-0.2)
+    return max(0.2, 0.9 * size**-0.2) if np.isfinite(size) else 0.2
+
+
+@njit(cache=True)
 def dormand_prince(s: CompiledSystem, mode, t, x, u, h, K):
     """One step of h [s]: the fifth-order end (n,); K (7, n) is filled with the slopes."""
-    flow = s.flows[mode]
-    K[0] = flow(t, x, u)
-    K[1] = flow(t + h / 5, x + h * (K[0] / 5), u)
-    K[2] = flow(t + 3 * h / 10, x + h * (3 / 40 * K[0] + 9 / 40 * K[1]), u)
-    K[3] = flow(t + 4 * h / 5, x + h * (44 / 45 * K[0] - 56 / 15 * K[1] + 32 / 9 * K[2]), u)
-    end = 19372 / 6561 * K[0] - 25360 / 2187 * K[1] + 64448 / 6561 * K[2] - 212 / 729 * K[3]
-    K[4] = flow(t + 8 * h / 9, x + h * end, u)
-    end = 9017 / 3168 * K[0] - 355 / 33 * K[1] + 46732 / 5247 * K[2] + 49 / 176 * K[3]
-    K[5] = flow(t + h, x + h * (end - 5103 / 18656 * K[4]), u)
-    end = 35 / 384 * K[0] + 500 / 1113 * K[2] + 125 / 192 * K[3]
-    end = x + h * (end - 2187 / 6784 * K[4] + 11 / 84 * K[5])
-    K[6] = flow(t + h, end, u)
+    flow, end = s.flows[mode], x
+    for i in range(7):
+        end = stage(i, x, h, K)
+        put(K[i], flow(t + NODES[i] * h, end, u))
     return end
 
 
@@ -94,18 +140,10 @@ def advance(s: CompiledSystem, mode, t, x, u, h, limits: Limits):
     h = np.copysign(min(abs(h), limits.max_step), h)
     while True:
         end = dormand_prince(s, mode, t, x, u, h, K)
-        size = 0.0
-        for i in range(len(x)):
-            error = 71 / 57600 * K[0, i] - 71 / 16695 * K[2, i] + 71 / 1920 * K[3, i]
-            error += -17253 / 339200 * K[4, i] + 22 / 525 * K[5, i] - K[6, i] / 40
-            scale = limits.absolute + limits.relative * max(abs(x[i]), abs(end[i]))
-            ratio = abs(h * error) / scale
-            if not ratio <= size:  # true for NaN too
-                size = ratio
+        size = error_ratio(x, end, h, K, limits)
         if size <= 1.0 or abs(h) <= limits.min_step:
-            factor = 5.0 if size == 0.0 else min(5.0, 0.9 * size**-0.2)
-            return end, h, h * factor
-        h *= max(0.2, 0.9 * size**-0.2) if np.isfinite(size) else 0.2
+            return end, h, h * resized(min(size, 1.0))
+        h *= resized(size)
 
 
 @njit(cache=True)
@@ -113,7 +151,7 @@ def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
     """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
     h, end = duration, t + duration
     for _ in range(limits.max_steps):
-        if t == end or not np.all(np.isfinite(x)):
+        if t == end or not finite(x):
             return x
         left = end - t
         trial = left if abs(left) < abs(h) else h
@@ -125,10 +163,14 @@ def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
 @njit(cache=True)
 def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     """d/dt g along the flow (3.11), by a central difference along it."""
-    slope = s.flows[mode](t, x, u)
-    h = STEP / max(1.0, np.max(np.abs(slope)))
-    ahead = s.guards[e](t + h, x + h * slope, u)
-    return (ahead - s.guards[e](t - h, x - h * slope, u)) / (2.0 * h)
+    slope, ahead, behind, largest = s.flows[mode](t, x, u), x.copy(), x.copy(), 1.0
+    for i in range(len(x)):
+        largest = max(largest, abs(slope[i]))
+    h = STEP / largest
+    for i in range(len(x)):
+        ahead[i] += h * slope[i]
+        behind[i] -= h * slope[i]
+    return (s.guards[e](t + h, ahead, u) - s.guards[e](t - h, behind, u)) / (2.0 * h)
 
 
 @njit(cache=True)
@@ -219,7 +261,7 @@ def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
     """One integration step, cut at the first event in it: (state, time, next h, transition)."""
     left = end - t
     final, taken, following = advance(s, mode, t, x, u, min(h, left), limits)
-    if not np.all(np.isfinite(final)):
+    if not finite(final):
         return final, t, h, -1
     K = np.empty((7, len(x)))
     first, edge = taken, -1
@@ -243,7 +285,7 @@ def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, l
         edge = fired_at_once(s, mode, t, x, u, limits)
         if edge < 0:
             x, t, h, edge = flow_to_event(s, mode, t, x, u, end, h, limits)
-            if not np.all(np.isfinite(x)):
+            if not finite(x):
                 return mode, x, NOT_FINITE
             if edge >= 0 and guard_rate(s, mode, edge, t, x, u) > -limits.minimum_rate:
                 return mode, x, GRAZING
@@ -255,11 +297,11 @@ def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, l
             target = s.target[edge]
             if len(after) != s.dims[target]:
                 return mode, x, WRONG_DIMENSION
-            if not np.all(np.isfinite(after)):
+            if not finite(after):
                 return mode, x, NOT_FINITE
             log.knot[i], log.edge[i], log.time[i] = knot, edge, t
-            log.before[i, : len(x)] = x
-            log.after[i, : len(after)] = after
+            put(log.before[i], x)
+            put(log.after[i], after)
             log.count[0] = i + 1
             x, mode, h = after, target, end - t
     return mode, x, OK if t >= end else TOO_STIFF

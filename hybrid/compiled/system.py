@@ -91,7 +91,7 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
         if given[:, i].all() else (_square,) * len(flows)
         for i, column in enumerate(zip(*matrices, strict=True))
     )  # fmt: skip
-    whole = given.all(axis=0)
+    whole = np.asarray(given.all(axis=0))
     table = CompiledSystem(
         flows,
         _table([e.guard for e in edges], SCALAR_FUNCTION, _never),

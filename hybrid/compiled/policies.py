@@ -1,0 +1,129 @@
+"""Kernel that rolls affine policies out on a compiled system, references extended (5.3.4)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hybrid.compiled.step import OK, Limits, Log, flow_for, put, simulate
+from hybrid.compiled.system import CompiledSystem
+
+Array = NDArray[np.float64]
+
+
+class Reference(NamedTuple):
+    """A reference in S segments, and its extensions as far as they have been asked for.
+
+    ``ReferenceExtension`` is the same in Python and says what each rule means. With no segments
+    the reference is never extended.
+    """
+
+    states: Array  # (N+1, n)
+    inputs: Array  # (N, m)
+    mode: NDArray[np.int64]  # (S,) index of the mode
+    first: NDArray[np.int64]  # (S,) first knot
+    last: NDArray[np.int64]  # (S,) last knot
+    opening: Array  # (S, 1 + n) time and state after the opening event; time NaN: none
+    closing: Array  # (S, 1 + n) time and state before the closing event; time NaN: none
+    ahead: Array  # (S, N, n) extension past the segment
+    behind: Array  # (S, N, n) extension before it, going backward
+    known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
+
+
+@njit(cache=True)
+def matching(r: Reference, ordinal, mode):
+    """Segment of the same ordinal if its mode agrees, else the nearest whose mode does; or -1."""
+    if ordinal >= len(r.mode):
+        return -1
+    if r.mode[ordinal] == mode:
+        return ordinal
+    best = -1
+    for i in range(len(r.mode)):
+        if r.mode[i] == mode and (best < 0 or abs(i - ordinal) < abs(best - ordinal)):
+            best = i
+    return best
+
+
+@njit(cache=True)
+def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
+    """Reference state at a knot after segment i, which flows on with its last input."""
+    if np.isnan(r.closing[i, 0]):
+        return r.states[-1]
+    n, u = s.dims[r.mode[i]], r.inputs[r.last[i]]
+    while r.known[i, 0] < knot - r.last[i]:
+        j = r.known[i, 0]
+        time = (r.last[i] + 1 + j) * dt
+        if j > 0:
+            x, t = r.ahead[i, j - 1, :n].copy(), time - dt
+        else:
+            x, t = r.closing[i, 1 : n + 1].copy(), r.closing[i, 0]
+        put(r.ahead[i, j], flow_for(s, r.mode[i], t, x, u, time - t, limits))
+        r.known[i, 0] = j + 1
+    return r.ahead[i, knot - r.last[i] - 1]
+
+
+@njit(cache=True)
+def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
+    """Reference state at a knot before segment i, which flows backward with its first input."""
+    n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
+    while r.known[i, 1] < r.first[i] - knot:
+        j = r.known[i, 1]
+        time = (r.first[i] - 1 - j) * dt
+        if j > 0:
+            x, t = r.behind[i, j - 1, :n].copy(), time + dt
+        else:
+            x, t = r.opening[i, 1 : n + 1].copy(), r.opening[i, 0]
+        put(r.behind[i, j], flow_for(s, r.mode[i], t, x, u, time - t, limits))
+        r.known[i, 1] = j + 1
+    return r.behind[i, r.first[i] - knot - 1]
+
+
+@njit(cache=True)
+def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limits: Limits):
+    """Reference state (n,) and the knot whose input, feedforward and gains apply."""
+    if len(r.mode) == 0:
+        return r.states[knot], knot
+    i = matching(r, ordinal, mode)
+    if i < 0:
+        return r.states[-1], len(r.inputs) - 1
+    if knot > r.last[i]:
+        return ahead(s, r, i, knot, dt, limits), r.last[i]
+    if knot < r.first[i]:
+        return behind(s, r, i, knot, dt, limits), min(r.first[i], r.last[i])
+    return r.states[knot], knot
+
+
+@njit(cache=True, nogil=True)
+def roll_out(s, r, feedforward, gains, step_sizes, mode, dt, limits, states, inputs, modes, logs):
+    """Roll one policy out at every step size; the number of candidates that ended well is returned.
+
+    ``states`` (C, N+1, n) hold x0 in row 0 of each candidate; the rest of it, ``inputs``
+    (C, N, m), ``modes`` (C, N+1) and ``logs`` (``Log`` with a leading axis C) are filled. Rows of
+    ``modes`` end with -1 where a rollout broke off.
+    """
+    good = 0
+    for c in range(len(step_sizes)):
+        log = Log(
+            logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c], logs.after[c]
+        )
+        for k in range(modes.shape[1]):
+            modes[c, k] = mode if k == 0 else -1
+        current, x = mode, states[c, 0, : s.dims[mode]].copy()
+        for k in range(inputs.shape[1]):
+            wanted, held = reference_at(s, r, log.count[0], current, k, dt, limits)
+            u = inputs[c, k]
+            for i in range(len(u)):
+                u[i] = r.inputs[held, i] + step_sizes[c] * feedforward[held, i]
+                for j in range(len(wanted)):
+                    u[i] += gains[held, i, j] * (states[c, k, j] - wanted[j])
+            current, x, status = simulate(s, current, k * dt, x, u, dt, k, limits, log)
+            if status != OK:
+                break
+            for j in range(states.shape[2]):
+                states[c, k + 1, j] = x[j] if j < len(x) else 0.0
+            modes[c, k + 1] = current
+        good += modes[c, -1] >= 0
+    return good

@@ -1,0 +1,165 @@
+"""Rollouts and first-order maps of an event-driven system, compiled: HiLQR's fast path."""
+
+# ruff: noqa: N803, N806 (A and B are the thesis's)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.compiled.policies import Reference, roll_out
+from hybrid.compiled.sensitivity import jacobians_all
+from hybrid.compiled.step import Limits, Log
+from hybrid.compiled.system import CompiledDerivatives, CompiledSystem, compiled, quiet
+from hybrid.hilqr.extension import KnotEvent, segments
+from hybrid.hilqr.types import Array, Policies
+from hybrid.simulation import Event, SimulationOptions
+from hybrid.systems import HybridSystem
+
+CAPACITY = 256  # events in one rollout; more are taken for Zeno behaviour
+
+
+class Rolled(NamedTuple):
+    """What C candidates did, before anything is said of their cost."""
+
+    states: Array  # (C, N+1, n), NaN after a rollout broke off
+    inputs: Array  # (C, N, m)
+    modes: NDArray[np.int64]  # (C, N+1) numbers of modes
+    events: Sequence[tuple[KnotEvent, ...]]  # (C,)
+    ok: NDArray[np.bool_]  # (C,)
+
+
+class CompiledRollout:
+    """Rolls policies out on one system. ``CompiledRollout.of`` gives None where it cannot."""
+
+    def __init__(
+        self,
+        system: HybridSystem,
+        tables: tuple[CompiledSystem, CompiledDerivatives],
+        timestep: float,
+        options: SimulationOptions,
+    ) -> None:
+        """Bind a system and its compiled tables; ``timestep`` in [s]."""
+        self._system, self._timestep = system, float(timestep)
+        self._tables, self._derivatives = tables
+        self._limits = Limits.of(options)
+        self._numbers = np.array(list(system.modes), dtype=np.int64)
+        self._index = {number: i for i, number in enumerate(system.modes)}
+        self._n = int(max(mode.state_dim for mode in system.modes.values()))
+
+    @staticmethod
+    def of(
+        system: HybridSystem, timestep: float, options: SimulationOptions
+    ) -> CompiledRollout | None:
+        """The fast path, or None where a function of the system does not compile."""
+        known = compiled(system)
+        if known.system is None or known.derivatives is None:
+            return None
+        return CompiledRollout(system, (known.system, known.derivatives), timestep, options)
+
+    def roll_out(self, x0: Array, initial_mode: int, policies: Policies) -> Rolled:
+        """Simulate every candidate from x0 (n,), with references extended over mismatches."""
+        C, (N, m) = policies.count, policies.inputs.shape[1:]
+        states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
+        modes, events = np.empty((C, N + 1), dtype=np.int64), [()] * C
+        for p in range(len(policies.inputs)):
+            own = np.flatnonzero(policies.policy_index == p)
+            if not len(own):
+                continue
+            part = self._one_policy(x0, initial_mode, policies, p, own)
+            states[own], inputs[own], modes[own] = part[:3]
+            for j, c in enumerate(own):
+                events[c] = self._events(part[3], j)
+        ok = modes[:, -1] >= 0
+        return Rolled(states, inputs, np.where(modes >= 0, self._numbers[modes], -1), events, ok)
+
+    def jacobians(
+        self, modes: Sequence[int], times: Array, states: Array, inputs: Array, durations: Array
+    ) -> tuple[Array, Array]:
+        """D_x (K, n, n) and D_u (K, n, m) of K pieces of flow, as ``flow_jacobians``.
+
+        Args:
+            modes: numbers of the modes (K,).
+            times: start times (K,) [s].
+            states: at the start of each piece (K, n).
+            inputs: held over each piece (K, m).
+            durations: (K,) [s].
+        """
+        K, m = inputs.shape
+        A, B = np.zeros((K, self._n, self._n)), np.zeros((K, self._n, m))
+        index = np.array([self._index[mode] for mode in modes], dtype=np.int64)
+        arrays = (_whole(times), _whole(states), _whole(inputs), _whole(durations))
+        with quiet():
+            jacobians_all(self._derivatives, index, self._tables.dims, *arrays, self._limits, A, B)
+        return A, B
+
+    def _one_policy(
+        self, x0: Array, initial_mode: int, policies: Policies, p: int, own: NDArray[np.int64]
+    ) -> tuple[Array, Array, NDArray[np.int64], Log]:
+        C, (N, m) = len(own), policies.inputs.shape[1:]
+        states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
+        states[:, 0] = 0.0
+        states[:, 0, : len(x0)] = x0
+        modes, logs = np.empty((C, N + 1), dtype=np.int64), _logs(C, self._n)
+        with quiet():
+            roll_out(
+                self._tables, self._reference(policies, p), _whole(policies.feedforward[p]),
+                _whole(policies.gains[p]), _whole(policies.step_size[own]),
+                self._index[initial_mode], self._timestep, self._limits, states, inputs, modes,
+                logs,
+            )  # fmt: skip
+        return states, inputs, modes, logs
+
+    def _reference(self, policies: Policies, p: int) -> Reference:
+        """Policy p's reference, in no segments when it is not to be extended."""
+        states, inputs = policies.states[p], policies.inputs[p]
+        record: Any = policies.aux[p] if policies.aux else None
+        parts = []
+        if policies.extend_reference and record is not None:
+            parts = segments(record.knots[0], record.events, len(inputs))
+        S, N = len(parts), len(inputs)
+        reference = Reference(
+            _whole(states), _whole(inputs),
+            np.array([self._index[part.mode] for part in parts], dtype=np.int64),
+            np.array([part.first for part in parts], dtype=np.int64),
+            np.array([part.last for part in parts], dtype=np.int64),
+            np.full((S, 1 + self._n), np.nan), np.full((S, 1 + self._n), np.nan),
+            np.zeros((S, N, self._n)), np.zeros((S, N, self._n)), np.zeros((S, 2), dtype=np.int64),
+        )  # fmt: skip
+        for i, part in enumerate(parts):
+            if part.opening is not None:
+                _put(reference.opening[i], part.opening.time, part.opening.state_after)
+            if part.closing is not None:
+                _put(reference.closing[i], part.closing.time, part.closing.state_before)
+        return reference
+
+    def _events(self, logs: Log, c: int) -> tuple[KnotEvent, ...]:
+        found = []
+        for i in range(int(logs.count[c, 0])):
+            edge = self._system.transitions[int(logs.edge[c, i])]
+            before = logs.before[c, i, : self._system.modes[edge.source].state_dim].copy()
+            after = logs.after[c, i, : self._system.modes[edge.target].state_dim].copy()
+            event = Event(edge, float(logs.time[c, i]), before, after)
+            found.append(KnotEvent(int(logs.knot[c, i]), event))
+        return tuple(found)
+
+
+def _whole(array: Array) -> Array:
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _put(row: Array, time: float, state: Array) -> None:
+    row[0], row[1 : 1 + len(state)] = time, state
+
+
+def _logs(count: int, n: int) -> Log:
+    """Logs of ``count`` rollouts, stacked."""
+    whole = np.zeros((2, count, CAPACITY), dtype=np.int64)
+    states = np.zeros((2, count, CAPACITY, n))
+    return Log(
+        np.zeros((count, 1), dtype=np.int64), whole[0], whole[1], np.zeros((count, CAPACITY)),
+        states[0], states[1],
+    )  # fmt: skip
