@@ -8,18 +8,15 @@ are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from hybrid.fixed_point import find_fixed_point
 from hybrid.poincare import EventSection, Section, return_map
 from hybrid.return_derivative import LinearReturn, linear_return
 from hybrid.simulation import Event, SimulationOptions
 from hybrid.systems import Array, HybridSystem
-
-_HALVINGS = 12  # of a Newton step that makes the residual grow
-_SINGULAR = 1e13  # condition of I - D_x P from which on a Newton step means nothing
 
 
 class LimitCycle(NamedTuple):
@@ -116,66 +113,18 @@ def find_limit_cycle(
     def linear(y: Array) -> LinearReturn:
         return linear_return(system, section, mode, y, u, options)
 
-    end = _newton(linear, x, tolerance, max_iterations)
+    end = find_fixed_point(linear, x, tolerance, max_iterations)
+    found = end.at.found
     return LimitCycle(
         section,
         mode,
         end.x,
-        end.at.found.duration,
+        found.duration,
         end.at.Phi,
         end.at.derivative,
-        end.at.found.events,
-        _residual(end.at, end.x) if np.all(np.isfinite(end.at.derivative)) else np.nan,
+        found.events,
+        end.residual,
         end.iterations,
         end.status,
         end.message,
     )
-
-
-class _End(NamedTuple):
-    """Where Newton's method ended, and why."""
-
-    x: Array
-    at: LinearReturn
-    iterations: int
-    status: str
-    message: str = ""
-
-
-def _newton(
-    linear: Callable[[Array], LinearReturn], x: Array, tolerance: float, max_iterations: int
-) -> _End:
-    at = linear(x)
-    for iteration in range(max_iterations):
-        if at.status != "ok":
-            return _End(x, at, iteration, at.status, at.message)
-        if _residual(at, x) <= tolerance * max(1.0, float(np.max(np.abs(x)))):
-            return _End(x, at, iteration, "ok")
-        slope = np.eye(len(x)) - at.derivative
-        if np.linalg.cond(slope) > _SINGULAR:
-            message = f"the return map has a multiplier 1 at x = {x}: cycles are not isolated"
-            return _End(x, at, iteration, "singular", message)
-        step = np.asarray(np.linalg.solve(slope, at.found.state - x), dtype=np.float64)
-        closer = _come_closer(linear, x, step, _residual(at, x))
-        if closer is None:
-            message = f"no part of the Newton step {step} from x = {x} comes closer: guess nearer"
-            return _End(x, at, iteration, "no_descent", message)
-        x, at = closer
-    message = f"still off by {_residual(at, x):.3g} after {max_iterations} Newton steps at x = {x}"
-    return _End(x, at, max_iterations, "not_converged", message)
-
-
-def _come_closer(
-    linear: Callable[[Array], LinearReturn], x: Array, step: Array, residual: float
-) -> tuple[Array, LinearReturn] | None:
-    """The longest halving of a Newton step that returns nearer to its start than x does."""
-    for halving in range(_HALVINGS):
-        trial = x + 0.5**halving * step
-        at = linear(trial)
-        if at.status == "ok" and _residual(at, trial) < residual:
-            return trial, at
-    return None
-
-
-def _residual(at: LinearReturn, x: Array) -> float:
-    return float(np.max(np.abs(at.found.state - x)))
