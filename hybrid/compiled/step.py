@@ -217,8 +217,8 @@ def locate(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
                 g_low *= 0.5
             side = -1
         if g == 0.0:
-            break
-    return high
+            return middle
+    return high - g_high * (high - low) / (g_high - g_low)
 
 
 @njit(cache=True)

@@ -15,7 +15,8 @@ from hybrid.compiled.sensitivity import jacobians_all
 from hybrid.compiled.step import Limits, Log
 from hybrid.compiled.system import CompiledDerivatives, CompiledSystem, compiled, quiet
 from hybrid.hilqr.extension import KnotEvent, segments
-from hybrid.hilqr.types import Array, Policies
+from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.types import Array, Policies, Trajectory
 from hybrid.simulation import Event, SimulationOptions
 from hybrid.systems import HybridSystem
 
@@ -27,9 +28,8 @@ class Rolled(NamedTuple):
 
     states: Array  # (C, N+1, n), NaN after a rollout broke off
     inputs: Array  # (C, N, m)
-    modes: NDArray[np.int64]  # (C, N+1) numbers of modes
-    events: Sequence[tuple[KnotEvent, ...]]  # (C,)
-    ok: NDArray[np.bool_]  # (C,)
+    modes: Sequence[Modes]  # (C,)
+    ok: NDArray[np.bool_]  # (C,) reached the end
 
 
 class CompiledRollout:
@@ -54,9 +54,10 @@ class CompiledRollout:
     def of(
         system: HybridSystem, timestep: float, options: SimulationOptions
     ) -> CompiledRollout | None:
-        """The fast path, or None where a function of the system does not compile."""
+        """The fast path, or None where a function does not compile or inputs differ in number."""
         known = compiled(system)
-        if known.system is None or known.derivatives is None:
+        inputs = {mode.input_dim for mode in system.modes.values()}
+        if known.system is None or known.derivatives is None or len(inputs) > 1:
             return None
         return CompiledRollout(system, (known.system, known.derivatives), timestep, options)
 
@@ -64,36 +65,29 @@ class CompiledRollout:
         """Simulate every candidate from x0 (n,), with references extended over mismatches."""
         C, (N, m) = policies.count, policies.inputs.shape[1:]
         states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
-        modes, events = np.empty((C, N + 1), dtype=np.int64), [()] * C
+        modes: list[Modes] = [Modes((), ())] * C
         for p in range(len(policies.inputs)):
             own = np.flatnonzero(policies.policy_index == p)
             if not len(own):
                 continue
             part = self._one_policy(x0, initial_mode, policies, p, own)
-            states[own], inputs[own], modes[own] = part[:3]
+            states[own], inputs[own] = part[:2]
             for j, c in enumerate(own):
-                events[c] = self._events(part[3], j)
-        ok = modes[:, -1] >= 0
-        return Rolled(states, inputs, np.where(modes >= 0, self._numbers[modes], -1), events, ok)
+                knots = self._numbers[part[2][j][part[2][j] >= 0]]
+                modes[c] = Modes(tuple(knots.tolist()), self._events(part[3], j))
+        ok = np.array([len(record.knots) == N + 1 for record in modes], dtype=bool)
+        return Rolled(states, inputs, modes, ok)
 
-    def jacobians(
-        self, modes: Sequence[int], times: Array, states: Array, inputs: Array, durations: Array
-    ) -> tuple[Array, Array]:
-        """D_x (K, n, n) and D_u (K, n, m) of K pieces of flow, as ``flow_jacobians``.
-
-        Args:
-            modes: numbers of the modes (K,).
-            times: start times (K,) [s].
-            states: at the start of each piece (K, n).
-            inputs: held over each piece (K, m).
-            durations: (K,) [s].
-        """
-        K, m = inputs.shape
-        A, B = np.zeros((K, self._n, self._n)), np.zeros((K, self._n, m))
-        index = np.array([self._index[mode] for mode in modes], dtype=np.int64)
-        arrays = (_whole(times), _whole(states), _whole(inputs), _whole(durations))
+    def jacobians(self, trajectory: Trajectory) -> tuple[Array, Array]:
+        """A (N, n, n) and B (N, n, m) of whole timesteps, each in the mode that it began in."""
+        N, m = trajectory.inputs.shape
+        A, B = np.zeros((N, self._n, self._n)), np.zeros((N, self._n, m))
+        modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], dtype=np.int64)
+        times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
+        states, inputs = _whole(trajectory.states), _whole(trajectory.inputs)
+        arrays = (modes, self._tables.dims, times, states, inputs, durations)
         with quiet():
-            jacobians_all(self._derivatives, index, self._tables.dims, *arrays, self._limits, A, B)
+            jacobians_all(self._derivatives, *arrays, self._limits, A, B)
         return A, B
 
     def _one_policy(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
+from hybrid.hilqr.compiled_rollout import CompiledRollout, Rolled
 from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.dimensions import largest, padded, padded_flow
 from hybrid.hilqr.event_linearisation import EventLinearisation, events_by_knot
@@ -56,18 +58,19 @@ class EventDrivenModel:
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches."""
-        references = [self._reference(policies, p) for p in range(len(policies.inputs))]
-        C, (N, m) = policies.count, policies.inputs.shape[1:]
-        states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
-        ok, modes = np.zeros(C, dtype=bool), []
-        for c in range(C):
-            reference = references[policies.policy_index[c]]
-            record, ok[c] = self._simulate(x0, policies, c, reference, states[c], inputs[c])
-            modes.append(record)
-        cost = np.full(C, np.inf)
-        for c in np.flatnonzero(ok):
+        if self.fast is not None:
+            states, inputs, modes, ok = self.fast.roll_out(x0, self.initial_mode, policies)
+        else:
+            states, inputs, modes, ok = self._interpreted(x0, policies)
+        cost = np.full(policies.count, np.inf)
+        for c in np.flatnonzero(ok).tolist():
             cost[c] = self.trajectory_cost(states[c], inputs[c], modes[c])
         return Rollouts(states, inputs, cost, ok & np.isfinite(cost), modes)
+
+    @cached_property
+    def fast(self) -> CompiledRollout | None:
+        """The compiled path; None where a function of the system does not compile."""
+        return CompiledRollout.of(self.system, self.timestep, self.options)
 
     def trajectory_cost(self, states: Array, inputs: Array, modes: Modes) -> float:
         """J_0 of (5.23): running, terminal and transition costs of a simulated trajectory."""
@@ -81,7 +84,9 @@ class EventDrivenModel:
         N = len(trajectory.inputs)
         A, B = np.empty((N, self._n, self._n)), np.empty((N, self._n, self._m))
         events, transitions = events_by_knot(trajectory), []
-        for k in range(N):
+        if self.fast is not None:
+            A, B = self.fast.jacobians(trajectory)
+        for k in range(N) if self.fast is None else sorted(events):
             A[k], B[k], jumps = self._linearisation.at(trajectory, k, events.get(k, ()))
             transitions += jumps
         return Linearisation(A, B, tuple(transitions))
@@ -96,6 +101,17 @@ class EventDrivenModel:
                     expansion, self.transition_cost, self.system, timestep, events, u
                 )
         return expansion
+
+    def _interpreted(self, x0: Array, policies: Policies) -> Rolled:
+        references = [self._reference(policies, p) for p in range(len(policies.inputs))]
+        C, (N, m) = policies.count, policies.inputs.shape[1:]
+        states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
+        ok, modes = np.zeros(C, dtype=bool), []
+        for c in range(C):
+            reference = references[policies.policy_index[c]]
+            record, ok[c] = self._simulate(x0, policies, c, reference, states[c], inputs[c])
+            modes.append(record)
+        return Rolled(states, inputs, modes, ok)
 
     def _reference(self, policies: Policies, p: int) -> ReferenceExtension:
         """Policy p's reference, in one segment when it is not to be extended."""
