@@ -1,0 +1,177 @@
+"""Compiled simulation: what Python's simulation gives, for every example system and status."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from hybrid.batch import simulate_batch
+from hybrid.compiled import compiled
+from hybrid.examples.aslip import FLIGHT, aslip
+from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball, bouncing_ball_problem
+from hybrid.examples.constant_flow import constant_flow
+from hybrid.examples.pendulum import pendulum
+from hybrid.hilqr import Hilqr, Policies
+from hybrid.integration import Tolerance
+from hybrid.simulation import SimulationOptions, simulate_step
+from hybrid.systems import HybridSystem, Mode, Transition
+
+NONE = np.zeros(0)
+REST = np.zeros(1)
+
+
+def without_closed_forms(system):
+    modes = {k: dataclasses.replace(mode, flow_map=None) for k, mode in system.modes.items()}
+    return HybridSystem(modes, system.transitions)
+
+
+def first_mode(system):
+    return next(iter(system.modes))
+
+
+CASES = {
+    "constant flow": (constant_flow(), [-1.0, 0.3], 0.3, 2.5),
+    "ball": (bouncing_ball(), [3.0, -2.0], 0.3, 2.0),
+    "pendulum": (pendulum(), [0.7, -3.0], 0.2, 0.6),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_batches_end_where_single_simulations_do(name):
+    system, mean, spread, duration = CASES[name]
+    mode = first_mode(system)
+    u = np.zeros(system.modes[mode].input_dim)
+    states = np.random.default_rng(1).normal(mean, spread * np.ones(2), (40, 2))
+    assert compiled(system).reason == ""
+    batch = simulate_batch(system, mode, 0.0, states, u, duration)
+    events = 0
+    for b, x in enumerate(states):
+        step = simulate_step(without_closed_forms(system), mode, 0.0, x, u, duration)
+        assert batch.status[b] == step.status == "ok"
+        assert (batch.modes[b], batch.counts[b]) == (step.mode, len(step.events))
+        np.testing.assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
+        events += len(step.events)
+    assert events > 0
+
+
+def test_a_hopping_robot_too():
+    system = aslip()
+    x = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0, -1.0, 0.0])
+    step = simulate_step(system, FLIGHT, 0.0, x, NONE, 0.05)
+    batch = simulate_batch(system, FLIGHT, 0.0, x[None], NONE, 0.05)
+    assert (batch.status[0], batch.modes[0]) == (step.status, step.mode)
+    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
+
+
+def test_results_do_not_depend_on_threads():
+    states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
+    one = simulate_batch(bouncing_ball(), FALLING, 0.0, states, REST, 2.0)
+    two = simulate_batch(bouncing_ball(), FALLING, 0.0, states, REST, 2.0, threads=2)
+    np.testing.assert_array_equal(one.states, two.states)
+    np.testing.assert_array_equal(one.modes, two.modes)
+
+
+def falling_to(reset, flow=None, rising=2):
+    """A ball that falls onto a floor where ``reset`` happens, into a mode with another flow."""
+    down = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
+    up = Mode("up", rising, 0, flow or (lambda t, x, u: np.array([x[1], -9.8])))
+    land = Transition(1, 2, lambda t, x, u: x[0], reset, name="land", time_invariant=True)
+    return HybridSystem({1: down, 2: up}, (land,))
+
+
+def test_modes_of_different_dimension_are_padded():
+    system = falling_to(
+        lambda t, x, u: np.array([x[1]]), lambda t, x, u: np.array([-x[0]]), rising=1
+    )
+    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, 0.0], [9.0, 0.0]]), NONE, 1.0)
+    landing = np.sqrt(2.0 / 9.8)
+    rest = -9.8 * landing * np.exp(-(1.0 - landing))
+    np.testing.assert_allclose(batch.states, [[rest, 0.0], [9.0 - 4.9, -9.8]], rtol=1e-9)
+    np.testing.assert_array_equal(batch.modes, [2, 1])
+
+
+def wrong_dimension():
+    return falling_to(lambda t, x, u: np.array([x[1]])), [1.0, 0.0], SimulationOptions()
+
+
+def not_finite():
+    return falling_to(lambda t, x, u: np.array([x[0], np.nan])), [1.0, 0.0], SimulationOptions()
+
+
+def too_stiff():
+    blow_up = falling_to(lambda t, x, u: np.ones(2), lambda t, x, u: 1.0 + x * x * x)
+    return blow_up, [1.0, 0.0], SimulationOptions(tolerance=Tolerance(max_steps=300))
+
+
+def zeno():
+    return bouncing_ball(), [1.0, 0.0], SimulationOptions()
+
+
+@pytest.mark.parametrize("case", [wrong_dimension, not_finite, too_stiff, zeno])
+def test_failures_have_the_status_of_single_simulations(case):
+    system, x, options = case()
+    u = np.zeros(next(iter(system.modes.values())).input_dim)
+    assert compiled(system).reason == ""
+    batch = simulate_batch(system, 1, 0.0, np.array([x]), u, 5.0, options)
+    step = simulate_step(system, 1, 0.0, np.array(x), u, 5.0, options)
+    assert batch.status[0] == step.status == case.__name__
+    assert not batch.ok[0]
+
+
+def test_a_guard_crossed_twice_within_one_integration_step_is_found():
+    """A parabola that dips under the floor: at both ends of the whole step it is above."""
+    system = falling_to(lambda t, x, u: np.array([0.0, 1.0]))
+    up = falling_to(lambda t, x, u: np.array([0.0, 1.0]), lambda t, x, u: np.array([0.0, 0.0]))
+    rise = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], 9.8]))
+    system = HybridSystem({1: rise, 2: up.modes[2]}, system.transitions)
+    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, -5.0], [1.3, -5.0]]), NONE, 1.0)
+    np.testing.assert_array_equal(batch.counts, [1, 0])
+
+
+def test_a_function_that_does_not_compile_is_interpreted():
+    table = {"gravity": 9.8}  # numba knows no such dictionary
+    mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -table["gravity"]]))
+    system = HybridSystem({1: mode}, ())
+    assert compiled(system).system is None and "table" in compiled(system).reason
+    batch = simulate_batch(system, 1, 0.0, np.array([[0.0, 1.0]]), NONE, 2.0)
+    np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
+
+
+def test_constant_arrays_and_whole_numbers_compile():
+    slope = np.array([[0.0, 1.0], [0.0, 0.0]])
+    mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]), lambda t, x, u: slope)
+    edge = Transition(1, 1, lambda t, x, u: 1, lambda t, x, u: x, name="never")
+    assert compiled(HybridSystem({1: mode}, (edge,))).reason == ""
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_policies_roll_out_as_interpreted(given):
+    """Extensions ahead and behind, feedback, several step sizes; derivatives given or found."""
+    model, N = bouncing_ball_problem(1.0, 4e-3), 250
+    if not given:
+        modes = {k: Mode(m.name, 2, 1, m.flow) for k, m in model.system.modes.items()}
+        model.system = HybridSystem(modes, model.system.transitions)
+    x0 = np.array([4.0, 0.0])
+    seed = Policies.of(np.zeros((N + 1, 2)), np.zeros((N, 1)), np.zeros((N, 1, 2)))
+    nominal = Hilqr(model).start(x0, seed)
+    push = np.random.default_rng(0).normal(size=(N, 1))
+    gains = np.full((N, 1, 2), -3.0)
+    policies = Policies.of(
+        nominal.states, nominal.inputs, gains, push, (1.0, 0.5, -1.0, 0.0), nominal.aux
+    ).join(seed)
+    for start in (x0 + [0.05, -0.3], x0 + [-0.1, 0.0], np.array([0.2, 3.0])):
+        fast, slow = model.fast.roll_out(start, FALLING, policies), model._interpreted(start, policies)
+        assert fast.ok.all() and slow.ok.all()
+        np.testing.assert_allclose(fast.states, slow.states, atol=1e-9)
+        np.testing.assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
+        for mine, theirs in zip(fast.modes, slow.modes, strict=True):
+            assert mine.knots == theirs.knots and RISING in mine.knots
+            for a, b in zip(mine.events, theirs.events, strict=True):
+                assert a.knot == b.knot and a.event.transition is b.event.transition
+                assert a.event.time == pytest.approx(b.event.time, abs=1e-10)
+                np.testing.assert_allclose(a.event.state_after, b.event.state_after, atol=1e-9)
+    fast = model.linearise(nominal)
+    model.__dict__["fast"] = None
+    slow = model.linearise(nominal)
+    np.testing.assert_allclose(fast.A, slow.A, atol=1e-9)
+    np.testing.assert_allclose(fast.B, slow.B, atol=1e-9)
