@@ -160,7 +160,8 @@ def test_policies_roll_out_as_interpreted(given):
         nominal.states, nominal.inputs, gains, push, (1.0, 0.5, -1.0, 0.0), nominal.aux
     ).join(seed)
     for start in (x0 + [0.05, -0.3], x0 + [-0.1, 0.0], np.array([0.2, 3.0])):
-        fast, slow = model.fast.roll_out(start, FALLING, policies), model._interpreted(start, policies)
+        fast = model.fast.roll_out(start, FALLING, policies)
+        slow = model._interpreted(start, policies)
         assert fast.ok.all() and slow.ok.all()
         np.testing.assert_allclose(fast.states, slow.states, atol=1e-9)
         np.testing.assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
