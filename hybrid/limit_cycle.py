@@ -17,6 +17,9 @@ from hybrid.poincare import EventSection, Section, return_map
 from hybrid.return_derivative import LinearReturn, linear_return
 from hybrid.simulation import Event, SimulationOptions
 from hybrid.systems import Array, HybridSystem
+from hybrid.variational import held_input
+
+_REST = 10.0  # times the root of the tolerance: an orbit that is shorter is a rest
 
 
 class LimitCycle(NamedTuple):
@@ -24,7 +27,8 @@ class LimitCycle(NamedTuple):
 
     Status "ok"; "not_converged" after the last iteration; "no_descent" where no part of a Newton
     step came closer; "singular" where cycles are not isolated (a multiplier 1 of the return map);
-    else that of the return that failed, with its message.
+    "at_rest" where the orbit has no length, as that of a ball that lies on the floor; else that of
+    the return that failed, with its message.
     """
 
     section: Section
@@ -115,6 +119,9 @@ def find_limit_cycle(
 
     end = find_fixed_point(linear, x, tolerance, max_iterations)
     found = end.at.found
+    if end.status == "ok" and _rests(system, mode, end.x, u, found.duration, tolerance):
+        message = f"rest in mode {mode} at x = {end.x}, where the guess led: guess farther from it"
+        end = end._replace(status="at_rest", message=message)
     return LimitCycle(
         section,
         mode,
@@ -128,3 +135,12 @@ def find_limit_cycle(
         end.status,
         end.message,
     )
+
+
+def _rests(
+    system: HybridSystem, mode: int, x: Array, u: Array | None, duration: float, tolerance: float
+) -> bool:
+    """Whether an orbit is too short to be told from a rest: time goes with the root of height."""
+    speed = float(np.max(np.abs(system.modes[mode].flow(0.0, x, held_input(system, mode, u)))))
+    size = max(1.0, float(np.max(np.abs(x))))
+    return speed * duration <= _REST * np.sqrt(tolerance) * size
