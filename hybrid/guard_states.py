@@ -10,7 +10,7 @@ import numpy as np
 from hybrid.derivatives import jacobian
 from hybrid.systems import Array, HybridSystem, Transition
 
-_NEWTON_STEPS = 40
+_NEWTON_STEPS = 20
 _ON_GUARD = 1e-12  # residual, relative to 1 + |x|
 
 
@@ -67,22 +67,41 @@ def project_to_guard(
     u: Array,
     constraints: Callable[[float, Array, Array], Array] | None = None,
 ) -> Array | None:
-    """State on the guard, and on further constraints, by least-norm Newton steps; None if none."""
+    """State on the guard, and on further constraints, near x; None where none is found."""
 
     def residual(y: Array) -> Array:
         guard = np.atleast_1d(transition.guard(t, y, u))
         return guard if constraints is None else np.concatenate((guard, constraints(t, y, u)))
 
+    def slopes(y: Array) -> Array:
+        guard = np.atleast_2d(transition.guard_state(t, y, u))
+        if constraints is None:
+            return guard
+        further = constraints
+        return np.concatenate((guard, jacobian(lambda z: further(t, z, u), y)))
+
+    return least_norm_root(residual, x, slopes)
+
+
+def least_norm_root(
+    residual: Callable[[Array], Array],
+    x: Array,
+    slopes: Callable[[Array], Array] | None = None,
+) -> Array | None:
+    """Root (n,) near x of a function into (k,), k <= n, by least-norm Newton steps.
+
+    ``slopes`` is its derivative (k, n), found where left out. None where the steps do not settle.
+    """
     x = np.asarray(x, dtype=np.float64)
+    limit = np.inf
     for _ in range(_NEWTON_STEPS):
         error = residual(x)
-        if not np.all(np.isfinite(error)):
-            return None
-        if np.max(np.abs(error)) <= _ON_GUARD * (1.0 + np.max(np.abs(x))):
+        size = float(np.max(np.abs(error)))
+        if size <= _ON_GUARD * (1.0 + float(np.max(np.abs(x)))):
             return x
-        slopes = np.atleast_2d(transition.guard_state(t, x, u))
-        if constraints is not None:
-            extra = jacobian(lambda y: constraints(t, y, u), x)
-            slopes = np.concatenate((slopes, extra))
-        x = x - np.linalg.pinv(slopes) @ error
+        if not size < limit:  # NaN, or running away
+            return None
+        limit = min(limit, 10.0 * size)
+        found = jacobian(residual, x) if slopes is None else slopes(x)
+        x = x - np.linalg.pinv(found) @ error
     return None

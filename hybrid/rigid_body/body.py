@@ -1,0 +1,80 @@
+"""A rigid body over one unilateral constraint, as plain data (3.6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hybrid.rigid_body.found import christoffel, directional, gradient
+
+OfPosition = Callable[[Any], Any]  # of q (m,)
+OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
+
+
+def to_be_found(*arguments: Any) -> Any:
+    """Stand in for a function that was left out; it is replaced and never called."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RigidBody:
+    """M(q) qdd + C(q, qd) qd + N(q, qd) = Y(q, u) + contact forces, over g_n(q) >= 0.
+
+    The state is x = [q, qd] (2 m,). g_n should be a distance [m] on the surface and J_t the
+    velocity along it in m/s, so that friction coefficients mean what they say. Functions should
+    take complex arguments (``sqrt`` of a sum of squares rather than ``norm``): then derivatives are
+    exact to rounding. The constraint may not depend on time.
+
+    Raises:
+        ValueError: a coefficient is out of its range.
+    """
+
+    dof: int  # m
+    input_dim: int
+    mass: OfPosition  # M(q) (m, m)
+    other_forces: OfPositionAndMore  # N(q, qd) (m,), gravity and damping, not friction
+    input_forces: OfPositionAndMore  # Upsilon(q, u) (m,), also printed Y
+    gap: OfPosition  # g_n(q)
+    tangent: OfPosition  # J_t(q) (m,)
+    normal: OfPosition = to_be_found  # J_n(q) = D_q g_n (m,)
+    coriolis: OfPositionAndMore = to_be_found  # C(q, qd) (m, m)
+    normal_rate: OfPositionAndMore = to_be_found  # dJ_n/dt (q, qd) (m,)
+    tangent_rate: OfPositionAndMore = to_be_found  # dJ_t/dt (q, qd) (m,)
+    mu_s: float = 0.0  # static friction, of the cone (3.90)
+    mu_k: float = 0.0  # kinetic friction, printed mu_s in (3.64)
+    impact_friction: float = 0.0  # of impulses; 0 is (3.67), which does not slow the sliding
+    restitution: float = 0.0  # e
+
+    def __post_init__(self) -> None:
+        """Check the coefficients and find the functions that were left out."""
+        if not 0.0 <= self.mu_k <= self.mu_s < np.inf:
+            raise ValueError(
+                f"friction mu_k = {self.mu_k}, mu_s = {self.mu_s}: give finite numbers with"
+                " 0 <= mu_k <= mu_s (a body that slides with more friction than it sticks with"
+                " has states without a motion)"
+            )
+        if not 0.0 <= self.impact_friction < np.inf or not 0.0 <= self.restitution <= 1.0:
+            raise ValueError(
+                f"impact_friction = {self.impact_friction}, restitution = {self.restitution}:"
+                " give impact_friction >= 0, finite, and restitution in [0, 1]"
+            )
+        self._complete("normal", lambda q: gradient(self.gap, q))
+        self._complete("coriolis", lambda q, qd: christoffel(self.mass, q, qd))
+        self._complete("normal_rate", lambda q, qd: directional(self.normal, q, qd))
+        self._complete("tangent_rate", lambda q, qd: directional(self.tangent, q, qd))
+
+    def _complete(self, name: str, function: Callable[..., Any]) -> None:
+        if getattr(self, name) is to_be_found:
+            object.__setattr__(self, name, function)
+
+    def split(self, x: Any) -> tuple[Any, Any]:
+        """Positions q (m,) and velocities qd (m,) of a state."""
+        return x[: self.dof], x[self.dof :]
+
+    def bias(self, q: Any, qd: Any, u: Any) -> Any:
+        """Upsilon - N - C qd (m,): what accelerates the body where nothing touches it."""
+        inertial = self.coriolis(q, qd) @ qd
+        return self.input_forces(q, u) - self.other_forces(q, qd) - inertial

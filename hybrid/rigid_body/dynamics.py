@@ -1,0 +1,138 @@
+"""Motion of a rigid body in each contact mode (3.58)-(3.64), (3.69).
+
+Contact forces f here push the body: f_n > 0 repels, and friction opposes sliding. The multiplier
+of (3.60) stands on the left of its equation, so it is lambda = -f, and repulsion is lambda_n < 0.
+That turns signs in the print: the guards (3.70) and (3.71) must be -lambda_n, and F_t of (3.64),
+which stands in N on the same left side, must be -mu lambda_n v_t / |v_t|.
+
+Sliding couples friction to the normal force: f pushes along B = J_n^T - s mu_k J_t^T, with s the
+sign of v_t, and the system (3.60) loses its symmetry: B stands in place of J^T.
+"""
+
+# ruff: noqa: N806
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybrid.rigid_body.body import RigidBody
+from hybrid.systems import VectorFunction
+
+
+class Contact(Enum):
+    """What touches: nothing (U and V), sliding along +J_t or -J_t (S), or sticking (C)."""
+
+    NONE = 0
+    FORWARD = 1
+    BACKWARD = -1
+    STICKING = 2
+
+    @property
+    def direction(self) -> float:
+        """Sign s of the sliding velocity v_t = J_t qd; zero where the contact does not slide."""
+        return float(self.value) if abs(self.value) == 1 else 0.0
+
+
+class Dagger(NamedTuple):
+    """Blocks of the inverse of [[M, B], [J, 0]], (3.61); J_dagger of its lower row is (k, m)."""
+
+    M: Any  # (m, m)
+    J_T: Any  # (m, k), upper right
+    J: Any  # (k, m), lower left; transpose of J_T where B = J^T
+    Lambda: Any  # (k, k)
+
+
+class Motion(NamedTuple):
+    """Accelerations (m,) and contact forces (k,) on the body: (f_n,) or (f_t, f_n)."""
+
+    acceleration: Any
+    forces: Any
+
+
+def constraint_jacobian(body: RigidBody, contact: Contact, q: Any) -> Any:
+    """J (k, m) of a mode: none, J_n, or J_t over J_n (3.58)."""
+    if contact is Contact.NONE:
+        return np.zeros((0, body.dof))
+    if contact is Contact.STICKING:
+        return np.stack((body.tangent(q), body.normal(q)))
+    return body.normal(q)[None]
+
+
+def constraint_rate(body: RigidBody, contact: Contact, q: Any, qd: Any) -> Any:
+    """dJ/dt (k, m) of a mode along the velocity qd."""
+    if contact is Contact.NONE:
+        return np.zeros((0, body.dof))
+    if contact is Contact.STICKING:
+        return np.stack((body.tangent_rate(q, qd), body.normal_rate(q, qd)))
+    return body.normal_rate(q, qd)[None]
+
+
+def force_directions(body: RigidBody, contact: Contact, q: Any, J: Any, mu: float) -> Any:
+    """B (m, k): the generalised force of each unit contact force, with Coulomb sliding (3.64)."""
+    if contact.direction and mu:
+        J = J - (contact.direction * mu) * body.tangent(q)
+    return J.T
+
+
+def saddle(M: Any, B: Any, J: Any) -> Any:
+    """[[M, B], [J, 0]] (m + k, m + k), the matrix of (3.60)."""
+    m, k = B.shape
+    matrix = np.zeros((m + k, m + k), dtype=np.result_type(M.dtype, B.dtype, J.dtype))
+    matrix[:m, :m], matrix[:m, m:], matrix[m:, :m] = M, B, J
+    return matrix
+
+
+def dagger(M: Any, J: Any, B: Any | None = None) -> Dagger:
+    """Dagger matrices (3.61), for which M_dagger M = I - J_dagger^T J (3.62).
+
+    Both hold for any B (m, k) of full rank with J M^-1 B invertible, J^T where it is left out.
+    """
+    m = len(M)
+    inverse = np.linalg.inv(saddle(M, J.T if B is None else B, J))
+    return Dagger(inverse[:m, :m], inverse[:m, m:], inverse[m:, :m], inverse[m:, m:])
+
+
+def mode_dagger(body: RigidBody, contact: Contact, q: Any, mu: float) -> Dagger:
+    """Dagger matrices of a contact mode, with friction ``mu`` where it slides."""
+    J = constraint_jacobian(body, contact, q)
+    return dagger(body.mass(q), J, force_directions(body, contact, q, J, mu))
+
+
+def motion(body: RigidBody, contact: Contact, q: Any, qd: Any, u: Any) -> Motion:
+    """Accelerations and contact forces of a mode, (3.60) with the friction (3.64).
+
+    The print's right side has J qd where differentiating J qd = 0 gives dJ/dt qd, (3.59); so have
+    (3.63), (3.69), (3.75) and what follows from them. NaN where friction jams the sliding,
+    J_n M^-1 B <= 0: there Coulomb's law has no motion or two (Painleve).
+    """
+    J = constraint_jacobian(body, contact, q)
+    rate = constraint_rate(body, contact, q, qd) @ qd
+    B = force_directions(body, contact, q, J, body.mu_k)
+    M = body.mass(q)
+    right = np.concatenate((body.bias(q, qd, u), -rate))
+    matrix = saddle(M, -B, J)
+    solved = np.linalg.solve(matrix, right)
+    if contact.direction and body.mu_k and jams(matrix):
+        solved = np.full_like(solved, np.nan)
+    return Motion(solved[: body.dof], solved[body.dof :])
+
+
+def jams(matrix: Any) -> bool:
+    """Whether a push along B (m, 1) fails to accelerate the contact apart, J M^-1 B <= 0.
+
+    The number has the sign of det [[M, -B], [J, 0]] = det M (J M^-1 B), the matrix given.
+    """
+    return not np.linalg.det(np.real(matrix)) > 0.0
+
+
+def vector_field(body: RigidBody, contact: Contact) -> VectorFunction:
+    """F(t, x, u) (2 m,) of a contact mode, (3.63)."""
+
+    def flow(t: float, x: Any, u: Any) -> Any:
+        q, qd = body.split(x)
+        return np.concatenate((qd, motion(body, contact, q, qd, u).acceleration))
+
+    return flow

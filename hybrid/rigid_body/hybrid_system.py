@@ -1,0 +1,126 @@
+"""A rigid body over a unilateral constraint as a hybrid system (3.6.1, Fig. 3.8).
+
+The thesis's sliding mode S is two modes here, one for each sign of v_t: friction jumps where v_t
+changes sign, so with one mode neither its flow nor the guard (3.95) would be differentiable there.
+"""
+
+from __future__ import annotations
+
+from hybrid.rigid_body import guards
+from hybrid.rigid_body.body import RigidBody
+from hybrid.rigid_body.dynamics import Contact, vector_field
+from hybrid.rigid_body.impacts import impact_reset
+from hybrid.systems import Array, HybridSystem, Mode, Transition
+
+APPROACHING = 1  # U
+SEPARATING = 2  # V
+SLIDING_FORWARD = 3  # S with v_t > 0
+SLIDING_BACKWARD = 4  # S with v_t < 0
+STICKING = 5  # C
+CONTACTS = {
+    APPROACHING: Contact.NONE,
+    SEPARATING: Contact.NONE,
+    SLIDING_FORWARD: Contact.FORWARD,
+    SLIDING_BACKWARD: Contact.BACKWARD,
+    STICKING: Contact.STICKING,
+}
+_NAMES = {
+    APPROACHING: "approaching",
+    SEPARATING: "separating",
+    SLIDING_FORWARD: "sliding forward",
+    SLIDING_BACKWARD: "sliding backward",
+    STICKING: "sticking",
+}
+_SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
+
+
+def rigid_body_system(body: RigidBody) -> HybridSystem:
+    """Modes U, V, S (both directions) and C of a body, and the transitions between them.
+
+    Impacts are elastic and without friction (U, V) where ``body.restitution`` is positive. Else
+    they are plastic, into sticking where Coulomb's law for the impulse allows it and into sliding
+    elsewhere; without impact friction always into sliding. A slip that turns around without
+    sticking is a transition of its own, "slip reversal", which the thesis does not have.
+    """
+    modes = {
+        number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, CONTACTS[number]))
+        for number, name in _NAMES.items()
+    }
+    transitions = (*_flights(body), *_impacts(body), *_slides(body), *_sticks(body))
+    return HybridSystem(modes, transitions, "rigid body")
+
+
+def transition_between(system: HybridSystem, source: int, target: int) -> Transition:
+    """The transition from one mode to another.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for edge in system.outgoing(source):
+        if edge.target == target:
+            return edge
+    there = [edge.target for edge in system.outgoing(source)]
+    raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {there}")
+
+
+def _unchanged(t: float, x: Array, u: Array) -> Array:
+    """Reset of transitions that leave the state as it is."""
+    return x.copy()
+
+
+def _flights(body: RigidBody) -> list[Transition]:
+    guard = guards.apex_guard(body)
+    return [
+        Transition(SEPARATING, APPROACHING, guard, _unchanged, name="apex", time_invariant=True)
+    ]
+
+
+def _impacts(body: RigidBody) -> list[Transition]:
+    if body.restitution > 0.0:
+        ends = [(SEPARATING, "elastic impact")]
+    else:
+        ends = [(mode, "plastic impact into sliding") for mode in _SLIDING]
+        if body.impact_friction:
+            ends.append((STICKING, "plastic impact into sticking"))
+    return [
+        Transition(
+            APPROACHING,
+            target,
+            guards.impact_guard(body, CONTACTS[target]),
+            impact_reset(body, CONTACTS[target]),
+            guard_state=guards.impact_guard_state(body),
+            name=name,
+            time_invariant=True,
+        )
+        for target, name in ends
+    ]
+
+
+def _slides(body: RigidBody) -> list[Transition]:
+    """Ends of sliding: liftoff, sticking, and turning around."""
+    edges = []
+    for mode, other in (_SLIDING, _SLIDING[::-1]):
+        edges.append(_liftoff(body, mode, "liftoff from sliding"))
+        for target, name in ((STICKING, "slip-stick"), (other, "slip reversal")):
+            stop = guards.stop_guard(body, CONTACTS[mode], sticks=target == STICKING)
+            slopes = guards.stop_guard_state(body, CONTACTS[mode])
+            edges.append(
+                Transition(mode, target, stop, _unchanged, slopes, name=name, time_invariant=True)
+            )
+    return edges
+
+
+def _sticks(body: RigidBody) -> list[Transition]:
+    """Ends of sticking: slipping either way, and liftoff."""
+    edges = []
+    for mode in _SLIDING:
+        guard = guards.slip_guard(body, CONTACTS[mode].direction)
+        edges.append(
+            Transition(STICKING, mode, guard, _unchanged, name="stick-slip", time_invariant=True)
+        )
+    return [*edges, _liftoff(body, STICKING, "liftoff from sticking")]
+
+
+def _liftoff(body: RigidBody, mode: int, name: str) -> Transition:
+    guard = guards.liftoff_guard(body, CONTACTS[mode])
+    return Transition(mode, SEPARATING, guard, _unchanged, name=name, time_invariant=True)
