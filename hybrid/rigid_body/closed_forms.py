@@ -22,8 +22,28 @@ from hybrid.rigid_body.dynamics import (
     motion,
     saddle,
 )
+from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import impact_map
-from hybrid.systems import Array
+from hybrid.systems import Array, Transition
+
+
+def closed_form(body: RigidBody, transition: Transition, x: Array, u: Array) -> Array:
+    """Xi (2 m, 2 m) of any transition of ``rigid_body_system(body)``, by the function for it."""
+    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
+    if source is Contact.NONE and transition.source == SEPARATING:
+        return apex(body, x, u)
+    if source is Contact.NONE:
+        if target is Contact.NONE:
+            return elastic_impact(body, x, u)
+        if target is Contact.STICKING:
+            return plastic_impact_into_sticking(body, x, u)
+        return plastic_impact_into_sliding(body, x, u, target)
+    if target is Contact.NONE:
+        sticking = source is Contact.STICKING
+        return (liftoff_from_sticking if sticking else liftoff_from_sliding)(body, x, u)
+    if source is Contact.STICKING:
+        return stick_slip(body, x, u, target)
+    return slip_stick(body, x, u, source, target)
 
 
 def apex(body: RigidBody, x: Array, u: Array) -> Array:
@@ -112,8 +132,10 @@ def stick_slip(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
     return identity + np.outer(jump, g_state) / (g_state @ np.concatenate((qd, before)))
 
 
-def slip_stick(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
-    """Xi (S, C), (3.97), out of sliding along a direction.
+def slip_stick(
+    body: RigidBody, x: Array, u: Array, contact: Contact, then: Contact = Contact.STICKING
+) -> Array:
+    """Xi (S, C), (3.97), out of sliding along a direction; ``then`` may be the other direction.
 
     The first block of (3.96) must be D_q(J_t qd), see ``guards.stop_guard_state``; times qd it is
     dJ_t/dt qd, so the denominator, the tangential acceleration in mode S, stands as printed.
@@ -121,7 +143,7 @@ def slip_stick(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
     q, qd = body.split(x)
     J_t = body.tangent(q)
     before = motion(body, contact, q, qd, u).acceleration
-    after = motion(body, Contact.STICKING, q, qd, u).acceleration
+    after = motion(body, then, q, qd, u).acceleration
     g_state = np.concatenate((jacobian(lambda p: body.tangent(p) @ qd, q), J_t))
     rate = body.tangent_rate(q, qd) @ qd + J_t @ before
     jump = np.concatenate((np.zeros(body.dof), after - before))
