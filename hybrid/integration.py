@@ -13,6 +13,7 @@ import numpy as np
 
 from hybrid.systems import Array, Mode
 
+Field = Callable[[float, Array], Array]  # (t [s], y) -> dy/dt
 _NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
 _STAGES = (
     np.array([]),
@@ -24,6 +25,18 @@ _STAGES = (
     np.array([35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]),
 )
 _ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+# Of the continuous extension: Hairer, Norsett, Wanner, Solving ODEs I, II.6 (Shampine 1986).
+_DENSE = np.array(
+    [
+        -12715105075 / 11282082432,
+        0.0,
+        87487479700 / 32700410799,
+        -10690763975 / 1880347072,
+        701980252875 / 199316789632,
+        -1453857185 / 822651844,
+        69997945 / 29380423,
+    ]
+)
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
 
 
@@ -37,41 +50,68 @@ class Tolerance(NamedTuple):
     max_steps: int = 10_000  # in one timestep; a flow that needs more is too stiff to follow
 
 
-def dormand_prince(
-    field: Callable[[float, Array], Array], t: float, y: Array, h: float
-) -> tuple[Array, Array]:
+def dormand_prince(field: Field, t: float, y: Array, h: float) -> tuple[Array, Array]:
     """One step of h [s] from y (n,): the fifth-order result and its error estimate, both (n,)."""
+    end, slopes = dormand_prince_stages(field, t, y, h, field(t, y))
+    return end, h * (_ERROR @ slopes)
+
+
+def dormand_prince_stages(
+    field: Field, t: float, y: Array, h: float, first: Array
+) -> tuple[Array, Array]:
+    """The same step where ``first`` = field(t, y) is known: its result (n,), its slopes (7, n).
+
+    The last of the slopes is the first of the step that follows.
+    """
     slopes = np.empty((7, len(y)))
-    slopes[0] = field(t, y)
+    slopes[0] = first
     end = y
     for i in range(1, 7):
         end = y + h * (_STAGES[i] @ slopes[:i])
         slopes[i] = field(t + _NODES[i] * h, end)
-    return end, h * (_ERROR @ slopes)
+    return end, slopes
+
+
+def dense_output(y: Array, end: Array, slopes: Array, h: float, part: float) -> Array:
+    """State (n,) at a part in [0, 1] of the step of h [s] from y to ``end``; of fourth order.
+
+    The continuous extension meets values and slopes at both ends of the step.
+    """
+    change, left = end - y, 1.0 - part
+    start = h * slopes[0] - change
+    curve = change - h * slopes[6] - start + left * h * (_DENSE @ slopes)
+    return y + part * (change + left * (start + part * curve))
 
 
 def adaptive_step(
-    field: Callable[[float, Array], Array], t: float, y: Array, h: float, tolerance: Tolerance
+    field: Field, t: float, y: Array, h: float, tolerance: Tolerance
 ) -> tuple[Array, float, float]:
     """First accepted step of at most h [s]: the state, the step taken, and the next to try.
 
     A step that has shrunk to ``min_step`` is taken whatever its error, so this always ends; a
     state that is not finite comes back as it is.
     """
-    h = np.copysign(min(abs(h), tolerance.max_step), h)
+    return adaptive_stages(field, t, y, h, field(t, y), tolerance)[:3]
+
+
+def adaptive_stages(
+    field: Field, t: float, y: Array, h: float, first: Array, tolerance: Tolerance
+) -> tuple[Array, float, float, Array]:
+    """``adaptive_step`` where ``first`` = field(t, y) is known; also the step's slopes (7, n)."""
+    h = float(np.copysign(min(abs(h), tolerance.max_step), h))
     while True:
-        end, error = dormand_prince(field, t, y, h)
+        end, slopes = dormand_prince_stages(field, t, y, h, first)
         scale = tolerance.absolute + tolerance.relative * np.maximum(abs(y), abs(end))
-        size = float(np.max(abs(error) / scale))
+        size = float((abs(h * (_ERROR @ slopes)) / scale).max())
         if size <= 1.0 or abs(h) <= tolerance.min_step:
             factor = _GROW if size == 0.0 else min(_GROW, _SAFETY * size**-0.2)
-            return end, h, h * factor
+            return end, h, h * factor, slopes
         shrink = _SAFETY * size**-0.2 if np.isfinite(size) else _SHRINK
         h *= max(_SHRINK, shrink)
 
 
 def integrate(
-    field: Callable[[float, Array], Array],
+    field: Field,
     t: float,
     y: Array,
     duration: float,
@@ -80,12 +120,14 @@ def integrate(
     """Solution (n,) after ``duration`` seconds, which may be negative; NaN when it has none."""
     tolerance = tolerance or Tolerance()
     h, end = duration, t + duration
+    slope = field(t, y) if t != end else y
     for _ in range(tolerance.max_steps):
         if t == end or not np.all(np.isfinite(y)):
             return y
         left = end - t
-        y, taken, h = adaptive_step(field, t, y, min(h, left, key=abs), tolerance)
-        t = end if taken == left else t + taken
+        trial = min(h, left, key=abs)
+        y, taken, h, slopes = adaptive_stages(field, t, y, trial, slope, tolerance)
+        t, slope = (end if taken == left else t + taken), slopes[6]
     return y if t == end else np.full_like(y, np.nan)
 
 

@@ -1,50 +1,23 @@
 """Event-driven simulation of hybrid systems: flow, locate the event, reset, flow on (5.20)-(5.22).
 
-Within each integration step a guard that changes sign brackets its event; the root is found by
-repeating the step with a shorter length. Two crossings of one guard within one integration step
-cancel out and are not seen: ``Tolerance.max_step`` bounds that step.
+Within each integration step the first guard that is met is located (``hybrid.event_location``) by
+repeating the step with a shorter length, so the event time is as accurate as the integrator.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
-from hybrid.integration import Tolerance, adaptive_step, dormand_prince
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid import failure
+from hybrid.event_location import Meeting, first_meeting
+from hybrid.piece import Piece, finite, take_piece
+from hybrid.simulation_types import Event, SimulationOptions, Status, Step
+from hybrid.systems import Array, HybridSystem, Transition
 
-Status = Literal["ok", "zeno", "not_finite", "too_stiff"]
-
-
-@dataclass(frozen=True)
-class SimulationOptions:
-    """Accuracy of event-driven simulation."""
-
-    tolerance: Tolerance = field(default_factory=Tolerance)
-    event_time_tolerance: float = 1e-13  # [s]
-    guard_tolerance: float = 1e-9  # deeper inside a guard than this, its transition fires at once
-    max_events: int = 20  # in one timestep; more are taken for Zeno behaviour
-
-
-class Event(NamedTuple):
-    """One transition, as it happened."""
-
-    transition: Transition
-    time: float  # [s]
-    state_before: Array  # x(t-) (n_source,)
-    state_after: Array  # x(t+) (n_target,)
-
-
-class Step(NamedTuple):
-    """End of one timestep, and the events within it in order of time."""
-
-    mode: int
-    state: Array
-    events: tuple[Event, ...]
-    status: Status
+__all__ = ["Event", "Simulation", "SimulationOptions", "Status", "Step", "simulate_step"]
+_DEFAULT = SimulationOptions()
 
 
 def simulate_step(
@@ -68,97 +41,139 @@ def simulate_step(
         options: accuracy.
 
     Returns:
-        The end of the timestep. Status "zeno": ``max_events`` happened and the state is the one
-        after the last of them. Status "not_finite": the state ran away. Status "too_stiff": the
-        flow needed more integration steps than its tolerance allows.
+        The end of the timestep; where the status is not "ok", what was reached:
+
+        - "zeno": ``max_events`` happened, and the state is the one after the last of them.
+        - "grazing": a guard was met at a rate above ``-minimum_rate``; the state is on it.
+        - "not_finite": a flow, guard or reset gave NaN, or the state ran away.
+        - "too_stiff": the flow needed more integration steps than its tolerance allows.
+        - "wrong_dimension": a flow or reset gave another dimension than its mode has.
+
+        ``message`` then says which, where, and what to do.
     """
-    options = options or SimulationOptions()
-    events: list[Event] = []
-    end, h = t + duration, duration
-    for _ in range(options.tolerance.max_steps):
-        if t >= end:
-            return Step(mode, x, tuple(events), "ok")
-        edge = _fired_at_once(system, mode, t, x, u, options)
-        if edge is None:
-            x, t, h, edge = _flow_to_event(system, mode, t, x, u, end, h, options)
-            if not np.all(np.isfinite(x)):
-                return Step(mode, x, tuple(events), "not_finite")
-        if edge is not None:
-            if len(events) == options.max_events:
-                return Step(mode, x, tuple(events), "zeno")
-            after = np.asarray(edge.reset(t, x, u), dtype=np.float64)
-            events.append(Event(edge, t, x, after))
-            x, mode, h = after, edge.target, end - t
-    return Step(mode, x, tuple(events), "ok" if t >= end else "too_stiff")
+    return Simulation(system, mode, t, x, options or _DEFAULT).advance(t + duration, u)
 
 
-def _fired_at_once(
-    system: HybridSystem, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
-) -> Transition | None:
-    """Transition whose guard the state is in already: deep inside, or on it and moving in."""
-    for edge in system.outgoing(mode):
-        value = edge.guard(t, x, u)
-        if value < -options.guard_tolerance:
+class Simulation:
+    """A simulation under way: what one timestep hands to the next."""
+
+    __slots__ = ("system", "mode", "t", "x", "_options", "_until", "_record", "_events", "_failure")
+
+    def __init__(
+        self,
+        system: HybridSystem,
+        mode: int,
+        t: float,
+        x: Array,
+        options: SimulationOptions,
+        until: Callable[[Event], bool] | None = None,
+        record: list[Piece | Event] | None = None,
+    ) -> None:
+        """Start in a mode at time t [s] and state x (n,); stop after an event where ``until``.
+
+        Pieces of flow and events are appended to ``record`` in order of time.
+        """
+        self.system, self.mode, self.t, self.x = system, mode, t, x
+        self._options, self._until, self._record = options, until, record
+        self._events: list[Event] = []
+        self._failure: tuple[Status, str] | None = None
+
+    def advance(self, end: float, u: Array) -> Step:
+        """Simulate until the time ``end`` [s] with the input u (m,) held."""
+        self._events, h = [], end - self.t
+        for _ in range(self._options.tolerance.max_steps):
+            if self._failure is not None or self.t >= end:
+                break
+            edges, guards, edge, positive = self.system.outgoing(self.mode), [], None, True
+            for other in edges:
+                value = other.guard(self.t, self.x, u)
+                guards.append(value)
+                positive = positive and value > 0.0
+            if not positive:
+                edge = self._fired_at_once(edges, guards, u)
+            if edge is None and self._failure is None:
+                edge, h = self._flow(edges, guards, u, end, h)
+            if edge is not None:
+                self._jump(edge, u)
+                h = end - self.t
+        if self._failure is None and self.t < end:
+            self._fail("too_stiff", failure.too_stiff(self._options.tolerance))
+        status, message = self._failure or ("ok", "")
+        return Step(self.mode, self.x, tuple(self._events), status, message)
+
+    def _fired_at_once(
+        self, edges: tuple[Transition, ...], guards: list[float], u: Array
+    ) -> Transition | None:
+        """Transition whose guard the state is in: deep inside, or on it and moving in."""
+        for edge, value in zip(edges, guards, strict=True):
+            if value > 0.0:
+                continue
+            if value < -self._options.guard_tolerance:
+                return edge
+            rate = self.system.guard_rate(edge, self.t, self.x, u)
+            if rate < -self._options.minimum_rate:
+                return edge
+            if value != value or rate != rate:
+                self._fail("not_finite", failure.guard_not_finite(edge))
+                return None
+        return None
+
+    def _flow(
+        self, edges: tuple[Transition, ...], guards: list[float], u: Array, end: float, h: float
+    ) -> tuple[Transition | None, float]:
+        """One integration step, cut at the first guard met: its transition, and the next h [s]."""
+        flow, left, x = self.system.modes[self.mode], end - self.t, self.x
+        piece, h = take_piece(flow, self.t, x, u, min(h, left), self._options.tolerance)
+        if piece.end.shape != x.shape or len(x) != flow.state_dim:
+            self._fail("wrong_dimension", failure.flow_dimension(flow, x, piece.end))
+            return None, h
+        if not finite(piece.end):
+            self._fail("not_finite", failure.flow_not_finite(flow.flow(self.t, x, u)))
+            return None, h
+        met = first_meeting(self.system, edges, piece, guards, self._options)
+        if met is not None:
+            return self._meet(piece, met), h
+        if self._record is not None:
+            self._record.append(piece)
+        self.x, self.t = piece.end, end if piece.length == left else self.t + piece.length
+        return None, h
+
+    def _meet(self, piece: Piece, met: Meeting) -> Transition | None:
+        """Flow up to a guard: its transition, if it is crossed there as it should be (3.11)."""
+        edge, options = met.transition, self._options
+        piece = piece.made_with(met.length)
+        if self._record is not None:
+            self._record.append(piece)
+        self.x, self.t = piece.end, piece.time + piece.length
+        rate = self.system.guard_rate(edge, self.t, self.x, piece.input)
+        if met.kind == "not_finite" or rate != rate:
+            self._fail("not_finite", failure.guard_not_finite(edge))
+        elif met.kind == "grazed" or not rate < -options.minimum_rate:
+            self._fail("grazing", failure.grazing(edge, rate))
+        else:
             return edge
-        if value <= 0.0 and system.guard_rate(edge, t, x, u) < 0.0:
-            return edge
-    return None
+        return None
 
+    def _jump(self, edge: Transition, u: Array) -> None:
+        """Reset, and record the event."""
+        if len(self._events) == self._options.max_events:
+            self._fail("zeno", failure.zeno(self._events))
+            return
+        after = np.asarray(edge.reset(self.t, self.x, u), dtype=np.float64)
+        target = self.system.modes[edge.target]
+        if after.shape != (target.state_dim,):
+            self._fail("wrong_dimension", failure.reset_dimension(edge, target, after))
+        elif not finite(after):
+            self._fail("not_finite", failure.reset_not_finite(edge, after))
+        else:
+            event = Event(edge, self.t, self.x, after)
+            self._events.append(event)
+            if self._record is not None:
+                self._record.append(event)
+            self.x, self.mode = after, edge.target
+            if self._until is not None and self._until(event):
+                self._failure = ("stopped", "")
 
-def _flow_to_event(
-    system: HybridSystem,
-    mode: int,
-    t: float,
-    x: Array,
-    u: Array,
-    end: float,
-    h: float,
-    options: SimulationOptions,
-) -> tuple[Array, float, float, Transition | None]:
-    """One integration step, cut at the first event in it: (state, time, next h, transition)."""
-    flow = system.modes[mode]
-    left = end - t
-    final, taken, following = _advance(flow, t, x, u, min(h, left), options.tolerance)
-    first, edge = taken, None
-    for candidate in system.outgoing(mode):
-        if candidate.guard(t, x, u) > 0.0 >= candidate.guard(t + taken, final, u):
-            length = _locate(flow, candidate, t, x, u, taken, options)
-            if edge is None or length < first:
-                first, edge = length, candidate
-    if edge is None:
-        return final, end if taken == left else t + taken, following, None
-    return _repeat(flow, t, x, u, first), t + first, following, edge
-
-
-def _locate(
-    flow: Mode,
-    edge: Transition,
-    t: float,
-    x: Array,
-    u: Array,
-    taken: float,
-    options: SimulationOptions,
-) -> float:
-    """Length [s] of the step from (t, x) that ends on a guard which the whole step crosses."""
-
-    def guard(h: float) -> float:
-        return edge.guard(t + h, _repeat(flow, t, x, u, h), u)
-
-    if guard(taken) >= 0.0:
-        return taken
-    return float(brentq(guard, 0.0, taken, xtol=options.event_time_tolerance))  # type: ignore
-
-
-def _advance(
-    flow: Mode, t: float, x: Array, u: Array, h: float, tolerance: Tolerance
-) -> tuple[Array, float, float]:
-    if flow.flow_map is not None:
-        h = min(h, tolerance.max_step)
-        return flow.flow_map.state(t, x, u, h), h, h
-    return adaptive_step(lambda s, y: flow.flow(s, y, u), t, x, h, tolerance)
-
-
-def _repeat(flow: Mode, t: float, x: Array, u: Array, h: float) -> Array:
-    if flow.flow_map is not None:
-        return flow.flow_map.state(t, x, u, h)
-    return dormand_prince(lambda s, y: flow.flow(s, y, u), t, x, h)[0]
+    def _fail(self, status: Status, text: str) -> None:
+        where = failure.place(self.system, self.mode, self.t, self.x)
+        self._failure = (status, f"{where}: {text}")

@@ -1,0 +1,63 @@
+"""Inputs of a simulation, held over timesteps: zeros, a constant, rows of an array, a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hybrid.systems import Array, HybridSystem
+
+Inputs = ArrayLike | Callable[[float], ArrayLike] | None
+_WHOLE = 1e-9  # of a timestep: a duration this close to a whole number of them is one
+
+
+def held_inputs(
+    system: HybridSystem, inputs: Inputs, t: float, duration: float, timestep: float | None
+) -> Iterator[tuple[float, Array]]:
+    """End [s] of each timestep and the input (m,) held until then, from the time t [s] on.
+
+    Raises:
+        ValueError: a length of time that is not positive, inputs of the wrong shape, too few of
+            them, or ones that need a timestep and have none.
+    """
+    if not (duration >= 0.0 and (timestep is None or timestep > 0.0)):
+        raise ValueError(
+            f"duration {duration} s and timestep {timestep} s: the duration must not be negative,"
+            " and the timestep be positive or left out"
+        )
+    many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
+    if many and timestep is None:
+        raise ValueError("inputs that change with time need a timestep to be held for: give one")
+    length = duration if timestep is None else timestep
+    steps = 1 if timestep is None else math.ceil(duration / length - _WHOLE)
+    if not callable(inputs) and many and len(np.asarray(inputs)) < steps:
+        raise ValueError(
+            f"{duration} s in timesteps of {length} s needs {steps} inputs, and there are"
+            f" {len(np.asarray(inputs))}: give more, or simulate for less"
+        )
+    return _each(system, inputs, t, duration, length, steps)
+
+
+def _each(
+    system: HybridSystem, inputs: Inputs, t: float, duration: float, length: float, steps: int
+) -> Iterator[tuple[float, Array]]:
+    m = max((mode.input_dim for mode in system.modes.values()), default=0)
+    rows = None if callable(inputs) or inputs is None else np.asarray(inputs, dtype=np.float64)
+    for k in range(steps):
+        start, end = t + k * length, t + (duration if k == steps - 1 else (k + 1) * length)
+        if callable(inputs):
+            u = np.asarray(inputs(start), dtype=np.float64)
+        elif rows is None:
+            u = np.zeros(m)
+        else:
+            u = rows[k] if rows.ndim == 2 else rows
+        yield end, _checked(u, m)
+
+
+def _checked(u: Array, m: int) -> Array:
+    if u.shape != (m,):
+        raise ValueError(f"an input has shape {u.shape}; the system takes ({m},): give that")
+    return u
