@@ -35,7 +35,7 @@ from hybrid.systems import Array, FlowMap, HybridSystem, Mode
 MASS = 1.0  # [kg], 5.4
 GRAVITY = 9.8  # [m/s^2], 5.4
 RADIUS = 2.0  # [m], 5.4.3
-START = (1.0, 0.0, 1.0, -2.0)  # 5.4.3 prints the position; the velocity is the project's choice
+START = (1.0, 0.0, 1.0, -1.0)  # 5.4.3 prints the position; the velocity is the project's own choice
 TARGET = (-math.sqrt(3.0), -1.0, 0.0, 0.0)  # x_des, 5.4.3
 INPUT_WEIGHT = 1e-4  # R / I at each timestep, 5.4.3
 TERMINAL_WEIGHT = 100.0  # Q_N / I, 5.4.3

@@ -1,0 +1,86 @@
+"""One trajectory optimisation by both backward passes: saltation matrices, and reset Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass, compose
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.riccati import Variant
+from hybrid.systems import Array
+
+METHODS: tuple[Variant, ...] = ("xi", "dxr")
+CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
+MAX_ITERATIONS = 100
+
+
+class Comparison(NamedTuple):
+    """Both solutions of one problem, and the trajectory that they started from."""
+
+    model: EventDrivenModel
+    seed: Trajectory
+    solutions: Mapping[Variant, Solution]
+
+    def trajectories(self) -> dict[str, Trajectory]:
+        """What a figure shows: the seed and both ends, those that there are."""
+        found = {"seed": self.seed}
+        for method, solution in self.solutions.items():
+            if solution.trajectory is not None:
+                found[method] = solution.trajectory
+        return found
+
+    def rows(self, impact: str) -> list[dict[str, Any]]:
+        """Rows of the table; ``contacts`` counts the transitions that are named ``impact``."""
+        return [self._row(method, impact) for method in self.solutions]
+
+    def _row(self, method: Variant, impact: str) -> dict[str, Any]:
+        """``true_expected_reduction`` is |dJ| of the right derivatives, whatever the method."""
+        solution = self.solutions[method]
+        end = solution.trajectory
+        assert end is not None  # the seed rolled out, so a solve has at least that
+        names = [happened.event.transition.name for happened in end.aux.events]
+        return {
+            "method": method,
+            "cost": end.cost,
+            "expected_reduction": abs(solution.expected_change),
+            "converged": solution.status == "converged",
+            "true_expected_reduction": self._true_reduction(end),
+            "iterations": solution.iterations,
+            "contacts": names.count(impact),
+            "final_mode": self.model.system.modes[int(end.aux.knots[-1])].name,
+            "final_state": [float(value) for value in end.states[-1]],
+        }
+
+    def _true_reduction(self, end: Trajectory) -> float:
+        A, B = compose(self.model.linearise(end), "xi")  # noqa: N806 (the letters of (5.25))
+        change = backward_pass(A, B, self.model.quadratise(end)).expected_change()
+        return abs(change)
+
+
+def compare(
+    model: EventDrivenModel,
+    x0: Array,
+    inputs: Array,
+    progress: Callable[[int, int, str], None],
+    cut_off: float = CUT_OFF,
+) -> Comparison:
+    """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.
+
+    Raises:
+        ValueError: the seed's rollout fails.
+    """
+    states = np.zeros((len(inputs) + 1, len(x0)))
+    seed = Policies.of(states, inputs, np.zeros((*inputs.shape, len(x0))))
+    rolled = Hilqr(model).start(x0, seed)
+    if rolled is None:
+        raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")
+    solutions: dict[Variant, Solution] = {}
+    for done, method in enumerate(METHODS):
+        progress(done, len(METHODS), method)
+        options = HilqrOptions(tolerance=cut_off, max_iterations=MAX_ITERATIONS, variant=method)
+        solutions[method] = Hilqr(model, options).solve(x0, seed)
+    progress(len(METHODS), len(METHODS), "solved")
+    return Comparison(model, rolled, solutions)
