@@ -103,7 +103,8 @@ def study(settings: Settings, options: StudyOptions) -> StudyResult:
     """Both rows of ``ball-mpc``, and Figure 6.4."""
     target = reference(settings)
     rows, runs = [], []
-    for update, title in ((True, "With the hybrid cost update"), (False, "Without it")):
+    for update in (True, False):
+        title = f"{'With' if update else 'Without'} the hybrid cost update"
 
         def progress(done: int, what: str = title) -> None:
             options.progress(done, settings.steps, what)
