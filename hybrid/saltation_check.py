@@ -132,7 +132,7 @@ def _to_guard(
 ) -> tuple[float, Array]:
     """Time [s] and state at which the flow through x meets the guard, by the secant method."""
     source = system.modes[transition.source]
-    value = transition.guard(t, x, u)
+    first = value = transition.guard(t, x, u)
     for _ in range(_SECANT_STEPS):
         wait = -value / rate
         if wait == 0.0 or abs(wait) <= 1e-16 * (1.0 + abs(t)):
@@ -144,5 +144,6 @@ def _to_guard(
         if abs(value) >= 0.5 * abs(before):  # rounding level, or a guard that is not approached
             break
         rate = (value - before) / wait
-    settled = abs(value) <= 1e-11 * (1.0 + float(np.max(np.abs(x))))
+    rounding = 1e-11 * (1.0 + float(np.max(np.abs(x))))
+    settled = abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate))
     return t, x if settled else np.full_like(x, np.nan)

@@ -8,9 +8,11 @@ from hybrid.guard_states import GuardState, least_norm_root, random_guard_states
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
 from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
+from hybrid.rigid_body.impacts import sticking_impulse
 from hybrid.systems import Array, HybridSystem, Transition
 
-_CLEAR = 0.1  # sliding velocity [m/s] that keeps its sign, and rate of a guard that is crossed
+_CLEAR = 0.1  # least sliding velocity [m/s], and part of an impulse's cone
+_RATE = 0.5  # slowest fall of a guard [m/s, m/s^2 or N/s]: slower ones are too near to grazing
 _FORCES = (2.0, 20.0)  # normal forces where friction acts [N]
 
 
@@ -58,7 +60,7 @@ def contact_states(
     def accept(t: float, x: Array, u: Array) -> bool:
         return _is_clear(body, transition, x, u)
 
-    return random_guard_states(system, transition, draw, count, accept, minimum_rate=_CLEAR)
+    return random_guard_states(system, transition, draw, count, accept, minimum_rate=_RATE)
 
 
 def _touching(body: RigidBody, transition: Transition, x: Array) -> Array:
@@ -93,12 +95,15 @@ def _slope(body: RigidBody, source: Contact, target: Contact, rng: np.random.Gen
 
 
 def _is_clear(body: RigidBody, transition: Transition, x: Array, u: Array) -> bool:
-    """Whether neighbours of a state go through the same transition, by its sliding velocity."""
+    """Whether neighbours of a state go through the same transition."""
     source, target = CONTACTS[transition.source], CONTACTS[transition.target]
     q, qd = body.split(x)
     if target is Contact.NONE:
         return source.direction == 0.0 or source.direction * (body.tangent(q) @ qd) > _CLEAR
-    if source is Contact.NONE and target.direction:
+    if source is Contact.NONE and target is Contact.STICKING:
+        p_t, p_n = sticking_impulse(body, q, qd)
+        return bool(abs(p_t) < (1.0 - _CLEAR) * body.impact_friction * p_n)
+    if source is Contact.NONE:
         moved = transition.reset(0.0, x, u)[body.dof :]
         return target.direction * (body.tangent(q) @ moved) > _CLEAR
     return True
