@@ -21,21 +21,26 @@ from hybrid.examples.quadcopter_contact import (
     Body,
     free_acceleration,
     free_jacobians,
-    gap,
-    gap_rate,
-    gap_rate_state,
-    gap_state,
-    impact_jacobian,
-    plastic_impact,
     sliding_acceleration,
     sliding_jacobians,
+)
+from hybrid.examples.quadcopter_events import (
+    FREE,
+    LATCHED,
+    LEFT,
+    LEFT_RELEASED,
+    RIGHT,
+    RIGHT_RELEASED,
+    impact,
+    latch,
+    liftoff,
+    turn_back,
 )
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.types import Policies
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, HybridSystem, Mode
 
-FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
 START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
 TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4
 TIMESTEP = 0.002  # [s], 5.4.4
@@ -44,7 +49,6 @@ INPUT_WEIGHT = 0.01  # R per step, 5.4.4
 TERMINAL_WEIGHT = (1000.0, 1000.0, 1000.0, 0.1, 0.1, 0.1)  # diagonal of Q_N, 5.4.4
 SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
 LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
-_RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [m^2/s]
 
 
 def quadcopter(body: Body | None = None) -> HybridSystem:
@@ -60,16 +64,16 @@ def quadcopter(body: Body | None = None) -> HybridSystem:
         RIGHT_RELEASED: Mode("right edge released", 6, 2, *free),
     }
     transitions = (
-        _impact(FREE, LEFT, body, -arm),
-        _impact(FREE, RIGHT, body, arm),
-        _latch(LEFT, body, arm),
-        _latch(RIGHT, body, -arm),
-        _liftoff(LEFT, LEFT_RELEASED, body, -arm),
-        _liftoff(RIGHT, RIGHT_RELEASED, body, arm),
-        _impact(LEFT_RELEASED, RIGHT, body, arm),
-        _impact(RIGHT_RELEASED, LEFT, body, -arm),
-        _turn_back(LEFT_RELEASED, -arm),
-        _turn_back(RIGHT_RELEASED, arm),
+        impact(FREE, LEFT, body, -arm),
+        impact(FREE, RIGHT, body, arm),
+        latch(LEFT, body, arm),
+        latch(RIGHT, body, -arm),
+        liftoff(LEFT, LEFT_RELEASED, body, -arm),
+        liftoff(RIGHT, RIGHT_RELEASED, body, arm),
+        impact(LEFT_RELEASED, RIGHT, body, arm),
+        impact(RIGHT_RELEASED, LEFT, body, -arm),
+        turn_back(LEFT_RELEASED, -arm),
+        turn_back(RIGHT_RELEASED, arm),
     )
     return HybridSystem(modes, transitions, "quadcopter")
 
@@ -104,17 +108,17 @@ def quadcopter_problem(
     return EventDrivenModel(quadcopter(body), FREE, timestep, cost, event_at=event_at)
 
 
-def quadcopter_seed(model: EventDrivenModel, steps: int, body: Body | None = None) -> Policies:
-    """Open-loop seed of 5.4.4: 1.5 m g in all, and 0.1 m g once both edges touch."""
+def quadcopter_seed(model: EventDrivenModel, steps: int, body: Body | None = None) -> Array:
+    """Inputs (steps, 2) of the seed of 5.4.4: 1.5 m g in all, 0.1 m g once both edges touch."""
     body = body or Body()
     weight = body.mass * body.gravity
     inputs = np.full((steps, 2), 0.5 * SEED_THRUST * weight)
     states, gains = np.zeros((steps + 1, 6)), np.zeros((steps, 2, 6))
-    modes = model.roll_out(START, Policies.of(states, inputs, gains)).select(0).aux
-    for knot, event in modes.events:
+    rollouts = model.roll_out(START, Policies.of(states, inputs, gains))
+    for knot, event in rollouts.select(0).aux.events:
         if event.transition.target == LATCHED:
             inputs[knot + 1 :] = 0.5 * LATCHED_THRUST * weight
-    return Policies.of(states, inputs, gains)
+    return inputs
 
 
 def _free_flow(body: Body) -> tuple:
@@ -156,66 +160,3 @@ def _latched_flow() -> tuple:
         return np.zeros((6, 2))
 
     return flow, flow_state, flow_input
-
-
-def _impact(source: int, target: int, body: Body, arm: float) -> Transition:
-    """First edge on the wall: the velocity into it ends, (3.67)."""
-    radius = body.radius
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        vy, vz, turn = plastic_impact(x, arm, body)
-        return np.array([x[0], x[1], x[2], vy, vz, turn])
-
-    return Transition(
-        source,
-        target,
-        guard=lambda t, x, u: gap(x, arm, radius),
-        guard_state=lambda t, x, u: gap_state(x, arm, radius),
-        reset=reset,
-        reset_state=lambda t, x, u: impact_jacobian(x, arm, body),
-        name="impact",
-        time_invariant=True,
-    )
-
-
-def _latch(source: int, body: Body, arm: float) -> Transition:
-    """Second edge on the wall: all velocity ends."""
-    radius = body.radius
-    return Transition(
-        source,
-        LATCHED,
-        guard=lambda t, x, u: gap(x, arm, radius),
-        guard_state=lambda t, x, u: gap_state(x, arm, radius),
-        reset=lambda t, x, u: np.array([x[0], x[1], x[2], 0.0, 0.0, 0.0]),
-        reset_state=lambda t, x, u: np.diag(np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])),
-        name="latch",
-        time_invariant=True,
-    )
-
-
-def _liftoff(source: int, target: int, body: Body, arm: float) -> Transition:
-    """The wall would have to pull: lambda falls through zero, (3.71). It depends on the input."""
-    return Transition(
-        source,
-        target,
-        guard=lambda t, x, u: sliding_acceleration(x, u, arm, body)[3],
-        guard_state=lambda t, x, u: sliding_jacobians(x, u, arm, body)[0][6].copy(),
-        reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.eye(6),
-        name="liftoff",
-        time_invariant=True,
-    )
-
-
-def _turn_back(source: int, arm: float) -> Transition:
-    """The apex of 3.6.2: a released edge has begun to come back."""
-    return Transition(
-        source,
-        FREE,
-        guard=lambda t, x, u: gap_rate(x, arm) + _RETURN_RATE,
-        guard_state=lambda t, x, u: gap_rate_state(x, arm),
-        reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.eye(6),
-        name="turn back",
-        time_invariant=True,
-    )
