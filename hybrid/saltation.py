@@ -11,6 +11,9 @@ from hybrid.systems import Array, HybridSystem, Transition
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
 
+JUMPED = 1e-6  # deeper inside a guard than this, its zero was not located but jumped over
+
+
 class Saltation(NamedTuple):
     """Saltation matrix of one event.
 
@@ -68,9 +71,11 @@ def saltation(
     """Saltation matrix of a transition taken at time t [s] from the state x (n_source,), (3.2).
 
     The input is u (m,) before the event, and ``u_after`` after it where it jumps with the event.
+    A guard that a jump of the input or of the time has carried below zero fires at that instant,
+    whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
     """
     reset = transition.reset(t, x, u)
-    return saltation_matrix(
+    jump = saltation_matrix(
         transition.reset_state(t, x, u),
         system.modes[transition.source].flow(t, x, u),
         system.modes[transition.target].flow(t, reset, u if u_after is None else u_after),
@@ -78,3 +83,31 @@ def saltation(
         transition.guard_time(t, x, u),
         transition.reset_time(t, x, u),
     )
+    if transition.guard(t, x, u) < -JUMPED:
+        return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
+    return jump
+
+
+def input_saltation(
+    system: HybridSystem,
+    transition: Transition,
+    t: float,
+    x: Array,
+    u: Array,
+    u_after: Array | None = None,
+) -> Array:
+    """Change (n_target, m) of the state after an event by the input, at a given state before it.
+
+    (3.2) with D_u in place of D_x: D_u R + (F+ - D_x R F- - D_t R) D_u g / (D_t g + D_x g F-). The
+    thesis has no such term. It is zero where neither guard nor reset depends on the input, and
+    where a guard that does (a contact force) leads to the same flow by an identity reset (3.12).
+    """
+    D_uR = np.asarray(transition.reset_input(t, x, u), dtype=np.float64)
+    jump = saltation(system, transition, t, x, u, u_after)
+    if not jump.ok:
+        return D_uR
+    flow_before = system.modes[transition.source].flow(t, x, u)
+    after = u if u_after is None else u_after
+    flow_after = system.modes[transition.target].flow(t, transition.reset(t, x, u), after)
+    missed = flow_after - jump.reset_jacobian @ flow_before - transition.reset_time(t, x, u)
+    return D_uR + np.outer(missed, transition.guard_input(t, x, u)) / jump.guard_rate

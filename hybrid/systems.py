@@ -89,6 +89,8 @@ class Transition:
     reset_state: VectorFunction = to_be_found  # D_x R (n_target, n_source)
     guard_time: ScalarFunction = to_be_found  # D_t g
     reset_time: VectorFunction = to_be_found  # D_t R (n_target,)
+    guard_input: VectorFunction = to_be_found  # D_u g (m,)
+    reset_input: VectorFunction = to_be_found  # D_u R (n_target, m)
     name: str = ""
     time_invariant: bool = False
 
@@ -101,6 +103,8 @@ class Transition:
         _complete(self, "reset_state", self.reset, "state")
         _complete(self, "guard_time", self.guard, "time")
         _complete(self, "reset_time", self.reset, "time")
+        _complete(self, "guard_input", self.guard, "input")
+        _complete(self, "reset_input", self.reset, "input")
 
     @property
     def label(self) -> str:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from hybrid.hilqr.dimensions import largest, padded
 from hybrid.hilqr.types import Array, Trajectory, Transition
 from hybrid.integration import Tolerance, flow_jacobians
-from hybrid.saltation import Saltation, saltation
+from hybrid.saltation import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
 from hybrid.systems import HybridSystem
 
@@ -65,7 +65,7 @@ class EventLinearisation:
             jump = saltation(
                 self.system, event.transition, event.time, event.state_before, u, after
             )
-            found.append(self._transition(knot, jump))
+            found.append(self._transition(knot, event, u, jump, after=after))
         return found
 
     def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Transition]:
@@ -74,17 +74,26 @@ class EventLinearisation:
         found = []
         for event, until in zip(events, times, strict=True):
             jump = saltation(self.system, event.transition, event.time, event.state_before, u)
-            after = self._jacobians(
+            flow = self._jacobians(
                 event.transition.target, event.time, event.state_after, u, until - event.time
             )
-            found.append(self._transition(knot, jump, *after))
+            found.append(self._transition(knot, event, u, jump, flow))
         return found
 
     def _transition(
-        self, knot: int, jump: Saltation, flow: Array | None = None, push: Array | None = None
+        self,
+        knot: int,
+        event: Event,
+        u: Array,
+        jump: Saltation,
+        flow: tuple[Array, Array] | None = None,
+        after: Array | None = None,
     ) -> Transition:
+        """Padded matrices of one event, and of the flow that follows it within its timestep."""
         xi, reset = (padded(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
-        return Transition(knot, xi, reset, flow, push)
+        arguments = (event.transition, event.time, event.state_before, u, after)
+        push = padded(input_saltation(self.system, *arguments), (self.n, self.m))
+        return Transition(knot, xi, reset, *(flow or (None, None)), push)
 
     def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""

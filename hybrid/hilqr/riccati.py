@@ -54,6 +54,8 @@ def compose(linearisation: Linearisation, variant: Variant = "xi") -> tuple[Arra
         k = transition.knot
         jump = transition.reset_jacobian if variant == "dxr" else transition.saltation
         A[k], B[k] = jump @ A[k], jump @ B[k]
+        if transition.saltation_input is not None and variant != "dxr":
+            B[k] += transition.saltation_input
         if transition.flow_state is not None:
             A[k], B[k] = transition.flow_state @ A[k], transition.flow_state @ B[k]
         if transition.flow_input is not None:

@@ -138,6 +138,7 @@ class Transition(NamedTuple):
     reset_jacobian: Array  # (n, n) D_x R
     flow_state: Array | None = None  # (n, n)
     flow_input: Array | None = None  # (n, m)
+    saltation_input: Array | None = None  # (n, m) what the input does to the event itself
 
 
 class Linearisation(NamedTuple):
