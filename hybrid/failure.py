@@ -13,10 +13,11 @@ from hybrid.systems import Array, HybridSystem, Mode, Transition
 
 def place(system: HybridSystem, mode: int, t: float, x: Array) -> str:
     """Name of the mode, its number, time and state: "in mode falling (1) at t = ..., x = ..."."""
-    return f"in mode {system.modes[mode].name} ({mode}) at t = {t:.12g} s, x = {_text(x)}"
+    return f"in mode {system.modes[mode].name} ({mode}) at t = {t:.12g} s, x = {text(x)}"
 
 
-def _text(x: Array) -> str:
+def text(x: Array) -> str:
+    """A state in short."""
     return np.array2string(np.asarray(x), precision=6, separator=", ", threshold=40)
 
 
@@ -67,16 +68,16 @@ def guard_not_finite(edge: Transition) -> str:
 def flow_not_finite(rate: Array) -> str:
     """NaN from a flow, or a state that ran away; ``rate`` is F (n,) at the last good state."""
     if not np.isfinite(rate).all():
-        return f"the flow is not finite there, F = {_text(rate)}; check what it divides by"
+        return f"the flow is not finite there, F = {text(rate)}; check what it divides by"
     return (
-        f"the flow gives a state that is not finite soon after, from F = {_text(rate)}; it is not"
+        f"the flow gives a state that is not finite soon after, from F = {text(rate)}; it is not"
         " defined there or runs away: add a guard before, or bound it"
     )
 
 
 def reset_not_finite(edge: Transition, after: Array) -> str:
     """NaN from a reset."""
-    return f"the reset of {edge.label} is not finite, R = {_text(after)}; check what it divides by"
+    return f"the reset of {edge.label} is not finite, R = {text(after)}; check what it divides by"
 
 
 def flow_dimension(mode: Mode, x: Array, rate: Array) -> str:
