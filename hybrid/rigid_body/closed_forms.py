@@ -137,8 +137,9 @@ def slip_stick(
 ) -> Array:
     """Xi (S, C), (3.97), out of sliding along a direction; ``then`` may be the other direction.
 
-    The first block of (3.96) must be D_q(J_t qd), see ``guards.stop_guard_state``; times qd it is
-    dJ_t/dt qd, so the denominator, the tangential acceleration in mode S, stands as printed.
+    The first block of (3.96) is D_q(J_t qd) here; printed dJ_t/dt, which agrees at the event of a
+    contact in the plane (see ``guards.stop_guard_state``). Times qd it is dJ_t/dt qd, so the
+    denominator, the tangential acceleration in mode S, stands as printed.
     """
     q, qd = body.split(x)
     J_t = body.tangent(q)

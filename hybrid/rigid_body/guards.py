@@ -102,11 +102,12 @@ def stop_guard(body: RigidBody, contact: Contact, sticks: bool) -> ScalarFunctio
 
 
 def stop_guard_state(body: RigidBody, contact: Contact) -> VectorFunction:
-    """D_x (s v_t) (2 m,) = s [D_q(J_t qd), J_t], which is (3.96) only for an integrable J_t.
+    """D_x (s v_t) (2 m,) = s [D_q(J_t qd), J_t]; (3.96) has dJ_t/dt for D_q(J_t qd).
 
-    Row j of (3.96)'s dJ_t/dt sums (d J_t,j / d q_i) qd_i, the derivative sums (d J_t,i / d q_j)
-    qd_i. They agree where J_t is the gradient of a function of q, and not for the unit tangent
-    of a curved surface.
+    Entry j of the first sums (d J_t,i / d q_j) qd_i, that of the second (d J_t,j / d q_i) qd_i.
+    They agree where J_t is the gradient of a function of q. The tangent of a curved surface is
+    none: in the plane they then differ by multiples of J_n qd and J_t qd, so they agree at the
+    event itself, where both vanish, and nowhere else.
     """
     s = contact.direction
 

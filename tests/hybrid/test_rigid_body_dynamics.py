@@ -1,0 +1,271 @@
+"""Rigid bodies over a constraint: identities, energy, momentum, friction, and whole motions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid.examples.slope_ball import GRAVITY, slope_ball_body
+from hybrid.examples.three_link_arm import HANGING, arm_energy, three_link_arm
+from hybrid.guard_states import least_norm_root
+from hybrid.integration import flow_state
+from hybrid.rigid_body.body import to_be_found
+from hybrid.rigid_body.dynamics import (
+    Contact,
+    constraint_jacobian,
+    constraint_rate,
+    dagger,
+    force_directions,
+    mode_dagger,
+    motion,
+)
+from hybrid.rigid_body.hybrid_system import (
+    APPROACHING,
+    CONTACTS,
+    SEPARATING,
+    SLIDING_BACKWARD,
+    SLIDING_FORWARD,
+    STICKING,
+    rigid_body_system,
+    transition_between,
+)
+from hybrid.rigid_body.impacts import impact_map
+from hybrid.simulation import simulate_step
+
+SLIDING = (Contact.FORWARD, Contact.BACKWARD)
+TOUCHING = (*SLIDING, Contact.STICKING)
+ARM = three_link_arm()
+NO_TORQUE = np.zeros(3)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_motion(seed, dof=3):
+    rng = np.random.default_rng(seed)
+    return HANGING + 0.2 * rng.normal(size=dof), 2.0 * rng.normal(size=dof), rng.normal(size=dof)
+
+
+def state_in_contact(body, contact, seed):
+    q, qd, u = random_motion(seed)
+
+    def apart(x):
+        p, pd = body.split(x)
+        return np.append(constraint_jacobian(body, contact, p) @ pd, body.gap(p))
+
+    x = least_norm_root(apart, np.concatenate((q, qd)))
+    assert x is not None
+    return x, u
+
+
+@given(seeds)
+def test_dagger_identities(seed):
+    """(3.61) and (3.62), and that (3.63) and (3.69) with dJ/dt are the motion, f = -lambda."""
+    q, qd, u = random_motion(seed)
+    M = ARM.mass(q)
+    for contact in TOUCHING:
+        J = constraint_jacobian(ARM, contact, q)
+        B = force_directions(ARM, contact, q, J, ARM.mu_k)
+        D = mode_dagger(ARM, contact, q, ARM.mu_k)
+        np.testing.assert_allclose(D.M @ M, np.eye(3) - D.J_T @ J, atol=1e-9)
+        np.testing.assert_allclose(D.M @ B, 0.0, atol=1e-9)
+        np.testing.assert_allclose(J @ D.J_T, np.eye(len(J)), atol=1e-10)
+        found = motion(ARM, contact, q, qd, u)
+        bias = ARM.bias(q, qd, u)
+        turn = constraint_rate(ARM, contact, q, qd) @ qd
+        np.testing.assert_allclose(found.acceleration, D.M @ bias - D.J_T @ turn, rtol=1e-8)
+        multiplier = D.J @ bias - D.Lambda @ turn
+        np.testing.assert_allclose(found.forces, -multiplier, rtol=1e-8)
+        np.testing.assert_allclose(dagger(M, J).J_T, dagger(M, J).J.T, atol=1e-12)
+
+
+@given(seeds)
+def test_acceleration_keeps_the_constraint(seed):
+    """(3.59), at any state, on the constraint or off it."""
+    q, qd, u = random_motion(seed)
+    for contact in TOUCHING:
+        qdd = motion(ARM, contact, q, qd, u).acceleration
+        J, rate = constraint_jacobian(ARM, contact, q), constraint_rate(ARM, contact, q, qd)
+        scale = 1.0 + np.max(np.abs(qdd)) + np.max(np.abs(qd)) ** 2
+        np.testing.assert_allclose((J @ qdd + rate @ qd) / scale, 0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize("mode", [SLIDING_FORWARD, SLIDING_BACKWARD, STICKING])
+def test_flow_stays_on_the_surface(mode):
+    contact = CONTACTS[mode]
+    x, u = state_in_contact(ARM, contact, seed=3)
+    end = flow_state(rigid_body_system(ARM).modes[mode], 0.0, x, u, 0.1)
+    q, qd = ARM.split(end)
+    assert np.max(np.abs(end - x)) > 0.05
+    assert abs(ARM.gap(q)) < 1e-8
+    np.testing.assert_allclose(constraint_jacobian(ARM, contact, q) @ qd, 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("mode", [APPROACHING, SLIDING_FORWARD, STICKING])
+def test_energy_is_conserved_without_friction(mode):
+    body = three_link_arm(mu_s=0.0, mu_k=0.0, damping=0.0)
+    x, _ = state_in_contact(body, CONTACTS[mode], seed=4)
+    end = flow_state(rigid_body_system(body).modes[mode], 0.0, x, NO_TORQUE, 0.2)
+    assert np.max(np.abs(end - x)) > 0.05
+    assert arm_energy(*body.split(end)) == pytest.approx(arm_energy(*body.split(x)), abs=1e-8)
+
+
+@given(seeds)
+def test_friction_takes_its_power(seed):
+    """d/dt energy = -mu_k f_n |v_t|: (3.64) with the sign that opposes sliding."""
+    body = three_link_arm(damping=0.0)
+    for contact in SLIDING:
+        x, _ = state_in_contact(body, contact, seed)
+        q, qd = body.split(x)
+        found = motion(body, contact, q, qd, NO_TORQUE)
+        h = 1e-30j
+        ahead = arm_energy_slope(q + h * qd, qd + h * found.acceleration)
+        sliding = contact.direction * body.tangent(q) @ qd
+        assert ahead == pytest.approx(-body.mu_k * found.forces[0] * sliding, rel=1e-8, abs=1e-9)
+
+
+def arm_energy_slope(q, qd):
+    """Slope of the energy along a complex step of 1e-30."""
+    kinetic = 0.5 * qd @ ARM.mass(q) @ qd
+    weight = ARM.other_forces(q, 0.0 * qd)
+    potential = np.real(weight) @ np.imag(q)
+    return (np.imag(kinetic) + potential) / 1e-30
+
+
+@given(seeds)
+def test_impacts_lose_energy_and_push_along_the_contact(seed):
+    q, qd, _ = random_motion(seed)
+    M = ARM.mass(q)
+    for contact in (Contact.NONE, *TOUCHING):
+        body = replace(ARM, restitution=0.6) if contact is Contact.NONE else ARM
+        before = qd if body.normal(q) @ qd < 0.0 else -qd  # approaching
+        after = impact_map(body, contact, q) @ before
+        # Against each other slanted pushes can do work; without friction they cannot.
+        if contact is Contact.NONE or contact is Contact.STICKING:
+            assert after @ M @ after <= before @ M @ before * (1.0 + 1e-12)
+        J = constraint_jacobian(body, contact, q)
+        np.testing.assert_allclose(J @ after, 0.0, atol=1e-9)
+        rebound = 0.6 if contact is Contact.NONE else 0.0
+        n = body.normal(q)
+        assert n @ after == pytest.approx(-rebound * n @ before, abs=1e-9)
+        pushed = constraint_jacobian(body, Contact.FORWARD, q) if contact is Contact.NONE else J
+        B = force_directions(body, contact, q, pushed, body.impact_friction)
+        impulse = M @ (after - before)
+        np.testing.assert_allclose(B @ np.linalg.lstsq(B, impulse)[0], impulse, atol=1e-9)
+
+
+@given(seeds)
+def test_elastic_impact_with_restitution_one_conserves_energy(seed):
+    body = three_link_arm(restitution=1.0)
+    q, qd, _ = random_motion(seed)
+    after = impact_map(body, Contact.NONE, q) @ qd
+    M = body.mass(q)
+    assert after @ M @ after == pytest.approx(qd @ M @ qd, rel=1e-10)
+
+
+@given(seeds)
+def test_an_impact_has_one_end(seed):
+    """Coulomb's law for the impulse allows sticking or one direction of sliding, never two."""
+    q, qd, u = random_motion(seed)
+    system = rigid_body_system(ARM)
+    q = least_norm_root(lambda p: np.array([ARM.gap(p)]), q)
+    qd = qd if ARM.normal(q) @ qd < 0.0 else -qd
+    x = np.concatenate((q - 1e-9 * ARM.normal(q), qd))
+    fired = [e for e in system.outgoing(APPROACHING) if e.guard(0.0, x, u) <= 0.0]
+    assert len(fired) == 1
+    if fired[0].target != STICKING:  # what happens loses energy
+        after = fired[0].reset(0.0, x, u)[3:]
+        M = ARM.mass(x[:3])
+        assert after @ M @ after <= qd @ M @ qd * (1.0 + 1e-9)
+
+
+@given(seeds)
+def test_functions_that_are_left_out_are_found(seed):
+    q, qd, u = random_motion(seed)
+    if ARM.gap(q) < -0.2:  # near the stone's centre the distance has no derivatives
+        return
+    left_out = ("normal", "coriolis", "normal_rate", "tangent_rate")
+    found = replace(ARM, **{name: to_be_found for name in left_out})
+    np.testing.assert_allclose(found.normal(q), ARM.normal(q), atol=1e-10)
+    for name in left_out[1:]:
+        given_one, found_one = getattr(ARM, name)(q, qd), getattr(found, name)(q, qd)
+        np.testing.assert_allclose(found_one, given_one, atol=1e-8)
+
+
+@pytest.mark.parametrize("slope, mu, ends", [(0.3, 0.6, STICKING), (0.8, 0.3, SLIDING_BACKWARD)])
+def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope, mu, ends):
+    """The tangent points uphill, so down is backward; tan(slope) against mu decides."""
+    body = slope_ball_body(theta=slope, mu_s=mu, mu_k=mu, impact_friction=mu)
+    system = rigid_body_system(body)
+    x = np.array([0.0, 0.5, 0.0, 0.0])
+    step = simulate_step(system, APPROACHING, 0.0, x, np.zeros(2), 2.0)
+    assert (step.mode, step.status) == (ends, "ok")
+    if ends == STICKING:
+        np.testing.assert_allclose(step.state[2:], 0.0, atol=1e-9)
+        return
+    sliding = motion(body, CONTACTS[ends], *body.split(step.state), np.zeros(2))
+    downhill = np.array([np.cos(slope), -np.sin(slope)]) @ sliding.acceleration
+    assert downhill == pytest.approx(GRAVITY * (np.sin(slope) - mu * np.cos(slope)))
+    assert sliding.forces[0] == pytest.approx(GRAVITY * np.cos(slope))
+
+
+def test_a_ball_shoved_uphill_turns_around_or_stays():
+    for mu, names in ((0.3, ["slip reversal"]), (0.9, ["slip-stick"])):
+        body = slope_ball_body(theta=0.6, mu_s=mu, mu_k=mu)
+        start = 2.0 * np.concatenate((np.zeros(2), body.tangent(np.zeros(2))))
+        step = simulate_step(rigid_body_system(body), SLIDING_FORWARD, 0.0, start, np.zeros(2), 1.0)
+        assert step.status == "ok"
+        assert [event.transition.name for event in step.events] == names
+        stop = 2.0 / (GRAVITY * (np.sin(0.6) + mu * np.cos(0.6)))
+        assert step.events[0].time == pytest.approx(stop, abs=1e-10)
+
+
+@pytest.mark.parametrize("mu_k", [0.3, 0.5])
+def test_a_stuck_arm_slips_once_and_goes_on(mu_k):
+    """Also where both coefficients agree, and the slip begins without acceleration."""
+    body = three_link_arm(mu_s=0.5, mu_k=mu_k, impact_friction=0.5)
+    system = rigid_body_system(body)
+    slips = 0
+    for seed in range(12):
+        x, _ = state_in_contact(body, Contact.STICKING, seed)
+        torque = np.array([-6.0, -3.0, -1.0])
+        if any(edge.guard(0.0, x, torque) < 0.0 for edge in system.outgoing(STICKING)):
+            continue
+        step = simulate_step(system, STICKING, 0.0, x, torque, 0.3)
+        assert step.status == "ok", (seed, step.message)
+        names = [event.transition.name for event in step.events]
+        slips += names.count("stick-slip")
+        assert names in (["stick-slip"], ["stick-slip", "liftoff from sliding"])
+    assert slips >= 5
+
+
+def test_a_bouncing_arm_alternates():
+    system = rigid_body_system(three_link_arm(restitution=0.95))
+    x = np.concatenate((HANGING + 0.1, np.array([-0.5, -0.5, 0.0])))
+    step = simulate_step(system, APPROACHING, 0.0, x, np.array([-6.0, -2.0, -1.0]), 0.4)
+    names = [event.transition.name for event in step.events]
+    assert step.status == "ok" and len(names) >= 3
+    assert set(names[0::2]) == {"elastic impact"} and set(names[1::2]) == {"apex"}
+
+
+def test_jammed_sliding_is_not_a_number():
+    body = slope_ball_body(mu_s=0.5, mu_k=0.5)
+    jammed = replace(body, mass=lambda q: np.array([[1.0, 0.9], [0.9, 1.0]]), mu_s=9.0, mu_k=9.0)
+    accelerations = [
+        motion(jammed, contact, np.zeros(2), np.zeros(2), np.zeros(2)).acceleration
+        for contact in SLIDING
+    ]
+    assert sum(np.all(np.isnan(a)) for a in accelerations) == 1
+
+
+@pytest.mark.parametrize(
+    "coefficients", [{"mu_s": 0.1, "mu_k": 0.2}, {"restitution": 1.5}, {"impact_friction": np.inf}]
+)
+def test_coefficients_out_of_range_are_refused(coefficients):
+    with pytest.raises(ValueError, match="give"):
+        slope_ball_body(**coefficients)
+
+
+def test_a_transition_that_is_not_there_is_named():
+    with pytest.raises(ValueError, match=r"no transition \(2, 5\)"):
+        transition_between(rigid_body_system(ARM), SEPARATING, STICKING)
