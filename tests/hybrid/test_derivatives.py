@@ -1,0 +1,117 @@
+"""Derivatives that are found: exact by complex step, and differences where that would be wrong."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid.derivatives import jacobian
+from hybrid.systems import Derivative
+
+POINT = np.array([0.7, -1.3, 0.4])
+
+
+def smooth(x):
+    return np.array([np.sin(x[0]) * x[1], np.exp(x[2]) / (1.0 + x[0] ** 2)])
+
+
+def smooth_jacobian(x):
+    s, e = 1.0 + x[0] ** 2, np.exp(x[2])
+    return np.array([[np.cos(x[0]) * x[1], np.sin(x[0]), 0.0], [-2 * x[0] * e / s**2, 0.0, e / s]])
+
+
+@given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3))
+def test_a_smooth_function_is_exact_to_rounding(values):
+    x = np.array(values)
+    np.testing.assert_allclose(jacobian(smooth, x), smooth_jacobian(x), rtol=1e-13, atol=1e-13)
+
+
+def test_a_number_has_a_gradient():
+    gradient = jacobian(lambda x: x[0] * x[1] ** 2, POINT[:2])
+    np.testing.assert_allclose(gradient, [POINT[1] ** 2, 2 * POINT[0] * POINT[1]], rtol=1e-14)
+
+
+d = POINT[:2] - np.array([0.2, 0.5])
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x: np.array([abs(x[1]), x[0] ** 2]), [[0, -1, 0], [2 * 0.7, 0, 0]]),
+        (lambda x: np.linalg.norm(x[:2] - np.array([0.2, 0.5])), [*(d / np.linalg.norm(d)), 0]),
+        # Their derivative along (1, 1, 1) is zero, right or wrong.
+        (lambda x: np.array([abs(x[1] - x[0]), x[2]]), [[1, -1, 0], [0, 0, 1]]),
+        (lambda x: np.array([np.abs(x[1] - x[2]) * x[0], x[0]]), [[1.7, -0.7, 0.7], [1, 0, 0]]),
+        (lambda x: np.array([max(x[0], x[1]), min(x[0], x[1])]), [[1, 0, 0], [0, 1, 0]]),
+        (lambda x: np.array([x[0].real, x[1] * 1j * -1j]).real, [[1, 0, 0], [0, 1, 0]]),
+    ],
+)
+def test_functions_that_drop_the_imaginary_part_are_detected(function, expected):
+    np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
+
+
+def filled(x):
+    """As compiled functions are written: into an array of real numbers."""
+    out = np.empty(2)
+    out[0], out[1] = x[0] * x[1], x[2] ** 2
+    return out
+
+
+def with_maths(x):
+    import math
+
+    return np.array([math.sin(x[0]), x[1] * x[2]])
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (filled, [[-1.3, 0.7, 0.0], [0.0, 0.0, 0.8]]),
+        (with_maths, [[np.cos(0.7), 0.0, 0.0], [0.0, 0.4, -1.3]]),
+    ],
+)
+def test_functions_of_real_numbers_only_are_differenced_in_silence(function, expected):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
+
+
+def test_large_and_small_numbers():
+    x = np.array([1e6, 1e-6])
+    np.testing.assert_allclose(
+        jacobian(lambda x: np.array([x[0] ** 2, x[1] ** 3]), x), [[2e6, 0], [0, 3e-12]], rtol=1e-12
+    )
+    differenced = jacobian(lambda x: np.array([abs(x[0]) ** 2, x[1]]), x)
+    np.testing.assert_allclose(differenced, [[2e6, 0], [0, 1]], rtol=1e-8, atol=1e-3)
+
+
+def test_no_state_and_no_input():
+    assert jacobian(lambda x: np.zeros(3), np.zeros(0)).shape == (3, 0)
+    assert jacobian(lambda x: 1.0, np.zeros(0)).shape == (0,)
+    by_input = Derivative(lambda t, x, u: x, "input")
+    assert by_input(0.0, np.ones(2), np.zeros(0)).shape == (2, 0)
+
+
+def test_a_constant_has_none():
+    np.testing.assert_array_equal(jacobian(lambda x: np.ones(2), POINT), np.zeros((2, 3)))
+    assert np.array_equal(jacobian(lambda x: 1.0, POINT), np.zeros(3))
+
+
+def test_what_is_not_finite_gives_nan():
+    assert np.isnan(jacobian(lambda x: x * np.nan, POINT)).all()
+
+
+def test_by_time_state_and_input():
+    def function(t, x, u):
+        return np.array([t**2 * x[0], u[0] * x[1] + t])
+
+    t, x, u = 1.5, np.array([0.3, 0.8]), np.array([2.0])
+    by_time = Derivative(function, "time")(t, x, u)
+    np.testing.assert_allclose(by_time, [2 * t * x[0], 1.0], rtol=1e-14)
+    by_state = Derivative(function, "state")(t, x, u)
+    np.testing.assert_allclose(by_state, [[t**2, 0.0], [0.0, 2.0]], rtol=1e-14)
+    by_input = Derivative(function, "input")(t, x, u)
+    np.testing.assert_allclose(by_input, [[0.0], [0.8]], rtol=1e-14)
+    assert np.shape(Derivative(lambda t, x, u: np.sin(t) * x[0], "time")(t, x, u)) == ()
