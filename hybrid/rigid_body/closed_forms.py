@@ -22,28 +22,8 @@ from hybrid.rigid_body.dynamics import (
     motion,
     saddle,
 )
-from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import impact_map
-from hybrid.systems import Array, Transition
-
-
-def closed_form(body: RigidBody, transition: Transition, x: Array, u: Array) -> Array:
-    """Xi (2 m, 2 m) of any transition of ``rigid_body_system(body)``, by the function for it."""
-    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
-    if source is Contact.NONE and transition.source == SEPARATING:
-        return apex(body, x, u)
-    if source is Contact.NONE:
-        if target is Contact.NONE:
-            return elastic_impact(body, x, u)
-        if target is Contact.STICKING:
-            return plastic_impact_into_sticking(body, x, u)
-        return plastic_impact_into_sliding(body, x, u, target)
-    if target is Contact.NONE:
-        sticking = source is Contact.STICKING
-        return (liftoff_from_sticking if sticking else liftoff_from_sliding)(body, x, u)
-    if source is Contact.STICKING:
-        return stick_slip(body, x, u, target)
-    return slip_stick(body, x, u, source, target)
+from hybrid.systems import Array
 
 
 def apex(body: RigidBody, x: Array, u: Array) -> Array:

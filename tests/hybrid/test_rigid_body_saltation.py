@@ -6,7 +6,7 @@ import pytest
 from hybrid.examples.slope_ball import slope_ball_body
 from hybrid.examples.three_link_arm import HANGING, RADIUS, three_link_arm
 from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.closed_forms import closed_form, sticking_forces_state
+from hybrid.rigid_body.closed_forms import sticking_forces_state
 from hybrid.rigid_body.contact_states import contact_states
 from hybrid.rigid_body.dynamics import Contact, constraint_rate, mode_dagger, motion
 from hybrid.rigid_body.hybrid_system import (
@@ -19,6 +19,7 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
+from hybrid.rigid_body.saltation import closed_form
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
 
