@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hybrid.derivatives import jacobian
 from hybrid.systems import Derivative
 
-POINT = np.array([0.7, -1.3, 0.4])
+POINT = np.array([0.7, -0.3, 0.4])
 
 
 def smooth(x):
@@ -43,7 +43,7 @@ d = POINT[:2] - np.array([0.2, 0.5])
         (lambda x: np.linalg.norm(x[:2] - np.array([0.2, 0.5])), [*(d / np.linalg.norm(d)), 0]),
         # Their derivative along (1, 1, 1) is zero, right or wrong.
         (lambda x: np.array([abs(x[1] - x[0]), x[2]]), [[1, -1, 0], [0, 0, 1]]),
-        (lambda x: np.array([np.abs(x[1] - x[2]) * x[0], x[0]]), [[1.7, -0.7, 0.7], [1, 0, 0]]),
+        (lambda x: np.array([np.abs(x[1] - x[2]) * x[0], x[0]]), [[0.7, -0.7, 0.7], [1, 0, 0]]),
         (lambda x: np.array([max(x[0], x[1]), min(x[0], x[1])]), [[1, 0, 0], [0, 1, 0]]),
         (lambda x: np.array([x[0].real, x[1] * 1j * -1j]).real, [[1, 0, 0], [0, 1, 0]]),
     ],
@@ -68,8 +68,8 @@ def with_maths(x):
 @pytest.mark.parametrize(
     "function, expected",
     [
-        (filled, [[-1.3, 0.7, 0.0], [0.0, 0.0, 0.8]]),
-        (with_maths, [[np.cos(0.7), 0.0, 0.0], [0.0, 0.4, -1.3]]),
+        (filled, [[-0.3, 0.7, 0.0], [0.0, 0.0, 0.8]]),
+        (with_maths, [[np.cos(0.7), 0.0, 0.0], [0.0, 0.4, -0.3]]),
     ],
 )
 def test_functions_of_real_numbers_only_are_differenced_in_silence(function, expected):
