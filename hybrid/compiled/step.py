@@ -15,6 +15,7 @@ from hybrid.compiled.system import CompiledSystem
 from hybrid.simulation import SimulationOptions
 
 OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION = range(6)
+APART = -1  # a guard that a step does not meet
 NODES, ERROR = integration._NODES, integration._ERROR
 STAGES = np.zeros((7, 7))
 for _i, _row in enumerate(integration._STAGES):
@@ -49,7 +50,7 @@ class Limits(NamedTuple):
             float(options.event_time_tolerance),
             float(options.guard_tolerance),
             int(options.max_events),
-            float(getattr(options, "minimum_rate", 1e-9)),
+            float(options.minimum_rate),
         )
 
 
@@ -181,31 +182,35 @@ def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
             value = s.guards[e](t, x, u)
             if value < -limits.guard:
                 return e
-            if value <= 0.0 and guard_rate(s, mode, e, t, x, u) < 0.0:
+            if value <= 0.0 and guard_rate(s, mode, e, t, x, u) < -limits.minimum_rate:
                 return e
     return -1
 
 
 @njit(cache=True)
-def locate(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
-    """Length of the step from (t, x) that ends on guard e, which the whole step crosses.
+def guard_after(s: CompiledSystem, mode, e, t, x, u, h, K):
+    """Guard e at the end of a step of h [s] from (t, x)."""
+    return s.guards[e](t + h, dormand_prince(s, mode, t, x, u, h, K), u)
 
-    Regula falsi with the Illinois rule, and bisection whenever it is slow: always bracketed.
+
+@njit(cache=True)
+def locate(s: CompiledSystem, mode, e, t, x, u, low, high, K, limits: Limits):
+    """Length of the step from (t, x) that ends on guard e, which is crossed from low to high.
+
+    Regula falsi with the Illinois rule, and bisection every third time: always bracketed.
     """
-    guard = s.guards[e]
-    low, high = 0.0, taken
-    g_low = guard(t, x, u)
-    g_high = guard(t + taken, dormand_prince(s, mode, t, x, u, taken, K), u)
+    g_low = guard_after(s, mode, e, t, x, u, low, K)
+    g_high = guard_after(s, mode, e, t, x, u, high, K)
     if g_high >= 0.0:
-        return taken
+        return high
     side = 0
     for i in range(200):
         if abs(high - low) <= limits.event_time:
             break
         middle = high - g_high * (high - low) / (g_high - g_low)
-        if i % 3 == 2 or not (min(low, high) < middle < max(low, high)):
+        if i % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
-        g = guard(t + middle, dormand_prince(s, mode, t, x, u, middle, K), u)
+        g = guard_after(s, mode, e, t, x, u, middle, K)
         if g > 0.0:
             low, g_low = middle, g
             if side == 1:
@@ -238,41 +243,55 @@ def turning(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
 
 
 @njit(cache=True)
-def crossing(s: CompiledSystem, mode, e, t, x, u, taken, final, K, limits: Limits):
-    """Length of the step at which guard e is first crossed; -1 if it is not."""
-    start = s.guards[e](t, x, u)
-    if not start > 0.0:
-        return -1.0
-    if s.guards[e](t + taken, final, u) <= 0.0:
-        return locate(s, mode, e, t, x, u, taken, K, limits)
-    # A guard that comes down and goes up again may have been crossed twice in between.
-    falls = guard_rate(s, mode, e, t, x, u) < 0.0
-    if not (falls and guard_rate(s, mode, e, t + taken, final, u) > 0.0):
-        return -1.0
-    lowest = turning(s, mode, e, t, x, u, taken, K, limits)
-    bottom = dormand_prince(s, mode, t, x, u, lowest, K)
-    if s.guards[e](t + lowest, bottom, u) > 0.0:
-        return -1.0
-    return locate(s, mode, e, t, x, u, lowest, K, limits)
+def meeting(s: CompiledSystem, mode, e, t, x, u, taken, final, K, limits: Limits):
+    """Length of the step at which guard e is first met, and how; see ``hybrid.event_location``."""
+    before, after = s.guards[e](t, x, u), s.guards[e](t + taken, final, u)
+    if np.isnan(after):
+        return taken, NOT_FINITE
+    if after > 0.0:
+        # A guard that comes down and goes up again may have been crossed twice in between.
+        falls = before > 0.0 and guard_rate(s, mode, e, t, x, u) < 0.0
+        if not (falls and guard_rate(s, mode, e, t + taken, final, u) >= 0.0):
+            return 0.0, APART
+        lowest = turning(s, mode, e, t, x, u, taken, K, limits)
+        depth = guard_after(s, mode, e, t, x, u, lowest, K)
+        if abs(depth) <= limits.guard:
+            return lowest, GRAZING
+        if depth > 0.0:
+            return 0.0, APART
+        return locate(s, mode, e, t, x, u, 0.0, lowest, K, limits), OK
+    if before > 0.0:
+        return locate(s, mode, e, t, x, u, 0.0, taken, K, limits), OK
+    if after >= -limits.guard:
+        return 0.0, APART
+    outside = 0.5 * taken  # the step starts on the guard: it left and came back, or slid in
+    while guard_after(s, mode, e, t, x, u, outside, K) <= 0.0:
+        outside *= 0.5
+        if outside < limits.event_time:
+            return 0.0, GRAZING
+    return locate(s, mode, e, t, x, u, outside, taken, K, limits), OK
 
 
 @njit(cache=True)
 def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
-    """One integration step, cut at the first event in it: (state, time, next h, transition)."""
+    """One integration step, cut at the first guard met: (state, time, next h, edge, status)."""
     left = end - t
     final, taken, following = advance(s, mode, t, x, u, min(h, left), limits)
     if not finite(final):
-        return final, t, h, -1
+        return final, t, h, -1, NOT_FINITE
     K = np.empty((7, len(x)))
-    first, edge = taken, -1
+    first, edge, status = taken, -1, OK
     for e in range(len(s.source)):
         if s.source[e] == mode:
-            length = crossing(s, mode, e, t, x, u, taken, final, K, limits)
-            if length >= 0.0 and (edge < 0 or length < first):
-                first, edge = length, e
+            length, how = meeting(s, mode, e, t, x, u, taken, final, K, limits)
+            if how != APART and (edge < 0 or length < first - limits.event_time):
+                first, edge, status = length, e, how
     if edge < 0:
-        return final, end if taken == left else t + taken, following, -1
-    return dormand_prince(s, mode, t, x, u, first, K), t + first, following, edge
+        return final, end if taken == left else t + taken, following, -1, OK
+    x = dormand_prince(s, mode, t, x, u, first, K)
+    if status == OK and not guard_rate(s, mode, edge, t + first, x, u) < -limits.minimum_rate:
+        status = GRAZING
+    return x, t + first, following, edge, status
 
 
 @njit(cache=True)
@@ -284,11 +303,9 @@ def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, l
             return mode, x, OK
         edge = fired_at_once(s, mode, t, x, u, limits)
         if edge < 0:
-            x, t, h, edge = flow_to_event(s, mode, t, x, u, end, h, limits)
-            if not finite(x):
-                return mode, x, NOT_FINITE
-            if edge >= 0 and guard_rate(s, mode, edge, t, x, u) > -limits.minimum_rate:
-                return mode, x, GRAZING
+            x, t, h, edge, status = flow_to_event(s, mode, t, x, u, end, h, limits)
+            if status != OK:
+                return mode, x, status
         if edge >= 0:
             i = log.count[0]
             if i - first == limits.max_events or i == len(log.time):

@@ -6,12 +6,11 @@ saltation matrix is the identity, and it makes falling and rising two modes.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
 
 FALLING = 1
@@ -74,7 +73,7 @@ def bouncing_ball(
 
 
 def bouncing_ball_problem(
-    target_height: float = 1.0, timestep: float = 1e-3, event_at: Literal["end", "exact"] = "end"
+    target_height: float = 1.0, timestep: float = 1e-3, event_at: Placement = "end"
 ) -> EventDrivenModel:
     """Trajectory optimisation of 5.4.1: come to rest at a height [m] with little force.
 

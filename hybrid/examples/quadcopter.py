@@ -13,7 +13,6 @@ sliding edge and no impulse of it. The second edge to touch latches: both veloci
 from __future__ import annotations
 
 from math import pi
-from typing import Literal
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from hybrid.examples.quadcopter_events import (
 )
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.types import Policies
 from hybrid.systems import Array, HybridSystem, Mode
 
@@ -93,7 +93,7 @@ def perch(body: Body | None = None, angle: float = TARGET_ANGLE) -> Array:
 def quadcopter_problem(
     timestep: float = TIMESTEP,
     body: Body | None = None,
-    event_at: Literal["end", "exact"] = "end",
+    event_at: Placement = "end",
 ) -> EventDrivenModel:
     """Trajectory optimisation of 5.4.4: reach the perch, at a cost on the thrusts alone.
 

@@ -9,12 +9,12 @@ events, so only touchdown has a saltation matrix that is not the identity.
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
 
 AERIAL = 1  # mode numbers of 5.4.2
@@ -64,7 +64,7 @@ def spring_damper_ball(
 def spring_damper_problem(
     timestep: float = TIMESTEP,
     input_weight: float = INPUT_WEIGHT,
-    event_at: Literal["end", "exact"] = "end",
+    event_at: Placement = "end",
 ) -> EventDrivenModel:
     """Trajectory optimisation of 5.4.2, from START: be at rest at one metre with little force.
 

@@ -16,7 +16,6 @@ fires again. LEAVING has no impact; it ends where the ball first comes back towa
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from hybrid.examples.tube_ball_events import (
 )
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array, FlowMap, HybridSystem, Mode
 
 MASS = 1.0  # [kg], 5.4
@@ -57,7 +57,7 @@ def tube_ball(mass: float = MASS, gravity: float = GRAVITY, radius: float = RADI
 def tube_problem(
     timestep: float = TIMESTEP,
     input_weight: float = INPUT_WEIGHT,
-    event_at: Literal["end", "exact"] = "end",
+    event_at: Placement = "end",
 ) -> EventDrivenModel:
     """Trajectory optimisation of 5.4.3, from START: be at rest at TARGET with little force.
 

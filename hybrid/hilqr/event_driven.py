@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from hybrid.hilqr.compiled_rollout import CompiledRollout, Rolled
 from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.dimensions import largest, padded, padded_flow
-from hybrid.hilqr.event_linearisation import EventLinearisation, events_by_knot
+from hybrid.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
@@ -26,15 +25,18 @@ class EventDrivenModel:
     a mode's own dimension. Every function of the system is given the whole input (m,) of the
     largest mode: which modes act in a timestep is not known before it is simulated.
 
-    ``linearise`` places an event in one of two ways:
+    ``linearise`` places an event in one of three ways:
 
-    - "end", the thesis's (5.3.3): at the end of its timestep, so that each hybrid epoch has its
-      own inputs. F+ in the saltation matrix then takes the next timestep's input, which is the one
-      that acts after the event.
+    - "end": at the end of its timestep, so that each hybrid epoch has its own inputs (5.3.3), and
+      F+ takes the next timestep's input, which is the one that acts after the event.
+    - "end_held": the same as 5.3.3 prints it, with the timestep's own input in F- and F+.
     - "exact": at its own time, the sandwich (3.32). These are the derivatives of the rollout
-      itself, to the last digit, but a poor guide for descent: the one input of the event's
-      timestep acts on both sides, an optimal input jumps at an event, and so the cost has a kink
-      wherever the event crosses from one timestep to the next. Descent ends in such a kink.
+      itself, to the last digit.
+
+    With the last two the one input of the event's timestep acts on both sides of it. Where an
+    optimal input jumps at an event, the cost has a kink wherever that event crosses from one
+    timestep to the next, and descent can end there: on the bouncing ball only "end" is sure to
+    converge. Where a guard depends on the input, as at a liftoff, "end" can be the one that stalls.
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class EventDrivenModel:
         timestep: float,
         cost: Cost,
         options: SimulationOptions | None = None,
-        event_at: Literal["end", "exact"] = "end",
+        event_at: Placement = "end",
         transition_cost: TransitionCost | None = None,
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""

@@ -12,6 +12,8 @@ from hybrid.saltation import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
 from hybrid.systems import HybridSystem
 
+Placement = Literal["end", "end_held", "exact"]  # see ``EventDrivenModel``
+
 
 class TimestepLinearisation(NamedTuple):
     """dx' = A dx + B du up to the first transition of a timestep, and the transitions in order."""
@@ -36,7 +38,7 @@ class EventLinearisation:
         self,
         system: HybridSystem,
         timestep: float,
-        event_at: Literal["end", "exact"],
+        event_at: Placement,
         tolerance: Tolerance,
     ) -> None:
         """Bind a system and its timestep [s]."""
@@ -52,7 +54,8 @@ class EventLinearisation:
         A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
         if cut:
             return TimestepLinearisation(A, B, self._in_place(k, events, u))
-        u_after = trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
+        held = self.event_at == "end_held"
+        u_after = u if held else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
         return TimestepLinearisation(A, B, self._at_end(k, events, u, u_after))
 
     def _at_end(

@@ -9,7 +9,8 @@ and on where events are placed; the notes give the other placement too.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -26,16 +27,17 @@ from hybrid.examples.tube_ball import (
     tube_problem,
 )
 from hybrid.hilqr import Trajectory
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array
 from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.style import COLOURS, GUARD, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
-    OTHER_PLACEMENT,
-    PLACEMENT_NOTE,
+    CUT_OFF_NOTE,
     TRUE_NOTE,
     Comparison,
     compare,
+    placement_notes,
 )
 
 DURATION = STEPS * TIMESTEP  # [s]
@@ -46,21 +48,19 @@ LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from a seed that leaves the tube once too often."""
-    comparison, other = solve(options), solve(options, event_at="end")
+    comparison = solve(options)
     notes = (
-        PLACEMENT_NOTE,
+        CUT_OFF_NOTE,
         TRUE_NOTE,
         f"5.4.3 prints no initial velocity and no time of the push: {START[2:]} m/s and"
         f" {PUSH_START} to {PUSH_END} s here, and another choice can end elsewhere.",
-        other.note(OTHER_PLACEMENT),
+        *placement_notes(partial(solve, options), "exact"),
     )
     drawing = {"figure-5.4": draw(comparison.trajectories())}
     return StudyResult(comparison.rows("impact"), drawing, notes)
 
 
-def solve(
-    options: StudyOptions, steps: int = STEPS, event_at: Literal["end", "exact"] = "exact"
-) -> Comparison:
+def solve(options: StudyOptions, event_at: Placement = "exact", steps: int = STEPS) -> Comparison:
     """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
     model = tube_problem(DURATION / steps, INPUT_WEIGHT * STEPS / steps, event_at)
     return compare(model, np.array(START), seed_inputs(steps), options.progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -17,15 +17,16 @@ from hybrid.examples.spring_damper_ball import (
     spring_damper_problem,
 )
 from hybrid.hilqr import Trajectory
+from hybrid.hilqr.event_linearisation import Placement
 from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.style import COLOURS, GUARD, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
-    OTHER_PLACEMENT,
-    PLACEMENT_NOTE,
+    CUT_OFF_NOTE,
     TRUE_NOTE,
     Comparison,
     compare,
+    placement_notes,
 )
 
 DURATION = STEPS * TIMESTEP  # [s]
@@ -34,15 +35,13 @@ LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from the unforced fall, with R, Q_N, N and the timestep as printed."""
-    comparison, other = solve(options), solve(options, event_at="end")
-    notes = (PLACEMENT_NOTE, TRUE_NOTE, other.note(OTHER_PLACEMENT))
+    comparison = solve(options)
+    notes = (CUT_OFF_NOTE, TRUE_NOTE, *placement_notes(partial(solve, options), "exact"))
     drawing = {"figure-5.3": draw(comparison.trajectories())}
     return StudyResult(comparison.rows("touchdown"), drawing, notes)
 
 
-def solve(
-    options: StudyOptions, steps: int = STEPS, event_at: Literal["end", "exact"] = "exact"
-) -> Comparison:
+def solve(options: StudyOptions, event_at: Placement = "exact", steps: int = STEPS) -> Comparison:
     """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
     model = spring_damper_problem(DURATION / steps, INPUT_WEIGHT * STEPS / steps, event_at)
     return compare(model, np.array(START), np.zeros((steps, 1)), options.progress)

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass, compose
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
 
 METHODS: tuple[Variant, ...] = ("xi", "dxr")
 CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
 MAX_ITERATIONS = 100
-PLACEMENT_NOTE = (
-    f"Both methods stop at |dJ| <= {CUT_OFF} (5.4.1 prints it for the bouncing ball). Events are"
-    " placed at their own times, so xi's derivatives are those of the rollout."
-)
+CUT_OFF_NOTE = f"Both methods stop at |dJ| <= {CUT_OFF} (5.4.1 prints it for the bouncing ball)."
+PLACEMENTS: Mapping[Placement, str] = {
+    "exact": "events at their own times",
+    "end": "events at the ends of their timesteps, the next input after them",
+    "end_held": "events at the ends of their timesteps, one input before and after (5.3.3)",
+}
 TRUE_NOTE = (
     "true_expected_reduction is |dJ| of the saltation-matrix pass about either trajectory: what is"
     " left to gain where the reset Jacobian sees nothing."
 )
-OTHER_PLACEMENT = "With events at the ends of their timesteps (5.3.3)"
 
 
 class Comparison(NamedTuple):
@@ -45,15 +47,15 @@ class Comparison(NamedTuple):
         """Rows of the table; ``contacts`` counts the transitions that are named ``impact``."""
         return [self._row(method, impact) for method in self.solutions]
 
-    def note(self, beginning: str) -> str:
-        """One line for a person: how each method ended."""
+    def note(self) -> str:
+        """One line for a person: how each method ended, and how events were placed."""
         ends = [
             f"{method} {solution.status.replace('_', ' ')} at cost {solution.trajectory.cost:.4g}"
             f" with |dJ| {abs(solution.expected_change):.2g}"
             for method, solution in self.solutions.items()
             if solution.trajectory is not None
         ]
-        return f"{beginning}: {', '.join(ends)}."
+        return f"With {PLACEMENTS[self.model.event_at]}: {', '.join(ends)}."
 
     def _row(self, method: Variant, impact: str) -> dict[str, Any]:
         """``true_expected_reduction`` is |dJ| of the right derivatives, whatever the method."""
@@ -77,6 +79,12 @@ class Comparison(NamedTuple):
         A, B = compose(self.model.linearise(end), "xi")  # noqa: N806 (the letters of (5.25))
         change = backward_pass(A, B, self.model.quadratise(end)).expected_change()
         return abs(change)
+
+
+def placement_notes(solve: Callable[[Placement], Comparison], used: Placement) -> tuple[str, ...]:
+    """How events were placed, and how the methods end with the other placements."""
+    others = [solve(placement).note() for placement in get_args(Placement) if placement != used]
+    return (f"The rows are with {PLACEMENTS[used]}.", *others)
 
 
 def compare(

@@ -128,6 +128,43 @@ def test_a_guard_crossed_twice_within_one_integration_step_is_found():
     np.testing.assert_array_equal(batch.counts, [1, 0])
 
 
+def one_mode_ball():
+    """An impact that leads back to its own mode: the next step starts on the guard."""
+    ball = bouncing_ball()
+    impact = dataclasses.replace(ball.transitions[0], target=FALLING)
+    return HybridSystem({FALLING: ball.modes[FALLING]}, (impact,))
+
+
+def under_a_ceiling(height):
+    ball = bouncing_ball()
+    ceiling = Transition(
+        1, 2, lambda t, x, u: height - x[0], lambda t, x, u: x.copy(), time_invariant=True
+    )
+    return HybridSystem(ball.modes, (ceiling,))
+
+
+TOP = 16.0 / (2.0 * 9.8)  # height that a throw of 4 m/s reaches [m]
+
+
+@pytest.mark.parametrize(
+    ("system", "x", "duration", "status"),
+    [
+        (one_mode_ball(), [1.0, 0.0], 2.4, "ok"),
+        (under_a_ceiling(TOP - 1e-7), [0.0, 4.0], 0.8, "ok"),
+        (under_a_ceiling(TOP), [0.0, 4.0], 0.8, "grazing"),
+        (under_a_ceiling(TOP + 1e-11), [0.0, 4.0], 0.8, "grazing"),
+        (under_a_ceiling(TOP + 1e-7), [0.0, 4.0], 0.8, "ok"),
+        (bouncing_ball(), [0.0, 0.0], 0.1, "grazing"),
+    ],
+)
+def test_guards_are_met_as_they_are_interpreted(system, x, duration, status):
+    batch = simulate_batch(system, 1, 0.0, np.array([x]), REST, duration)
+    step = simulate_step(without_closed_forms(system), 1, 0.0, np.array(x), REST, duration)
+    assert batch.status[0] == step.status == status
+    assert (batch.modes[0], batch.counts[0]) == (step.mode, len(step.events))
+    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-8)
+
+
 def test_a_function_that_does_not_compile_is_interpreted():
     table = {"gravity": 9.8}  # numba knows no such dictionary
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -table["gravity"]]))
