@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybrid.execution import simulate
 from hybrid.simulation import Event, SimulationOptions, simulate_step
 from hybrid.systems import Array, HybridSystem
 from hybrid.variational import held_input
 
-_PARTS = 50  # of a time limit, simulated one after the other until the section is met
+_PARTS = 50
 
 
 class EventSection(NamedTuple):
@@ -85,10 +86,8 @@ def _return_to_phase(
 ) -> Return:
     held = held_input(system, mode, u)
     step = simulate_step(system, mode, section.start, x, held, section.period, options)
-    status, message = step.status, ""
-    if status != "ok":
-        message = _where(system, step.status, step.mode, section.start, step.state)
-    elif step.mode != mode:
+    status, message = step.status, step.message
+    if status == "ok" and step.mode != mode:
         status = "other_mode"
         when = section.start + section.period
         message = _where(system, f"left mode {mode} and came back", step.mode, when, step.state)
@@ -103,24 +102,25 @@ def _return_to_event(
     u: Array | None,
     options: SimulationOptions | None,
 ) -> Return:
-    held, events, missing = held_input(system, mode, u), [], section.count
-    duration = section.time_limit / _PARTS
-    for part in range(_PARTS):
-        step = simulate_step(system, mode, part * duration, x, held, duration, options)
-        for event in step.events:
-            events.append(event)
-            missing -= event.transition.name == section.transition
-            if missing == 0:
-                end = event.transition.target
-                return Return(end, event.state_after, event.time, tuple(events), "ok")
-        mode, x = step.mode, step.state
-        if step.status != "ok":
-            message = _where(system, step.status, mode, part * duration, x)
-            return Return(mode, x, part * duration, tuple(events), step.status, message)
-    times = section.count - missing
-    problem = f"transition {section.transition!r} happened {times} of {section.count} times"
-    message = _where(system, problem, mode, section.time_limit, x)
-    return Return(mode, x, section.time_limit, tuple(events), "no_return", message)
+    times = 0
+
+    def met(event: Event) -> bool:
+        nonlocal times
+        times += event.transition.name == section.transition
+        return times == section.count
+
+    held = held_input(system, mode, u)
+    limit = section.time_limit  # in parts, so that ``max_events`` counts within one of them
+    run = simulate(
+        system, mode, x, limit, held, timestep=limit / _PARTS, options=options, until=met
+    )
+    status, message = run.status, run.message
+    if status == "stopped":
+        status = "ok"
+    elif status == "no_event":
+        problem = f"transition {section.transition!r} happened {times} of {section.count} times"
+        status, message = "no_return", f"{problem}; {message}"
+    return Return(run.final_mode, run.final_state, run.final_time, run.events, status, message)
 
 
 def _where(system: HybridSystem, problem: str, mode: int, t: float, x: Array) -> str:
