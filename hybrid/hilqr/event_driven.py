@@ -52,7 +52,8 @@ class EventDrivenModel:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""
         self.system, self.initial_mode, self.timestep = system, initial_mode, timestep
         self.cost, self.options = cost, options or SimulationOptions()
-        self.event_at, self.transition_cost = event_at, transition_cost
+        self.event_at: Placement = event_at
+        self.transition_cost = transition_cost
         self._n, self._m = largest(system)
         tolerance = self.options.tolerance
         self._flow = padded_flow(system, tolerance)
