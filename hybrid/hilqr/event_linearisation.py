@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from hybrid.hilqr.dimensions import largest, padded
 from hybrid.hilqr.types import Array, Trajectory, Transition
 from hybrid.integration import Tolerance, flow_jacobians
 from hybrid.saltation import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
 from hybrid.systems import HybridSystem
+
+IDENTITY = 1e-6  # a saltation matrix this close to the identity is one
 
 Placement = Literal["end", "end_held", "exact"]  # see ``EventDrivenModel``
 
@@ -61,13 +65,17 @@ class EventLinearisation:
     def _at_end(
         self, knot: int, events: Sequence[Event], u: Array, u_after: Array
     ) -> list[Transition]:
-        """Saltation matrices of one timestep's events; the next input acts after the last."""
+        """Saltation matrices of one timestep's events; the next input acts after the last.
+
+        An event at which nothing switches, (3.12), stays the identity: the input has no reason to
+        jump there, and a descent that believes in such jumps makes them grow.
+        """
         found = []
         for event in events:
-            after = u_after if event is events[-1] else u
-            jump = saltation(
-                self.system, event.transition, event.time, event.state_before, u, after
-            )
+            arguments = (event.transition, event.time, event.state_before, u)
+            jump, after = saltation(self.system, *arguments), None
+            if event is events[-1] and not _is_identity(jump.matrix):
+                jump, after = saltation(self.system, *arguments, u_after), u_after
             found.append(self._transition(knot, event, u, jump, after=after))
         return found
 
@@ -104,3 +112,8 @@ class EventLinearisation:
         x, u = x[: own.state_dim], u[: own.input_dim]
         A, B = flow_jacobians(own, t, x, u, h, self._tolerance)
         return padded(A, (self.n, self.n)), padded(B, (self.n, self.m))
+
+
+def _is_identity(matrix: Array) -> bool:
+    n, columns = matrix.shape
+    return n == columns and bool(np.allclose(matrix, np.eye(n), rtol=0.0, atol=IDENTITY))

@@ -17,16 +17,7 @@ from hybrid.examples.bouncing_ball import (
     bouncing_ball,
     bouncing_ball_problem,
 )
-from hybrid.hilqr import (
-    CostExpansion,
-    Hilqr,
-    HilqrOptions,
-    Linearisation,
-    Model,
-    Policies,
-    Rollouts,
-    Trajectory,
-)
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.systems import Array
 
 START = np.array([4.0, 0.0])  # 5.4.1
@@ -70,43 +61,17 @@ class Solved(NamedTuple):
     final: Trajectory | None
 
 
-class VirtualApex:
-    """A ball's model whose apex, a virtual event, does not show in the linearisation.
+def seed_force(bounces: int, duration: float, fraction: float = 0.5) -> float:
+    """Constant force [N] under which time [s] ends in the flight after a number of bounces.
 
-    5.4.1: "when transitioning from 2 to 1, both Jacobian of the reset map and saltation matrix are
-    identity". With the next timestep's input in F+ that would hold only where the input does not
-    jump at the apex; a descent that believes in such jumps makes them grow, and ends there.
-    """
-
-    def __init__(self, model: Model) -> None:
-        """Wrap ``bouncing_ball_problem(...)``."""
-        self.model = model
-
-    def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
-        """As the ball's own."""
-        return self.model.roll_out(x0, policies)
-
-    def linearise(self, trajectory: Trajectory) -> Linearisation:
-        """The ball's own without the transitions whose reset is the identity."""
-        found = self.model.linearise(trajectory)
-        kept = [t for t in found.transitions if not np.array_equal(t.reset_jacobian, np.eye(2))]
-        return found._replace(transitions=tuple(kept))
-
-    def quadratise(self, trajectory: Trajectory) -> CostExpansion:
-        """As the ball's own."""
-        return self.model.quadratise(trajectory)
-
-
-def seed_force(bounces: int, duration: float) -> float:
-    """Constant force [N] under which the time [s] ends halfway through the flight after a bounce.
-
-    From rest at height z under the acceleration -a the first fall takes t = sqrt(2 z / a), and
-    the flight after the i-th bounce 2 e^i t. So seeds lie well within the forces that give their
-    number of bounces. The half flight before the first bounce is half of the fall.
+    It ends when this fraction of that flight has passed; half of it by default, so that seeds lie
+    well within the forces that give their number of bounces. From rest at height z under the
+    acceleration -a the first fall takes t = sqrt(2 z / a), and the flight after the i-th bounce
+    2 e^i t.
     """
     e = RESTITUTION
-    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + e**bounces if bounces else 0.5
-    return MASS * (GRAVITY - 2.0 * START[0] * (falls / duration) ** 2)
+    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + 2.0 * fraction * e**bounces
+    return MASS * (GRAVITY - 2.0 * START[0] * ((falls if bounces else fraction) / duration) ** 2)
 
 
 def count_bounces(trajectory: Trajectory) -> int:
@@ -114,20 +79,23 @@ def count_bounces(trajectory: Trajectory) -> int:
     return sum(happened.event.transition.source == FALLING for happened in trajectory.aux.events)
 
 
-def solve_case(case: Case, steps: int = STEPS) -> Solved:
-    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals."""
-    return _by_direct(case) if case.method == "direct" else _by_hilqr(case, steps)
+def solve_case(case: Case, steps: int = STEPS, fraction: float = 0.5) -> Solved:
+    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
+
+    ``fraction`` is that of ``seed_force``.
+    """
+    return _by_direct(case) if case.method == "direct" else _by_hilqr(case, steps, fraction)
 
 
-def _by_hilqr(case: Case, steps: int) -> Solved:
+def _by_hilqr(case: Case, steps: int, fraction: float) -> Solved:
     timestep = case.duration / steps
-    model = VirtualApex(bouncing_ball_problem(case.target_height, timestep))
+    model = bouncing_ball_problem(case.target_height, timestep)
     options = HilqrOptions(
         tolerance=TOLERANCE,
         max_iterations=MAX_ITERATIONS,
         variant=case.method,  # type: ignore
     )
-    force = np.full((steps, 1), seed_force(case.seed, case.duration))
+    force = np.full((steps, 1), seed_force(case.seed, case.duration, fraction))
     policies = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
     solver = Hilqr(model, options)
     seed, solution = solver.start(START, policies), solver.solve(START, policies)

@@ -36,12 +36,12 @@ LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from the unforced fall, with R, Q_N, N and the timestep as printed."""
     comparison = solve(options)
-    notes = (CUT_OFF_NOTE, TRUE_NOTE, *placement_notes(partial(solve, options), "exact"))
+    notes = (CUT_OFF_NOTE, TRUE_NOTE, *placement_notes(partial(solve, options), "end"))
     drawing = {"figure-5.3": draw(comparison.trajectories())}
     return StudyResult(comparison.rows("touchdown"), drawing, notes)
 
 
-def solve(options: StudyOptions, event_at: Placement = "exact", steps: int = STEPS) -> Comparison:
+def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS) -> Comparison:
     """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
     model = spring_damper_problem(DURATION / steps, INPUT_WEIGHT * STEPS / steps, event_at)
     return compare(model, np.array(START), np.zeros((steps, 1)), options.progress)

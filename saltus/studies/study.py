@@ -9,7 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 
-def _silent(done: int, total: int, what: str) -> None:
+def silent(done: int, total: int, what: str) -> None:
     """Report nothing."""
 
 
@@ -20,7 +20,7 @@ class StudyOptions:
     trials: int | None = None  # None: the study's own number
     seed: int = 0
     full: bool = False  # the size that the source printed, where the default is smaller
-    progress: Callable[[int, int, str], None] = _silent  # (done, total, what)
+    progress: Callable[[int, int, str], None] = silent  # (done, total, what)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.style import COLOURS, GUARD, TARGET, figure
 
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
+FRACTIONS = tuple(np.linspace(0.1, 0.9, 9))  # of the seed's last flight, tried by --full
 LABELS = {
     "seed": "seed",
     "xi": r"$\Xi$-iLQR",
@@ -34,7 +35,8 @@ def run(options: StudyOptions) -> StudyResult:
     rows = [one.row for one in solved]
     shown = {one.row["method"]: one for one in solved if _bounces(one.row) == SHOWN}
     figures = {"figure-5.2": draw_example(shown), "table-5.1": draw_costs(rows)}
-    return StudyResult(rows, figures, notes(rows))
+    scanned = other_seeds(options) if options.full else ()
+    return StudyResult(rows, figures, (*notes(rows), *scanned))
 
 
 def notes(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
@@ -51,6 +53,24 @@ def notes(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
         f"Xi converged in {sum(row['converged'] for row in xi)} of {len(xi)} rows; D_xR in"
         f" {sum(row['converged'] for row in kept)} of the {len(kept)} where it kept a bounce.",
     )
+
+
+def other_seeds(options: StudyOptions) -> tuple[str, ...]:
+    """A line a case: how the methods end from seeds across the forces that give its bounces."""
+    lines, pairs = [], [(0, 1), (1, 1), (1, 3), (3, 1), (3, 3)]
+    for i, (optimal, seed) in enumerate(pairs):
+        options.progress(i, len(pairs), f"other seeds of {optimal}, {seed}")
+        rows = {
+            method: [solve_case(Case(optimal, seed, method), STEPS, f).row for f in FRACTIONS]
+            for method in ("xi", "dxr")
+        }
+        kept = [row for row in rows["dxr"] if row["actual"]]
+        xi, dxr = (sum(row["converged"] for row in found) for found in (rows["xi"], kept))
+        lines.append(
+            f"{optimal} optimal, {seed} seeded, {len(FRACTIONS)} seeds: xi converged from {xi},"
+            f" dxr from {dxr} of the {len(kept)} where it kept a bounce."
+        )
+    return tuple(lines)
 
 
 def draw_example(solved: dict[str, Solved]) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -12,6 +12,7 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
+from saltus.studies.study import silent
 
 METHODS: tuple[Variant, ...] = ("xi", "dxr")
 CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
@@ -87,11 +88,26 @@ def placement_notes(solve: Callable[[Placement], Comparison], used: Placement) -
     return (f"The rows are with {PLACEMENTS[used]}.", *others)
 
 
+def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str:
+    """One line: how often each method converged, and where both did, whose cost was lower."""
+    counts = {m: sum(one[m].status == "converged" for one in ends) for m in METHODS}
+    both = [
+        tuple(one[m].trajectory.cost for m in METHODS)  # type: ignore[union-attr]
+        for one in ends
+        if all(one[m].status == "converged" for m in METHODS)
+    ]
+    lower = sum(xi < dxr for xi, dxr in both)
+    told = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
+    return (
+        f"{beginning}, {told}; where both did ({len(both)}), xi had the lower cost {lower} times."
+    )
+
+
 def compare(
     model: EventDrivenModel,
     x0: Array,
     inputs: Array,
-    progress: Callable[[int, int, str], None],
+    progress: Callable[[int, int, str], None] = silent,
     cut_off: float = CUT_OFF,
 ) -> Comparison:
     """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.

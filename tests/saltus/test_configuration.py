@@ -48,10 +48,16 @@ def test_written_configuration_reads_back(tmp_path, name):
     assert make_config(read_mapping(path), str(path)) == config
 
 
-@pytest.mark.parametrize("mapping", [
-    {"duration": float("inf")}, {"duration": 0.0}, {"mode": "slow"}, {"command": 3},
-    {"hilqr": {"step_sizes": "all"}},
-])
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"duration": float("inf")},
+        {"duration": 0.0},
+        {"mode": "slow"},
+        {"command": 3},
+        {"hilqr": {"step_sizes": "all"}},
+    ],
+)
 def test_values_out_of_range_are_refused(mapping):
     with pytest.raises(BadRequest):
         make_config(mapping, "test")

@@ -66,8 +66,9 @@ def test_stops_in_the_order_given(tmp_path):
 def test_death_is_told_with_its_cause(tmp_path):
     lines: list[str] = []
     failing = child(tmp_path, "tracker", "print('no motors here'); sys.exit(3)")
-    with Supervisor([failing, child(tmp_path, "simulation")], "simulation",
-                    report=lines.append) as supervisor:
+    with Supervisor(
+        [failing, child(tmp_path, "simulation")], "simulation", report=lines.append
+    ) as supervisor:
         supervisor.start()
         assert wait_until(lambda: bool(supervisor.watch()))
         assert supervisor.lost
@@ -79,8 +80,9 @@ def test_death_is_told_with_its_cause(tmp_path):
 
 def test_launch_survives_the_death_of_one_that_is_spared(tmp_path):
     names = ["planner", "simulation"]
-    with Supervisor([child(tmp_path, name) for name in names], "simulation",
-                    spared=frozenset({"planner"})) as supervisor:
+    with Supervisor(
+        [child(tmp_path, name) for name in names], "simulation", spared=frozenset({"planner"})
+    ) as supervisor:
         supervisor.start()
         ready(tmp_path, *names)
         os.kill(supervisor.children[0].pid, signal.SIGKILL)
@@ -99,8 +101,12 @@ def test_finishing_process_ends_the_launch(tmp_path):
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
     lines: list[str] = []
-    deaf = child(tmp_path, "planner", "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                 "open(" + repr(str(tmp_path / "deaf.ready")) + ", 'w').close()\n" + SLEEP)
+    deaf = child(
+        tmp_path,
+        "planner",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "open(" + repr(str(tmp_path / "deaf.ready")) + ", 'w').close()\n" + SLEEP,
+    )
     with Supervisor([deaf], "simulation", grace_s=0.2, report=lines.append) as supervisor:
         supervisor.start()
         ready(tmp_path, "deaf")
@@ -132,8 +138,10 @@ def test_no_orphan_when_the_parent_is_killed(tmp_path):
         f"subprocess.Popen([sys.executable, '-c', {orphan!r}], start_new_session=True)\n"
         "time.sleep(60)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", parent],
-                               env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])})
+    process = subprocess.Popen(
+        [sys.executable, "-c", parent],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )
     assert wait_until((tmp_path / "pid").exists)
     pid = int((tmp_path / "pid").read_text())
     assert alive(pid)
@@ -142,8 +150,13 @@ def test_no_orphan_when_the_parent_is_killed(tmp_path):
     assert wait_until(lambda: not alive(pid))
 
 
-@pytest.mark.parametrize(("status", "words"), [
-    (1, "exit status 1"), (-9, "killed by SIGKILL"), (-15, "killed by SIGTERM"),
-])
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (1, "exit status 1"),
+        (-9, "killed by SIGKILL"),
+        (-15, "killed by SIGTERM"),
+    ],
+)
 def test_exit_in_words(status, words):
     assert describe_exit(status) == words

@@ -31,8 +31,10 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
     subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=300)
     (wheel,) = tmp_path.glob("saltus-*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
-    code = "from saltus.configuration import load_launch as l; import saltus; " \
+    code = (
+        "from saltus.configuration import load_launch as l; import saltus; "
         "print(saltus.__file__, l('push').duration, l('sim').reference)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
         env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, timeout=60,
