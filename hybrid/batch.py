@@ -9,7 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.step import STATUSES, Limits, Log, simulate
+from hybrid.compiled.limits import STATUSES, Limits
+from hybrid.compiled.step import Log, simulate
 from hybrid.compiled.system import CompiledSystem, compiled, quiet
 from hybrid.simulation import SimulationOptions, simulate_step
 from hybrid.systems import Array, HybridSystem

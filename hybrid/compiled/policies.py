@@ -8,7 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.step import OK, Limits, Log, flow_for, put, simulate
+from hybrid.compiled.limits import OK, Limits
+from hybrid.compiled.runge_kutta import flow_for, put
+from hybrid.compiled.step import Log, simulate
 from hybrid.compiled.system import CompiledSystem
 
 Array = NDArray[np.float64]

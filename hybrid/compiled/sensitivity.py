@@ -7,7 +7,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.step import NODES, STEP, Limits, error_ratio, finite, put, resized, stage
+from hybrid.compiled.limits import Limits
+from hybrid.compiled.location import STEP
+from hybrid.compiled.runge_kutta import NODES, error_ratio, finite, put, resized, stage
 from hybrid.compiled.system import CompiledDerivatives
 
 

@@ -42,7 +42,7 @@ class CompiledDerivatives(NamedTuple):
     flows: tuple[Callable, ...]
     flow_states: tuple[Callable, ...]  # D_x F -> (n, n)
     flow_inputs: tuple[Callable, ...]  # D_u F -> (n, m)
-    given: NDArray[np.bool_]  # (modes, 2) whether D_x F and D_u F were given
+    given: NDArray[np.bool_]  # (2,) whether D_x F, and D_u F, were given for every mode
 
 
 class Compiled(NamedTuple):
@@ -84,14 +84,8 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
     index = {number: i for i, number in enumerate(system.modes)}
     modes, edges = list(system.modes.values()), system.transitions
     flows = _table([mode.flow for mode in modes], VECTOR_FUNCTION, _unchanged)
-    matrices = [(mode.flow_state, mode.flow_input) for mode in modes]
-    given = np.array([[not isinstance(f, Derivative) for f in pair] for pair in matrices])
-    states, inputs = (
-        _table([f for f in column if not isinstance(f, Derivative)], MATRIX_FUNCTION, _square)
-        if given[:, i].all() else (_square,) * len(flows)
-        for i, column in enumerate(zip(*matrices, strict=True))
-    )  # fmt: skip
-    whole = np.asarray(given.all(axis=0))
+    states, all_states = _matrices([mode.flow_state for mode in modes])
+    inputs, all_inputs = _matrices([mode.flow_input for mode in modes])
     table = CompiledSystem(
         flows,
         _table([e.guard for e in edges], SCALAR_FUNCTION, _never),
@@ -100,7 +94,15 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
         np.array([index[e.target] for e in edges], dtype=np.int64),
         np.array([m.state_dim for m in modes], dtype=np.int64),
     )
-    return table, CompiledDerivatives(flows, states, inputs, whole)
+    given = np.array([all_states, all_inputs])
+    return table, CompiledDerivatives(flows, states, inputs, given)
+
+
+def _matrices(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
+    """Table of derivatives, and whether they were all given; if not, none of them is used."""
+    if any(isinstance(function, Derivative) for function in functions):
+        return _table([_square] * len(functions), MATRIX_FUNCTION, _square), False
+    return _table(functions, MATRIX_FUNCTION, _square), True
 
 
 def _table(functions: Sequence[Callable], signature: Any, filler: Callable) -> tuple[Any, ...]:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.compiled.limits import Limits
 from hybrid.compiled.policies import Reference, roll_out
 from hybrid.compiled.sensitivity import jacobians_all
-from hybrid.compiled.step import Limits, Log
+from hybrid.compiled.step import Log
 from hybrid.compiled.system import CompiledDerivatives, CompiledSystem, compiled, quiet
 from hybrid.hilqr.extension import KnotEvent, segments
 from hybrid.hilqr.modes import Modes
