@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
-from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from hybrid.systems import Derivative, HybridSystem
@@ -76,7 +75,7 @@ def quiet() -> Iterator[None]:
 def _attempt(system: HybridSystem) -> Compiled:
     try:
         return Compiled(*_tables(system), "")
-    except NumbaError as error:
+    except Exception as error:  # numba has no one error for what it cannot do
         return Compiled(None, None, " ".join(str(error).split())[:300])
 
 
@@ -119,7 +118,7 @@ def _function(function: Callable, signature: Any) -> Any:
     python = getattr(function, "py_func", function)
     try:
         return _cached(python, signature)
-    except NumbaError:  # perhaps it returns a constant array, a view, or whole numbers
+    except Exception:  # perhaps it returns a constant array, a view, or whole numbers
         return njit(signature)(_converted(njit(python), signature.return_type))
 
 

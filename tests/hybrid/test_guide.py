@@ -1,0 +1,18 @@
+"""The code of docs/hybrid.md runs, and says what the page says."""
+
+import re
+from pathlib import Path
+
+GUIDE = Path(__file__).parents[2] / "docs" / "hybrid.md"
+
+
+def test_the_guide_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert len(blocks) >= 8
+    names: dict = {}
+    exec("\n".join(blocks), names)
+    out = capsys.readouterr().out
+    assert "('impact', 0.451754), ('apex', 0.790569)" in out
+    assert "zeno - in mode" in out
+    assert names["variation"].status == names["spread"].variation.status == "ok"
+    assert names["cycle"].stable and names["solution"].status == "converged"
