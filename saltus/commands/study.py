@@ -41,6 +41,10 @@ STUDIES = {
         "saltus.studies.saltation_rigid_body", "closed-form saltation matrices against definitions"
     ),
     "floquet": Study("saltus.studies.floquet", "Floquet multipliers against Poincare maps"),
+    "event-accuracy": Study(
+        "saltus.studies.event_accuracy",
+        "event times and orders of convergence against closed forms",
+    ),
 }
 _WIDTH = 80  # columns of a note
 

@@ -1,4 +1,4 @@
-"""Every saltation matrix of every example system, at random states, against simulated neighbours."""
+"""Every saltation matrix of every example system against simulated neighbours."""
 
 import pkgutil
 
@@ -13,7 +13,7 @@ from hybrid.examples.hopper import hopper
 from hybrid.examples.pendulum import pendulum
 from hybrid.examples.quadcopter import quadcopter
 from hybrid.examples.quadcopter_contact import Body
-from hybrid.examples.quadcopter_events import LEFT, LEFT_RELEASED, RIGHT, RIGHT_RELEASED
+from hybrid.examples.quadcopter_events import LEFT, RIGHT, RIGHT_RELEASED
 from hybrid.examples.rimless_wheel import rimless_wheel
 from hybrid.examples.slope_ball import slope_ball
 from hybrid.examples.spring_damper_ball import spring_damper_ball
@@ -108,9 +108,7 @@ SYSTEMS = {
     "hopper": (hopper(), anywhere()),
     "vibrating_table": (vibrating_table(), anywhere(0.5, time=2.0)),
 }
-EVENTS = [
-    (name, i) for name, (system, _) in SYSTEMS.items() for i in range(len(system.transitions))
-]
+EVENTS = [(name, i) for name in SYSTEMS for i in range(len(SYSTEMS[name][0].transitions))]
 NOT_TRANSVERSE = [event for event in EVENTS if event[0].startswith("slope") and event[1] == 1]
 
 
