@@ -14,6 +14,11 @@ Inputs = ArrayLike | Callable[[float], ArrayLike] | None
 _WHOLE = 1e-9  # of a timestep: a duration this close to a whole number of them is one
 
 
+def held_input(system: HybridSystem, u: ArrayLike | None) -> Array:
+    """Input (m,) that is held: the given one, or zeros for every mode."""
+    return np.zeros(system.input_dim) if u is None else np.asarray(u, dtype=np.float64)
+
+
 def held_inputs(
     system: HybridSystem, inputs: Inputs, t: float, duration: float, timestep: float | None
 ) -> Iterator[tuple[float, Array]]:
@@ -32,7 +37,7 @@ def held_inputs(
     if many and timestep is None:
         raise ValueError("inputs that change with time need a timestep to be held for: give one")
     length = duration if timestep is None else timestep
-    steps = 1 if timestep is None else math.ceil(duration / length - _WHOLE)
+    steps = 1 if timestep is None else max(1, math.ceil(duration / length - _WHOLE))
     if not callable(inputs) and many and len(np.asarray(inputs)) < steps:
         raise ValueError(
             f"{duration} s in timesteps of {length} s needs {steps} inputs, and there are"
@@ -44,14 +49,14 @@ def held_inputs(
 def _each(
     system: HybridSystem, inputs: Inputs, t: float, duration: float, length: float, steps: int
 ) -> Iterator[tuple[float, Array]]:
-    m = max((mode.input_dim for mode in system.modes.values()), default=0)
+    m = system.input_dim
     rows = None if callable(inputs) or inputs is None else np.asarray(inputs, dtype=np.float64)
     for k in range(steps):
         start, end = t + k * length, t + (duration if k == steps - 1 else (k + 1) * length)
         if callable(inputs):
             u = np.asarray(inputs(start), dtype=np.float64)
         elif rows is None:
-            u = np.zeros(m)
+            u = held_input(system, None)
         else:
             u = rows[k] if rows.ndim == 2 else rows
         yield end, _checked(u, m)

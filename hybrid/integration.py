@@ -102,7 +102,7 @@ def adaptive_stages(
     while True:
         end, slopes = dormand_prince_stages(field, t, y, h, first)
         scale = tolerance.absolute + tolerance.relative * np.maximum(abs(y), abs(end))
-        size = float((abs(h * (_ERROR @ slopes)) / scale).max())
+        size = float((abs(h * (_ERROR @ slopes)) / scale).max(initial=0.0))
         if size <= 1.0 or abs(h) <= tolerance.min_step:
             factor = _GROW if size == 0.0 else min(_GROW, _SAFETY * size**-0.2)
             return end, h, h * factor, slopes
@@ -148,9 +148,10 @@ def flow_jacobians(
     From the closed form, or from the variational equations (3.1), dA/dt = D_x F A and
     dB/dt = D_x F B + D_u F, integrated along with the state.
     """
+    n, m = mode.state_dim, mode.input_dim
+    u = u[:m]  # an input is as wide as that of the mode that takes most
     if mode.flow_map is not None:
         return mode.flow_map.jacobians(t, x, u, duration)
-    n, m = mode.state_dim, mode.input_dim
 
     def field(s: float, y: Array) -> Array:
         z, sensitivity = y[:n], y[n:].reshape(n, n + m)

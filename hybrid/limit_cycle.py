@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.fixed_point import find_fixed_point
-from hybrid.poincare import EventSection, Section, return_map
+from hybrid.held_inputs import held_input
+from hybrid.poincare import EventSection, Return, Section, return_map
 from hybrid.return_derivative import LinearReturn, linear_return
 from hybrid.simulation import Event, SimulationOptions
 from hybrid.systems import Array, HybridSystem
-from hybrid.variational import held_input
 
 _REST = 10.0  # times the root of the tolerance: an orbit that is shorter is a rest
 
@@ -55,7 +55,12 @@ class LimitCycle(NamedTuple):
 
 
 def sorted_eigenvalues(matrix: Array) -> np.ndarray:
-    """Eigenvalues (n,) complex, by magnitude descending, then real and imaginary part."""
+    """Eigenvalues (n,) complex, by magnitude descending, then real and imaginary part.
+
+    All are NaN where the matrix is not finite, as that of a cycle that was not found.
+    """
+    if not np.all(np.isfinite(matrix)):
+        return np.full(len(matrix), np.nan, dtype=np.complex128)
     values = np.linalg.eigvals(matrix).astype(np.complex128)
     size = np.round(np.abs(values), 9)  # a conjugate pair is one magnitude
     return values[np.lexsort((-values.imag, -values.real, -size))]
@@ -119,7 +124,8 @@ def find_limit_cycle(
 
     end = find_fixed_point(linear, x, tolerance, max_iterations)
     found = end.at.found
-    if end.status == "ok" and _rests(system, mode, end.x, u, found.duration, tolerance):
+    cut_by_event = isinstance(section, EventSection)  # what the clock cuts may rest for an instant
+    if cut_by_event and end.status == "ok" and _rests(system, mode, end.x, u, found, tolerance):
         message = f"rest in mode {mode} at x = {end.x}, where the guess led: guess farther from it"
         end = end._replace(status="at_rest", message=message)
     return LimitCycle(
@@ -138,9 +144,9 @@ def find_limit_cycle(
 
 
 def _rests(
-    system: HybridSystem, mode: int, x: Array, u: Array | None, duration: float, tolerance: float
+    system: HybridSystem, mode: int, x: Array, u: Array | None, found: Return, tolerance: float
 ) -> bool:
     """Whether an orbit is too short to be told from a rest: time goes with the root of height."""
-    speed = float(np.max(np.abs(system.modes[mode].flow(0.0, x, held_input(system, mode, u)))))
+    speed = float(np.max(np.abs(system.modes[mode].flow(0.0, x, held_input(system, u)))))
     size = max(1.0, float(np.max(np.abs(x))))
-    return speed * duration <= _REST * np.sqrt(tolerance) * size
+    return speed * found.duration <= _REST * np.sqrt(tolerance) * size

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybrid import failure
 from hybrid.execution import simulate
+from hybrid.held_inputs import held_input
 from hybrid.simulation import Event, SimulationOptions, simulate_step
 from hybrid.systems import Array, HybridSystem
-from hybrid.variational import held_input
 
 _PARTS = 50
 
@@ -84,13 +85,14 @@ def _return_to_phase(
     u: Array | None,
     options: SimulationOptions | None,
 ) -> Return:
-    held = held_input(system, mode, u)
+    held = held_input(system, u)
     step = simulate_step(system, mode, section.start, x, held, section.period, options)
     status, message = step.status, step.message
     if status == "ok" and step.mode != mode:
         status = "other_mode"
         when = section.start + section.period
-        message = _where(system, f"left mode {mode} and came back", step.mode, when, step.state)
+        where = failure.place(system, step.mode, when, step.state)
+        message = f"{where}: left mode {mode}, and the period ends in another"
     return Return(step.mode, step.state, section.period, step.events, status, message)
 
 
@@ -109,7 +111,7 @@ def _return_to_event(
         times += event.transition.name == section.transition
         return times == section.count
 
-    held = held_input(system, mode, u)
+    held = held_input(system, u)
     limit = section.time_limit  # in parts, so that ``max_events`` counts within one of them
     run = simulate(
         system, mode, x, limit, held, timestep=limit / _PARTS, options=options, until=met
@@ -121,7 +123,3 @@ def _return_to_event(
         problem = f"transition {section.transition!r} happened {times} of {section.count} times"
         status, message = "no_return", f"{problem}; {message}"
     return Return(run.final_mode, run.final_state, run.final_time, run.events, status, message)
-
-
-def _where(system: HybridSystem, problem: str, mode: int, t: float, x: Array) -> str:
-    return f"{problem}: in mode {mode} ({system.modes[mode].name}) by t = {t:.9g} s at x = {x}"

@@ -7,11 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import null_space, orth
 
+from hybrid.held_inputs import held_input
 from hybrid.poincare import PhaseSection, Return, Section, return_map
 from hybrid.saltation import saltation
 from hybrid.simulation import SimulationOptions
 from hybrid.systems import Array, HybridSystem
-from hybrid.variational import fundamental_matrix, grazing_message, held_input, product_along
+from hybrid.variational import fundamental_matrix, not_transverse_message, product_along
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -48,11 +49,12 @@ def linear_return(
         return LinearReturn(found, nowhere, nowhere, found.status, found.message)
     if isinstance(section, PhaseSection):
         over = fundamental_matrix(system, mode, x, section.period, u, section.start, options)
-        return LinearReturn(found, over.Phi, over.Phi, over.status, over.message)
+        Phi = over.Phi if over.ok else nowhere
+        return LinearReturn(found, Phi, Phi, over.status, over.message)
     if found.mode != mode:
         message = f"{section.transition!r} leads to mode {found.mode}; the state is in mode {mode}"
         return LinearReturn(found, nowhere, nowhere, "other_mode", message)
-    return _through_last_event(system, found, mode, x, held_input(system, mode, u), options)
+    return _through_last_event(system, found, mode, x, held_input(system, u), options)
 
 
 def _through_last_event(
@@ -68,7 +70,10 @@ def _through_last_event(
     A, status, message = product_along(system, mode, 0.0, x, u, found.events[:-1], t, options)
     jump = saltation(system, edge, t, before, u)
     if not jump.ok:
-        status, message = "not_transverse", grazing_message(last, jump.guard_rate)
+        status, message = "not_transverse", not_transverse_message(system, last, jump.guard_rate)
+    if status != "ok":
+        nowhere = np.full((len(x), len(x)), np.nan)
+        return LinearReturn(found, nowhere, nowhere, status, message)
     Phi = jump.matrix @ A
     F = system.modes[found.mode].flow(t, last.state_after, u)
     shift = np.outer(F, edge.guard_state(t, before, u) @ A) / jump.guard_rate
@@ -92,7 +97,7 @@ def section_basis(
     found = return_map(system, section, mode, x, u, options)
     if isinstance(section, PhaseSection) or found.status != "ok":
         return np.eye(n)
-    u, last = held_input(system, mode, u), found.events[-1]
+    u, last = held_input(system, u), found.events[-1]
     edge, t, before = last.transition, last.time, last.state_before
     on_guard = null_space(edge.guard_state(t, before, u)[None, :])
     image = orth(edge.reset_state(t, before, u) @ on_guard)

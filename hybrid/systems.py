@@ -50,8 +50,8 @@ def zero_rate(t: float, x: Array, u: Array) -> float:
     return 0.0
 
 
-def to_be_found(t: float, x: Array, u: Array) -> Any:
-    """Stand in for a derivative that was left out; it is replaced and never called."""
+def to_be_found(*arguments: Any) -> Any:
+    """Stand in for a function that was left out; it is replaced and never called."""
     raise NotImplementedError
 
 
@@ -148,6 +148,16 @@ class HybridSystem:
                     )
             outgoing[edge.source] += (edge,)
         object.__setattr__(self, "_outgoing", outgoing)
+
+    @property
+    def state_dim(self) -> int:
+        """Largest state dimension of the modes."""
+        return max((mode.state_dim for mode in self.modes.values()), default=0)
+
+    @property
+    def input_dim(self) -> int:
+        """Largest input dimension of the modes: that of an input which every mode can be given."""
+        return max((mode.input_dim for mode in self.modes.values()), default=0)
 
     def outgoing(self, mode: int) -> tuple[Transition, ...]:
         """Transitions that leave a mode, in the order in which they were given."""

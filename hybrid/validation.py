@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from hybrid.derivatives import jacobian
 from hybrid.failure import place, text
+from hybrid.held_inputs import held_input
 from hybrid.systems import Array, Derivative, FlowMap, HybridSystem, Mode, Transition
 
 _AGREEMENT = 1e-5  # relative, between a given derivative and one that is found
@@ -42,7 +43,7 @@ def check_system(
         system: the hybrid system.
         samples: by number of the mode, states (K, n); every mode should have some.
         t: time [s].
-        u: input (m,); zeros where it is left out.
+        u: input (m,), as wide as that of the mode that takes most; zeros where it is left out.
 
     Raises:
         ValueError: samples of a mode that is not there, or of another dimension than it has.
@@ -50,12 +51,11 @@ def check_system(
     unknown = sorted(set(samples) - set(system.modes))
     if unknown:
         raise ValueError(f"there are no modes {unknown}; the system has {sorted(system.modes)}")
-    lines = []
+    lines, held = [], held_input(system, u)
     for number, mode in system.modes.items():
         states = _states(mode, samples.get(number, ()))
         if not len(states):
             lines.append(f"mode {mode.name} ({number}) has no samples, so was not checked")
-        held = np.zeros(mode.input_dim) if u is None else np.asarray(u, dtype=np.float64)
         for x in states:
             where = place(system, number, t, x)
             lines += [f"{where}: {fault}" for fault in _faults(system, number, t, x, held)]
@@ -73,9 +73,10 @@ def _states(mode: Mode, given: ArrayLike) -> Array:
 
 def _faults(system: HybridSystem, number: int, t: float, x: Array, u: Array) -> Iterator[str]:
     mode = system.modes[number]
-    yield from _broken(_flow_claims(mode, t, x, u))
+    own = u[: mode.input_dim]
+    yield from _broken(_flow_claims(mode, t, x, own))
     if mode.flow_map is not None:
-        yield from _broken(_flow_map_claims(mode, mode.flow_map, t, x, u))
+        yield from _broken(_flow_map_claims(mode, mode.flow_map, t, x, own))
     for edge in system.outgoing(number):
         faults = list(_broken(_guard_claims(edge, t, x, u)))
         if not faults:
@@ -113,9 +114,10 @@ def _flow_map_claims(
 
 
 def _guard_claims(edge: Transition, t: float, x: Array, u: Array) -> Iterator[_Claim]:
-    label, n = f"of {edge.label}", len(x)
+    label, n, m = f"of {edge.label}", len(x), len(u)
     yield _Claim(f"the guard {label}", lambda: edge.guard(t, x, u), ())
     yield _derivative(f"guard_state {label}", edge.guard_state, edge.guard, "state", (n,), t, x, u)
+    yield _derivative(f"guard_input {label}", edge.guard_input, edge.guard, "input", (m,), t, x, u)
     yield _derivative(f"guard_time {label}", edge.guard_time, edge.guard, "time", (), t, x, u)
 
 
@@ -127,8 +129,11 @@ def _reset_claims(edge: Transition, target: Mode, t: float, x: Array, u: Array) 
         return np.full(n, value) if value.shape == () else value  # a number stands for n of it
 
     yield _Claim(f"the reset {label}", lambda: edge.reset(t, x, u), (n,))
-    shape = (n, len(x))
-    yield _derivative(f"reset_state {label}", edge.reset_state, edge.reset, "state", shape, t, x, u)
+    for name, given, by, width in (
+        ("reset_state", edge.reset_state, "state", len(x)),
+        ("reset_input", edge.reset_input, "input", len(u)),
+    ):
+        yield _derivative(f"{name} {label}", given, edge.reset, by, (n, width), t, x, u)
     yield _derivative(f"reset_time {label}", reset_time, edge.reset, "time", (n,), t, x, u)
 
 

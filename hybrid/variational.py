@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybrid import failure
+from hybrid.held_inputs import held_input
 from hybrid.integration import flow_jacobians
 from hybrid.saltation import saltation
 from hybrid.simulation import Event, SimulationOptions, simulate_step
@@ -45,11 +47,6 @@ class Spread(NamedTuple):
     variation: Variation
 
 
-def held_input(system: HybridSystem, mode: int, u: Array | None) -> Array:
-    """Input (m,) that is held: the given one, or zero."""
-    return np.zeros(system.modes[mode].input_dim) if u is None else np.asarray(u, np.float64)
-
-
 def fundamental_matrix(
     system: HybridSystem,
     mode: int,
@@ -75,14 +72,12 @@ def fundamental_matrix(
         options: accuracy of the simulation and of the variational equations.
         with_reset_jacobian: take D_x R in place of Xi, as a comparison: not the derivative.
     """
-    u, x = held_input(system, mode, u), np.asarray(x, dtype=np.float64)
+    u, x = held_input(system, u), np.asarray(x, dtype=np.float64)
     step = simulate_step(system, mode, t, x, u, duration, options)
     if step.status != "ok":
         n_end = system.modes[step.mode].state_dim
         nowhere = np.full((n_end, len(x)), np.nan)
-        since = step.events[-1].time if step.events else t
-        message = f"{step.status} in mode {step.mode} after t = {since:.9g} s at x = {step.state}"
-        return Variation(nowhere, step.mode, step.state, step.events, step.status, message)
+        return Variation(nowhere, step.mode, step.state, step.events, step.status, step.message)
     Phi, status, message = product_along(
         system, mode, t, x, u, step.events, t + duration, options, with_reset_jacobian
     )
@@ -110,19 +105,23 @@ def product_along(
         A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, tolerance)
         jump = saltation(system, event.transition, event.time, event.state_before, u)
         if not jump.ok and status == "ok":
-            status, message = "not_transverse", grazing_message(event, jump.guard_rate)
+            status, message = (
+                "not_transverse",
+                not_transverse_message(system, event, jump.guard_rate),
+            )
         Phi = (jump.reset_jacobian if with_reset_jacobian else jump.matrix) @ A @ Phi
         mode, t, x = event.transition.target, event.time, event.state_after
     A, _ = flow_jacobians(system.modes[mode], t, x, u, end - t, tolerance)
     return A @ Phi, status, message
 
 
-def grazing_message(event: Event, rate: float) -> str:
+def not_transverse_message(system: HybridSystem, event: Event, rate: float) -> str:
     """What to tell a person of an event that (3.11) does not hold at."""
+    edge, t, x = event.transition, event.time, event.state_before
+    where = failure.place(system, edge.source, t, x)
     return (
-        f"transition {event.transition.label} is not transverse (3.11) in mode"
-        f" {event.transition.source} at t = {event.time:.9g} s, x = {event.state_before}: its guard"
-        f" moves at {rate:.3g} per second; there is no first-order map through this event"
+        f"{where}: {edge.label} is not transverse (3.11), its guard moves at {rate:.3g} per s;"
+        " there is no first-order map through this event"
     )
 
 

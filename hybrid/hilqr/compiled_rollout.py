@@ -49,7 +49,7 @@ class CompiledRollout:
         self._limits = Limits.of(options)
         self._numbers = np.array(list(system.modes), dtype=np.int64)
         self._index = {number: i for i, number in enumerate(system.modes)}
-        self._n = int(max(mode.state_dim for mode in system.modes.values()))
+        self._n = system.state_dim
 
     @staticmethod
     def of(

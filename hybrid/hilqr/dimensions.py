@@ -9,12 +9,6 @@ from hybrid.integration import Tolerance, flow_state
 from hybrid.systems import Array, HybridSystem
 
 
-def largest(system: HybridSystem) -> tuple[int, int]:
-    """Largest state dimension n and largest input dimension m of a system's modes."""
-    modes = system.modes.values()
-    return max(mode.state_dim for mode in modes), max(mode.input_dim for mode in modes)
-
-
 def padded(array: Array, shape: tuple[int, ...]) -> Array:
     """An array with zeros after it up to a shape of as many axes; itself where nothing lacks."""
     if array.shape == shape:
@@ -26,11 +20,10 @@ def padded(array: Array, shape: tuple[int, ...]) -> Array:
 
 def padded_flow(system: HybridSystem, tolerance: Tolerance | None = None) -> Flow:
     """Flow of any mode over padded states and inputs, as reference extensions ask for it."""
-    n, _ = largest(system)
 
     def flow(mode: int, t: float, x: Array, u: Array, h: float) -> Array:
         own = system.modes[mode]
         end = flow_state(own, t, x[: own.state_dim], u[: own.input_dim], h, tolerance)
-        return padded(end, (n,))
+        return padded(end, (system.state_dim,))
 
     return flow

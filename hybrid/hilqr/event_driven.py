@@ -8,7 +8,7 @@ import numpy as np
 
 from hybrid.hilqr.compiled_rollout import CompiledRollout, Rolled
 from hybrid.hilqr.cost import Cost
-from hybrid.hilqr.dimensions import largest, padded, padded_flow
+from hybrid.hilqr.dimensions import padded, padded_flow
 from hybrid.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
 from hybrid.hilqr.modes import Modes
@@ -54,7 +54,7 @@ class EventDrivenModel:
         self.cost, self.options = cost, options or SimulationOptions()
         self.event_at: Placement = event_at
         self.transition_cost = transition_cost
-        self._n, self._m = largest(system)
+        self._n, self._m = system.state_dim, system.input_dim
         tolerance = self.options.tolerance
         self._flow = padded_flow(system, tolerance)
         self._linearisation = EventLinearisation(system, timestep, event_at, tolerance)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hybrid.hilqr.dimensions import largest, padded
+from hybrid.hilqr.dimensions import padded
 from hybrid.hilqr.types import Array, Trajectory, Transition
 from hybrid.integration import Tolerance, flow_jacobians
 from hybrid.saltation import Saltation, input_saltation, saltation
@@ -47,7 +47,7 @@ class EventLinearisation:
     ) -> None:
         """Bind a system and its timestep [s]."""
         self.system, self.timestep, self.event_at = system, timestep, event_at
-        self.n, self.m = largest(system)
+        self.n, self.m = system.state_dim, system.input_dim
         self._tolerance = tolerance
 
     def at(self, trajectory: Trajectory, k: int, events: Sequence[Event]) -> TimestepLinearisation:

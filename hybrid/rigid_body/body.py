@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from hybrid.rigid_body.found import christoffel, directional, gradient
+from hybrid.systems import to_be_found
 
 OfPosition = Callable[[Any], Any]  # of q (m,)
 OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
-
-
-def to_be_found(*arguments: Any) -> Any:
-    """Stand in for a function that was left out; it is replaced and never called."""
-    raise NotImplementedError
 
 
 @dataclass(frozen=True)

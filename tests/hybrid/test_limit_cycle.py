@@ -193,7 +193,7 @@ def test_a_ball_at_rest_is_no_cycle():
 def test_a_return_into_another_mode_is_a_status():
     section = PhaseSection(0.0, 0.3)
     found = return_map(bouncing_ball(), section, RISING, np.array([1.0, 1.0]))
-    assert found.status == "other_mode" and "mode 1 (falling)" in found.message
+    assert found.status == "other_mode" and "mode falling (1)" in found.message
 
 
 def test_unknown_transition_names_the_known():

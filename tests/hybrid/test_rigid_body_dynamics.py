@@ -11,7 +11,6 @@ from hybrid.examples.slope_ball import GRAVITY, slope_ball_body
 from hybrid.examples.three_link_arm import HANGING, arm_energy, three_link_arm
 from hybrid.guard_states import least_norm_root
 from hybrid.integration import flow_state
-from hybrid.rigid_body.body import to_be_found
 from hybrid.rigid_body.dynamics import (
     Contact,
     constraint_jacobian,
@@ -33,6 +32,7 @@ from hybrid.rigid_body.hybrid_system import (
 )
 from hybrid.rigid_body.impacts import impact_map
 from hybrid.simulation import simulate_step
+from hybrid.systems import to_be_found
 
 SLIDING = (Contact.FORWARD, Contact.BACKWARD)
 TOUCHING = (*SLIDING, Contact.STICKING)

@@ -193,4 +193,7 @@ def test_jumping_over_a_guard_names_mode_time_and_state():
     system = HybridSystem({0: still, 1: still}, (edge,))
     found = fundamental_matrix(system, 0, np.array([-1e-3]), 0.1, t=2.0)
     assert found.status == "not_transverse"
-    assert "cross (0, 1)" in found.message and "in mode 0 at t = 2 s, x = [-0.001]" in found.message
+    assert (
+        "cross (0, 1)" in found.message
+        and "in mode still (0) at t = 2 s, x = [-0.001]" in found.message
+    )

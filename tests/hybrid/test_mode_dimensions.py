@@ -1,0 +1,100 @@
+"""Modes that take inputs of different numbers, and a mode with no state at all."""
+
+import numpy as np
+import pytest
+
+from hybrid.execution import simulate
+from hybrid.limit_cycle import find_limit_cycle, multipliers
+from hybrid.poincare import EventSection, PhaseSection, return_map
+from hybrid.simulation import simulate_step
+from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.validation import check_system
+from hybrid.variational import fundamental_matrix
+
+DOWN, UP, REST = 1, 2, 3
+
+
+def tank():
+    """Empties on its own, is filled by a pump (the only input) against a leak."""
+    modes = {
+        DOWN: Mode("emptying", 1, 0, lambda t, x, u: np.array([-1.0 - 0.2 * x[0]])),
+        UP: Mode("filling", 1, 1, lambda t, x, u: np.array([1.0 + u[0] - 0.3 * x[0]])),
+    }
+    edges = (
+        Transition(DOWN, UP, lambda t, x, u: x[0], lambda t, x, u: 0.5 * x + 0.1, name="low"),
+        Transition(UP, DOWN, lambda t, x, u: 1.0 - x[0], lambda t, x, u: x.copy(), name="full"),
+    )
+    return HybridSystem(modes, edges, "tank")
+
+
+def stopped():
+    """A point that runs to zero and is then in a mode with no state."""
+    modes = {
+        DOWN: Mode("running", 1, 0, lambda t, x, u: np.array([-1.0])),
+        REST: Mode("resting", 0, 0, lambda t, x, u: np.zeros(0)),
+    }
+    stop = Transition(DOWN, REST, lambda t, x, u: x[0], lambda t, x, u: np.zeros(0), name="stop")
+    return HybridSystem(modes, (stop,), "stopped")
+
+
+def test_an_input_is_as_wide_as_that_of_the_mode_that_takes_most():
+    system, x, u = tank(), np.array([0.5]), np.array([0.2])
+    found, h = fundamental_matrix(system, DOWN, x, 1.0, u), 1e-6
+    ends = [simulate_step(system, DOWN, 0.0, x + s * h, u, 1.0).state for s in (1.0, -1.0)]
+    assert found.ok and found.mode == UP
+    assert found.Phi[0] == pytest.approx((ends[0] - ends[1]) / (2.0 * h), rel=1e-7)
+    np.testing.assert_allclose(
+        fundamental_matrix(system, DOWN, x, 1.0).Phi,
+        fundamental_matrix(system, DOWN, x, 1.0, np.zeros(1)).Phi,
+    )
+
+
+def test_a_cycle_is_found_where_its_first_mode_takes_no_input():
+    cycle = find_limit_cycle(tank(), DOWN, np.array([0.7]), EventSection("full"))
+    assert cycle.ok
+    assert cycle.state == pytest.approx([1.0])
+    assert np.real(multipliers(cycle)) == pytest.approx([1.0])
+
+
+def test_the_check_gives_every_function_the_whole_input():
+    samples = {DOWN: [[0.5]], UP: [[0.5]]}
+    assert check_system(tank(), samples) == []
+    assert check_system(tank(), samples, u=np.array([0.3])) == []
+
+
+def test_a_mode_with_no_state_is_simulated():
+    step = simulate_step(stopped(), DOWN, 0.0, np.array([0.5]), np.zeros(0), 1.0)
+    assert (step.status, step.mode, step.state.shape) == ("ok", REST, (0,))
+    assert step.events[0].time == pytest.approx(0.5, abs=1e-12)
+    assert fundamental_matrix(stopped(), DOWN, np.array([0.5]), 1.0).Phi.shape == (0, 1)
+
+
+def test_a_cycle_that_was_not_found_has_no_multipliers():
+    section = EventSection("stop", count=2, time_limit=1.0)
+    cycle = find_limit_cycle(stopped(), DOWN, np.array([0.5]), section)
+    assert cycle.status == "no_return"
+    assert np.isnan(multipliers(cycle)).all()
+
+
+def test_a_driven_orbit_may_stand_still_where_the_clock_cuts_it():
+    """x = (sin t - cos t) / 2 follows sin t - x; it turns, at the start of this section."""
+    start = 0.75 * np.pi
+    mode = Mode("driven", 1, 0, lambda t, x, u: np.array([np.sin(t) - x[0]]))
+    section = PhaseSection(start, 2.0 * np.pi)
+    cycle = find_limit_cycle(HybridSystem({1: mode}, ()), 1, np.array([0.0]), section)
+    assert cycle.status == "ok"
+    assert cycle.state == pytest.approx([np.sqrt(0.5)], abs=1e-9)
+
+
+def test_simulating_for_no_time_says_that_the_event_has_not_come():
+    end = simulate(
+        tank(), UP, np.array([0.5]), 0.0, [[0.1]], timestep=0.1, until=lambda event: True
+    )
+    assert end.status == "no_event"
+    assert end.final_time == 0.0
+
+
+def test_a_period_that_ends_in_another_mode_says_where():
+    found = return_map(tank(), PhaseSection(0.0, 1.0), DOWN, np.array([0.5]))
+    assert found.status == "other_mode"
+    assert "in mode filling (2) at t = 1 s" in found.message
