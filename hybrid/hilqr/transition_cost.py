@@ -13,6 +13,7 @@ import numpy as np
 from hybrid.hilqr.event_linearisation import TimestepLinearisation
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
+from hybrid.saltation import saltation
 from hybrid.simulation import Event
 from hybrid.systems import HybridSystem, Transition
 
@@ -74,21 +75,23 @@ def transition_value(cost: TransitionCost, modes: Modes) -> float:
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 
-def own_time_map(system: HybridSystem, event: Event, u: Array, minimum_rate: float = 1e-9) -> Array:
-    """I - F D_xg / (D_tg + D_xg F): perturbations at a fixed time to those at the event's own.
+def own_time_map(system: HybridSystem, event: Event, u: Array) -> tuple[Array, Array]:
+    """Perturbations at a fixed time to those at the event's own, by state and by the input u (m,).
 
-    (n_source, n_source), at the state before the event under the input u (m,). It is D_x x^- of
-    (3.105) at the nominal event time: a perturbed trajectory meets the guard D_x tau dx later and
-    flows on until then. Its image is the guard's tangent space where the guard does not depend
-    on time. An event that is not transverse has no D_x tau, and gets the identity.
+    I - F D_xg / (D_tg + D_xg F) (n_source, n_source) and -F D_ug / (D_tg + D_xg F) (n_source, m),
+    at the state before the event. The first is D_x x^- of (3.105) at the nominal event time: a
+    perturbed trajectory meets the guard D_x tau dx later and flows on until then. Its image is the
+    guard's tangent space where the guard does not depend on time. An event that is not transverse
+    has no D_x tau: its time is fixed, and so are the perturbations.
     """
     edge, t, x = event.transition, event.time, event.state_before
-    F = system.modes[edge.source].flow(t, x, u)
-    D_xg = edge.guard_state(t, x, u)
-    rate = float(edge.guard_time(t, x, u) + D_xg @ F)
-    if not rate < -minimum_rate:
-        return np.eye(len(x))
-    return np.eye(len(x)) - np.outer(F, D_xg) / rate
+    jump = saltation(system, edge, t, x, u)
+    by_state, by_input = np.eye(len(x)), np.zeros((len(x), len(u)))
+    if jump.ok:
+        delay = -system.modes[edge.source].flow(t, x, u) / jump.guard_rate
+        by_state += np.outer(delay, edge.guard_state(t, x, u))
+        by_input += np.outer(delay, edge.guard_input(t, x, u))
+    return by_state, by_input
 
 
 def add_transition_terms(
@@ -103,7 +106,7 @@ def add_transition_terms(
 
     Printed, the terms are f_x' J_x and f_x' J_xx f_x with f_x the sensitivity of the state at the
     nominal event time (5.25). But J_N is evaluated where the perturbed trajectory itself meets
-    the guard, so f_x and f_u must be multiplied by ``own_time_map`` first: printed, a cost on
+    the guard, so ``own_time_map`` must be applied to f_x and f_u first: printed, a cost on
     g(x), which is zero at every event, would have a gradient. Second derivatives of that map are
     left out, as iLQR leaves out those of the dynamics.
 
@@ -119,8 +122,8 @@ def add_transition_terms(
     for jump, event in zip(timestep.transitions, events, strict=True):
         if cost.applies_to(event.transition):
             x, k = event.state_before, jump.knot
-            P = own_time_map(system, event, u)
-            f_x, f_u = P @ A[: len(x)], P @ B[: len(x)]
+            P, P_u = own_time_map(system, event, u)
+            f_x, f_u = P @ A[: len(x)], P @ B[: len(x)] + P_u
             J_x, J_xx = cost.gradient(x), cost.hessian(x)
             expansion.l_x[k] += f_x.T @ J_x
             expansion.l_u[k] += f_u.T @ J_x
@@ -128,5 +131,7 @@ def add_transition_terms(
             expansion.l_ux[k] += f_u.T @ J_xx @ f_x
             expansion.l_uu[k] += f_u.T @ J_xx @ f_u
         A, B = jump.saltation @ A, jump.saltation @ B
+        if jump.saltation_input is not None:
+            B = B + jump.saltation_input
         if jump.flow_state is not None and jump.flow_input is not None:
             A, B = jump.flow_state @ A, jump.flow_state @ B + jump.flow_input

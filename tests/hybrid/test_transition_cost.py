@@ -100,6 +100,46 @@ def test_a_guard_that_depends_on_time():
     check_against_differences(model, np.array([1.0, 0.0]), inputs)
 
 
+def two_doors(guard_by_input=0.2):
+    """A mass under a force that bursts through two doors, which give way earlier when pushed."""
+
+    def flow(t, x, u):
+        return np.array([x[1], u[0] - 0.4 * x[1]])
+
+    def door(source, place):
+        return Transition(
+            source,
+            source + 1,
+            guard=lambda t, x, u: place - x[0] - guard_by_input * u[0],
+            reset=lambda t, x, u: np.array([x[0], 0.5 * x[1] + 0.1 * u[0] * u[0]]),
+            time_invariant=True,
+        )
+
+    modes = {mode: Mode("room", 2, 1, flow) for mode in (1, 2, 3)}
+    return HybridSystem(modes, (door(1, 0.5), door(2, 0.6)))
+
+
+@pytest.mark.parametrize("timestep", [0.05, 0.6])
+def test_a_guard_that_depends_on_the_input(timestep):
+    """In steps of 0.6 s both doors burst in one: the first sets the second's input off."""
+    model = ball(timestep, impact_cost(edges=None), system=two_doors())
+    inputs = 0.8 + 0.1 * np.sin(np.arange(round(1.2 / timestep)))[:, None]
+    trajectory = roll(model, np.array([0.0, 1.0]), inputs)
+    knots = [event.knot for event in trajectory.aux.events]
+    assert len(knots) == 2 and (len(set(knots)) == 1) == (timestep == 0.6)
+    check_against_differences(model, np.array([0.0, 1.0]), inputs)
+
+
+def test_a_guard_that_the_input_jumps_over():
+    """The force jumps at a knot, and the door is behind the mass: that event's time is fixed."""
+    model = ball(0.1, impact_cost(edges=None), system=two_doors())
+    inputs = np.array([[0.0], [2.0], [0.0]])
+    trajectory = roll(model, np.array([0.1, 1.0]), inputs)
+    assert [event.knot for event in trajectory.aux.events] == [1, 1]
+    assert trajectory.aux.events[0].event.time == 0.1
+    check_against_differences(model, np.array([0.1, 1.0]), inputs)
+
+
 def test_a_cost_on_the_guard_has_no_gradient():
     """The height is zero at every impact: (5.27) as printed gives it one."""
     height_only = QuadraticTransitionCost(np.array([-1.0, 0.0]), np.diag([5.0, 0.0]))
@@ -122,11 +162,12 @@ def test_own_time_map_projects_along_the_flow_onto_the_guard():
     trajectory = roll(model, np.array([1.0, 0.0]), np.ones((12, 1)))
     knot, event = trajectory.aux.events[0]
     u = trajectory.inputs[knot]
-    P = own_time_map(model.system, event, u)
+    P, by_input = own_time_map(model.system, event, u)
     flow = model.system.modes[FALLING].flow(event.time, event.state_before, u)
     np.testing.assert_allclose(P @ P, P, atol=1e-12)
     np.testing.assert_allclose(P @ flow, 0.0, atol=1e-12)
     np.testing.assert_allclose(P[0], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(by_input, 0.0)
 
 
 def test_hessian_terms_are_those_of_a_linear_map():
