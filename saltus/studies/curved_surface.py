@@ -29,7 +29,7 @@ from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array
 from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, figure
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
@@ -45,7 +45,6 @@ PUSH = 2.0 * MASS * GRAVITY  # [N], upwards: the seed's vertical force 2 m g, 5.
 VELOCITIES = ((1.0, -1.0), (1.0, -2.0), (2.0, -2.0), (0.5, -0.5), (1.0, 0.0))  # tried by --full
 PUSHES = ((0.5, 0.6), (0.45, 0.55), (0.55, 0.65), (0.6, 0.7), (0.5, 0.55))  # tried by --full [s]
 PUSH_START, PUSH_END = 0.5, 0.6  # [s]; 5.4.3 says "a small duration"; the project's choice
-LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 
 
 def run(options: StudyOptions) -> StudyResult:

@@ -29,13 +29,12 @@ from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array
 from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, figure
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import CUT_OFF_NOTE, Comparison, compare, placement_notes
 
 DURATION = STEPS * TIMESTEP  # [s]
 BAR_PERIOD = 0.08  # between two drawn quadcopters [s]
-LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 
 
 def run(options: StudyOptions) -> StudyResult:

@@ -99,6 +99,7 @@ def close_loop(
     """Apply the first input of each plan to the model itself, ``steps`` times from x0 (n,).
 
     A solve that fails altogether counts as not converged, and the reference's input is applied.
+    A timestep that fails ends the loop: it has fewer than ``steps`` then.
     """
     model, solution, x = controller.model, None, x0
     states, knots, events = [x0], [mode], []
@@ -116,6 +117,8 @@ def close_loop(
         knots.append(mode)
         events += [KnotEvent(k, event) for event in step.events]
         progress(k + 1)
+        if step.status != "ok":
+            break
     return ClosedLoop(
         np.array(states),
         np.array(inputs),

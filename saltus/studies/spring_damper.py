@@ -19,7 +19,7 @@ from hybrid.examples.spring_damper_ball import (
 from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
 from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, figure
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
@@ -30,7 +30,6 @@ from saltus.studies.two_methods import (
 )
 
 DURATION = STEPS * TIMESTEP  # [s]
-LABELS = {"seed": "seed", "xi": r"$\Xi$-iLQR", "dxr": r"$D_xR$-iLQR"}
 
 
 def run(options: StudyOptions) -> StudyResult:

@@ -11,17 +11,10 @@ from matplotlib.figure import Figure
 from hybrid.hilqr import Trajectory
 from saltus.studies.ball_cases import CASES, STEPS, Case, Solved, seed_force, solve_case
 from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, TARGET, figure
+from saltus.studies.style import COLOURS, GUARD, LABELS, TARGET, figure
 
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
 FRACTIONS = tuple(np.linspace(0.1, 0.9, 9))  # of the seed's last flight, tried by --full
-LABELS = {
-    "seed": "seed",
-    "xi": r"$\Xi$-iLQR",
-    "dxr": r"$D_xR$-iLQR",
-    "direct": "direct collocation",
-    "no_extension": r"$\Xi$, no extension",
-}
 
 
 def run(options: StudyOptions) -> StudyResult:

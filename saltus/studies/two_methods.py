@@ -67,7 +67,7 @@ class Comparison(NamedTuple):
         return {
             "method": method,
             "cost": end.cost,
-            "expected_reduction": abs(solution.expected_change),
+            "expected_reduction": magnitude(solution.expected_change),
             "converged": solution.status == "converged",
             "true_expected_reduction": self._true_reduction(end),
             "iterations": solution.iterations,
@@ -76,10 +76,15 @@ class Comparison(NamedTuple):
             "final_state": [float(value) for value in end.states[-1]],
         }
 
-    def _true_reduction(self, end: Trajectory) -> float:
+    def _true_reduction(self, end: Trajectory) -> float | None:
         A, B = compose(self.model.linearise(end), "xi")  # noqa: N806 (the letters of (5.25))
-        change = backward_pass(A, B, self.model.quadratise(end)).expected_change()
-        return abs(change)
+        backward = backward_pass(A, B, self.model.quadratise(end))
+        return magnitude(backward.expected_change()) if backward.ok else None
+
+
+def magnitude(change: float) -> float | None:
+    """|dJ| for a row; None where the input Hessians are not positive definite, so there is none."""
+    return abs(change) if np.isfinite(change) else None
 
 
 def placement_notes(solve: Callable[[Placement], Comparison], used: Placement) -> tuple[str, ...]:
