@@ -14,6 +14,7 @@ BENCHMARKS = {
     "planner": ("saltus.benchmarks.planner", "run"),
     "tracker": ("saltus.benchmarks.one_khz", "run_tracker"),
     "estimator": ("saltus.benchmarks.one_khz", "run_estimator"),
+    "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
 }
 
 
