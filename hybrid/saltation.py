@@ -11,7 +11,7 @@ from hybrid.systems import Array, HybridSystem, Transition
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
 
-JUMPED = 1e-6  # deeper inside a guard than this, its zero was not located but jumped over
+JUMPED = 1e-6  # deeper inside a guard than this, and than it falls in as many seconds: jumped over
 
 
 class Saltation(NamedTuple):
@@ -83,7 +83,7 @@ def saltation(
         transition.guard_time(t, x, u),
         transition.reset_time(t, x, u),
     )
-    if transition.guard(t, x, u) < -JUMPED:
+    if transition.guard(t, x, u) < -JUMPED * max(1.0, abs(jump.guard_rate)):
         return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
     return jump
 
