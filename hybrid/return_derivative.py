@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import null_space, orth
 
+from hybrid.chains import chains, merged
 from hybrid.held_inputs import held_input
 from hybrid.poincare import PhaseSection, Return, Section, return_map
 from hybrid.saltation import saltation
@@ -65,9 +66,10 @@ def _through_last_event(
     u: Array,
     options: SimulationOptions | None,
 ) -> LinearReturn:
-    last = found.events[-1]
+    closing = chains(system, found.events, u)[-1]
+    last, earlier = merged(closing), found.events[: -len(closing)]
     edge, t, before = last.transition, last.time, last.state_before
-    A, status, message = product_along(system, mode, 0.0, x, u, found.events[:-1], t, options)
+    A, status, message = product_along(system, mode, 0.0, x, u, earlier, t, options)
     jump = saltation(system, edge, t, before, u)
     if not jump.ok:
         status, message = "not_transverse", not_transverse_message(system, last, jump.guard_rate)
@@ -97,7 +99,8 @@ def section_basis(
     found = return_map(system, section, mode, x, u, options)
     if isinstance(section, PhaseSection) or found.status != "ok":
         return np.eye(n)
-    u, last = held_input(system, u), found.events[-1]
+    u = held_input(system, u)
+    last = merged(chains(system, found.events, u)[-1])
     edge, t, before = last.transition, last.time, last.state_before
     on_guard = null_space(edge.guard_state(t, before, u)[None, :])
     image = orth(edge.reset_state(t, before, u) @ on_guard)

@@ -73,6 +73,7 @@ def saltation(
     The input is u (m,) before the event, and ``u_after`` after it where it jumps with the event.
     A guard that a jump of the input or of the time has carried below zero fires at that instant,
     whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
+    Events that a reset sets off at once are first to be taken together, by ``hybrid.chains``.
     """
     reset = transition.reset(t, x, u)
     jump = saltation_matrix(
@@ -83,9 +84,17 @@ def saltation(
         transition.guard_time(t, x, u),
         transition.reset_time(t, x, u),
     )
-    if transition.guard(t, x, u) < -JUMPED * max(1.0, abs(jump.guard_rate)):
+    if is_jumped_over(system, transition, t, x, u):
         return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
     return jump
+
+
+def is_jumped_over(
+    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array
+) -> bool:
+    """Whether a state lies so deep inside a guard that it did not get there by the flow."""
+    rate = system.guard_rate(transition, t, x, u)
+    return bool(transition.guard(t, x, u) < -JUMPED * max(1.0, abs(rate)))
 
 
 def input_saltation(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid import failure
+from hybrid.chains import chains, merged
 from hybrid.held_inputs import held_input
 from hybrid.integration import flow_jacobians
 from hybrid.saltation import saltation
@@ -101,7 +102,7 @@ def product_along(
     """
     tolerance = (options or SimulationOptions()).tolerance
     Phi, status, message = np.eye(len(x)), "ok", ""
-    for event in events:
+    for event in (merged(chain) for chain in chains(system, events, u)):
         A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, tolerance)
         jump = saltation(system, event.transition, event.time, event.state_before, u)
         if not jump.ok and status == "ok":

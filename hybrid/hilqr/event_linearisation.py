@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hybrid.chains import chains, merged
 from hybrid.hilqr.dimensions import padded
 from hybrid.hilqr.types import Array, Trajectory, Transition
 from hybrid.integration import Tolerance, flow_jacobians
@@ -20,7 +21,10 @@ Placement = Literal["end", "end_held", "exact"]  # see ``EventDrivenModel``
 
 
 class TimestepLinearisation(NamedTuple):
-    """dx' = A dx + B du up to the first transition of a timestep, and the transitions in order."""
+    """dx' = A dx + B du up to the first transition of a timestep, and the transitions in order.
+
+    Events that set each other off at one instant are one transition.
+    """
 
     A: Array  # (n, n)
     B: Array  # (n, m)
@@ -56,6 +60,7 @@ class EventLinearisation:
         cut = self.event_at == "exact" and len(events) > 0
         length = events[0].time - t if cut else self.timestep
         A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
+        events = [merged(chain) for chain in chains(self.system, events, u)]
         if cut:
             return TimestepLinearisation(A, B, self._in_place(k, events, u))
         held = self.event_at == "end_held"

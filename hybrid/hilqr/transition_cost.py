@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from hybrid.chains import chains
 from hybrid.hilqr.event_linearisation import TimestepLinearisation
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
@@ -75,23 +76,18 @@ def transition_value(cost: TransitionCost, modes: Modes) -> float:
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 
-def own_time_map(system: HybridSystem, event: Event, u: Array) -> tuple[Array, Array]:
-    """Perturbations at a fixed time to those at the event's own, by state and by the input u (m,).
+def time_shift(system: HybridSystem, event: Event, u: Array) -> tuple[Array, Array]:
+    """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
 
-    I - F D_xg / (D_tg + D_xg F) (n_source, n_source) and -F D_ug / (D_tg + D_xg F) (n_source, m),
-    at the state before the event. The first is D_x x^- of (3.105) at the nominal event time: a
-    perturbed trajectory meets the guard D_x tau dx later and flows on until then. Its image is the
-    guard's tangent space where the guard does not depend on time. An event that is not transverse
-    has no D_x tau: its time is fixed, and so are the perturbations.
+    Perturbations are of the state before the event at its nominal time, and of the input u (m,).
+    An event that is not transverse keeps its time: both are zero.
     """
     edge, t, x = event.transition, event.time, event.state_before
     jump = saltation(system, edge, t, x, u)
-    by_state, by_input = np.eye(len(x)), np.zeros((len(x), len(u)))
-    if jump.ok:
-        delay = -system.modes[edge.source].flow(t, x, u) / jump.guard_rate
-        by_state += np.outer(delay, edge.guard_state(t, x, u))
-        by_input += np.outer(delay, edge.guard_input(t, x, u))
-    return by_state, by_input
+    if not jump.ok:
+        return np.zeros(len(x)), np.zeros(len(u))
+    rate = jump.guard_rate
+    return -edge.guard_state(t, x, u) / rate, -edge.guard_input(t, x, u) / rate
 
 
 def add_transition_terms(
@@ -106,9 +102,9 @@ def add_transition_terms(
 
     Printed, the terms are f_x' J_x and f_x' J_xx f_x with f_x the sensitivity of the state at the
     nominal event time (5.25). But J_N is evaluated where the perturbed trajectory itself meets
-    the guard, so ``own_time_map`` must be applied to f_x and f_u first: printed, a cost on
-    g(x), which is zero at every event, would have a gradient. Second derivatives of that map are
-    left out, as iLQR leaves out those of the dynamics.
+    the guard, D_x x^- of (3.105), so F D_x tau must be added to f_x: printed, a cost on g(x),
+    which is zero at every event, would have a gradient. Second derivatives of the event's time
+    are left out, as iLQR leaves out those of the dynamics.
 
     Args:
         expansion: of the cost without transitions; changed in place.
@@ -119,19 +115,35 @@ def add_transition_terms(
         u: its input (m,).
     """
     A, B = timestep.A, timestep.B
-    for jump, event in zip(timestep.transitions, events, strict=True):
-        if cost.applies_to(event.transition):
-            x, k = event.state_before, jump.knot
-            P, P_u = own_time_map(system, event, u)
-            f_x, f_u = P @ A[: len(x)], P @ B[: len(x)] + P_u
-            J_x, J_xx = cost.gradient(x), cost.hessian(x)
-            expansion.l_x[k] += f_x.T @ J_x
-            expansion.l_u[k] += f_u.T @ J_x
-            expansion.l_xx[k] += f_x.T @ J_xx @ f_x
-            expansion.l_ux[k] += f_u.T @ J_xx @ f_x
-            expansion.l_uu[k] += f_u.T @ J_xx @ f_u
+    for jump, chain in zip(timestep.transitions, chains(system, events, u), strict=True):
+        for event, f_x, f_u in _own_sensitivities(system, chain, A, B, u):
+            if cost.applies_to(event.transition):
+                J_x, J_xx = cost.gradient(event.state_before), cost.hessian(event.state_before)
+                expansion.l_x[jump.knot] += f_x.T @ J_x
+                expansion.l_u[jump.knot] += f_u.T @ J_x
+                expansion.l_xx[jump.knot] += f_x.T @ J_xx @ f_x
+                expansion.l_ux[jump.knot] += f_u.T @ J_xx @ f_x
+                expansion.l_uu[jump.knot] += f_u.T @ J_xx @ f_u
         A, B = jump.saltation @ A, jump.saltation @ B
         if jump.saltation_input is not None:
             B = B + jump.saltation_input
         if jump.flow_state is not None and jump.flow_input is not None:
             A, B = jump.flow_state @ A, jump.flow_state @ B + jump.flow_input
+
+
+def _own_sensitivities(
+    system: HybridSystem, chain: Sequence[Event], A: Array, B: Array, u: Array
+) -> Iterator[tuple[Event, Array, Array]]:
+    """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
+    first, n = chain[0], len(chain[0].state_before)
+    by_state, by_input = time_shift(system, first, u)
+    later_x, later_u = by_state @ A[:n], by_state @ B[:n] + by_input
+    F = system.modes[first.transition.source].flow(first.time, first.state_before, u)
+    f_x, f_u = A[:n] + np.outer(F, later_x), B[:n] + np.outer(F, later_u)
+    for event in chain:
+        yield event, f_x, f_u
+        edge, at = event.transition, (event.time, event.state_before, u)
+        D_xR = edge.reset_state(*at)
+        D_tR = np.broadcast_to(edge.reset_time(*at), len(event.state_after))
+        f_x = D_xR @ f_x + np.outer(D_tR, later_x)
+        f_u = D_xR @ f_u + np.outer(D_tR, later_u) + edge.reset_input(*at)

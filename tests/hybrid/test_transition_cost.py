@@ -7,7 +7,7 @@ from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, RISING, bouncing
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, backward_pass, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.transition_cost import QuadraticTransitionCost, own_time_map, transition_value
+from hybrid.hilqr.transition_cost import QuadraticTransitionCost, time_shift, transition_value
 from hybrid.systems import HybridSystem, Mode, Transition
 
 IMPACT = ((FALLING, RISING),)
@@ -157,13 +157,14 @@ def test_a_cost_on_the_guard_has_no_gradient():
     )
 
 
-def test_own_time_map_projects_along_the_flow_onto_the_guard():
+def test_the_state_at_the_own_time_moves_along_the_flow_onto_the_guard():
     model = ball(0.05, impact_cost())
     trajectory = roll(model, np.array([1.0, 0.0]), np.ones((12, 1)))
     knot, event = trajectory.aux.events[0]
     u = trajectory.inputs[knot]
-    P, by_input = own_time_map(model.system, event, u)
+    by_state, by_input = time_shift(model.system, event, u)
     flow = model.system.modes[FALLING].flow(event.time, event.state_before, u)
+    P = np.eye(2) + np.outer(flow, by_state)
     np.testing.assert_allclose(P @ P, P, atol=1e-12)
     np.testing.assert_allclose(P @ flow, 0.0, atol=1e-12)
     np.testing.assert_allclose(P[0], 0.0, atol=1e-12)

@@ -1,0 +1,72 @@
+"""Events that set each other off at one instant, taken together as one transition.
+
+Where a reset lands behind another guard, that guard fires at once, whatever the state: only the
+first event of such a chain has a time that (3.2) can find. So a chain is one transition with the
+first one's guard and the composition of all the resets, and its saltation matrix is (3.2)'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hybrid.saltation import is_jumped_over
+from hybrid.simulation_types import Event
+from hybrid.systems import Array, HybridSystem, Transition
+
+
+def chains(system: HybridSystem, events: Sequence[Event], u: Array) -> list[list[Event]]:
+    """Events in groups: each with those that its reset set off. The input u (m,) is held."""
+    found: list[list[Event]] = []
+    for event in events:
+        at_once = bool(found) and event.time == found[-1][-1].time
+        edge, t, x = event.transition, event.time, event.state_before
+        if at_once and is_jumped_over(system, edge, t, x, u):
+            found[-1].append(event)
+        else:
+            found.append([event])
+    return found
+
+
+def merged(chain: Sequence[Event]) -> Event:
+    """A chain as one event."""
+    whole = chain[0]
+    for event in chain[1:]:
+        edge = composed(whole.transition, event.transition)
+        whole = Event(edge, whole.time, whole.state_before, event.state_after)
+    return whole
+
+
+def composed(first: Transition, second: Transition) -> Transition:
+    """The first transition followed by the second at the same time, with the first's guard."""
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        return second.reset(t, first.reset(t, x, u), u)
+
+    def reset_state(t: float, x: Array, u: Array) -> Array:
+        return second.reset_state(t, first.reset(t, x, u), u) @ first.reset_state(t, x, u)
+
+    def reset_time(t: float, x: Array, u: Array) -> Array:
+        between = first.reset(t, x, u)
+        rate = np.broadcast_to(first.reset_time(t, x, u), between.shape)  # it may be a number
+        return second.reset_time(t, between, u) + second.reset_state(t, between, u) @ rate
+
+    def reset_input(t: float, x: Array, u: Array) -> Array:
+        between = first.reset(t, x, u)
+        by_first = second.reset_state(t, between, u) @ first.reset_input(t, x, u)
+        return second.reset_input(t, between, u) + by_first
+
+    return Transition(
+        first.source,
+        second.target,
+        first.guard,
+        reset,
+        guard_state=first.guard_state,
+        reset_state=reset_state,
+        guard_time=first.guard_time,
+        reset_time=reset_time,
+        guard_input=first.guard_input,
+        reset_input=reset_input,
+        name=f"{first.name}, {second.name}",
+    )
