@@ -37,33 +37,30 @@ def guard_after(s: CompiledSystem, mode, e, t, x, u, h, K):
 def locate(s: CompiledSystem, mode, e, t, x, u, low, high, K, limits: Limits):
     """Length of the step from (t, x) that ends on guard e, which is crossed from low to high.
 
-    Regula falsi with the Illinois rule, and bisection every third time: always bracketed.
+    Newton's method on the guard's rate, with bisection wherever it leaves the bracket.
     """
-    g_low = guard_after(s, mode, e, t, x, u, low, K)
-    g_high = guard_after(s, mode, e, t, x, u, high, K)
-    if g_high >= 0.0:
+    above = guard_after(s, mode, e, t, x, u, low, K)
+    below = guard_after(s, mode, e, t, x, u, high, K)
+    if below >= 0.0:
         return high
-    side = 0
-    for i in range(200):
-        if abs(high - low) <= limits.event_time:
-            break
-        middle = high - g_high * (high - low) / (g_high - g_low)
-        if i % 3 == 2 or not low < middle < high:
-            middle = 0.5 * (low + high)
-        g = guard_after(s, mode, e, t, x, u, middle, K)
+    h = high - below * (high - low) / (below - above)
+    for _ in range(100):
+        end = dormand_prince(s, mode, t, x, u, h, K)
+        g = s.guards[e](t + h, end, u)
         if g > 0.0:
-            low, g_low = middle, g
-            if side == 1:
-                g_high *= 0.5
-            side = 1
+            low = h
         else:
-            high, g_high = middle, g
-            if side == -1:
-                g_low *= 0.5
-            side = -1
-        if g == 0.0:
-            return middle
-    return high - g_high * (high - low) / (g_high - g_low)
+            high = h
+        following = h - g / guard_rate(s, mode, e, t + h, end, u)
+        if g == 0.0 or high - low <= limits.event_time:
+            return h
+        if low <= following <= high:
+            if abs(following - h) <= limits.event_time:
+                return following
+            h = following
+        else:
+            h = 0.5 * (low + high)
+    return h
 
 
 @njit(cache=True)
