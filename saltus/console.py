@@ -29,10 +29,13 @@ def print_lines(lines: list[str]) -> None:
 
 
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
-    """Print ``rows`` (all with the same keys) as a table on standard output."""
+    """Print ``rows`` (all with the same keys) as a table on standard output.
+
+    The first column, of names, keeps its width; text in others wraps where the table is too wide.
+    """
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for key in rows[0] if rows else []:
-        table.add_column(key.replace("_", " "), overflow="fold")
+    for i, key in enumerate(rows[0] if rows else []):
+        table.add_column(key.replace("_", " "), overflow="fold", no_wrap=i == 0)
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     Console(highlight=False).print(table)

@@ -4,6 +4,7 @@ import importlib
 import os
 import textwrap
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -78,7 +79,7 @@ def study(
             say(line)
         print_json({"study": name, "rows": list(result.rows), "seconds": seconds})
     else:
-        print_table(f"study {name}", [_readable(row) for row in result.rows])
+        print_table(f"study {name}", [_readable(row, result.shown) for row in result.rows])
         for line in closing:
             print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
     return 0
@@ -132,8 +133,8 @@ def _save(result: "StudyResult", folder: Path) -> list[str]:
     return [f"Written to {folder}: {', '.join(path.name for path in written)}"]
 
 
-def _readable(row: Any) -> dict[str, Any]:
-    return {key: _cell(value) for key, value in row.items()}
+def _readable(row: Any, shown: Sequence[str]) -> dict[str, Any]:
+    return {key: _cell(row[key]) for key in shown or row}
 
 
 def _cell(value: Any) -> Any:

@@ -33,6 +33,7 @@ from saltus.studies.style import COLOURS, GUARD, LABELS, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
+    SHOWN,
     TRUE_NOTE,
     Comparison,
     compare,
@@ -59,7 +60,7 @@ def run(options: StudyOptions) -> StudyResult:
         *(other_starts(options) if options.full else ()),
     )
     drawing = {"figure-5.4": draw(comparison.trajectories())}
-    return StudyResult(comparison.rows("impact"), drawing, notes)
+    return StudyResult(comparison.rows("impact"), drawing, notes, SHOWN)
 
 
 def other_starts(options: StudyOptions) -> tuple[str, ...]:

@@ -34,6 +34,15 @@ from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import CUT_OFF_NOTE, Comparison, compare, placement_notes
 
 DURATION = STEPS * TIMESTEP  # [s]
+SHOWN = (
+    "method",
+    "cost",
+    "expected_reduction",
+    "converged",
+    "contacts",
+    "final_mode",
+    "position_error",
+)  # keys in the table for a person
 BAR_PERIOD = 0.08  # between two drawn quadcopters [s]
 
 
@@ -47,7 +56,7 @@ def run(options: StudyOptions) -> StudyResult:
         *placement_notes(partial(solve, options), "end"),
     )
     drawing = {"figure-5.1": draw(comparison.trajectories())}
-    return StudyResult(rows(comparison), drawing, notes)
+    return StudyResult(rows(comparison), drawing, notes, SHOWN)
 
 
 def solve(

@@ -22,6 +22,7 @@ from saltus.studies.style import COLOURS, figure
 TRIALS = 100  # states per transition and body
 REQUIRED = 1e-5  # relative, of every saltation matrix
 _SMALLEST = 1e-17  # that the figure shows, in place of zero
+SHOWN = ("transition", "max_error_definition", "max_error_finite_difference", "states")
 NOTES = (
     "Errors are the largest difference of two matrices over the largest entry of the compared one,"
     " and the largest of these over all states of all bodies.",
@@ -42,7 +43,7 @@ def run(options: StudyOptions) -> StudyResult:
         for row in rows
         if row["max_error_finite_difference"] is None
     ]
-    return StudyResult(rows, {"saltation-rigid-body": _figure(rows)}, (*NOTES, *failed))
+    return StudyResult(rows, {"saltation-rigid-body": _figure(rows)}, (*NOTES, *failed), SHOWN)
 
 
 def _row(case: Case, trials: int, rng: np.random.Generator) -> dict[str, Any]:

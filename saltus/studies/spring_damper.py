@@ -23,6 +23,7 @@ from saltus.studies.style import COLOURS, GUARD, LABELS, figure
 from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
+    SHOWN,
     TRUE_NOTE,
     Comparison,
     compare,
@@ -37,7 +38,7 @@ def run(options: StudyOptions) -> StudyResult:
     comparison = solve(options)
     notes = (CUT_OFF_NOTE, TRUE_NOTE, *placement_notes(partial(solve, options), "end"))
     drawing = {"figure-5.3": draw(comparison.trajectories())}
-    return StudyResult(comparison.rows("touchdown"), drawing, notes)
+    return StudyResult(comparison.rows("touchdown"), drawing, notes, SHOWN)
 
 
 def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS) -> Comparison:

@@ -23,6 +23,15 @@ PLACEMENTS: Mapping[Placement, str] = {
     "end": "events at the ends of their timesteps, the next input after them",
     "end_held": "events at the ends of their timesteps, one input before and after (5.3.3)",
 }
+SHOWN = (
+    "method",
+    "cost",
+    "expected_reduction",
+    "converged",
+    "true_expected_reduction",
+    "iterations",
+    "contacts",
+)  # keys in the table for a person
 TRUE_NOTE = (
     "true_expected_reduction is |dJ| of the saltation-matrix pass about either trajectory: what is"
     " left to gain where the reset Jacobian sees nothing."

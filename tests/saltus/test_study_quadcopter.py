@@ -17,6 +17,7 @@ def test_saltation_matrices_converge_on_the_perch_and_reset_jacobians_do_not():
     assert xi["cost"] < 0.2 * comparison.seed.cost
     assert not dxr["converged"] and dxr["expected_reduction"] > 10.0
     assert dxr["cost"] > 1.2 * xi["cost"]
+    assert set(quadcopter.SHOWN) <= set(xi)
     assert json.loads(json.dumps(list(rows.values()))) == list(rows.values())
     axes = quadcopter.draw(comparison.trajectories()).axes
     assert len(axes) == 3 and [len(panel.lines) for panel in axes[1:]] == [2, 2]

@@ -36,6 +36,7 @@ def test_every_transition_agrees(result):
 
 def test_rows_are_json_and_the_figure_is_drawn(result):
     assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
+    assert all(set(result.shown) <= set(row) for row in result.rows)
     (axes,) = result.figures["saltation-rigid-body"].axes
     assert len(axes.patches) == 2 * len(TRANSITIONS)
 

@@ -4,6 +4,7 @@ import json
 
 from saltus.studies import spring_damper
 from saltus.studies.study import StudyOptions
+from saltus.studies.two_methods import SHOWN
 
 
 def test_saltation_matrices_end_lower_and_reset_jacobians_leave_something_to_gain():
@@ -16,6 +17,7 @@ def test_saltation_matrices_end_lower_and_reset_jacobians_leave_something_to_gai
     assert xi["expected_reduction"] < 0.1 * dxr["expected_reduction"]
     assert xi["true_expected_reduction"] == xi["expected_reduction"]
     assert dxr["true_expected_reduction"] > 0.05
+    assert set(SHOWN) <= set(xi)
     assert json.loads(json.dumps(list(rows.values()))) == list(rows.values())
     axes = spring_damper.draw(comparison.trajectories()).axes
     assert len(axes) == 2 and len(axes[0].lines) == 5
