@@ -50,7 +50,12 @@ def simulate_step(
         - "wrong_dimension": a flow or reset gave another dimension than its mode has.
 
         ``message`` then says which, where, and what to do.
+
+    Raises:
+        ValueError: the duration is negative.
     """
+    if not duration >= 0.0:
+        raise ValueError(f"a timestep of {duration} s: events are only found forward in time")
     return Simulation(system, mode, t, x, options or _DEFAULT).advance(t + duration, u)
 
 

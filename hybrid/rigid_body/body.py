@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,16 @@ from hybrid.systems import to_be_found
 
 OfPosition = Callable[[Any], Any]  # of q (m,)
 OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
+
+
+class Found(NamedTuple):
+    """A function that was not given: ``dataclasses.replace`` finds it anew."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Its value, from the body's other functions."""
+        return self.function(*arguments)
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,10 @@ class RigidBody:
         self._complete("tangent_rate", lambda q, qd: directional(self.tangent, q, qd))
 
     def _complete(self, name: str, function: Callable[..., Any]) -> None:
-        if getattr(self, name) is to_be_found:
-            object.__setattr__(self, name, function)
+        """Set a function that was left out, or that was found for another body's functions."""
+        given = getattr(self, name)
+        if given is to_be_found or isinstance(given, Found):
+            object.__setattr__(self, name, Found(function))
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""

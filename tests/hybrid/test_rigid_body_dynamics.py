@@ -192,6 +192,15 @@ def test_functions_that_are_left_out_are_found(seed):
         np.testing.assert_allclose(found_one, given_one, atol=1e-8)
 
 
+def test_a_changed_body_has_the_functions_of_its_own():
+    """What was found for the first body is not kept for the second."""
+    q, qd = HANGING, np.array([1.0, -2.0, 0.5])
+    found = replace(ARM, coriolis=to_be_found, normal=to_be_found)
+    heavy = replace(found, mass=lambda q: 3.0 * ARM.mass(q), gap=lambda q: 2.0 * ARM.gap(q))
+    np.testing.assert_allclose(heavy.coriolis(q, qd), 3.0 * ARM.coriolis(q, qd), atol=1e-8)
+    np.testing.assert_allclose(heavy.normal(q), 2.0 * ARM.normal(q), atol=1e-9)
+
+
 @pytest.mark.parametrize("slope, mu, ends", [(0.3, 0.6, STICKING), (0.8, 0.3, SLIDING_BACKWARD)])
 def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope, mu, ends):
     """The tangent points uphill, so down is backward; tan(slope) against mu decides."""

@@ -173,6 +173,12 @@ def test_what_a_user_raises_is_not_hidden():
             drop(system)
 
 
+@pytest.mark.parametrize("duration", [-0.1, np.nan])
+def test_a_step_backward_in_time_is_refused(duration):
+    with pytest.raises(ValueError, match="forward in time"):
+        drop(ball_with(), duration)
+
+
 def test_events_before_a_failure_are_kept():
     ball = bouncing_ball()
     impact, apex = ball.transitions
