@@ -69,7 +69,7 @@ def bouncing_ball(
         )
         for number, name in ((FALLING, "falling"), (RISING, "rising"))
     }
-    return HybridSystem(modes, (impact, apex))
+    return HybridSystem(modes, (impact, apex), "bouncing ball")
 
 
 def bouncing_ball_problem(

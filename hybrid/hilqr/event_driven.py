@@ -22,8 +22,9 @@ class EventDrivenModel:
     """``Model`` of a hybrid system; time zero is where its rollouts start.
 
     Modes may differ in dimension. Arrays are then as wide as the largest mode's, and zero beyond
-    a mode's own dimension. Every function of the system is given the whole input (m,) of the
-    largest mode: which modes act in a timestep is not known before it is simulated.
+    a mode's own dimension. Functions of the system are given the whole input (m,) of the mode that
+    takes most, as which modes act in a timestep is not known before it is simulated; a mode's flow
+    may only read the first ``input_dim`` of it.
 
     ``linearise`` places an event in one of three ways:
 

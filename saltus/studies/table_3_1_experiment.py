@@ -72,11 +72,17 @@ def experiment(case: Case, level: Level, particles: int, seed: int = 0) -> Exper
 
 
 def _first_order(case: Case, mean: Array, with_reset_jacobian: bool) -> tuple[Array, Array]:
-    """Phi (d, d) from coordinates to coordinates, and where the mean ends (d,)."""
+    """Phi (d, d) from coordinates to coordinates, and where the mean ends (d,).
+
+    Raises:
+        RuntimeError: the mean fails or grazes a guard.
+    """
     found = fundamental_matrix(
         case.system, case.mode, case.state(mean), case.duration,
         with_reset_jacobian=with_reset_jacobian,
     )  # fmt: skip
+    if not found.ok:
+        raise RuntimeError(f"no first-order map along the mean of {case.name}: {found.message}")
     before = jacobian(case.state, mean)
     after = jacobian(lambda state: case.coordinates(found.mode, state), found.state)
     return after @ found.Phi @ before, case.coordinates(found.mode, found.state)
