@@ -52,7 +52,12 @@ def simulate_batch(
         duration: how long [s]; ``options.max_events`` counts over all of it.
         options: accuracy.
         threads: how many to use when compiled; the results do not depend on it.
+
+    Raises:
+        ValueError: the duration is negative.
     """
+    if duration < 0.0:
+        raise ValueError(f"duration {duration} s: events are found forward in time; give 0 or more")
     options = options or SimulationOptions()
     start = np.broadcast_to(np.asarray(modes, dtype=np.int64), len(states))
     table = compiled(system).system

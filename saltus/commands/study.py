@@ -56,7 +56,7 @@ def study(
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     full: Annotated[bool, typer.Option("--full", help="The size that the source has.")] = False,
     output: Annotated[
-        Path | None, typer.Option(help="Folder of the pictures [default: runs/studies/NAME].")
+        Path | None, typer.Option(help="Folder of the pictures; left out, runs/studies/NAME.")
     ] = None,
     json: JsonOption = False,
     listed: Annotated[bool, typer.Option("--list", help="Name the studies and leave.")] = False,

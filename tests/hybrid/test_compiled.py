@@ -63,6 +63,11 @@ def test_a_hopping_robot_too():
     np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
 
 
+def test_time_runs_forward():
+    with pytest.raises(ValueError, match="give 0 or more"):
+        simulate_batch(bouncing_ball(), FALLING, 0.0, np.ones((1, 2)), REST, -1.0)
+
+
 def test_results_do_not_depend_on_threads():
     states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
     one = simulate_batch(bouncing_ball(), FALLING, 0.0, states, REST, 2.0)
