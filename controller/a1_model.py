@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceWindow
 from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
-from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory, Transition
+from hybrid.hilqr import CostExpansion, Jump, Linearisation, Policies, Rollouts, Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.touchdown import touchdown
 from robots.trajectory_derivatives import TrajectoryDerivatives
@@ -123,14 +123,14 @@ class A1Model:
         self._derivatives.start(
             states, inputs, contacts, self.period, meanwhile=3 * int(landings.sum())
         )
-        transitions: list[Transition] = []
+        transitions: list[Jump] = []
         for k in np.flatnonzero(landings.any(axis=1)):
             event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
                            np.flatnonzero(landings[k]))  # fmt: skip
             transitions += self._touchdowns(event)
         return Linearisation(*self._derivatives.finish(), transitions)
 
-    def _touchdowns(self, event: _Event) -> list[Transition]:
+    def _touchdowns(self, event: _Event) -> list[Jump]:
         """Saltation matrices of the feet that land, in increasing order of their index.
 
         The last one takes the next knot's torque for its F+: an optimal input jumps at an event,
@@ -145,7 +145,7 @@ class A1Model:
             impact = touchdown(
                 self.dynamics, q, v, event.inputs, contacts, int(foot), APPROACH_SPEED, after
             )
-            transitions.append(Transition(event.knot, impact.saltation, impact.reset_jacobian))
+            transitions.append(Jump(event.knot, impact.saltation, impact.reset_jacobian))
             v, contacts[foot] = impact.v_plus, 1.0
         return transitions
 

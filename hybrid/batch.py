@@ -54,10 +54,19 @@ def simulate_batch(
         threads: how many to use when compiled; the results do not depend on it.
 
     Raises:
-        ValueError: the duration is negative.
+        ValueError: the duration is negative, there is no such mode, or an array has another shape.
     """
     if duration < 0.0:
         raise ValueError(f"duration {duration} s: events are found forward in time; give 0 or more")
+    shapes, (n, m) = (np.shape(states), np.shape(u)), (system.state_dim, system.input_dim)
+    if len(shapes[0]) != 2 or shapes[0][1] != n or shapes[1] != (m,):
+        raise ValueError(
+            f"states have shape {shapes[0]} and the input {shapes[1]}; the system takes (B, {n})"
+            f" and ({m},): give these"
+        )
+    for mode in np.unique(modes):
+        system.outgoing(int(mode))
+    states = np.asarray(states, dtype=np.float64)
     options = options or SimulationOptions()
     start = np.broadcast_to(np.asarray(modes, dtype=np.int64), len(states))
     table = compiled(system).system

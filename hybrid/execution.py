@@ -110,8 +110,6 @@ def simulate(
     Raises:
         ValueError: the mode, a length of time, or the inputs do not fit the system.
     """
-    if mode not in system.modes:
-        raise ValueError(f"there is no mode {mode}; the system has modes {sorted(system.modes)}")
     x = np.asarray(x, dtype=np.float64)
     record: list[Piece | Event] = []
     run = Simulation(system, mode, t, x, options or SimulationOptions(), until, record)

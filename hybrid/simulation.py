@@ -52,11 +52,12 @@ def simulate_step(
         ``message`` then says which, where, and what to do.
 
     Raises:
-        ValueError: the duration is negative.
+        ValueError: the duration is negative, or there is no such mode.
     """
     if not duration >= 0.0:
         raise ValueError(f"a timestep of {duration} s: events are only found forward in time")
-    return Simulation(system, mode, t, x, options or _DEFAULT).advance(t + duration, u)
+    start = np.asarray(x, dtype=np.float64)
+    return Simulation(system, mode, t, start, options or _DEFAULT).advance(t + duration, u)
 
 
 class Simulation:

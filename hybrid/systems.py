@@ -160,8 +160,16 @@ class HybridSystem:
         return max((mode.input_dim for mode in self.modes.values()), default=0)
 
     def outgoing(self, mode: int) -> tuple[Transition, ...]:
-        """Transitions that leave a mode, in the order in which they were given."""
-        return self._outgoing[mode]
+        """Transitions that leave a mode, in the order in which they were given.
+
+        Raises:
+            ValueError: there is no such mode.
+        """
+        try:
+            return self._outgoing[mode]
+        except KeyError:
+            modes = sorted(self.modes)
+            raise ValueError(f"there is no mode {mode}; the system has modes {modes}") from None
 
     def guard_rate(self, transition: Transition, t: float, x: Array, u: Array) -> float:
         """d/dt g along the flow, D_t g + D_x g F: negative where the guard is crossed (3.11)."""

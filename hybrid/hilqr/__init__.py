@@ -5,12 +5,12 @@ from hybrid.hilqr.riccati import Backward, backward_pass, compose
 from hybrid.hilqr.solver import Hilqr, Iteration, Solution
 from hybrid.hilqr.types import (
     CostExpansion,
+    Jump,
     Linearisation,
     Model,
     Policies,
     Rollouts,
     Trajectory,
-    Transition,
 )
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "Rollouts",
     "Solution",
     "Trajectory",
-    "Transition",
+    "Jump",
     "backward_pass",
     "compose",
 ]

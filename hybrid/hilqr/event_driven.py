@@ -61,7 +61,12 @@ class EventDrivenModel:
         self._linearisation = EventLinearisation(system, timestep, event_at, tolerance)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
-        """Simulate every candidate from x0 (n,), with references extended over mode mismatches."""
+        """Simulate every candidate from x0 (n,), with references extended over mode mismatches.
+
+        Raises:
+            ValueError: the policies, or x0, do not have the system's dimensions.
+        """
+        self._check(x0, policies)
         if self.fast is not None:
             states, inputs, modes, ok = self.fast.roll_out(x0, self.initial_mode, policies)
         else:
@@ -105,6 +110,16 @@ class EventDrivenModel:
                     expansion, self.transition_cost, self.system, timestep, events, u
                 )
         return expansion
+
+    def _check(self, x0: Array, policies: Policies) -> None:
+        """Refuse arrays of the wrong shape, which compiled code would read beyond their ends."""
+        n, m, start = self._n, self._m, self.system.modes[self.initial_mode].state_dim
+        shapes = [array.shape[2:] for array in (policies.states, policies.inputs, policies.gains)]
+        if np.size(x0) not in (start, n) or shapes != [(n,), (m,), (m, n)]:
+            raise ValueError(
+                f"x0 has {np.size(x0)} numbers, and policies have states, inputs and gains of"
+                f" shapes {shapes} at each knot; the system takes {[(n,), (m,), (m, n)]}"
+            )
 
     def _interpreted(self, x0: Array, policies: Policies) -> Rolled:
         references = [self._reference(policies, p) for p in range(len(policies.inputs))]

@@ -9,7 +9,8 @@ import numpy as np
 
 from hybrid.chains import chains, merged
 from hybrid.hilqr.dimensions import padded
-from hybrid.hilqr.types import Array, Trajectory, Transition
+from hybrid.hilqr.options import known
+from hybrid.hilqr.types import Array, Jump, Trajectory
 from hybrid.integration import Tolerance, flow_jacobians
 from hybrid.saltation import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
@@ -28,7 +29,7 @@ class TimestepLinearisation(NamedTuple):
 
     A: Array  # (n, n)
     B: Array  # (n, m)
-    transitions: list[Transition]
+    transitions: list[Jump]
 
 
 def events_by_knot(trajectory: Trajectory) -> dict[int, list[Event]]:
@@ -49,7 +50,12 @@ class EventLinearisation:
         event_at: Placement,
         tolerance: Tolerance,
     ) -> None:
-        """Bind a system and its timestep [s]."""
+        """Bind a system and its timestep [s].
+
+        Raises:
+            ValueError: there is no such placement.
+        """
+        known("event_at", event_at, Placement)
         self.system, self.timestep, self.event_at = system, timestep, event_at
         self.n, self.m = system.state_dim, system.input_dim
         self._tolerance = tolerance
@@ -67,9 +73,7 @@ class EventLinearisation:
         u_after = u if held else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
         return TimestepLinearisation(A, B, self._at_end(k, events, u, u_after))
 
-    def _at_end(
-        self, knot: int, events: Sequence[Event], u: Array, u_after: Array
-    ) -> list[Transition]:
+    def _at_end(self, knot: int, events: Sequence[Event], u: Array, u_after: Array) -> list[Jump]:
         """Saltation matrices of one timestep's events; the next input acts after the last.
 
         An event at which nothing switches, (3.12), stays the identity: the input has no reason to
@@ -84,7 +88,7 @@ class EventLinearisation:
             found.append(self._transition(knot, event, u, jump, after=after))
         return found
 
-    def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Transition]:
+    def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Jump]:
         """Saltation matrices of one timestep's events, each with the flow that follows it."""
         times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
         found = []
@@ -104,12 +108,12 @@ class EventLinearisation:
         jump: Saltation,
         flow: tuple[Array, Array] | None = None,
         after: Array | None = None,
-    ) -> Transition:
+    ) -> Jump:
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
         xi, reset = (padded(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
         arguments = (event.transition, event.time, event.state_before, u, after)
         push = padded(input_saltation(self.system, *arguments), (self.n, self.m))
-        return Transition(knot, xi, reset, *(flow or (None, None)), push)
+        return Jump(knot, xi, reset, *(flow or (None, None)), push)
 
     def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from hybrid.hilqr.riccati import Variant
+
+
+def known(what: str, value: str, accepted: Any) -> None:
+    """Refuse a value that is none of a ``Literal``'s.
+
+    Raises:
+        ValueError: names the accepted values.
+    """
+    if value not in get_args(accepted):
+        raise ValueError(f"no {what} {value!r}; accepted: {', '.join(get_args(accepted))}")
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,10 @@ class HilqrOptions:
     minimum_ratio: float = 1e-4  # actual over expected reduction that a step must reach
     variant: Variant = "xi"
     regularisation: RegularisationOptions = field(default_factory=RegularisationOptions)
+
+    def __post_init__(self) -> None:
+        """Refuse a variant that there is not."""
+        known("variant", self.variant, Variant)
 
 
 class Regularisation:

@@ -125,7 +125,7 @@ class Rollouts(NamedTuple):
         return index if np.isfinite(cost[index]) else None
 
 
-class Transition(NamedTuple):
+class Jump(NamedTuple):
     """A hybrid transition that happened within timestep ``knot``.
 
     ``flow_state`` and ``flow_input`` linearise what remains of the timestep after it, up to the
@@ -149,7 +149,7 @@ class Linearisation(NamedTuple):
 
     A: Array  # (N, n, n)
     B: Array  # (N, n, m)
-    transitions: Sequence[Transition] = ()
+    transitions: Sequence[Jump] = ()
 
 
 class CostExpansion(NamedTuple):

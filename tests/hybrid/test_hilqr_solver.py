@@ -7,11 +7,11 @@ from hybrid.hilqr import (
     CostExpansion,
     Hilqr,
     HilqrOptions,
+    Jump,
     Linearisation,
     Policies,
     RegularisationOptions,
     Rollouts,
-    Transition,
     backward_pass,
     compose,
 )
@@ -218,8 +218,8 @@ def test_transitions_compose_in_order_of_time():
     jumps, resets = rng.standard_normal((2, 2, 2)), rng.standard_normal((2, 2, 2))
     flow, push = rng.standard_normal((2, 2)), rng.standard_normal((2, 1))
     transitions = (
-        Transition(1, jumps[0], resets[0], flow, push),
-        Transition(1, jumps[1], resets[1]),
+        Jump(1, jumps[0], resets[0], flow, push),
+        Jump(1, jumps[1], resets[1]),
     )
     whole_A, whole_B = compose(Linearisation(A, B, transitions))
     np.testing.assert_allclose(whole_A[1], jumps[1] @ flow @ jumps[0] @ A[1])
