@@ -54,9 +54,10 @@ def simulate_batch(
         threads: how many to use when compiled; the results do not depend on it.
 
     Raises:
-        ValueError: the duration is negative, there is no such mode, or an array has another shape.
+        ValueError: the duration is negative or endless, there is no such mode, or an array has
+            another shape.
     """
-    if duration < 0.0:
+    if not 0.0 <= duration < np.inf:
         raise ValueError(f"duration {duration} s: events are found forward in time; give 0 or more")
     shapes, (n, m) = (np.shape(states), np.shape(u)), (system.state_dim, system.input_dim)
     if len(shapes[0]) != 2 or shapes[0][1] != n or shapes[1] != (m,):

@@ -28,7 +28,7 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     1e-10 of its scale elsewhere. A function that is not finite at x gives NaN.
     """
     x = np.asarray(x, dtype=np.float64)
-    shape = np.shape(function(x))
+    shape = np.shape(function(x.copy()))
     if not len(x):
         return np.zeros((*shape, 0))
     exact = _complex_step(function, x, shape)

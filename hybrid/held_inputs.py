@@ -28,10 +28,10 @@ def held_inputs(
         ValueError: a length of time that is not positive, inputs of the wrong shape, too few of
             them, or ones that need a timestep and have none.
     """
-    if not (duration >= 0.0 and (timestep is None or timestep > 0.0)):
+    if not (0.0 <= duration < math.inf and (timestep is None or timestep > 0.0)):
         raise ValueError(
-            f"duration {duration} s and timestep {timestep} s: the duration must not be negative,"
-            " and the timestep be positive or left out"
+            f"duration {duration} s and timestep {timestep} s: the duration must be finite and not"
+            " negative, and the timestep be positive or left out"
         )
     many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
     if many and timestep is None:

@@ -75,7 +75,7 @@ def saltation(
     whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
     Events that a reset sets off at once are first to be taken together, by ``hybrid.chains``.
     """
-    reset = transition.reset(t, x, u)
+    reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
     jump = saltation_matrix(
         transition.reset_state(t, x, u),
         system.modes[transition.source].flow(t, x, u),

@@ -54,8 +54,10 @@ def simulate_step(
     Raises:
         ValueError: the duration is negative, or there is no such mode.
     """
-    if not duration >= 0.0:
-        raise ValueError(f"a timestep of {duration} s: events are only found forward in time")
+    if not 0.0 <= duration < np.inf:
+        raise ValueError(
+            f"a timestep of {duration} s: events are only found forward in time; give a finite one"
+        )
     start = np.asarray(x, dtype=np.float64)
     return Simulation(system, mode, t, start, options or _DEFAULT).advance(t + duration, u)
 
@@ -165,7 +167,7 @@ class Simulation:
         if len(self._events) == self._options.max_events:
             self._fail("zeno", failure.zeno(self._events))
             return
-        after = np.asarray(edge.reset(self.t, self.x, u), dtype=np.float64)
+        after = np.asarray(edge.reset(self.t, self.x.copy(), u), dtype=np.float64)
         target = self.system.modes[edge.target]
         if after.shape != (target.state_dim,):
             self._fail("wrong_dimension", failure.reset_dimension(edge, target, after))

@@ -41,8 +41,8 @@ class Derivative(NamedTuple):
         if self.by == "state":
             return jacobian(lambda y: self.function(t, y, u), x)
         if self.by == "input":
-            return jacobian(lambda v: self.function(t, x, v), u)
-        return jacobian(lambda s: self.function(s[0], x, u), np.array([t]))[..., 0]
+            return jacobian(lambda v: self.function(t, np.array(x), v), u)
+        return jacobian(lambda s: self.function(s[0], np.array(x), u), np.array([t]))[..., 0]
 
 
 def zero_rate(t: float, x: Array, u: Array) -> float:

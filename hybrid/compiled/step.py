@@ -97,7 +97,7 @@ def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, l
             i = log.count[0]
             if i - first == limits.max_events or i == len(log.time):
                 return mode, x, ZENO
-            after = s.resets[edge](t, x, u)
+            after = s.resets[edge](t, x.copy(), u)
             target = s.target[edge]
             if len(after) != s.dims[target]:
                 return mode, x, WRONG_DIMENSION

@@ -15,7 +15,7 @@ import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
 from numpy.typing import NDArray
 
-from hybrid.systems import Derivative, HybridSystem
+from hybrid.systems import Derivative, HybridSystem, Mode
 
 VECTOR = types.Array(float64, 1, "C")
 MATRIX = types.Array(float64, 2, "C")
@@ -80,6 +80,8 @@ def _attempt(system: HybridSystem) -> Compiled:
 
 
 def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
+    for mode in system.modes.values():
+        _check_shapes(mode)
     index = {number: i for i, number in enumerate(system.modes)}
     modes, edges = list(system.modes.values()), system.transitions
     flows = _table([mode.flow for mode in modes], VECTOR_FUNCTION, _unchanged)
@@ -95,6 +97,23 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
     )
     given = np.array([all_states, all_inputs])
     return table, CompiledDerivatives(flows, states, inputs, given)
+
+
+def _check_shapes(mode: Mode) -> None:
+    """Refuse functions of the wrong shape: kernels do not look at the ends of arrays."""
+    n, m = mode.state_dim, mode.input_dim
+    x, u = np.linspace(0.1, 0.2, n), np.linspace(0.1, 0.2, m)
+    for function, shape in (
+        (mode.flow, (n,)),
+        (mode.flow_state, (n, n)),
+        (mode.flow_input, (n, m)),
+    ):
+        try:
+            found = np.shape(function(0.0, x.copy(), u.copy()))
+        except ArithmeticError:  # undefined just there
+            continue
+        if found != shape:
+            raise ValueError(f"a function of mode {mode.name} gives shape {found}, not {shape}")
 
 
 def _matrices(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
@@ -124,10 +143,18 @@ def _function(function: Callable, signature: Any) -> Any:
 
 def _cached(python: Callable, signature: Any) -> Any:
     """Compiled, and kept beside its file where it has one."""
+    if not _depends_on_its_file_alone(python):
+        return njit(signature)(python)
     try:
         return njit(signature, cache=True)(python)
     except RuntimeError:  # no file: typed in at a prompt
         return njit(signature)(python)
+
+
+def _depends_on_its_file_alone(python: Callable) -> bool:
+    """Whether no global number or array goes into it: a cache would not see that one change."""
+    data = [python.__globals__.get(name) for name in python.__code__.co_names]
+    return not any(isinstance(value, int | float | complex | np.ndarray) for value in data)
 
 
 def _converted(function: Callable, kind: Any) -> Callable:

@@ -50,7 +50,14 @@ class EventDrivenModel:
         event_at: Placement = "end",
         transition_cost: TransitionCost | None = None,
     ) -> None:
-        """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s]."""
+        """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s].
+
+        Raises:
+            ValueError: there is no such mode or placement, or the timestep is not positive.
+        """
+        system.outgoing(initial_mode)
+        if not 0.0 < timestep < np.inf:
+            raise ValueError(f"a timestep of {timestep} s: give a positive one")
         self.system, self.initial_mode, self.timestep = system, initial_mode, timestep
         self.cost, self.options = cost, options or SimulationOptions()
         self.event_at: Placement = event_at

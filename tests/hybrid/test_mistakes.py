@@ -1,13 +1,19 @@
 """What users get wrong in calling the library: one clear error before compiled code sees it."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from hybrid.batch import simulate_batch
+from hybrid.compiled import compiled
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball, bouncing_ball_problem
 from hybrid.execution import simulate
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.simulation import simulate_step
+from hybrid.systems import HybridSystem, Mode, Transition
 from hybrid.variational import fundamental_matrix
 
 BALL, X, U = bouncing_ball(), np.array([1.0, 0.0]), np.zeros(1)
@@ -66,3 +72,62 @@ def test_words_that_are_not_known():
         HilqrOptions(variant="saltation")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no event_at 'start'; accepted: end, end_held, exact"):
         bouncing_ball_problem(event_at="start")  # type: ignore[arg-type]
+
+
+def falling(flow=None, reset=None):
+    """A ball with a function of the user's own in it."""
+    ballistic = flow or (lambda t, x, u: np.array([x[1], -9.8]))
+    bounce = reset or (lambda t, x, u: np.array([x[0], -0.75 * x[1]]))
+    land = Transition(1, 2, lambda t, x, u: x[0], bounce, name="land", time_invariant=True)
+    after = Mode("after", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
+    return HybridSystem({1: Mode("falling", 2, 0, ballistic), 2: after}, (land,))
+
+
+def test_a_reset_that_writes_on_its_argument_does_no_harm():
+    def careless(t, x, u):
+        x[1] *= -0.75
+        return x
+
+    right, wrong = falling(), falling(reset=careless)
+    for system in (right, wrong):
+        assert compiled(system).reason == ""
+    ends = [simulate_batch(s, 1, 0.0, X[None], np.zeros(0), 0.6).states for s in (right, wrong)]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    one, other = (fundamental_matrix(s, 1, X, 0.6) for s in (right, wrong))
+    np.testing.assert_allclose(one.Phi, other.Phi, rtol=1e-9)
+    assert other.events[0].state_before[1] < 0.0 < other.events[0].state_after[1]
+
+
+def test_a_flow_of_the_wrong_dimension_has_the_same_status_in_batches():
+    system = falling(flow=lambda t, x, u: np.zeros(3))
+    assert "gives shape (3,), not (2,)" in compiled(system).reason
+    batch = simulate_batch(system, 1, 0.0, X[None], np.zeros(0), 0.6)
+    assert batch.status == (simulate(system, 1, X, 0.6).status,) == ("wrong_dimension",)
+
+
+def test_a_global_number_is_not_kept_in_a_file(tmp_path):
+    """A cache on disk would give the second run the first one's number."""
+    script = tmp_path / "fall.py"
+    script.write_text(
+        "import sys\nimport numpy as np\nfrom hybrid.batch import simulate_batch\n"
+        "from hybrid.systems import HybridSystem, Mode\nG = float(sys.argv[1])\n"
+        "def flow(t, x, u):\n    return np.array([x[1], -G])\n"
+        "system = HybridSystem({1: Mode('air', 2, 0, flow)}, ())\n"
+        "print(simulate_batch(system, 1, 0.0, np.zeros((1, 2)), np.zeros(0), 1.0).states[0, 1])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    for gravity in ("9.5", "1.5"):
+        command = [sys.executable, str(script), gravity]
+        told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert float(told.stdout) == pytest.approx(-float(gravity))
+
+
+@pytest.mark.parametrize("duration", [np.inf, np.nan, -1.0])
+def test_durations_without_an_end(duration):
+    for call in (
+        lambda: simulate(BALL, FALLING, X, duration),
+        lambda: simulate_step(BALL, FALLING, 0.0, X, U, duration),
+        lambda: simulate_batch(BALL, FALLING, 0.0, X[None], U, duration),
+    ):
+        with pytest.raises(ValueError, match="give 0 or more|finite"):
+            call()
