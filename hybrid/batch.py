@@ -117,7 +117,7 @@ def _compiled(
     return Batch(numbers[current], ends, counts, tuple(STATUSES[code] for code in codes))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True)
 def simulate_all(s, t, u, duration, limits, log, modes, states, counts, codes):
     """Simulate every row of ``states`` (B, n) in place."""
     for b in range(len(states)):

@@ -14,7 +14,7 @@ from hybrid.compiled.system import CompiledSystem
 STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     """d/dt g along the flow (3.11), by a central difference along it."""
     slope, ahead, behind, largest = s.flows[mode](t, x, u), x.copy(), x.copy(), 1.0
@@ -27,13 +27,13 @@ def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     return (s.guards[e](t + h, ahead, u) - s.guards[e](t - h, behind, u)) / (2.0 * h)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def guard_after(s: CompiledSystem, mode, e, t, x, u, h, K):
     """Guard e at the end of a step of h [s] from (t, x)."""
     return s.guards[e](t + h, dormand_prince(s, mode, t, x, u, h, K), u)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def locate(s: CompiledSystem, mode, e, t, x, u, low, high, K, limits: Limits):
     """Length of the step from (t, x) that ends on guard e, which is crossed from low to high.
 
@@ -63,7 +63,7 @@ def locate(s: CompiledSystem, mode, e, t, x, u, low, high, K, limits: Limits):
     return h
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def turning(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
     """Length of the step at which guard e, positive at both ends, is lowest."""
     low, high = 0.0, taken
@@ -79,7 +79,7 @@ def turning(s: CompiledSystem, mode, e, t, x, u, taken, K, limits: Limits):
     return high
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def meeting(s: CompiledSystem, mode, e, t, x, u, taken, final, K, limits: Limits):
     """Length of the step at which guard e is first met, and how; see ``hybrid.event_location``."""
     before, after = s.guards[e](t, x, u), s.guards[e](t + taken, final, u)

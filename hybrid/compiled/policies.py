@@ -35,7 +35,7 @@ class Reference(NamedTuple):
     known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def matching(r: Reference, ordinal, mode):
     """Segment of the same ordinal if its mode agrees, else the nearest whose mode does; or -1."""
     if ordinal >= len(r.mode):
@@ -49,7 +49,7 @@ def matching(r: Reference, ordinal, mode):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot after segment i, which flows on with its last input."""
     if np.isnan(r.closing[i, 0]):
@@ -67,7 +67,7 @@ def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.ahead[i, knot - r.last[i] - 1]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot before segment i, which flows backward with its first input."""
     n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
@@ -83,7 +83,7 @@ def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.behind[i, r.first[i] - knot - 1]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limits: Limits):
     """Reference state (n,) and the knot whose input, feedforward and gains apply."""
     if len(r.mode) == 0:
@@ -98,7 +98,7 @@ def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limit
     return r.states[knot], knot
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True)
 def roll_out(s, r, feedforward, gains, step_sizes, mode, dt, limits, states, inputs, modes, logs):
     """Roll one policy out at every step size; the number of candidates that ended well is returned.
 

@@ -20,14 +20,14 @@ for _i, _row in enumerate(integration._STAGES):
     STAGES[_i, : len(_row)] = _row
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def put(row, x):
     """Write x at the start of a row."""
     for i in range(len(x)):
         row[i] = x[i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def finite(x):
     """Whether all of x is finite."""
     for value in x:
@@ -36,7 +36,7 @@ def finite(x):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def stage(i, y, h, K):
     """State (n,) at stage i of a step: y + h sum_j a_ij K_j."""
     end = y.copy()
@@ -47,7 +47,7 @@ def stage(i, y, h, K):
     return end
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def error_ratio(y, end, h, K, limits: Limits):
     """Largest error of a step over what it may be; NaN where the step is not finite."""
     size = 0.0
@@ -61,7 +61,7 @@ def error_ratio(y, end, h, K, limits: Limits):
     return size
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def resized(size):
     """Factor by which an error ratio changes the step."""
     if size <= 1.0:
@@ -69,7 +69,7 @@ def resized(size):
     return max(0.2, 0.9 * size**-0.2) if np.isfinite(size) else 0.2
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def dormand_prince(s: CompiledSystem, mode, t, x, u, h, K):
     """One step of h [s]: the fifth-order end (n,); K (7, n) is filled with the slopes."""
     flow, end = s.flows[mode], x
@@ -79,7 +79,7 @@ def dormand_prince(s: CompiledSystem, mode, t, x, u, h, K):
     return end
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def advance(s: CompiledSystem, mode, t, x, u, h, limits: Limits):
     """First accepted step of at most h [s]: (end, step taken, next step to try)."""
     K = np.empty((7, len(x)))
@@ -92,7 +92,7 @@ def advance(s: CompiledSystem, mode, t, x, u, h, limits: Limits):
         h *= resized(size)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
     """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
     h, end = duration, t + duration

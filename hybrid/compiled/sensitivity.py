@@ -13,7 +13,7 @@ from hybrid.compiled.runge_kutta import NODES, error_ratio, finite, put, resized
 from hybrid.compiled.system import CompiledDerivatives
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def field(d: CompiledDerivatives, mode, t, y, n, m, u):
     """Right-hand side of the state and its sensitivities (3.1), flattened: (n + n (n + m),)."""
     x, slope = y[:n].copy(), np.zeros(len(y))
@@ -34,7 +34,7 @@ def field(d: CompiledDerivatives, mode, t, y, n, m, u):
     return slope
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def difference(d: CompiledDerivatives, mode, t, x, u, by_state):
     """D_x F (n, n) or D_u F (n, m) by central differences."""
     size = len(x) if by_state else len(u)
@@ -54,7 +54,7 @@ def difference(d: CompiledDerivatives, mode, t, x, u, by_state):
     return matrix
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, limits: Limits):
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held."""
     n, m = len(x), len(u)
@@ -89,7 +89,7 @@ def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, limits: Limits):
     return A, B
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, error_model="numpy", nogil=True)
 def jacobians_all(d, modes, dims, times, states, inputs, durations, limits, A, B):
     """Write A (K, n, n) and B (K, n, m) of K pieces of flow; they must come filled with zeros."""
     for k in range(len(modes)):

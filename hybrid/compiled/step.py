@@ -46,7 +46,7 @@ class Log(NamedTuple):
         )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """Transition whose guard the state is in: deep inside, or on it and moving in; -1 if none."""
     for e in range(len(s.source)):
@@ -59,7 +59,7 @@ def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
     return -1
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
     """One integration step, cut at the first guard met: (state, time, next h, edge, status)."""
     left = end - t
@@ -81,7 +81,7 @@ def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
     return x, t + first, following, edge, status
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def simulate(s: CompiledSystem, mode, t, x, u, duration, knot, limits: Limits, log: Log):
     """One timestep with the input held: (mode, state, status); its events go to the log."""
     end, h, first = t + duration, duration, log.count[0]

@@ -138,17 +138,19 @@ def _function(function: Callable, signature: Any) -> Any:
     try:
         return _cached(python, signature)
     except Exception:  # perhaps it returns a constant array, a view, or whole numbers
-        return njit(signature)(_converted(njit(python), signature.return_type))
+        return njit(signature, error_model="numpy")(
+            _converted(njit(python, error_model="numpy"), signature.return_type)
+        )
 
 
 def _cached(python: Callable, signature: Any) -> Any:
     """Compiled, and kept beside its file where it has one."""
     if not _depends_on_its_file_alone(python):
-        return njit(signature)(python)
+        return njit(signature, error_model="numpy")(python)
     try:
-        return njit(signature, cache=True)(python)
+        return njit(signature, cache=True, error_model="numpy")(python)
     except RuntimeError:  # no file: typed in at a prompt
-        return njit(signature)(python)
+        return njit(signature, error_model="numpy")(python)
 
 
 def _depends_on_its_file_alone(python: Callable) -> bool:
@@ -171,16 +173,16 @@ def _converted(function: Callable, kind: Any) -> Callable:
     return copied
 
 
-@njit(SCALAR_FUNCTION, cache=True)
+@njit(SCALAR_FUNCTION, cache=True, error_model="numpy")
 def _never(t, x, u):
     return 1.0
 
 
-@njit(VECTOR_FUNCTION, cache=True)
+@njit(VECTOR_FUNCTION, cache=True, error_model="numpy")
 def _unchanged(t, x, u):
     return x.copy()
 
 
-@njit(MATRIX_FUNCTION, cache=True)
+@njit(MATRIX_FUNCTION, cache=True, error_model="numpy")
 def _square(t, x, u):
     return np.zeros((len(x), len(x)))

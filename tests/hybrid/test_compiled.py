@@ -63,6 +63,17 @@ def test_a_hopping_robot_too():
     np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
 
 
+def test_a_division_by_zero_is_a_status():
+    """Compiled functions divide as numpy does, and a guard that stands still has a rate of zero."""
+    system = falling_to(lambda t, x, u: np.array([1.0 / (x[0] - x[0]), x[1]]))
+    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, 0.0]]), NONE, 1.0)
+    assert compiled(system).reason == "" and batch.status == ("not_finite",)
+    step = Mode("still", 1, 0, lambda t, x, u: np.array([1.0]))
+    gate = Transition(1, 1, lambda t, x, u: 1.0 if x[0] < 0.5 else -1.0, lambda t, x, u: -x)
+    batch = simulate_batch(HybridSystem({1: step}, (gate,)), 1, 0.0, np.zeros((1, 1)), NONE, 1.0)
+    assert batch.status[0] in ("ok", "grazing")  # as the jump is met, and without an exception
+
+
 def test_time_runs_forward():
     with pytest.raises(ValueError, match="give 0 or more"):
         simulate_batch(bouncing_ball(), FALLING, 0.0, np.ones((1, 2)), REST, -1.0)
