@@ -14,8 +14,8 @@ import numpy as np
 from hybrid.systems import Array, Mode
 
 Field = Callable[[float, Array], Array]  # (t [s], y) -> dy/dt
-_NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
-_STAGES = (
+NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
+STAGES = (
     np.array([]),
     np.array([1 / 5]),
     np.array([3 / 40, 9 / 40]),
@@ -24,7 +24,7 @@ _STAGES = (
     np.array([9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656]),
     np.array([35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]),
 )
-_ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
+ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # Of the continuous extension: Hairer, Norsett, Wanner, Solving ODEs I, II.6 (Shampine 1986).
 _DENSE = np.array(
     [
@@ -53,7 +53,7 @@ class Tolerance(NamedTuple):
 def dormand_prince(field: Field, t: float, y: Array, h: float) -> tuple[Array, Array]:
     """One step of h [s] from y (n,): the fifth-order result and its error estimate, both (n,)."""
     end, slopes = dormand_prince_stages(field, t, y, h, field(t, y))
-    return end, h * (_ERROR @ slopes)
+    return end, h * (ERROR @ slopes)
 
 
 def dormand_prince_stages(
@@ -67,8 +67,8 @@ def dormand_prince_stages(
     slopes[0] = first
     end = y
     for i in range(1, 7):
-        end = y + h * (_STAGES[i] @ slopes[:i])
-        slopes[i] = field(t + _NODES[i] * h, end)
+        end = y + h * (STAGES[i] @ slopes[:i])
+        slopes[i] = field(t + NODES[i] * h, end)
     return end, slopes
 
 
@@ -102,7 +102,7 @@ def adaptive_stages(
     while True:
         end, slopes = dormand_prince_stages(field, t, y, h, first)
         scale = tolerance.absolute + tolerance.relative * np.maximum(abs(y), abs(end))
-        size = float((abs(h * (_ERROR @ slopes)) / scale).max(initial=0.0))
+        size = float((abs(h * (ERROR @ slopes)) / scale).max(initial=0.0))
         if size <= 1.0 or abs(h) <= tolerance.min_step:
             factor = _GROW if size == 0.0 else min(_GROW, _SAFETY * size**-0.2)
             return end, h, h * factor, slopes

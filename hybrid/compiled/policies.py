@@ -100,13 +100,12 @@ def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limit
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def roll_out(s, r, feedforward, gains, step_sizes, mode, dt, limits, states, inputs, modes, logs):
-    """Roll one policy out at every step size; the number of candidates that ended well is returned.
+    """Roll one policy out at every step size.
 
     ``states`` (C, N+1, n) hold x0 in row 0 of each candidate; the rest of it, ``inputs``
     (C, N, m), ``modes`` (C, N+1) and ``logs`` (``Log`` with a leading axis C) are filled. Rows of
     ``modes`` end with -1 where a rollout broke off.
     """
-    good = 0
     for c in range(len(step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c], logs.after[c]
@@ -127,5 +126,3 @@ def roll_out(s, r, feedforward, gains, step_sizes, mode, dt, limits, states, inp
             for j in range(states.shape[2]):
                 states[c, k + 1, j] = x[j] if j < len(x) else 0.0
             modes[c, k + 1] = current
-        good += modes[c, -1] >= 0
-    return good

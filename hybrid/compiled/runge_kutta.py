@@ -14,9 +14,9 @@ from hybrid import integration
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.system import CompiledSystem
 
-NODES, ERROR = integration._NODES, integration._ERROR
+NODES, ERROR = integration.NODES, integration.ERROR
 STAGES = np.zeros((7, 7))
-for _i, _row in enumerate(integration._STAGES):
+for _i, _row in enumerate(integration.STAGES):
     STAGES[_i, : len(_row)] = _row
 
 

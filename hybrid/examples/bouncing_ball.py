@@ -79,10 +79,9 @@ def bouncing_ball_problem(
 
     The runtime cost is on the input alone, R = 0.5 dt a knot, and Q_N = 100 I.
     """
-    cost = QuadraticCost(
-        target=np.array([target_height, 0.0]),
-        state_weight=np.zeros((2, 2)),
-        input_weight=np.array([[INPUT_WEIGHT * timestep]]),
-        terminal_weight=TERMINAL_WEIGHT * np.eye(2),
+    cost = QuadraticCost.reaching(
+        np.array([target_height, 0.0]),
+        np.array([[INPUT_WEIGHT * timestep]]),
+        TERMINAL_WEIGHT * np.eye(2),
     )
     return EventDrivenModel(bouncing_ball(), FALLING, timestep, cost, event_at=event_at)

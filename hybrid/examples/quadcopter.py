@@ -99,11 +99,8 @@ def quadcopter_problem(
 
     R = 0.01 a step of 2 ms; another ``timestep`` [s] scales it, so that the problem is the same.
     """
-    cost = QuadraticCost(
-        target=perch(body),
-        state_weight=np.zeros((6, 6)),
-        input_weight=INPUT_WEIGHT * timestep / TIMESTEP * np.eye(2),
-        terminal_weight=np.diag(TERMINAL_WEIGHT),
+    cost = QuadraticCost.reaching(
+        perch(body), INPUT_WEIGHT * timestep / TIMESTEP * np.eye(2), np.diag(TERMINAL_WEIGHT)
     )
     return EventDrivenModel(quadcopter(body), FREE, timestep, cost, event_at=event_at)
 

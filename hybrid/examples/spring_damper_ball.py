@@ -70,11 +70,8 @@ def spring_damper_problem(
 
     ``input_weight`` is R at one timestep; the same problem at another timestep keeps R / timestep.
     """
-    cost = QuadraticCost(
-        target=np.array(TARGET),
-        state_weight=np.zeros((2, 2)),
-        input_weight=np.array([[input_weight]]),
-        terminal_weight=TERMINAL_WEIGHT * np.eye(2),
+    cost = QuadraticCost.reaching(
+        np.array(TARGET), np.array([[input_weight]]), TERMINAL_WEIGHT * np.eye(2)
     )
     return EventDrivenModel(spring_damper_ball(), AERIAL, timestep, cost, event_at=event_at)
 

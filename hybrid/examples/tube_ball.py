@@ -63,11 +63,8 @@ def tube_problem(
 
     ``input_weight`` is R at one timestep; the same problem at another timestep keeps R / timestep.
     """
-    cost = QuadraticCost(
-        target=np.array(TARGET),
-        state_weight=np.zeros((4, 4)),
-        input_weight=input_weight * np.eye(2),
-        terminal_weight=TERMINAL_WEIGHT * np.eye(4),
+    cost = QuadraticCost.reaching(
+        np.array(TARGET), input_weight * np.eye(2), TERMINAL_WEIGHT * np.eye(4)
     )
     return EventDrivenModel(tube_ball(), UNCONSTRAINED, timestep, cost, event_at=event_at)
 

@@ -37,6 +37,12 @@ class QuadraticCost:
     input_weight: Array  # R (m, m) symmetric
     terminal_weight: Array  # Q_N (n, n) symmetric
 
+    @staticmethod
+    def reaching(target: Array, input_weight: Array, terminal_weight: Array) -> QuadraticCost:
+        """Cost of 5.4: be at a target (n,) at the end, with R (m, m) and Q_N (n, n), Q = 0."""
+        n = len(target)
+        return QuadraticCost(target, np.zeros((n, n)), input_weight, terminal_weight)
+
     def value(self, states: Array, inputs: Array, modes: Modes | None = None) -> float:
         """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
         return quadratic_value(
