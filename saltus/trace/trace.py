@@ -1,0 +1,107 @@
+"""What is kept of one trial, for its report: states and contacts, one plan, counters."""
+
+import json
+import os
+import zipfile
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
+
+
+def _empty(*shape: int) -> Any:
+    return field(default_factory=lambda: np.zeros(shape))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One trial, thinned out to a step of 10 ms. N knots of a plan, C candidates of a line search.
+
+    Attributes:
+        time: (T,) [s].
+        q: (T, 19) true configurations.
+        contact: (T, 4) true contacts, 0 or 1.
+        planned: (T, 4) contacts of the gait's schedule, 0 or 1; all ones where there is no gait.
+        plan_time: time of knot 0 of the first plan that saw a perturbation [s]; NaN where none did.
+        plan_period: between the knots of that plan [s].
+        plan_contacts: (N, 4) of that plan; (0, 4) where there is none.
+        plan_q: (N+1, 19) of that plan; (0, 19) where there is none.
+        step_sizes: (C,) of its line searches, 0.0 for the reference's own policy; (0,) where the
+            planner searches no line.
+        costs: (I, C) cost of every candidate in each iteration, inf where it diverged.
+        solve_ms: (S,) duration of every solve [ms].
+        statuses: number of plans by status.
+        commands: number of motor commands by status.
+        events: when perturbations began [s].
+    """
+
+    time: Array
+    q: Array
+    contact: Array
+    planned: Array
+    plan_time: float = float("nan")
+    plan_period: float = 0.01
+    plan_contacts: Array = _empty(0, 4)
+    plan_q: Array = _empty(0, 19)
+    step_sizes: Array = _empty(0)
+    costs: Array = _empty(0, 0)
+    solve_ms: Array = _empty(0)
+    statuses: dict[str, int] = field(default_factory=dict)
+    commands: dict[str, int] = field(default_factory=dict)
+    events: list[float] = field(default_factory=list)
+
+
+def save_trace(trace: Trace, path: Path) -> None:
+    """Write a trace, compressed and in single precision; ``path`` is whole or absent, never half.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    members = {name: _packed(name, getattr(trace, name)) for name in _names()}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("wb") as file:
+            np.savez_compressed(file, **members)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load_trace(path: Path) -> Trace:
+    """Read a trace back; numbers have the precision of single ones.
+
+    Raises:
+        ValueError: the file is no trace.
+        OSError: it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return Trace(**{name: _unpacked(name, file[name]) for name in _names()})
+    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path}: not a trace of this version: {error}") from error
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(member.name for member in fields(Trace))
+
+
+def _packed(name: str, value: Any) -> NDArray[Any]:
+    if name in _PLAIN:
+        return np.array(json.dumps(value))
+    if name in ("contact", "planned", "plan_contacts"):
+        return np.asarray(value, dtype=np.uint8)
+    single = name not in ("time", "plan_time", "plan_period")  # times of long runs need the digits
+    return np.asarray(value, dtype=np.float32 if single else np.float64)
+
+
+def _unpacked(name: str, value: NDArray[Any]) -> Any:
+    if name in _PLAIN:
+        return json.loads(str(value))
+    return value.astype(np.float64) if value.ndim else float(value)
