@@ -1,7 +1,10 @@
 """Builds the cores of a launch from its configuration: the one place that knows all of them."""
 
+from controller.centroidal.convex_mpc import convex_mpc
+from controller.centroidal.instant_qp import instant_qp
 from controller.gaits import GAITS
 from controller.hilqr_planner import HilqrPlanner
+from controller.planner_node import Planner
 from controller.references import ReferenceTrajectory, make_reference
 from controller.tracker import Tracker
 from estimator.leg_odometry import LegOdometryFilter
@@ -14,7 +17,8 @@ from sim_bridge.simulated_a1 import SimulatedA1
 
 def plan_every_ticks(config: LaunchConfig) -> int:
     """In lock step a plan is asked for once a knot."""
-    return round(config.hilqr.period / TICK_S)
+    options = getattr(config, config.planner)  # its section has the planner's name
+    return round(options.period / TICK_S)
 
 
 def make_script(config: LaunchConfig) -> PerturbationScript:
@@ -60,7 +64,8 @@ def check(config: LaunchConfig) -> None:
         BadRequest: they do not; the message says which and why.
     """
     make_script(config)
-    make_planner_reference(config)
+    if config.planner == "hilqr":
+        make_planner_reference(config)
 
 
 def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
@@ -75,8 +80,23 @@ def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
         raise BadRequest(f"reference: {error}") from error
 
 
-def make_planner(config: LaunchConfig) -> HilqrPlanner:
-    """The planner on its reference and its rollout backend.
+def make_planner(config: LaunchConfig) -> Planner:
+    """The planner of the launch.
+
+    Raises:
+        BadRequest: HiLQR's reference cannot be made for these options.
+    """
+    if config.planner == "hilqr":
+        return make_hilqr_planner(config)
+    gait, speed = GAITS[config.reference], config.command.velocity_x
+    in_real_time = config.mode == "realtime"
+    if config.planner == "instant_qp":
+        return instant_qp(config.instant_qp, gait, speed, in_real_time)
+    return convex_mpc(config.convex_mpc, gait, speed, in_real_time)
+
+
+def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
+    """HiLQR on its reference and its rollout backend.
 
     Raises:
         BadRequest: the reference cannot be made for these options.

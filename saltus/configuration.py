@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
 from controller.tracker_options import TrackerOptions
@@ -19,7 +20,7 @@ from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
-PLANNERS = ("hilqr",)
+PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 TICK_S = 0.001  # length of a tick of the stack [s]
 
 
@@ -64,8 +65,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
         duration: length of the run [s].
-        planner: which planner runs.
-        reference: stand, walk, trot or the path of a recorded trajectory.
+        planner: which planner runs: one of `PLANNERS`, each with a section of options.
+        reference: stand, walk, trot, or for HiLQR the path of a recorded trajectory.
         perturbations: what is done to the robot, and when.
     """
 
@@ -76,6 +77,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: Command = Command()
     perturbations: tuple[Perturbation, ...] = ()
     hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
+    convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
+    instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
     estimator: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
@@ -127,6 +130,11 @@ def _check_values(config: LaunchConfig, source: str) -> None:
     if config.planner not in PLANNERS:
         raise BadRequest(
             f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"
+        )
+    if config.planner != "hilqr" and config.reference not in GAITS:
+        raise BadRequest(
+            f"{source}: planner {config.planner} walks by a gait, not {config.reference!r}; give "
+            f"reference one of {', '.join(GAITS)}"
         )
     if config.reference not in GAITS and not Path(config.reference).is_file():
         raise BadRequest(

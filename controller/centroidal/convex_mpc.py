@@ -1,0 +1,65 @@
+"""Convex MPC: the forces of a horizon of one rigid body, contacts as the gait schedules them.
+
+J. Di Carlo, P. Wensing, B. Katz, G. Bledt, S. Kim, "Dynamic locomotion in the MIT Cheetah 3 through
+convex model-predictive control", IROS 2018.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controller.centroidal.force_mpc import ForceMpc
+from controller.centroidal.options import ConvexMpcOptions
+from controller.centroidal.planner import (
+    CentroidalPlanner,
+    Forces,
+    Situation,
+    foot_motion,
+    foothold_table,
+)
+from controller.centroidal.rigid_body import standing_body
+from controller.gaits import Gait
+
+
+class HorizonForces:
+    """The force law of Convex MPC."""
+
+    def __init__(self, options: ConvexMpcOptions, time_limit: float) -> None:
+        """`time_limit` of the QP [s], 0 for none."""
+        self._options = options
+        self._mpc = ForceMpc(
+            standing_body(), options.steps, options.weights, options.friction, options.force_max,
+            time_limit=time_limit,
+        )  # fmt: skip
+
+    def forces(self, now: Situation) -> Forces:
+        """Solve for the horizon from the present state."""
+        o = self._options
+        ends = now.time + o.step * np.arange(1, o.steps + 1)
+        x_ref = now.path.states(now.time, now.body.com, ends)
+        contacts = np.array([
+            [self.stands(now, foot, end - 0.5 * o.step) for foot in range(4)] for end in ends
+        ], dtype=float)  # fmt: skip
+        arms = self._arms(now, ends, x_ref[:, 3:6])
+        plan = self._mpc.solve(now.body.vector(), x_ref, arms, contacts, now.inertia, o.step)
+        return Forces(plan.forces, o.step, plan.status, plan.iterations)
+
+    def stands(self, now: Situation, foot: int, time: float) -> bool:
+        """As the gait schedules it, and a foot that found the ground early."""
+        return now.stepper.stands(foot, time, now.time)
+
+    def _arms(self, now: Situation, ends: np.ndarray, com: np.ndarray) -> np.ndarray:
+        """Feet relative to the centre of mass in the middle of each step (K, 4, 3) [m]."""
+        velocity = now.path.velocity(now.time, now.body.com)
+        holds = foothold_table(now, velocity)
+        middles = ends - 0.5 * self._options.step
+        feet = [[foot_motion(now, holds, foot, t)[0] for foot in range(4)] for t in middles]
+        return np.array(feet) - com[:, None, :]
+
+
+def convex_mpc(
+    options: ConvexMpcOptions, gait: Gait, speed: float, in_real_time: bool
+) -> CentroidalPlanner:
+    """The planner of a gait at a forward speed [m/s]; lock step knows no time limit."""
+    law = HorizonForces(options, options.time_limit if in_real_time else 0.0)
+    return CentroidalPlanner(options, law, gait, speed)

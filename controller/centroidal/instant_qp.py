@@ -1,0 +1,63 @@
+"""Instant QP: the forces of one instant, on the feet that are measured to be on the ground.
+
+X. Da et al., "Learning a contact-adaptive controller for robust, efficient legged locomotion" (2020);
+Z. Xie et al., "GLiDE" (2021); C. Gehring et al., "Control of dynamic gaits for a quadrupedal robot"
+(2013): a wanted acceleration of the body, and the contact forces that come nearest to it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controller.centroidal.force_qp import ForceQp
+from controller.centroidal.options import BodyFeedback, InstantQpOptions
+from controller.centroidal.planner import CentroidalPlanner, Forces, Situation
+from controller.centroidal.rigid_body import standing_body
+from controller.gaits import Gait
+from robots.a1.constants import GRAVITY
+from robots.state import Array
+
+
+class InstantForces:
+    """The force law of Instant QP."""
+
+    def __init__(self, options: InstantQpOptions, time_limit: float) -> None:
+        """`time_limit` of the QP [s], 0 for none."""
+        self._options = options
+        self._mass = standing_body().mass
+        self._qp = ForceQp(
+            options.friction, options.force_max, weights=options.weights, time_limit=time_limit
+        )
+
+    def forces(self, now: Situation) -> Forces:
+        """Solve for this instant."""
+        wrench = wanted_wrench(self._options.feedback, now, self._mass)
+        contacts = np.array([self.stands(now, foot, now.time) for foot in range(4)], dtype=float)
+        arms = now.body.feet - now.body.com
+        answer = self._qp.solve(wrench, arms, contacts)
+        return Forces(answer.forces[None], self._options.period, answer.status, answer.iterations)
+
+    def stands(self, now: Situation, foot: int, time: float) -> bool:
+        """Scheduled to stand, and now also measured to."""
+        scheduled = now.stepper.stands(foot, time, now.time)
+        return scheduled and (not now.standing[foot] or now.touching[foot] > 0.5)
+
+
+def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
+    """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,)."""
+    x = now.body.vector()
+    target = now.path.states(now.time, now.body.com, np.array([now.time]))[0]
+    target[3:5] = x[3:5]  # the way back to the path is a velocity already
+    error = target - x
+    linear = error[3:6] * feedback.position_kp + error[9:12] * feedback.position_kd
+    angular = error[:3] * feedback.orientation_kp + error[6:9] * feedback.orientation_kd
+    force = mass * (linear + np.array([0.0, 0.0, GRAVITY]))
+    return np.concatenate([force, now.inertia @ angular])
+
+
+def instant_qp(
+    options: InstantQpOptions, gait: Gait, speed: float, in_real_time: bool
+) -> CentroidalPlanner:
+    """The planner of a gait at a forward speed [m/s]; lock step knows no time limit."""
+    law = InstantForces(options, options.time_limit if in_real_time else 0.0)
+    return CentroidalPlanner(options, law, gait, speed)

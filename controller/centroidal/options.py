@@ -1,0 +1,133 @@
+"""Options of the planners that reckon with one rigid body: Convex MPC and Instant QP."""
+
+from __future__ import annotations
+
+import msgspec
+
+from controller.centroidal.force_mpc import ForceMpcWeights
+from controller.centroidal.force_qp import ForceQpWeights
+
+Triple = tuple[float, float, float]
+
+
+def _check_positive(options: msgspec.Struct, names: tuple[str, ...], least: float = 0.0) -> None:
+    for name in names:
+        value = getattr(options, name)
+        if not least < value < float("inf"):
+            raise ValueError(f"{name} is {value}; give a finite number above {least:g}")
+
+
+class SteppingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where feet step, and how they get there.
+
+    Attributes:
+        capture: share of the capture point's offset sqrt(h / g) (v - v_des) that a step takes [-].
+        reach: how far a foothold may lie from its neutral place, forward and sideways [m].
+        inward: how far a foothold may lie on the other leg's side of its neutral place [m].
+        press: depth below the ground that a landing foot aims at [m].
+        early: share of the swing after which a foot that feels the ground stands [-].
+        kp, kd: joint feedback of a swinging leg [N m/rad], [N m s/rad].
+        stance_kp, stance_kd: of a standing leg.
+    """
+
+    capture: float = 1.0
+    reach: tuple[float, float] = (0.25, 0.25)
+    inward: float = 0.12
+    press: float = 0.005
+    early: float = 0.6
+    kp: float = 60.0
+    kd: float = 2.0
+    stance_kp: float = 0.0
+    stance_kd: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number that is out of range."""
+        for name in ("capture", "inward", "press", "kp", "kd", "stance_kp", "stance_kd"):
+            if not 0.0 <= getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} is {getattr(self, name)}; give a finite number >= 0")
+        if not 0.0 < self.early <= 1.0:
+            raise ValueError(f"early is {self.early}; give a share of the swing in (0, 1]")
+
+
+class PathOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the body returns to the commanded path.
+
+    Attributes:
+        return_rate: velocity asked for per distance from the path [1/s].
+        return_speed: most of that velocity [m/s].
+    """
+
+    return_rate: float = 1.0
+    return_speed: float = 0.3
+
+
+class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What both planners share.
+
+    Attributes:
+        period: time between the knots of a plan [s]; in lock step a plan is asked for once a knot.
+        knots: length of a plan; friction: assumed of the ground [-].
+        force_max: on one foot, normal to the ground [N].
+        time_limit: a QP that takes longer is abandoned; 0 for never [s]. In lock step it is not used.
+        stepping: feet; path: the body's way back.
+    """
+
+    period: float = 0.01
+    knots: int = 20
+    friction: float = 0.6
+    force_max: float = 200.0
+    time_limit: float = 0.01
+    stepping: SteppingOptions = SteppingOptions()
+    path: PathOptions = PathOptions()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        _check_positive(self, ("period", "friction", "force_max"))
+        if self.knots < 2:
+            raise ValueError(f"knots is {self.knots}; give 2 or more")
+        if not 0.0 <= self.time_limit < float("inf"):
+            raise ValueError(f"time_limit is {self.time_limit}; give seconds >= 0")
+
+
+class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
+    """Convex MPC (Di Carlo et al. 2018).
+
+    Attributes:
+        steps: of the horizon; step: time of one [s].
+        weights: of the states and forces.
+    """
+
+    steps: int = 10
+    step: float = 0.036
+    weights: ForceMpcWeights = ForceMpcWeights()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        CentroidalOptions.__post_init__(self)
+        _check_positive(self, ("step",))
+        if self.steps < 1:
+            raise ValueError(f"steps is {self.steps}; give 1 or more")
+
+
+class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The acceleration that Instant QP asks of the body, as a PD law.
+
+    Attributes:
+        orientation_kp, position_kp: [1/s^2]; orientation_kd, position_kd: [1/s].
+    """
+
+    orientation_kp: Triple = (200.0, 200.0, 100.0)
+    orientation_kd: Triple = (20.0, 20.0, 20.0)
+    position_kp: Triple = (0.0, 0.0, 100.0)
+    position_kd: Triple = (10.0, 10.0, 20.0)
+
+
+class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
+    """Instant QP: the forces of one instant, on the feet that are measured to stand.
+
+    Attributes:
+        feedback: the acceleration asked for; weights: of the wrench and the forces.
+    """
+
+    feedback: BodyFeedback = BodyFeedback()
+    weights: ForceQpWeights = ForceQpWeights()

@@ -1,0 +1,200 @@
+"""The planner that Convex MPC and Instant QP share: forces on the feet, swing legs, and a Plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.centroidal.body_state import BodyObserver, BodyState
+from controller.centroidal.options import CentroidalOptions
+from controller.centroidal.path import CommandedPath
+from controller.centroidal.plan_knots import FootSchedule, Knots, PlanKnots
+from controller.centroidal.rigid_body import standing_body
+from controller.centroidal.stepping import Stepper
+from controller.gaits import Gait
+from runtime.messages import LineSearch, Plan, StateEstimate
+
+Array = NDArray[np.float64]
+Status = Literal["ok", "time_limit", "failed"]
+
+
+class Situation(NamedTuple):
+    """All that a force law may look at.
+
+    Attributes:
+        time: on the gait's clock [s].
+        body: the robot; inertia: of it in the world (3, 3) [kg m^2].
+        standing: feet that stand now by the schedule, and early ones (4,), 1 or 0.
+        touching: probability of contact that the estimator gives (4,).
+        path: what the body is asked to do; stepper: where feet are and go.
+    """
+
+    time: float
+    body: BodyState
+    inertia: Array
+    standing: Array
+    touching: Array
+    path: CommandedPath
+    stepper: Stepper
+
+
+class Forces(NamedTuple):
+    """What a force law answers.
+
+    Attributes:
+        forces: on each foot in each step, in the world (K, 4, 3) [N]; the last step goes on.
+        step: length of a step [s].
+        status: of the QP; iterations: it took.
+    """
+
+    forces: Array
+    step: float
+    status: Status
+    iterations: int
+
+
+class ForceLaw(Protocol):
+    """Decides on the forces of the standing feet."""
+
+    def forces(self, now: Situation) -> Forces:
+        """Forces from now on."""
+        ...
+
+    def stands(self, now: Situation, foot: int, time: float) -> bool:
+        """Whether a foot shall carry load at `time` [s] of the gait's clock."""
+        ...
+
+
+class CentroidalPlanner:
+    """Plans from a state estimate: `solve(estimate) -> Plan`.
+
+    Time zero of the gait is the first estimate's time, and its clock is the estimates': how long a
+    solve takes changes nothing in the schedule. The plan starts at its estimate.
+    """
+
+    line_search: LineSearch | None = None  # none of these planners searches a line
+
+    def __init__(self, options: CentroidalOptions, law: ForceLaw, gait: Gait, speed: float) -> None:
+        """`law` chooses forces; `gait` at `speed` [m/s] is what the robot is asked to do."""
+        self.options, self.gait, self.law = options, gait, law
+        self.statuses: Counter[str] = Counter()
+        self._speed = speed
+        self._body = standing_body()
+        self._observer = BodyObserver()
+        self._knots = PlanKnots(self._body, options.stepping, options.period)
+        self._stepper = Stepper(options.stepping, gait)
+        self._path: CommandedPath | None = None
+        self._origin = 0.0
+        self._count = 0
+
+    def solve(
+        self,
+        estimate: StateEstimate,
+        lead: float = 0.0,
+        should_stop: Callable[[], bool] | None = None,
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Plan:
+        """Plan from an estimate.
+
+        Args:
+            estimate: the state to plan from.
+            lead, should_stop, on_plan: of the planners' common interface; a QP is too short a
+                matter for them.
+
+        Returns:
+            The plan; "failed" when the estimate is not finite or the QP had no solution, and then
+            nothing should follow it.
+        """
+        q, v = np.array(estimate.q), np.array(estimate.v)
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            return self._plan(estimate, "failed", 0, _still(self.options), None)
+        now = self._situation(estimate, q, v)
+        answer = self.law.forces(now)
+        feet = self._schedule(now, answer)
+        return self._plan(estimate, answer.status, answer.iterations,
+                          self._knots.make(now.body, feet), feet.contacts)  # fmt: skip
+
+    def _situation(self, estimate: StateEstimate, q: Array, v: Array) -> Situation:
+        body = self._observer.observe(q, v)
+        if self._path is None:
+            self._origin = estimate.time
+            self._path = CommandedPath(self.options.path, self.gait, self._speed, body.com)
+        time = estimate.time - self._origin
+        touching = np.array(estimate.contact)
+        standing = self._stepper.observe(time, body.feet, touching)
+        inertia = body.rotation @ self._body.inertia_in_base @ body.rotation.T
+        return Situation(time, body, inertia, standing, touching, self._path, self._stepper)
+
+    def _schedule(self, now: Situation, answer: Forces) -> FootSchedule:
+        """Contacts, forces and foot motions at the knots of the plan."""
+        count, period = self.options.knots, self.options.period
+        contacts, forces = np.zeros((count, 4)), np.zeros((count, 4, 3))
+        motions = np.zeros((3, count + 1, 4, 3))
+        velocity = now.path.velocity(now.time, now.body.com)
+        holds = foothold_table(now, velocity)
+        for k in range(count + 1):
+            time = now.time + k * period
+            step = min(int((k + 0.5) * period / answer.step), len(answer.forces) - 1)
+            for foot in range(4):
+                if k < count and self.law.stands(now, foot, time + 0.5 * period):
+                    contacts[k, foot] = 1.0
+                    forces[k, foot] = answer.forces[step, foot]
+                motions[:, k, foot] = foot_motion(now, holds, foot, time)
+        return FootSchedule(contacts, forces, motions[0], motions[1], motions[2, :count])
+
+    def _plan(
+        self, estimate: StateEstimate, status: Status, iterations: int, knots: Knots,
+        contacts: Array | None,
+    ) -> Plan:  # fmt: skip
+        """The message; numbers that are not finite make it "failed"."""
+        finite = all(np.isfinite(array).all() for array in knots)
+        status = status if finite else "failed"
+        knots = knots if finite else _still(self.options)
+        contacts = np.ones((len(knots.inputs), 4)) if contacts is None else contacts
+        self._count += 1
+        self.statuses[status] += 1
+        return Plan(
+            id=self._count, tick=estimate.tick, time=estimate.time, period=self.options.period,
+            states_q=knots.q, states_v=knots.v, inputs=knots.inputs, gains=knots.gains,
+            contacts=contacts, cost=0.0, iterations=iterations, solve_s=0.0, status=status,
+        )  # fmt: skip
+
+
+def foothold_table(now: Situation, velocity: Array) -> Array:
+    """Where each foot shall land that swings now or within the plan (4, 3) [m]."""
+    holds = np.empty((4, 3))
+    for foot in range(4):
+        wait = touchdown_wait(now, foot)
+        holds[foot] = now.stepper.foothold(foot, now.body, velocity, wait)
+    return holds
+
+
+def touchdown_wait(now: Situation, foot: int) -> float:
+    """Time until a foot lands next [s], by the schedule; a standing foot lifts before that."""
+    gait = now.stepper.gait
+    if gait.duty >= 1.0:
+        return float("inf")
+    cycle = gait.cycle(foot, now.time) + (1 if now.standing[foot] else 0)
+    return gait.lift_off(foot, cycle) + gait.swing_duration - now.time
+
+
+def foot_motion(now: Situation, holds: Array, foot: int, time: float) -> Array:
+    """Position, velocity and acceleration of a foot at `time` (3, 3)."""
+    if not now.stepper.stands(foot, time, now.time):
+        return np.array(now.stepper.swing(foot, time, holds[foot]))
+    landed = time >= now.time + touchdown_wait(now, foot)
+    motion = np.zeros((3, 3))
+    motion[0] = holds[foot] if landed else now.body.feet[foot]
+    return motion
+
+
+def _still(options: CentroidalOptions) -> Knots:
+    """Knots of a plan that must not be followed."""
+    q = np.zeros((options.knots + 1, 19))
+    q[:, 6] = 1.0
+    return Knots(q, np.zeros((options.knots + 1, 18)), np.zeros((options.knots, 12)),
+                 np.zeros((options.knots, 12, 36)))  # fmt: skip
