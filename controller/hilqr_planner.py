@@ -16,7 +16,7 @@ from controller.references.trajectory import ReferenceTrajectory, ReferenceWindo
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
 from robots.a1.models import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
-from runtime.messages import Plan, StateEstimate
+from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
 ShouldStop = Callable[[], bool]
@@ -38,6 +38,10 @@ class HilqrPlanner:
 
     Time zero of the reference is the first estimate's time. Plans start on the reference's own
     knots, so the previous solution is reused by shifting it a whole number of knots.
+
+    Attributes:
+        line_search: costs of all candidates of the last solve; None before the first one and after
+            one that failed.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class HilqrPlanner:
         self._origin: float | None = None
         self._last: Solution | None = None
         self._count = 0
+        self.line_search: LineSearch | None = None
+        self._costs: list[Array] = []
 
     def solve(
         self,
@@ -83,6 +89,7 @@ class HilqrPlanner:
         x0 = self._state_at(estimate, start, lead)
         window = self.reference.window(start, self.options.knots)
         self.model.track(window)
+        self.line_search, self._costs = None, []
         seed = self._seed(x0, start, window)
         if seed is None:
             self._last = None
@@ -93,7 +100,9 @@ class HilqrPlanner:
                 on_plan(self._plan(estimate, best))
             best = solution
         self._last = best
-        return self._plan(estimate, best)
+        plan = self._plan(estimate, best)
+        self.line_search = self._searched(plan)
+        return plan
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
         """x = [q, v] at the knot `start`: the estimate, moved along the last plan."""
@@ -132,6 +141,8 @@ class HilqrPlanner:
         for count, step in enumerate(steps, start=1):
             gains = current.gains if step.gains is None else step.gains
             status = _STATUS.get(step.status, "not_converged")
+            if step.costs is not None:
+                self._costs.append(step.costs)
             yield (current := Solution(seed.start, step.trajectory, gains, count, status))
 
     def _plan(self, estimate: StateEstimate, solution: Solution) -> Plan:
@@ -154,6 +165,12 @@ class HilqrPlanner:
             solve_s=0.0,
             status=solution.status,  # type: ignore[arg-type]
         )
+
+    def _searched(self, plan: Plan) -> LineSearch:
+        """The line searches of this solve; the reference's own policy has step size zero."""
+        step_sizes = np.array([*self.options.step_sizes, 0.0])
+        costs = np.reshape(self._costs, (-1, len(step_sizes)))
+        return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
 
 
 _STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok", "abandoned": "time_limit"}

@@ -15,7 +15,7 @@ import numpy as np
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import Plan, StateEstimate
+from runtime.messages import LineSearch, Plan, StateEstimate
 
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
@@ -25,7 +25,13 @@ Stop = Callable[[], bool]
 
 
 class Planner(Protocol):
-    """Anything that turns estimates into plans."""
+    """Anything that turns estimates into plans.
+
+    Attributes:
+        line_search: of the last solve; None where it searched no line.
+    """
+
+    line_search: LineSearch | None
 
     def solve(
         self,
@@ -75,6 +81,7 @@ def run(
     stop: Stop,
     time_limit: float = 0.0,
     subscribers: int = 0,
+    searches: Publisher[LineSearch] | None = None,
 ) -> dict[str, Any]:
     """Plan until `stop()`.
 
@@ -83,7 +90,7 @@ def run(
     better trajectory is published at once, and a solve is abandoned after `time_limit` [s].
 
     An exception from the planner is counted and logged once; the plan of that solve says "failed",
-    which no tracker follows.
+    which no tracker follows. Line searches go to `searches`, each after its plan.
 
     Returns:
         The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames.
@@ -110,8 +117,16 @@ def run(
             plan = no_plan(estimate)
         statuses[plan.status] += 1
         plans.send(plan)
+        if searches is not None:
+            _send_search(planner.line_search, plan, searches)
     counts = {"errors": errors, "undecodable": estimates.undecodable}
     return {**times.report(), "statuses": dict(statuses), **counts}
+
+
+def _send_search(search: LineSearch | None, plan: Plan, searches: Publisher[LineSearch]) -> None:
+    """Publish the line search of this plan; one left from before an exception is not its own."""
+    if search is not None and search.tick == plan.tick:
+        searches.send(search)
 
 
 def no_plan(estimate: StateEstimate) -> Plan:

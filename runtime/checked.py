@@ -1,5 +1,6 @@
 """Messages that check the shapes of their arrays and their status words when they are made."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -9,25 +10,41 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 FLOAT64 = np.dtype("<f8")
-KNOT_OFFSETS = {"N": 0, "N+1": 1}
 
 
 class Shape:
-    """Shape of an array field: integers, or "N" and "N+1" where a size varies with the message."""
+    """Shape of an array field: integers, or words like "N" and "N+1" where a size varies.
+
+    One letter stands for one number within a message.
+    """
 
     def __init__(self, *sizes: int | str) -> None:
         self.sizes = sizes
+        self._parts = tuple((s, 0) if isinstance(s, int) else _letter(s) for s in sizes)
 
-    def at(self, knots: int) -> tuple[int, ...]:
-        """The shape for `N = knots`."""
-        return tuple(s if isinstance(s, int) else knots + KNOT_OFFSETS[s] for s in self.sizes)
+    @property
+    def varies(self) -> bool:
+        """Whether a size is a letter's."""
+        return any(isinstance(size, str) for size in self.sizes)
 
-    def knots(self, shape: tuple[int, ...]) -> int:
-        """The N of an array of this `shape`, 0 where it does not tell."""
-        for size, actual in zip(self.sizes, shape, strict=False):
-            if isinstance(size, str):
-                return actual - KNOT_OFFSETS[size]
-        return 0
+    def at(self, numbers: Mapping[str, int]) -> tuple[int, ...]:
+        """The shape when each letter is its number, 0 where it has none."""
+        return tuple(
+            part if isinstance(part, int) else numbers.get(part, 0) + offset
+            for part, offset in self._parts
+        )
+
+    def learn(self, shape: tuple[int, ...], numbers: dict[str, int]) -> None:
+        """Add the numbers of letters that an array of this `shape` is the first to tell."""
+        for (part, offset), actual in zip(self._parts, shape, strict=False):
+            if isinstance(part, str):
+                numbers.setdefault(part, actual - offset)
+
+
+def _letter(size: str) -> tuple[str, int]:
+    """Letter and offset of a word such as "N+1"."""
+    letter, _, offset = size.partition("+")
+    return letter, int(offset or 0)
 
 
 class Layout(NamedTuple):
@@ -51,11 +68,10 @@ class Message(
         fixed, varying, words = layout(type(self))
         for name, shape in fixed:
             _check_array(self, name, shape)
-        if varying:
-            name, first = varying[0]
-            knots = first.knots(np.shape(getattr(self, name)))
-            for name, varying_shape in varying:
-                _check_array(self, name, varying_shape.at(knots))
+        numbers: dict[str, int] = {}
+        for name, varying_shape in varying:
+            varying_shape.learn(np.shape(getattr(self, name)), numbers)
+            _check_array(self, name, varying_shape.at(numbers))
         for name, accepted in words:
             if getattr(self, name) not in accepted:
                 found = getattr(self, name)
@@ -89,7 +105,7 @@ def layout(kind: type[Message]) -> Layout:
             words.append((name, get_args(hint)))
         elif get_origin(hint) is Annotated and isinstance(get_args(hint)[1], Shape):
             shape = get_args(hint)[1]
-            if any(isinstance(size, str) for size in shape.sizes):
+            if shape.varies:
                 varying.append((name, shape))
             else:
                 fixed.append((name, shape.sizes))

@@ -12,6 +12,7 @@ from runtime.wire import DecodeError, decode, encode
 __all__ = [
     "DecodeError",
     "GroundTruth",
+    "LineSearch",
     "Message",
     "MotorCommand",
     "Plan",
@@ -69,6 +70,19 @@ class Plan(Message, frozen=True):
     iterations: int
     solve_s: float  # [s]
     status: Literal["ok", "time_limit", "not_converged", "failed"]
+
+
+class LineSearch(Message, frozen=True):
+    """What the candidates of a plan's forward passes cost, I passes with C candidates each.
+
+    A pass that accepted a candidate took the least cost of its row. An iteration that searched no
+    line, because it was at the optimum or out of time, has no row.
+    """
+
+    tick: int  # of the estimate that the plan starts from
+    time: float  # of the plan's knot 0 [s]
+    step_sizes: Annotated[Array, Shape("C")]  # of the feed-forward; 0 is the reference's own policy
+    costs: Annotated[Array, Shape("I", "C")]  # inf where the candidate diverged
 
 
 class MotorCommand(Message, frozen=True):

@@ -3,7 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from runtime.messages import GroundTruth, MotorCommand, Plan, SensorReading, StateEstimate
+from runtime.messages import (
+    GroundTruth,
+    LineSearch,
+    MotorCommand,
+    Plan,
+    SensorReading,
+    StateEstimate,
+)
 from runtime.wire import MessageT
 
 
@@ -23,6 +30,7 @@ STATE_ESTIMATE = Topic("state_estimate", StateEstimate, 1000.0, 0.010)
 PLAN = Topic("plan", Plan, 100.0, 0.200)  # the rate it has in lock step; in real time, as it solves
 MOTOR_COMMAND = Topic("motor_command", MotorCommand, 1000.0, 0.010)
 GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
+LINE_SEARCH = Topic("line_search", LineSearch, 100.0, 0.200)  # after each plan that searched
 
 TOPICS: tuple[Topic[Any], ...] = (
     SIMULATED_READING,
@@ -31,4 +39,5 @@ TOPICS: tuple[Topic[Any], ...] = (
     PLAN,
     MOTOR_COMMAND,
     GROUND_TRUTH,
+    LINE_SEARCH,  # the last, so that the others keep their tcp ports
 )

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from runtime.messages import GroundTruth, MotorCommand, Plan, StateEstimate
+from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
 from saltus import assembly
 from saltus.configuration import LaunchConfig
 from saltus.metrics import RunMetrics
@@ -14,12 +14,16 @@ AFTER_FALL_S = SimulationNodeOptions().after_fall_s  # as the simulation's proce
 
 
 class Tick(NamedTuple):
-    """What happened in one tick; `plan` is None between planning ticks."""
+    """What happened in one tick; `plan` and `search` are None between planning ticks.
+
+    `search` is also None where the planner searched no line.
+    """
 
     truth: GroundTruth
     estimate: StateEstimate
     plan: Plan | None
     command: MotorCommand
+    search: LineSearch | None = None
 
 
 class LockStep:
@@ -54,11 +58,12 @@ class LockStep:
         truth, reading = simulation.truth(), simulation.reading()
         estimate = self.estimator.update(reading)
         plan = self._solve(estimate) if simulation.tick % self._plan_every == 0 else None
+        search = None if plan is None else self.planner.line_search
         command = self.tracker.command(estimate, plan, simulation.time, reading)
         simulation.advance(command)
         self.metrics.add_truth(truth)
         self.metrics.add_estimate(estimate)
-        return Tick(truth, estimate, plan, command)
+        return Tick(truth, estimate, plan, command, search)
 
     def run(self, on_tick: Callable[[Tick], Any] | None = None) -> RunMetrics:
         """Run for the configured duration, or until half a second after a fall."""

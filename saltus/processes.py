@@ -22,7 +22,7 @@ from runtime.bus import Bus, Publisher, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
 from runtime.signals import StopFlag
-from runtime.topics import PLAN, SENSOR_READING, STATE_ESTIMATE
+from runtime.topics import LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PLANNER_GONE, die_with_parent
@@ -83,12 +83,15 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
     with open_bus() as bus:
-        plans = bus.publisher(PLAN)
+        plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
         estimates = bus.subscriber(STATE_ESTIMATE)
         _await(plans, RECORDER + 1, stop)
+        _await(searches, RECORDER, stop)
         every = assembly.plan_every_ticks(config)
         limit = config.hilqr.realtime.time_limit
-        return planner_node.run(core, estimates, plans, clock, every, stop, limit)
+        return planner_node.run(
+            core, estimates, plans, clock, every, stop, limit, searches=searches
+        )
 
 
 def estimator(

@@ -40,6 +40,7 @@ class Iteration(NamedTuple):
     expected_change: float  # of the cost at that step size, (5.19); at one when none was accepted
     actual_change: float  # of the cost
     mu: float  # damping of the backward pass
+    costs: Array | None = None  # (C,) of all candidates, inf where invalid; None: no line search
 
     @property
     def ratio(self) -> float:
@@ -198,11 +199,11 @@ class Hilqr:
         if extra is not None:
             policies = policies.join(extra)
         rollouts = self.model.roll_out(x0, policies)
-        best = rollouts.best()
+        costs, best = rollouts.valid_costs(), rollouts.best()
         actual = 0.0 if best is None else float(rollouts.cost[best]) - trajectory.cost
         if best is None or not self._acceptable(best, actual, backward):
             self.regularisation.increase()
-            return _unchanged("rejected", trajectory, backward, mu)
+            return _unchanged("rejected", trajectory, backward, mu)._replace(costs=costs)
         self.regularisation.decrease()
         step_size = float(policies.step_size[best])
         own = best < len(self._step_sizes)
@@ -210,7 +211,7 @@ class Hilqr:
         gains = policies.gains[policies.policy_index[best]]
         accepted = rollouts.select(best)
         return Iteration(
-            "improved", accepted, gains, backward, best, step_size, expected, actual, mu
+            "improved", accepted, gains, backward, best, step_size, expected, actual, mu, costs
         )
 
     def _acceptable(self, candidate: int, actual: float, backward: Backward) -> bool:

@@ -118,9 +118,13 @@ class Rollouts(NamedTuple):
             None if self.aux is None else self.aux[candidate],
         )
 
+    def valid_costs(self) -> Array:
+        """Cost of each candidate (C,), inf where it is not valid and finite."""
+        return np.where(self.ok & np.isfinite(self.cost), self.cost, np.inf)
+
     def best(self) -> int | None:
         """Index of the cheapest valid candidate; None when no candidate is valid and finite."""
-        cost = np.where(self.ok & np.isfinite(self.cost), self.cost, np.inf)
+        cost = self.valid_costs()
         index = int(np.argmin(cost))
         return index if np.isfinite(cost[index]) else None
 

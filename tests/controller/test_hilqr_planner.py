@@ -89,3 +89,31 @@ def test_reference_gains_pull_back(planner):
     own = gains[:, range(12), range(6, 18)]
     assert (own[-loop:] < 0.0).mean() > 0.95
     assert np.isfinite(gains).all()
+
+
+@pytest.mark.parametrize("push", [0.0, 0.4, -0.4])
+def test_the_line_search_explains_the_cost_of_the_plan(push):
+    """The plan costs what the cheapest candidate does, or the seed where none was better."""
+    planner, other = make_planner(), make_planner()
+    assert planner.line_search is None
+    seed = other.solve(estimate(other, 0, push), should_stop=lambda: True)
+    plan = planner.solve(estimate(planner, 0, push))
+    search = planner.line_search
+    assert search is not None and (search.tick, search.time) == (plan.tick, plan.time)
+    assert tuple(search.step_sizes) == (*OPTIONS.step_sizes, 0.0)
+    assert search.costs.shape[1] == len(search.step_sizes)
+    assert 0 < len(search.costs) <= OPTIONS.iterations
+    assert plan.cost == min(seed.cost, search.costs.min())
+
+
+def test_a_solve_that_searched_no_line_says_so(planner):
+    planner.solve(estimate(planner, 8), should_stop=lambda: True)
+    search = planner.line_search
+    assert search is not None and search.costs.shape == (0, len(OPTIONS.step_sizes) + 1)
+    bad = estimate(planner, 9)
+    planner.solve(
+        StateEstimate(
+            tick=90, time=0.09, q=np.full(19, np.nan), v=bad.v, contact=bad.contact, status="ok"
+        )
+    )
+    assert planner.line_search is None

@@ -1,11 +1,12 @@
-"""The planner's loop: one plan per asked tick in lock step, and a planner that raises."""
+"""The planner's loop: one plan per asked tick, line searches beside, a planner that raises."""
 
 import numpy as np
+import pytest
 
 from controller import planner_node
 from controller.planner_node import no_plan
 from runtime.clock import PausedClock
-from runtime.messages import StateEstimate
+from runtime.messages import LineSearch, StateEstimate
 
 
 def estimate(tick):
@@ -42,12 +43,27 @@ class Plans:
 
 
 class Planner:
-    """Raises at tick 10, otherwise gives a plan of its tick."""
+    """Raises at tick 10, otherwise gives a plan of its tick, and a line search at tick 0."""
+
+    line_search: LineSearch | None = None
 
     def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
         if estimate.tick == 10:
             raise FloatingPointError("tick 10")
+        self.line_search = search(estimate.tick) if estimate.tick == 0 else None
         return no_plan(estimate)
+
+
+class LatePlanner(Planner):
+    """Keeps its first line search, as one that raises before it has forgotten it would."""
+
+    def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
+        self.line_search = self.line_search or search(estimate.tick)
+        return no_plan(estimate)
+
+
+def search(tick):
+    return LineSearch(tick=tick, time=1e-3 * tick, step_sizes=np.ones(1), costs=np.ones((1, 1)))
 
 
 def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
@@ -56,3 +72,11 @@ def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
     assert [plan.tick for plan in plans.sent] == [0, 10, 20]
     assert report["errors"] == 1 and report["solves"] == 2
     assert plans.sent[1].status == "failed" and "tick 10" in caplog.text
+
+
+@pytest.mark.parametrize("planner", [Planner(), LatePlanner()])
+def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(planner):
+    plans, searches = Plans(), Plans()
+    clock = PausedClock(1e-3)
+    planner_node.run(planner, Estimates(), plans, clock, 10, plans.full, searches=searches)
+    assert searches.sent == [search(0)] and len(plans.sent) == 3

@@ -234,3 +234,24 @@ def test_results_repeat_bit_for_bit():
     runs = [Hilqr(model).solve(model.x0, model.seed()) for _ in range(2)]
     np.testing.assert_array_equal(runs[0].trajectory.inputs, runs[1].trajectory.inputs)
     np.testing.assert_array_equal(runs[0].gains, runs[1].gains)
+
+
+@pytest.mark.parametrize("poison", [False, True])
+def test_costs_of_all_candidates_are_told_and_the_least_is_the_accepted_one(poison):
+    """Infinite where a candidate is invalid; a step that searched no line tells none."""
+    model = Pendulum()
+    model.poison = poison
+    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.7, 0.5, 0.1)))
+    trajectory = solver.start(model.x0, model.seed(step_sizes=(0.0,)))
+    searched = 0
+    for step in solver.iterations(model.x0, trajectory, model.seed((0.3,))):
+        if step.costs is None:
+            assert step.status == "converged"
+            continue
+        searched += 1
+        assert step.costs.shape == (5,)
+        assert np.isinf(step.costs[:2]).all() == poison
+        if step.status == "improved":
+            assert step.trajectory.cost == step.costs.min() == step.costs[step.candidate]
+            assert step.trajectory.cost - step.actual_change > step.trajectory.cost
+    assert searched > 3

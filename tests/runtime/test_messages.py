@@ -11,6 +11,7 @@ from runtime.checked import layout
 from runtime.messages import (
     DecodeError,
     GroundTruth,
+    LineSearch,
     Message,
     MotorCommand,
     Plan,
@@ -20,7 +21,7 @@ from runtime.messages import (
     encode,
 )
 
-KINDS = [SensorReading, StateEstimate, Plan, MotorCommand, GroundTruth]
+KINDS = [SensorReading, StateEstimate, Plan, LineSearch, MotorCommand, GroundTruth]
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 FLOATS = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -33,9 +34,9 @@ def floats(shape):
 def messages(draw, kind):
     """Any message of `kind`, NaN and infinities included."""
     fixed, varying, words = layout(kind)
-    knots = draw(st.integers(0, 3))
+    numbers = {letter: draw(st.integers(0, 3)) for letter in "NIC"}
     fields = {name: draw(floats(shape)) for name, shape in fixed}
-    fields |= {name: draw(floats(shape.at(knots))) for name, shape in varying}
+    fields |= {name: draw(floats(shape.at(numbers))) for name, shape in varying}
     fields |= {name: draw(st.sampled_from(accepted)) for name, accepted in words}
     scalars = {int: INTEGERS, float: FLOATS, bool: st.booleans()}
     for name, hint in kind.__annotations__.items():
@@ -124,6 +125,19 @@ def test_the_knots_of_a_plan_agree():
         ValueError, match=r"Plan\.gains: .*\(3, 12, 36\), got float64 \(4, 12, 36\)"
     ):
         Plan(gains=np.zeros((4, 12, 36)), **arrays, **rest)
+
+
+def test_every_pass_of_a_line_search_has_as_many_candidates():
+    """Passes may be none; each row has one cost for each step size, infinite where it diverged."""
+    none = LineSearch(tick=0, time=0.0, step_sizes=np.zeros(3), costs=np.zeros((0, 3)))
+    assert decode(LineSearch, encode(none)).costs.shape == (0, 3)
+    costs = np.array([[1.0, np.inf], [0.5, 0.7], [0.4, np.inf]])
+    search = LineSearch(tick=4, time=0.1, step_sizes=np.array([1.0, 0.0]), costs=costs)
+    assert decode(LineSearch, encode(search)) == search
+    with pytest.raises(ValueError, match=r"LineSearch\.costs: .*\(3, 2\), got float64 \(3, 4\)"):
+        LineSearch(tick=0, time=0.0, step_sizes=np.zeros(2), costs=np.zeros((3, 4)))
+    with pytest.raises(ValueError, match=r"LineSearch\.step_sizes: expected .* shape \(1,\)"):
+        LineSearch(tick=0, time=0.0, step_sizes=np.zeros((1, 2)), costs=np.zeros((3, 2)))
 
 
 def edited(**changes):

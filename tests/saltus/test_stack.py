@@ -12,11 +12,12 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
+from runtime.messages import LineSearch
 from runtime.recording import read_recording
 from runtime.topics import PLAN
 from saltus.cli import run
 from saltus.configuration import load_launch
-from saltus.lockstep import LockStep
+from saltus.lockstep import LockStep, Tick
 
 ROOT = Path(__file__).parents[2]
 PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
@@ -70,15 +71,20 @@ def test_processes_in_lock_step_compute_what_one_process_computes(tmp_path):
     summary = json.loads(out.splitlines()[-1])
     truths: dict[int, list[float]] = {}
     one = LockStep(load_launch("stand", [PUSH], duration=0.3))
-    metrics = one.run(lambda tick: truths.update({tick.truth.tick: tick.truth.q.tolist()}))
+    searches: dict[int, LineSearch] = {}
 
-    recorded = {
-        message.tick: message.q.tolist()
-        for topic, message in read_recording(tmp_path / "run" / "run.mcap")
-        if topic == "ground_truth"
-    }
+    def keep(tick: Tick) -> None:
+        truths[tick.truth.tick] = tick.truth.q.tolist()
+        searches.update({tick.truth.tick: tick.search} if tick.search else {})
+
+    metrics = one.run(keep)
+    messages = list(read_recording(tmp_path / "run" / "run.mcap"))
+    recorded = {m.tick: m.q.tolist() for topic, m in messages if topic == "ground_truth"}
     assert summary["simulated_s"] == 0.3 and not summary["fell"]
     assert {tick: recorded[tick] for tick in truths} == truths  # to the last bit
+    assert list(searches) == list(range(0, 300, 10))
+    told = {m.tick: m for topic, m in messages if topic == "line_search"}
+    assert {tick: told[tick] for tick in searches} == searches
     assert summary["max_lateral_deviation_m"] == metrics.max_lateral_deviation > 0.005
     assert set(summary) == {
         "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
