@@ -73,14 +73,26 @@ class Gait:
         Raises:
             ValueError: for an unknown foot or phase, or a gait that never lifts a foot.
         """
+        self._check_phase(foot, phase)
+        time = self.lift_off(FOOT_NAMES.index(foot), cycle)
+        return time if phase == "swing" else time + self.swing_duration
+
+    def phase_duration(self, foot: str, phase: str) -> float:
+        """Length of a phase of a foot [s]; all feet of a gait swing equally long.
+
+        Raises:
+            ValueError: for an unknown foot or phase, or a gait that never lifts a foot.
+        """
+        self._check_phase(foot, phase)
+        return self.swing_duration if phase == "swing" else self.duty * self.period
+
+    def _check_phase(self, foot: str, phase: str) -> None:
         if foot not in FOOT_NAMES:
             raise ValueError(f"unknown foot {foot!r}: choose one of {', '.join(FOOT_NAMES)}")
         if phase not in PHASES:
             raise ValueError(f"unknown phase {phase!r}: choose one of {', '.join(PHASES)}")
         if self.duty >= 1.0:
             raise ValueError(f"reference {self.name!r} never lifts a foot: give `at` in seconds")
-        time = self.lift_off(FOOT_NAMES.index(foot), cycle)
-        return time if phase == "swing" else time + self.swing_duration
 
     def distance(self, time: float, speed: float) -> float:
         """Distance that the base has come along x at `time` [m], for a speed command [m/s].

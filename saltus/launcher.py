@@ -37,12 +37,14 @@ class Outcome(NamedTuple):
         deaths: processes that ended although nobody asked them to.
         completed: the run came to its end, be it a fall.
         interrupted: the user asked it to stop.
+        reports: the counters of each process; empty for one that died.
     """
 
     summary: dict[str, Any]
     deaths: list[Death]
     completed: bool
     interrupted: bool
+    reports: dict[str, dict[str, Any]]
 
     @property
     def ok(self) -> bool:
@@ -88,7 +90,7 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         # In real time truth is published too seldom to show a short touch of the ground.
         metrics.fell |= reports["simulation"].get("fell", False)
         summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
-        outcome = Outcome(summary, supervisor.deaths, run.completed, stop())
+        outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
         deaths = [death._asdict() for death in outcome.deaths]
         extra = {"completed": outcome.completed, "deaths": deaths, "processes": reports}
         folder.write_summary(summary | extra)

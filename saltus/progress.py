@@ -10,11 +10,13 @@ LINE_EVERY_S = 5.0
 
 
 class RunProgress:
-    """Shows how far a run has come; a context manager."""
+    """Shows how far a run has come; a context manager. Inside another one it shows nothing."""
+
+    _shown = False  # whether one is being shown in this process
 
     def __init__(self, total: float, unit: str) -> None:
         """``total`` in ``unit``, such as 6.0 and ``s simulated``."""
-        self._total, self._unit = total, unit
+        self._total, self._unit, self._mine = total, unit, False
         self._last_line = time.monotonic()
         self._bar = Progress(
             BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
@@ -25,6 +27,8 @@ class RunProgress:
 
     def show(self, done: float, what: str) -> None:
         """Say that ``done`` of the total is done, and ``what`` besides."""
+        if not self._mine:
+            return
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, description=what)
         elif time.monotonic() - self._last_line > LINE_EVERY_S:
@@ -32,10 +36,15 @@ class RunProgress:
             say(f"{done:.4g}/{self._total:.4g} {self._unit}  {what}")
 
     def __enter__(self) -> "RunProgress":
-        if self._bar is not None:
-            self._bar.start()
+        self._mine = not RunProgress._shown
+        if self._mine:
+            RunProgress._shown = True
+            if self._bar is not None:
+                self._bar.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._mine:
+            RunProgress._shown = False
+            if self._bar is not None:
+                self._bar.stop()

@@ -23,28 +23,42 @@ def _check_one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
 
 
 class PhaseInstant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The start of one foot's swing or stance in one gait cycle (cycles count from 0)."""
+    """An instant in one foot's swing or stance in one gait cycle.
+
+    Attributes:
+        foot: FR, FL, RR or RL.
+        phase: swing or stance.
+        cycle: stride, counted from 0.
+        share: part of the phase that has gone by, in [0, 1): 0.5 is the middle of a swing.
+    """
 
     foot: str
     phase: str
     cycle: int
+    share: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a foot or phase that is none, or a cycle before the first."""
+        """Raise ValueError for a foot or phase that is none, a cycle or a share out of range."""
         _check_one_of("foot", self.foot, FEET)
         _check_one_of("phase", self.phase, PHASES)
         if self.cycle < 0:
             raise ValueError(f"cycle is {self.cycle}; cycles count from 0")
+        if not 0.0 <= self.share < 1.0:
+            raise ValueError(f"share is {self.share}; give a part of the phase in [0, 1)")
 
 
 Instant = float | PhaseInstant
 
 
 class GaitClock(Protocol):
-    """Knows when phases begin; the controller's gait schedule answers this."""
+    """Knows when phases begin and how long they last; the controller's gait answers this."""
 
     def phase_start(self, foot: str, phase: str, cycle: int) -> float:
         """Start [simulated s] of `phase` of `foot` in gait cycle `cycle`."""
+        ...
+
+    def phase_duration(self, foot: str, phase: str) -> float:
+        """Length of `phase` of `foot` [s]."""
         ...
 
 
@@ -125,4 +139,6 @@ def start_time(event: Perturbation, gait: GaitClock | None) -> float:
         return event.at
     if gait is None:
         raise ValueError("at: {foot, phase, cycle} needs a gait with swings; give seconds instead")
-    return gait.phase_start(event.at.foot, event.at.phase, event.at.cycle)
+    at = event.at
+    start = gait.phase_start(at.foot, at.phase, at.cycle)
+    return start + at.share * gait.phase_duration(at.foot, at.phase)

@@ -1,21 +1,25 @@
-"""Reading perturbation suites and lists of events, with one clear line for each mistake."""
+"""Perturbation suites: groups of trials, read from YAML, with one clear line for each mistake."""
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
-from sim_bridge.perturbations import KINDS, Perturbation
+from sim_bridge.event_lists import (
+    SuiteError,
+    check_keys,
+    convert,
+    keys_of,
+    parse_events,
+    parse_trials,
+)
+from sim_bridge.perturbations import Perturbation
 
-Parsed = TypeVar("Parsed")
+__all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
 
-class SuiteError(ValueError):
-    """A suite or list of events that cannot be used; the message is one line that says why."""
-
-
-class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of trials, each one run with one perturbation.
+class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Trials that differ in their one perturbation and in their seed only.
 
     Attributes:
         reference: what the robot is asked to do (stand, walk, trot, ...).
@@ -23,6 +27,10 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         trials: one event per trial.
         command: what the reference takes, such as velocity_x [m/s].
         input_delay: time between command and motor [s].
+        simulation: options of the simulated robot and its world.
+        seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
+        reference_from: where the reference of a gait comes from; None leaves that to the launch.
+        name: how a reader finds it; empty for a suite without groups.
     """
 
     reference: str
@@ -30,18 +38,26 @@ class Suite(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trials: tuple[Perturbation, ...]
     command: dict[str, float] = {}
     input_delay: float = 0.0
+    simulation: dict[str, Any] = {}
+    seeds: int = 1
+    reference_from: str | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for times out of range or a suite without trials."""
+        """Raise ValueError for numbers out of range and for options given twice."""
         if not 0.0 < self.duration < float("inf"):
             raise ValueError(f"duration is {self.duration}; give seconds > 0")
         if not 0.0 <= self.input_delay < float("inf"):
             raise ValueError(f"input_delay is {self.input_delay}; give seconds >= 0")
-        if not self.trials:
-            raise ValueError("trials is empty; give at least one event")
+        if self.seeds < 1:
+            raise ValueError(f"seeds is {self.seeds}; give 1 or more")
+        if self.seeds > 1 and "seed" in self.simulation:
+            raise ValueError("give seeds or simulation.seed, not both")
+        if self.input_delay > 0.0 and "input_delay" in self.simulation:
+            raise ValueError("give input_delay or simulation.input_delay, not both")
 
 
-def read_suite(path: Path) -> Suite:
+def read_suite(path: Path) -> tuple[Group, ...]:
     """Read a suite from a YAML file.
 
     Raises:
@@ -57,58 +73,56 @@ def read_suite(path: Path) -> Suite:
         raise SuiteError(f"{path}: {error}") from error
 
 
-def parse_suite(text: str | bytes) -> Suite:
-    """Parse a suite from YAML text.
+def parse_suite(text: str | bytes) -> tuple[Group, ...]:
+    """Parse a suite from YAML text: its groups, or its trials as one group without a name.
+
+    A group takes every key that it does not set from the top of the suite; `command` and
+    `simulation` key by key.
 
     Raises:
         SuiteError: the text is not YAML or not a suite.
     """
+    accepted = (*keys_of(Group)[:-1], "groups")
     try:
         data = msgspec.yaml.decode(text)
     except msgspec.DecodeError as error:
         raise SuiteError(f"not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(data, dict):
-        raise SuiteError(f"a suite is a mapping with the keys {', '.join(_keys(Suite))}")
-    _check_keys("", data, _keys(Suite))
-    _check_events(data.get("trials"))
-    return _convert(data, Suite)
+        raise SuiteError(f"a suite is a mapping with the keys {', '.join(accepted)}")
+    check_keys("", data, accepted)
+    if "groups" not in data:
+        return (_group(data),)
+    shared = {key: value for key, value in data.items() if key != "groups"}
+    return _groups(shared, data["groups"])
 
 
-def parse_events(data: Any) -> tuple[Perturbation, ...]:
-    """Turn a list of plain mappings (from a launch file) into the events of one run.
-
-    Raises:
-        SuiteError: an entry is not an event.
-    """
-    if not isinstance(data, list):
-        raise SuiteError("perturbations: give a list of events")
-    _check_events(data)
-    return _convert(data, tuple[Perturbation, ...])
-
-
-def _convert(data: Any, kind: type[Parsed]) -> Parsed:
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        raise SuiteError(str(error).replace("$.", "").replace("`$[", "`[")) from error
+def _groups(shared: dict[str, Any], entries: Any) -> tuple[Group, ...]:
+    if not isinstance(entries, list) or not entries:
+        raise SuiteError("groups: give a list of mappings, each with a name")
+    groups: dict[str, Group] = {}
+    for index, entry in enumerate(entries):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if not isinstance(name, str) or not name or name in groups:
+            raise SuiteError(f"group {index}: give a mapping with a name of its own")
+        check_keys(f"group {name!r}: ", entry, keys_of(Group))
+        try:
+            groups[name] = _group(_merged(shared, entry))
+        except SuiteError as error:
+            raise SuiteError(f"group {name!r}: {error}") from error
+    return tuple(groups.values())
 
 
-def _check_events(events: Any) -> None:
-    """Name the accepted kinds and keys, which the parser alone would not."""
-    for index, event in enumerate(events if isinstance(events, list) else []):
-        if not isinstance(event, dict):
-            raise SuiteError(f"event {index} is {event!r}; give a mapping with a kind")
-        if str(event.get("kind")) not in KINDS:
-            wrong = f"unknown kind {event['kind']!r}" if "kind" in event else "no kind"
-            raise SuiteError(f"event {index}: {wrong}; accepted: {', '.join(KINDS)}")
-        _check_keys(f"event {index}: ", event, ("kind", *_keys(KINDS[event["kind"]])))
+def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    merged = shared | own
+    for key in ("command", "simulation"):
+        if isinstance(shared.get(key), dict) and isinstance(own.get(key), dict):
+            merged[key] = shared[key] | own[key]
+    return merged
 
 
-def _keys(kind: type[msgspec.Struct]) -> tuple[str, ...]:
-    return kind.__struct_encode_fields__
-
-
-def _check_keys(where: str, data: dict[Any, Any], accepted: tuple[str, ...]) -> None:
-    unknown = [key for key in data if key not in accepted]
-    if unknown:
-        raise SuiteError(f"{where}unknown key {unknown[0]!r}; accepted: {', '.join(accepted)}")
+def _group(data: dict[str, Any]) -> Group:
+    """One group of plain keys."""
+    if "trials" not in data:
+        return convert(data, Group)  # refused, naming a key that is missing
+    trials = parse_trials(data["trials"])
+    return msgspec.structs.replace(convert(data | {"trials": []}, Group), trials=trials)

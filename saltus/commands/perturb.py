@@ -1,49 +1,85 @@
 """``saltus perturb``: run a suite of scripted pushes."""
 
-from typing import Annotated
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saltus.commands.common import JsonOption
+from saltus.blas_threads import use_one_thread
+from saltus.commands.common import INTERRUPTED, JsonOption
 from saltus.commands.launch import Mode
-from saltus.console import print_json, print_table
+from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
 
-BUILT = ("hilqr",)
-PLANNED = ("convex_mpc", "instant_qp", "all")
+if TYPE_CHECKING:
+    from saltus.sweep.sweep import SweepResult
 
 
 def perturb(
     suite: Annotated[str, typer.Argument(help="A name in config/, or a YAML file.")],
-    controller: Annotated[str, typer.Option(help="Which planner.")] = "hilqr",
+    controller: Annotated[str, typer.Option(help="Which planner, or all of them.")] = "hilqr",
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Trials run at the same time (paused only).")
-    ] = 1,
+        int | None, typer.Option(min=1, help="Trials at the same time [all cores; paused only].")
+    ] = None,
+    backend: Annotated[str, typer.Option(help="Of joblib: loky, dask, ray, ...")] = "loky",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask [starts one here].")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep results here, or go on with them.")
+    ] = None,
+    trial: Annotated[list[int] | None, typer.Option(help="Only the trial of this number.")] = None,
+    group: Annotated[list[str] | None, typer.Option(help="Only trials of this group.")] = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Push the simulated robot, once per trial of a suite, and count how often it stays up."""
-    check_controller(controller)
-    if mode is Mode.REALTIME and jobs > 1:
+    if mode is Mode.REALTIME and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time need the machine for themselves; give 1")
-    from saltus.perturbation_suite import run_suite  # the numeric stack takes a second to load
+    if mode is Mode.REALTIME and backend != "loky":
+        raise BadRequest("--backend: trials in real time run here, one after another; leave it out")
+    use_one_thread()
+    from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
-    result = run_suite(suite, controller, mode.value, jobs)
-    if json:
-        print_json({"rows": result.rows, "summary": result.summary})
-    else:
-        print_table(f"perturb {suite}", result.rows)
-        print_table("summary", result.summary)
-    return 0
+    result = run_sweep(SweepRequest(
+        suite, planners(controller), mode.value, jobs, backend, scheduler, output,
+        tuple(trial or ()), tuple(group or ()), tuple(assignments or ()),
+    ))  # fmt: skip
+    _print(result, suite, json)
+    if result.interrupted:
+        return INTERRUPTED
+    return 1 if result.missing else 0
 
 
-def check_controller(name: str) -> None:
-    """Refuse controllers that are not built.
+def planners(name: str) -> tuple[str, ...]:
+    """The planners that a user's word stands for.
 
     Raises:
-        BadRequest: naming those that are.
+        BadRequest: there is none of this name; the message says which there are.
     """
-    if name in PLANNED:
-        raise BadRequest(f"--controller {name} is not built yet; accepted: {', '.join(BUILT)}")
-    if name not in BUILT:
-        raise BadRequest(f"--controller {name!r} is unknown; accepted: {', '.join(BUILT)}")
+    from saltus.configuration import PLANNERS
+
+    if name == "all":
+        return PLANNERS
+    if name not in PLANNERS:
+        accepted = ", ".join((*PLANNERS, "all"))
+        raise BadRequest(f"--controller {name!r} is unknown; accepted: {accepted}")
+    return (name,)
+
+
+def _print(result: "SweepResult", suite: str, json: bool) -> None:
+    from saltus.sweep.summary import readable_summary, summarise
+
+    if json:
+        print_json({"rows": result.rows, "summary": summarise(result.rows)})
+    elif result.rows:
+        print_table(f"perturb {suite}", readable_summary(result.rows))
+    say(f"results: {result.folder}")
+    if result.missing:
+        again = f"saltus perturb {shlex.quote(suite)} --output {shlex.quote(str(result.folder))}"
+        say(f"{result.missing} trials are not finished; the same command with --output goes on: "
+            f"{again} ...")  # fmt: skip

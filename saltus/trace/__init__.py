@@ -1,5 +1,7 @@
 """Traces: what a report needs of one trial."""
 
+from saltus.trace.recorded_run import config_of_run, trace_of_run
+from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace, load_trace, save_trace
 
-__all__ = ["Trace", "load_trace", "save_trace"]
+__all__ = ["Trace", "TraceRecorder", "config_of_run", "load_trace", "save_trace", "trace_of_run"]

@@ -63,7 +63,7 @@ def save_trace(trace: Trace, path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    members = {name: _packed(name, getattr(trace, name)) for name in _names()}
+    members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:

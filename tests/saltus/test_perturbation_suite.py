@@ -5,7 +5,8 @@ import pytest
 from controller.gaits import WALK
 from saltus.errors import BadRequest
 from saltus.folders import find_file
-from saltus.perturbation_suite import make_trials, summarise
+from saltus.sweep.summary import summarise
+from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite, read_suite
 
 

@@ -30,6 +30,9 @@ class EverySecond:
         assert foot == "RL"
         return cycle + (0.5 if phase == "swing" else 0.0)
 
+    def phase_duration(self, foot: str, phase: str) -> float:
+        return 0.5
+
 
 def test_windows_begin_and_end_at_their_ticks() -> None:
     script = PerturbationScript((BaseForce(0.003, (0, 8, 0), 0.002), MotorBlock(0.004, 0.003)))

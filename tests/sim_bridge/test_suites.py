@@ -21,7 +21,7 @@ trials:
 
 
 def test_the_documented_suite_parses() -> None:
-    suite = parse_suite(DOCUMENTED)
+    (suite,) = parse_suite(DOCUMENTED)
     assert (suite.reference, suite.duration, suite.input_delay) == ("walk", 6.0, 0.0)
     assert suite.command == {"velocity_x": 0.2}
     assert suite.trials == (

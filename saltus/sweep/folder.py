@@ -1,0 +1,107 @@
+"""The folder of a sweep: what it is of, a line for every finished trial, and traces."""
+
+import fcntl
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from saltus.errors import BadRequest
+from saltus.sweep.running import Finished
+from saltus.sweep.trials import Row
+from saltus.trace import save_trace
+
+# What two runs must agree on to make one sweep, and what a person calls it.
+IDENTITY = {"suite_text": "suite", "mode": "mode", "settings": "settings (--set)", "code": "code"}
+
+
+class SweepFolder:
+    """Keeps what is finished, so that a sweep that was cut off goes on where it stopped.
+
+    One process works on a folder at a time. Controllers may join later: each has its own trials.
+
+    Attributes:
+        path: the folder; it exists.
+        rows: rows of the finished trials by controller and number.
+    """
+
+    def __init__(self, path: Path, about: dict[str, Any]) -> None:
+        """Make the folder, or open one that holds part of the same sweep.
+
+        Args:
+            path: where.
+            about: suite, suite_text, mode, controllers, code and settings.
+
+        Raises:
+            BadRequest: it holds another sweep or something else, is in use, or cannot be made.
+        """
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if not self._about.exists() and any(path.iterdir()):
+                raise BadRequest(f"--output {path}: holds something else; name another folder")
+            self._write_about(about)
+            self._file = (path / "rows.jsonl").open("ab")
+        except OSError as error:
+            raise BadRequest(f"--output {path}: {error.strerror or error}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadRequest(f"--output {path}: another sweep is writing there") from error
+        self.rows = {(row["controller"], row["trial"]): row for row in self._whole_rows()}
+
+    def add(self, finished: Finished) -> None:
+        """Keep a finished trial: its trace, then its row."""
+        row = finished.row
+        if finished.trace is not None:
+            name = f"{row['controller']}-{row['trial']}.npz"
+            save_trace(finished.trace, self.path / "traces" / name)
+        self._file.write(msgspec.json.encode(row) + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.rows[row["controller"], row["trial"]] = row
+
+    def close(self) -> None:
+        """Let another process have the folder."""
+        self._file.close()
+
+    @property
+    def _about(self) -> Path:
+        return self.path / "sweep.json"
+
+    def _write_about(self, about: dict[str, Any]) -> None:
+        if self._about.exists():
+            before = self._read_about()
+            for key, name in IDENTITY.items():
+                if before.get(key) != about[key]:
+                    raise BadRequest(
+                        f"--output {self.path}: holds a sweep with another {name}; "
+                        "name another folder"
+                    )
+            both = dict.fromkeys([*before["controllers"], *about["controllers"]])
+            about = about | {"controllers": list(both)}
+        beside = self.path / f".sweep.json.{os.getpid()}"
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(about)) + b"\n")
+        os.replace(beside, self._about)
+
+    def _read_about(self) -> dict[str, Any]:
+        try:
+            return msgspec.json.decode(self._about.read_bytes(), type=dict[str, Any])
+        except msgspec.DecodeError as error:
+            raise BadRequest(f"--output {self.path}: sweep.json is damaged: {error}") from error
+
+    def _whole_rows(self) -> list[Row]:
+        """The rows in the file; a last line that was cut off is taken away."""
+        rows, end = [], 0
+        for line in (self.path / "rows.jsonl").read_bytes().splitlines(keepends=True):
+            try:
+                row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else None
+            except msgspec.DecodeError:
+                row = None
+            if row is None:
+                break
+            rows.append(row)
+            end += len(line)
+        os.ftruncate(self._file.fileno(), end)
+        return rows

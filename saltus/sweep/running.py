@@ -1,0 +1,80 @@
+"""Runs one trial and makes its row; never raises, for a sweep goes on when a trial breaks."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from saltus.launcher import launch
+from saltus.lockstep import LockStep
+from saltus.sweep.trials import Row, Trial
+from saltus.trace import Trace, TraceRecorder
+
+
+class Finished(NamedTuple):
+    """A trial that came to its end: its row, and its trace where one was taken."""
+
+    row: Row
+    trace: Trace | None
+
+
+class Broken(NamedTuple):
+    """A trial that raised: its controller and number, and what was raised."""
+
+    key: tuple[str, int]
+    why: str
+
+
+def attempt(run: Any, trial: Trial) -> Finished | Broken:
+    """Run a trial with ``run``, one of the functions below."""
+    try:
+        return run(trial)
+    except Exception as error:
+        return Broken(trial.key, f"{type(error).__name__}: {' '.join(str(error).split())}")
+
+
+def run_paused(trial: Trial) -> Finished:
+    """Run one trial in lock step, in this process."""
+    logging.getLogger("controller").addHandler(logging.NullHandler())  # the row counts it all
+    run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
+    metrics = run.run(recorder.add)
+    trace = recorder.trace(run.solve_ms)
+    row = trial.labels | {
+        "fell": metrics.fell,
+        "max_lateral_deviation_m": metrics.max_lateral_deviation,
+        "solve_ms_p50": float(np.median(run.solve_ms)),
+        "group": trial.group,
+        "seed": trial.config.simulation.seed,
+        "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
+        **_failures(trace.statuses, trace.commands),
+    }
+    return Finished(row, trace)
+
+
+def run_realtime(trial: Trial) -> Finished:
+    """Run one trial in processes, by the clock; a run that breaks off counts as a fall."""
+    outcome = launch(trial.config)
+    summary, reports = outcome.summary, outcome.reports
+    row = trial.labels | {
+        "fell": summary["fell"] or not outcome.completed,
+        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+        "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
+        "group": trial.group,
+        "seed": trial.config.simulation.seed,
+        "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
+        **_failures(
+            reports.get("planner", {}).get("statuses", {}),
+            reports.get("tracker", {}).get("commands", {}),
+        ),
+    }
+    return Finished(row, None)
+
+
+def _failures(plans: Mapping[str, int], commands: Mapping[str, int]) -> Row:
+    """Plans that were none or came late, and ticks in which the robot followed no plan."""
+    return {
+        "plans_failed": plans.get("failed", 0),
+        "plans_late": plans.get("time_limit", 0),
+        "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
+    }

@@ -1,0 +1,167 @@
+"""Runs a suite: every trial once, whatever is finished kept, and gone on with later."""
+
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from saltus import assembly, warmup
+from saltus.code_version import code_version
+from saltus.console import say
+from saltus.errors import BadRequest
+from saltus.folders import find_file
+from saltus.progress import RunProgress
+from saltus.sweep.folder import SweepFolder
+from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
+from saltus.sweep.running import Broken, attempt, run_paused, run_realtime
+from saltus.sweep.trials import Row, Trial, make_trials, select
+from sim_bridge.suites import SuiteError, parse_suite
+
+
+class SweepRequest(NamedTuple):
+    """What to run, and how.
+
+    Attributes:
+        suite: a name in ``config/`` or a YAML file.
+        controllers: which planners.
+        mode: ``paused`` or ``realtime``, in which trials run one after another.
+        jobs: trials at the same time; None for what there is.
+        backend, scheduler: see `saltus.sweep.parallel.backend_ready`.
+        output: folder; None makes one in ``runs/``.
+        trials, groups: which alone; empty for all.
+        settings: ``KEY=VALUE`` of a launch file, which win over the suite.
+    """
+
+    suite: str
+    controllers: tuple[str, ...] = ("hilqr",)
+    mode: str = "paused"
+    jobs: int | None = None
+    backend: str = "loky"
+    scheduler: str | None = None
+    output: Path | None = None
+    trials: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+
+
+class SweepResult(NamedTuple):
+    """How a sweep ended.
+
+    Attributes:
+        folder: where everything is.
+        rows: of the finished trials that were asked for, in order.
+        missing: how many of those that were asked for are not finished.
+        interrupted: the user stopped it.
+    """
+
+    folder: Path
+    rows: list[Row]
+    missing: int
+    interrupted: bool
+
+
+def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
+    """Run the trials that are not finished yet.
+
+    Args:
+        request: what and how.
+        run: what runs one trial; by default that of the mode.
+
+    Raises:
+        BadRequest: the suite, one of its trials, the backend or the folder cannot be used.
+    """
+    path = find_file("config", request.suite)
+    wanted, text = _wanted_trials(request, path)
+    jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.backend)
+    run = run or (run_paused if request.mode == "paused" else run_realtime)
+    with backend_ready(request.backend, request.scheduler, jobs):
+        _prepare(wanted)
+        folder = SweepFolder(request.output or _new_folder(path), _about(request, path, text))
+        try:
+            threads = _threads(jobs, len(wanted), request.backend)
+            shared = [with_threads(trial, threads) for trial in wanted]
+            interrupted = _work_off(shared, partial(attempt, run), folder)
+        finally:
+            folder.close()
+    rows = [folder.rows[trial.key] for trial in wanted if trial.key in folder.rows]
+    return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted)
+
+
+def with_threads(trial: Trial, threads: int) -> Trial:
+    """The trial with at most so many threads for HiLQR's physics; its numbers stay the same."""
+    hilqr = trial.config.hilqr
+    hilqr = msgspec.structs.replace(hilqr, threads=min(hilqr.threads, threads))
+    return trial._replace(config=msgspec.structs.replace(trial.config, hilqr=hilqr))
+
+
+def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
+    """The trials of every controller, one controller after another, and the suite's text."""
+    try:
+        text = path.read_text()
+        groups = parse_suite(text)
+    except (SuiteError, OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path}: {error}") from error
+    trials: list[Trial] = []
+    for controller in request.controllers:
+        mine = make_trials(groups, controller, request.mode, str(path), request.settings)
+        trials += select(mine, request.groups, request.trials, str(path))
+    if not trials:
+        raise BadRequest(f"{path}: no trial is both of --group and of --trial")
+    return trials, text
+
+
+def _threads(jobs: int, trials: int, backend: str) -> int:
+    if backend not in LOCAL:
+        return 1  # the workers' machines are not known
+    return max(1, len(os.sched_getaffinity(0)) // max(1, min(jobs, trials)))
+
+
+def _new_folder(suite: Path) -> Path:
+    return Path("runs") / f"{suite.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
+def _about(request: SweepRequest, path: Path, text: str) -> dict[str, Any]:
+    return {
+        "suite": path.stem, "suite_text": text, "mode": request.mode,
+        "controllers": list(request.controllers), "code": code_version(),
+        "settings": list(request.settings),
+    }  # fmt: skip
+
+
+def _prepare(trials: list[Trial]) -> None:
+    """Compile, and find what does not fit together, once and before anything runs at once."""
+    seen: set[bytes] = set()
+    for trial in trials:
+        config = trial.config
+        mark = msgspec.json.encode([config.planner, config.reference, config.command,
+                                    config.duration])  # fmt: skip
+        if mark not in seen:
+            seen.add(mark)
+            warmup.ensure_compiled(config)
+            assembly.check(config)
+
+
+def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
+    """Run what is not finished; true when the user stopped it."""
+    todo = [trial for trial in trials if trial.key not in folder.rows]
+    done = [folder.rows[trial.key] for trial in trials if trial.key in folder.rows]
+    count, upright = len(done), sum(not row["fell"] for row in done)
+    try:
+        with RunProgress(len(trials), "trials") as progress:
+            progress.show(count, f"{upright} on their feet")
+            for result in run_all(work, todo):
+                if isinstance(result, Broken):
+                    say(f"trial {result.key[1]} of {result.key[0]} broke: {result.why}")
+                else:
+                    folder.add(result)
+                    upright += not result.row["fell"]
+                count += 1
+                progress.show(count, f"{upright} on their feet")
+    except KeyboardInterrupt:
+        return True
+    except Exception as error:  # of the backend or the disk: what is done stays done
+        say(f"the sweep broke off: {type(error).__name__}: {' '.join(str(error).split())}")
+    return False

@@ -1,0 +1,140 @@
+"""The trials of a suite: what each is called, and its configuration."""
+
+import copy
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from saltus import assembly
+from saltus.configuration import LaunchConfig, make_config
+from saltus.errors import BadRequest
+from saltus.options import override
+from sim_bridge.perturbations import MotorBlock, Perturbation
+from sim_bridge.suites import Group
+
+Row = dict[str, Any]
+
+_OPTION_FOR = {"planner": "--controller", "mode": "--mode", "perturbations": "a suite of your own"}
+
+
+class Trial(NamedTuple):
+    """One run of a suite.
+
+    Attributes:
+        labels: what its row begins with: controller, trial, kind, at, value.
+        group: name of its group, empty in a suite without groups.
+        config: the launch it is.
+    """
+
+    labels: Row
+    group: str
+    config: LaunchConfig
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Controller and number, which no other trial of a sweep has."""
+        return self.labels["controller"], self.labels["trial"]
+
+
+def make_trials(
+    groups: Sequence[Group],
+    controller: str,
+    mode: str,
+    source: str,
+    assignments: Sequence[str] = (),
+) -> list[Trial]:
+    """The configuration of each trial, its gait phase resolved to seconds.
+
+    Trials are numbered through all groups; the seeds of one event follow each other.
+
+    Args:
+        groups: the suite.
+        controller: which planner.
+        mode: ``paused`` or ``realtime``.
+        source: what messages begin with: the file.
+        assignments: ``KEY=VALUE`` of a launch file, which win over the suite.
+
+    Raises:
+        BadRequest: an unknown reference or key, or a phase that the reference does not have.
+    """
+    _check_assignments(assignments)
+    trials: list[Trial] = []
+    for group in groups:
+        config = _config(group, controller, mode, source, assignments)
+        for event in group.trials:
+            index = len(trials)
+            labels = _labels(event, config, controller, index, source)
+            for seeded in _seeds(config, group.seeds, event):
+                trials.append(Trial(labels | {"trial": len(trials)}, group.name, seeded))
+    return trials
+
+
+def select(
+    trials: list[Trial], groups: Collection[str], numbers: Collection[int], source: str
+) -> list[Trial]:
+    """The trials of the named groups that have one of the numbers; empty stands for all of them.
+
+    Raises:
+        BadRequest: a group or number that is none of the trials'; those that are get named.
+    """
+    names = list(dict.fromkeys(trial.group for trial in trials if trial.group))
+    for name in groups:
+        if name not in names:
+            known = f"its groups: {', '.join(names)}" if names else "it has no groups"
+            raise BadRequest(f"--group {name!r}: not in {source}; {known}")
+    for number in numbers:
+        if not 0 <= number < len(trials):
+            raise BadRequest(f"--trial {number}: {source} has trials 0 to {len(trials) - 1}")
+    chosen = [trial for trial in trials if not groups or trial.group in groups]
+    return [trial for trial in chosen if not numbers or trial.labels["trial"] in numbers]
+
+
+def event_kind(event: Perturbation) -> str:
+    """The `kind` that suites call an event by."""
+    return str(type(event).__struct_config__.tag)
+
+
+def _check_assignments(assignments: Sequence[str]) -> None:
+    for assignment in assignments:
+        section = assignment.partition("=")[0].strip().partition(".")[0]
+        if section in _OPTION_FOR:
+            raise BadRequest(f"--set {assignment}: of a sweep, set by {_OPTION_FOR[section]}")
+
+
+def _config(
+    group: Group, controller: str, mode: str, source: str, assignments: Sequence[str]
+) -> LaunchConfig:
+    simulation = copy.deepcopy(group.simulation)
+    if group.input_delay > 0.0:
+        simulation["input_delay"] = group.input_delay
+    mapping: dict[str, Any] = {
+        "mode": mode, "duration": group.duration, "planner": controller,
+        "reference": group.reference, "command": dict(group.command), "simulation": simulation,
+    }  # fmt: skip
+    if group.reference_from is not None:
+        mapping["reference_from"] = group.reference_from
+    override(mapping, assignments)
+    return make_config(mapping, source)
+
+
+def _seeds(config: LaunchConfig, seeds: int, event: Perturbation) -> Iterator[LaunchConfig]:
+    config = msgspec.structs.replace(config, perturbations=(event,))
+    if seeds == 1:
+        yield config
+        return
+    for seed in range(seeds):
+        simulation = msgspec.structs.replace(config.simulation, seed=seed)
+        yield msgspec.structs.replace(config, simulation=simulation)
+
+
+def _labels(
+    event: Perturbation, config: LaunchConfig, controller: str, index: int, source: str
+) -> Row:
+    at = assembly.event_times(msgspec.structs.replace(config, perturbations=(event,)))[0]
+    if at >= config.duration:
+        raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
+    return {
+        "controller": controller, "trial": index, "kind": event_kind(event), "at": at,
+        "value": None if isinstance(event, MotorBlock) else list(event.value),
+    }  # fmt: skip

@@ -1,0 +1,114 @@
+"""Makes a trace of a trial from its messages, whoever hands them in."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from controller.gaits import GAITS, Gait
+from runtime.messages import GroundTruth, MotorCommand, Plan
+from saltus.assembly import event_times
+from saltus.configuration import TICK_S, LaunchConfig
+from saltus.lockstep import Tick
+from saltus.trace.trace import Array, Trace
+
+EVERY_TICKS = 10  # a trace keeps one state in so many ticks
+
+
+class TraceRecorder:
+    """Takes the messages of one trial; messages of one topic must come in their order.
+
+    The plan that is kept is the first one from an estimate that could know of the first
+    perturbation: the reading of the tick at which that begins is still free of it.
+    """
+
+    def __init__(self, config: LaunchConfig) -> None:
+        """Of a trial with this configuration.
+
+        Raises:
+            BadRequest: an event names a phase that the reference does not have.
+        """
+        self._events = event_times(config)
+        self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
+        self._gait = GAITS.get(config.reference)
+        self._due = 0  # first tick of which the state is wanted
+        self._states: list[tuple[float, Array, Array]] = []
+        self._solve_ms: list[float] = []
+        self._statuses, self._commands = Counter[str](), Counter[str]()
+        self._plan: Plan | None = None
+        self._search: Any = None
+
+    def add(self, tick: Tick) -> None:
+        """Take what happened in one tick of a run in lock step."""
+        self.add_truth(tick.truth)
+        self.add_command(tick.command)
+        if tick.plan is not None:
+            self.add_plan(tick.plan)
+        search = getattr(tick, "search", None)
+        if search is not None:
+            self.add_search(search)
+
+    def add_truth(self, truth: GroundTruth) -> None:
+        """Take a true state in."""
+        if truth.tick >= self._due:
+            self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
+            self._states.append((truth.time, truth.q, truth.contact))
+
+    def add_command(self, command: MotorCommand) -> None:
+        """Count a motor command."""
+        self._commands[command.status] += 1
+
+    def add_plan(self, plan: Plan) -> None:
+        """Count a plan."""
+        self._statuses[plan.status] += 1
+        self._solve_ms.append(1e3 * plan.solve_s)
+        if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick):
+            self._plan = plan
+
+    def add_search(self, search: Any) -> None:
+        """Take the line search of a solve in (a `LineSearch` message)."""
+        if self._search is None and self._sees_event(search.tick):
+            self._search = search
+
+    def trace(self, solve_ms: Sequence[float] | None = None) -> Trace:
+        """What has been taken in.
+
+        Args:
+            solve_ms: how long the solves took, (S,) [ms], where the plans do not say: in lock step.
+        """
+        time = np.array([state[0] for state in self._states])
+        return Trace(
+            time=time,
+            q=_stack([state[1] for state in self._states], 19),
+            contact=_stack([state[2] for state in self._states], 4),
+            planned=planned_contacts(self._gait, time),
+            solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
+            statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
+            **self._kept_plan(), **self._kept_search(),
+        )  # fmt: skip
+
+    def _sees_event(self, tick: int) -> bool:
+        return self._first_event is not None and tick > self._first_event
+
+    def _kept_plan(self) -> dict[str, Any]:
+        plan = self._plan
+        if plan is None:
+            return {}
+        return {"plan_time": plan.time, "plan_period": plan.period,
+                "plan_contacts": plan.contacts, "plan_q": plan.states_q}  # fmt: skip
+
+    def _kept_search(self) -> dict[str, Any]:
+        search = self._search
+        return {} if search is None else {"step_sizes": search.step_sizes, "costs": search.costs}
+
+
+def planned_contacts(gait: Gait | None, times: Array) -> Array:
+    """Contacts of a gait's schedule at ``times`` (T,) [s]: (T, 4), all ones without a gait."""
+    if gait is None:
+        return np.ones((len(times), 4))
+    return _stack([gait.contacts(float(time)) for time in times], 4)
+
+
+def _stack(rows: Sequence[Any], width: int) -> Array:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
