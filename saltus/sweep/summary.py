@@ -67,7 +67,7 @@ def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:
     order = {name: i for i, name in enumerate(dict.fromkeys(row.get("group", "") for row in rows))}
     cells: dict[tuple[str, str, str, float], list[Row]] = {}
     for row in rows:
-        magnitude = round(float(np.linalg.norm(row["value"] or [])), 6)
+        magnitude = round(float(np.linalg.norm(row["value"] or [])), 3)
         key = (row.get("group", ""), row["controller"], row["kind"], magnitude)
         cells.setdefault(key, []).append(row)
     return dict(sorted(cells.items(), key=lambda cell: (order[cell[0][0]], cell[0][1:])))

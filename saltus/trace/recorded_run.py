@@ -6,7 +6,7 @@ from typing import Any
 
 from runtime.messages import DecodeError
 from runtime.recording import read_recording
-from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN
+from runtime.topics import GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
 from saltus.configuration import LaunchConfig, make_config
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
@@ -25,7 +25,7 @@ def trace_of_run(folder: Path) -> Trace:
     recorder = TraceRecorder(config_of_run(folder))
     takers: dict[str, Callable[[Any], None]] = {
         GROUND_TRUTH.name: recorder.add_truth, MOTOR_COMMAND.name: recorder.add_command,
-        PLAN.name: recorder.add_plan, "line_search": recorder.add_search,
+        PLAN.name: recorder.add_plan, LINE_SEARCH.name: recorder.add_search,
     }  # fmt: skip
     try:
         for topic, message in read_recording(folder / "run.mcap"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from controller.gaits import GAITS, Gait
-from runtime.messages import GroundTruth, MotorCommand, Plan
+from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan
 from saltus.assembly import event_times
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.lockstep import Tick
@@ -37,7 +37,7 @@ class TraceRecorder:
         self._solve_ms: list[float] = []
         self._statuses, self._commands = Counter[str](), Counter[str]()
         self._plan: Plan | None = None
-        self._search: Any = None
+        self._search: LineSearch | None = None
 
     def add(self, tick: Tick) -> None:
         """Take what happened in one tick of a run in lock step."""
@@ -45,9 +45,8 @@ class TraceRecorder:
         self.add_command(tick.command)
         if tick.plan is not None:
             self.add_plan(tick.plan)
-        search = getattr(tick, "search", None)
-        if search is not None:
-            self.add_search(search)
+        if tick.search is not None:
+            self.add_search(tick.search)
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take a true state in."""
@@ -66,8 +65,8 @@ class TraceRecorder:
         if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick):
             self._plan = plan
 
-    def add_search(self, search: Any) -> None:
-        """Take the line search of a solve in (a `LineSearch` message)."""
+    def add_search(self, search: LineSearch) -> None:
+        """Take the line search of a solve in."""
         if self._search is None and self._sees_event(search.tick):
             self._search = search
 
