@@ -1,0 +1,153 @@
+"""The optimisation of Convex MPC: forces of the feet over a horizon (Di Carlo et al. 2018).
+
+Minimise  sum_k |x_k - x_ref_k|_Q^2 + alpha |f_k - f_ref_k|^2  subject to the rigid body's dynamics
+and the limits of friction. f_ref shares the weight evenly among the feet in contact, so that what
+forces cost does not make the body sag.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.centroidal.force_matrices import (
+    input_maps,
+    shared_weight,
+    write_gradient,
+    write_hessian,
+)
+from controller.centroidal.friction import check_limits, clip_forces, friction_bounds, friction_rows
+from controller.centroidal.qp_solver import DenseQp, Status
+from controller.centroidal.rigid_body import SingleRigidBody, invert_symmetric, roll_out
+from robots.a1.constants import GRAVITY
+
+Array = NDArray[np.float64]
+
+
+class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Weights of Convex MPC, along the axes of the world.
+
+    Attributes:
+        orientation: roll, pitch, yaw [1/rad^2]; position: [1/m^2].
+        angular_velocity: [s^2/rad^2]; velocity: [s^2/m^2].
+        force: of the distance from evenly shared forces [1/N^2]; above 0.
+    """
+
+    orientation: tuple[float, float, float] = (10.0, 10.0, 10.0)
+    position: tuple[float, float, float] = (5.0, 5.0, 50.0)
+    angular_velocity: tuple[float, float, float] = (0.1, 0.1, 0.3)
+    velocity: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    force: float = 1e-5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the problem would not be strictly convex."""
+        state = self.state_weights()
+        if not (np.isfinite(state).all() and state.min() >= 0.0):
+            raise ValueError("weights of the state must be finite and not negative")
+        if not 0.0 < self.force < np.inf:
+            raise ValueError(f"force is {self.force:g}; give a number above 0")
+
+    def state_weights(self) -> Array:
+        """Diagonal of Q, (12,)."""
+        return np.concatenate(
+            (self.orientation, self.position, self.angular_velocity, self.velocity)
+        )
+
+
+class ForcePlan(NamedTuple):
+    """What a solve gives.
+
+    Attributes:
+        forces: (N, 4, 3) [N] on the robot, in the world; always finite and within their limits.
+        states: (N, 12) predicted after each step; zero where the inputs were not finite.
+        status: "ok"; "time_limit" and "failed" come with the last good forces, as far as the
+            contacts allow them.
+        iterations: of the solver.
+    """
+
+    forces: Array
+    states: Array
+    status: Status
+    iterations: int
+
+
+class ForceMpc:
+    """Convex MPC's problem: set up once, its numbers updated at each solve."""
+
+    def __init__(
+        self, body: SingleRigidBody, steps: int, weights: ForceMpcWeights, friction: float,
+        force_max: float, force_min: float = 0.0, time_limit: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Set up for a horizon of `steps`.
+
+        Args:
+            friction: coefficient of the pyramid's sides [-].
+            force_max, force_min: limits of the normal force of a foot in contact [N].
+            time_limit: the solver gives up after it [s]; 0: never.
+
+        Raises:
+            ValueError: limits that no force could keep, or no step.
+        """
+        check_limits(friction, force_max, force_min)
+        if steps < 1:
+            raise ValueError(f"steps is {steps}; give 1 or more")
+        self.body, self.steps = body, steps
+        self._limits = (friction, force_min, force_max)
+        self._weights, self._force_weight = weights.state_weights(), weights.force
+        self._weight = body.mass * GRAVITY  # also the unit of the solver's forces
+        self._qp = DenseQp(friction_rows(4 * steps, friction), time_limit)
+        self._last = np.zeros((steps, 4, 3))
+
+    def solve(
+        self, x0: Array, x_ref: Array, arms: Array, contacts: Array, inertia_in_world: Array,
+        dt: float | Array,
+    ) -> ForcePlan:  # fmt: skip
+        """Find the forces of N steps; never raises for what the numbers are.
+
+        Args:
+            x0: state now (12,); x_ref: desired after each step (N, 12).
+            arms: from the centre of mass to the feet, in the world (N, 4, 3) [m].
+            contacts: (N, 4), a foot stands where above 0.5.
+            inertia_in_world: about the centre of mass (3, 3) [kg m^2].
+            dt: duration of the steps, one for all or one each (N,) [s].
+        """
+        inverse = invert_symmetric(inertia_in_world)
+        durations = np.full(self.steps, dt) if np.ndim(dt) == 0 else np.asarray(dt, dtype=float)
+        inputs = (x0, x_ref, arms, contacts, inverse, durations)
+        if not all(np.isfinite(each).all() for each in inputs) or durations.min() <= 0.0:
+            return self._fall_back(contacts, "failed")
+        self._write(x0, x_ref, arms, contacts, inverse, durations)
+        solution = self._qp.solve()
+        if solution.status == "ok":
+            self._last = (self._weight * solution.x).reshape(self.steps, 4, 3)
+        forces = self._clipped(contacts)
+        states = np.empty((self.steps, 12))
+        roll_out(x0, forces, arms, self.body.mass, inverse, durations, states)
+        return ForcePlan(forces, states, solution.status, solution.iterations)
+
+    def _write(
+        self, x0: Array, x_ref: Array, arms: Array, contacts: Array, inverse: Array, dt: Array
+    ) -> None:
+        """Write the problem's numbers."""
+        qp, mass, unit = self._qp, self.body.mass, self._weight
+        maps = input_maps(arms, contacts, inverse)
+        reference = shared_weight(contacts, self._weight)
+        weights, force = self._weights, self._force_weight
+        write_hessian(maps, contacts, dt, mass, weights, force, unit, qp.hessian)
+        write_gradient(
+            x0, x_ref, maps, contacts, reference, dt, mass, weights, force, unit, qp.gradient
+        )
+        _, force_min, force_max = self._limits
+        friction_bounds(contacts.ravel(), force_min / unit, force_max / unit, qp.lower, qp.upper)
+
+    def _clipped(self, contacts: Array) -> Array:
+        forces = self._last.copy()
+        clip_forces(forces.reshape(-1, 3), contacts.ravel(), *self._limits)
+        return forces
+
+    def _fall_back(self, contacts: Array, status: Status) -> ForcePlan:
+        """The last good forces, where the problem cannot be written."""
+        return ForcePlan(self._clipped(contacts), np.zeros((self.steps, 12)), status, 0)
