@@ -49,7 +49,8 @@ class Gait:
     def cycle(self, foot: int, time: float) -> int:
         """Number of the stride whose lift-off of `foot` came last, -1 before the first one."""
         # A nanosecond of slack: knot times are sums of 0.01 s and must not fall before their event.
-        return int(np.floor((time + 1e-9 - self.start) / self.period - self.offsets[foot]))
+        strides = (time + 1e-9 - self.start) / self.period - self.offsets[foot]
+        return max(-1, int(np.floor(strides)))
 
     def in_swing(self, foot: int, time: float) -> bool:
         """True while the schedule has `foot` (index) in the air at `time` [s]."""

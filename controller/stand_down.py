@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from controller import profiles
 from controller.motor_law import MotorAim
 from robots.a1.constants import STAND_JOINTS
 
@@ -61,12 +62,11 @@ class JointTarget(NamedTuple):
 def minimum_jerk(start: Array, end: Array, since: float, duration: float) -> JointTarget:
     """Return the point at `since` [s] of the minimum-jerk motion, at rest at both ends.
 
-    s(x) = 10 x^3 - 15 x^4 + 6 x^5 (Flash and Hogan 1985), x = since / duration clipped to [0, 1].
+    Before its beginning and after its end it is at rest there.
     """
-    x = min(1.0, max(0.0, since / duration))
-    s = x * x * x * (10.0 + x * (6.0 * x - 15.0))
-    rate = 30.0 * x * x * (1.0 - x) ** 2 / duration
-    return JointTarget(start + s * (end - start), rate * (end - start))
+    blend = profiles.minimum_jerk(min(1.0, max(0.0, since / duration)))
+    way = end - start
+    return JointTarget(start + blend.value * way, blend.slope / duration * way)
 
 
 class StandDown:

@@ -36,7 +36,7 @@ class BodyState(NamedTuple):
     feet: Array
 
     def vector(self) -> Array:
-        """x = [phi, p, w, v] (12) as `force_mpc` takes it; the orientation wanted is level, yaw 0."""
+        """x = [phi, p, w, v] (12) of `force_mpc`; the orientation wanted is level, yaw 0."""
         phi = log3(self.rotation)
         return np.concatenate([phi, self.com, self.angular_velocity, self.com_velocity])
 

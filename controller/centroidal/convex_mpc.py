@@ -7,6 +7,7 @@ convex model-predictive control", IROS 2018.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from controller.centroidal.force_mpc import ForceMpc
 from controller.centroidal.options import ConvexMpcOptions
@@ -20,6 +21,8 @@ from controller.centroidal.planner import (
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import Gait
 
+Array = NDArray[np.float64]
+
 
 class HorizonForces:
     """The force law of Convex MPC."""
@@ -29,26 +32,23 @@ class HorizonForces:
         self._options = options
         self._mpc = ForceMpc(
             standing_body(), options.steps, options.weights, options.friction, options.force_max,
-            time_limit=time_limit,
+            options.force_min, time_limit,
         )  # fmt: skip
 
     def forces(self, now: Situation) -> Forces:
         """Solve for the horizon from the present state."""
         o = self._options
-        ends = now.time + o.step * np.arange(1, o.steps + 1)
+        ends: Array = now.time + o.step * np.arange(1.0, o.steps + 1.0)
         x_ref = now.path.states(now.time, now.body.com, ends)
         contacts = np.array([
-            [self.stands(now, foot, end - 0.5 * o.step) for foot in range(4)] for end in ends
+            [now.stepper.stands(foot, end - 0.5 * o.step, now.time) for foot in range(4)]
+            for end in ends
         ], dtype=float)  # fmt: skip
         arms = self._arms(now, ends, x_ref[:, 3:6])
         plan = self._mpc.solve(now.body.vector(), x_ref, arms, contacts, now.inertia, o.step)
         return Forces(plan.forces, o.step, plan.status, plan.iterations)
 
-    def stands(self, now: Situation, foot: int, time: float) -> bool:
-        """As the gait schedules it, and a foot that found the ground early."""
-        return now.stepper.stands(foot, time, now.time)
-
-    def _arms(self, now: Situation, ends: np.ndarray, com: np.ndarray) -> np.ndarray:
+    def _arms(self, now: Situation, ends: Array, com: Array) -> Array:
         """Feet relative to the centre of mass in the middle of each step (K, 4, 3) [m]."""
         velocity = now.path.velocity(now.time, now.body.com)
         holds = foothold_table(now, velocity)

@@ -1,21 +1,25 @@
 """Instant QP: the forces of one instant, on the feet that are measured to be on the ground.
 
-X. Da et al., "Learning a contact-adaptive controller for robust, efficient legged locomotion" (2020);
-Z. Xie et al., "GLiDE" (2021); C. Gehring et al., "Control of dynamic gaits for a quadrupedal robot"
-(2013): a wanted acceleration of the body, and the contact forces that come nearest to it.
+X. Da et al., "Learning a contact-adaptive controller for robust, efficient legged locomotion"
+(2020); Z. Xie et al., "GLiDE" (2021); C. Gehring et al., "Control of dynamic gaits for a
+quadrupedal robot" (2013): a wanted acceleration of the body, and the contact forces that come
+nearest to it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from controller.centroidal.force_qp import ForceQp
 from controller.centroidal.options import BodyFeedback, InstantQpOptions
 from controller.centroidal.planner import CentroidalPlanner, Forces, Situation
 from controller.centroidal.rigid_body import standing_body
+from controller.centroidal.support import support_centre
 from controller.gaits import Gait
 from robots.a1.constants import GRAVITY
-from robots.state import Array
+
+Array = NDArray[np.float64]
 
 
 class InstantForces:
@@ -26,28 +30,27 @@ class InstantForces:
         self._options = options
         self._mass = standing_body().mass
         self._qp = ForceQp(
-            options.friction, options.force_max, weights=options.weights, time_limit=time_limit
+            options.friction, options.force_max, options.force_min, options.weights, time_limit
         )
 
     def forces(self, now: Situation) -> Forces:
         """Solve for this instant."""
         wrench = wanted_wrench(self._options.feedback, now, self._mass)
-        contacts = np.array([self.stands(now, foot, now.time) for foot in range(4)], dtype=float)
+        contacts = now.standing * (now.touching > 0.5)
         arms = now.body.feet - now.body.com
         answer = self._qp.solve(wrench, arms, contacts)
-        return Forces(answer.forces[None], self._options.period, answer.status, answer.iterations)
-
-    def stands(self, now: Situation, foot: int, time: float) -> bool:
-        """Scheduled to stand, and now also measured to."""
-        scheduled = now.stepper.stands(foot, time, now.time)
-        return scheduled and (not now.standing[foot] or now.touching[foot] > 0.5)
+        forces = answer.forces.copy()
+        forces[(now.standing > 0.5) & (contacts < 0.5), 2] = self._options.search
+        return Forces(forces[None], self._options.period, answer.status, answer.iterations)
 
 
 def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
     """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,)."""
     x = now.body.vector()
     target = now.path.states(now.time, now.body.com, np.array([now.time]))[0]
-    target[3:5] = x[3:5]  # the way back to the path is a velocity already
+    target[3:5] = support_centre(
+        now.stepper.gait, now.time + feedback.preview, feedback.fade, now.body.feet
+    )
     error = target - x
     linear = error[3:6] * feedback.position_kp + error[9:12] * feedback.position_kd
     angular = error[:3] * feedback.orientation_kp + error[6:9] * feedback.orientation_kd

@@ -67,8 +67,8 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     Attributes:
         period: time between the knots of a plan [s]; in lock step a plan is asked for once a knot.
         knots: length of a plan; friction: assumed of the ground [-].
-        force_max: on one foot, normal to the ground [N].
-        time_limit: a QP that takes longer is abandoned; 0 for never [s]. In lock step it is not used.
+        force_max, force_min: on a standing foot, normal to the ground [N].
+        time_limit: a QP that takes longer is abandoned, 0 for never [s]; lock step has none.
         stepping: feet; path: the body's way back.
     """
 
@@ -76,6 +76,7 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     knots: int = 20
     friction: float = 0.6
     force_max: float = 200.0
+    force_min: float = 10.0
     time_limit: float = 0.01
     stepping: SteppingOptions = SteppingOptions()
     path: PathOptions = PathOptions()
@@ -83,6 +84,8 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
         _check_positive(self, ("period", "friction", "force_max"))
+        if not 0.0 <= self.force_min < self.force_max:
+            raise ValueError(f"force_min is {self.force_min}; give 0 or more, below force_max")
         if self.knots < 2:
             raise ValueError(f"knots is {self.knots}; give 2 or more")
         if not 0.0 <= self.time_limit < float("inf"):
@@ -114,12 +117,15 @@ class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         orientation_kp, position_kp: [1/s^2]; orientation_kd, position_kd: [1/s].
+        preview: how far ahead the support centre is taken [s]; fade: see `support` [s].
     """
 
     orientation_kp: Triple = (200.0, 200.0, 100.0)
     orientation_kd: Triple = (20.0, 20.0, 20.0)
-    position_kp: Triple = (0.0, 0.0, 100.0)
+    position_kp: Triple = (50.0, 50.0, 100.0)
     position_kd: Triple = (10.0, 10.0, 20.0)
+    preview: float = 0.1
+    fade: float = 0.15
 
 
 class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
@@ -127,7 +133,13 @@ class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
 
     Attributes:
         feedback: the acceleration asked for; weights: of the wrench and the forces.
+        search: force with which a foot that should stand and does not feel the ground is pushed
+            down [N].
     """
+
+    knots: int = 10  # forces of one instant say little about a later one
+    force_min: float = 20.0
+    search: float = 25.0
 
     feedback: BodyFeedback = BodyFeedback()
     weights: ForceQpWeights = ForceQpWeights()

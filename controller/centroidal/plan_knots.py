@@ -74,7 +74,7 @@ class PlanKnots:
         return Knots(q, v, inputs, np.where(standing, self._stand_gain, self._swing_gain))
 
     def _torque(self, q: Array, v: Array, base: Array, feet: FootSchedule, k: int) -> Array:
-        """Joint torques of knot k (12,) [N m]: inverse dynamics of the legs, and the feet's forces."""
+        """Joint torques of knot k (12,) [N m]: the legs' inverse dynamics and the feet's forces."""
         swings = np.repeat(feet.contacts[k] < 0.5, 3)
         a = np.concatenate([base[k], np.where(swings, (v[k + 1] - v[k])[6:] / self._period, 0.0)])
         torque = pin.rnea(self._model, self._data, q[k], v[k], a)[6:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
@@ -64,10 +63,6 @@ class ForceLaw(Protocol):
         """Forces from now on."""
         ...
 
-    def stands(self, now: Situation, foot: int, time: float) -> bool:
-        """Whether a foot shall carry load at `time` [s] of the gait's clock."""
-        ...
-
 
 class CentroidalPlanner:
     """Plans from a state estimate: `solve(estimate) -> Plan`.
@@ -81,7 +76,6 @@ class CentroidalPlanner:
     def __init__(self, options: CentroidalOptions, law: ForceLaw, gait: Gait, speed: float) -> None:
         """`law` chooses forces; `gait` at `speed` [m/s] is what the robot is asked to do."""
         self.options, self.gait, self.law = options, gait, law
-        self.statuses: Counter[str] = Counter()
         self._speed = speed
         self._body = standing_body()
         self._observer = BodyObserver()
@@ -140,7 +134,7 @@ class CentroidalPlanner:
             time = now.time + k * period
             step = min(int((k + 0.5) * period / answer.step), len(answer.forces) - 1)
             for foot in range(4):
-                if k < count and self.law.stands(now, foot, time + 0.5 * period):
+                if k < count and now.stepper.stands(foot, time + 0.5 * period, now.time):
                     contacts[k, foot] = 1.0
                     forces[k, foot] = answer.forces[step, foot]
                 motions[:, k, foot] = foot_motion(now, holds, foot, time)
@@ -156,7 +150,6 @@ class CentroidalPlanner:
         knots = knots if finite else _still(self.options)
         contacts = np.ones((len(knots.inputs), 4)) if contacts is None else contacts
         self._count += 1
-        self.statuses[status] += 1
         return Plan(
             id=self._count, tick=estimate.tick, time=estimate.time, period=self.options.period,
             states_q=knots.q, states_v=knots.v, inputs=knots.inputs, gains=knots.gains,
@@ -166,15 +159,19 @@ class CentroidalPlanner:
 
 def foothold_table(now: Situation, velocity: Array) -> Array:
     """Where each foot shall land that swings now or within the plan (4, 3) [m]."""
-    holds = np.empty((4, 3))
-    for foot in range(4):
-        wait = touchdown_wait(now, foot)
-        holds[foot] = now.stepper.foothold(foot, now.body, velocity, wait)
-    return holds
+    waits = [touchdown_wait(now, foot) for foot in range(4)]
+    if np.isinf(waits).any():  # a stand steps nowhere
+        return now.body.feet
+    return np.array([
+        now.stepper.foothold(foot, now.body, velocity, wait) for foot, wait in enumerate(waits)
+    ])  # fmt: skip
 
 
 def touchdown_wait(now: Situation, foot: int) -> float:
-    """Time until a foot lands next [s], by the schedule; a standing foot lifts before that."""
+    """Time until a foot lands next [s], by the schedule; a standing foot lifts before that.
+
+    Infinite where the gait lifts no foot.
+    """
     gait = now.stepper.gait
     if gait.duty >= 1.0:
         return float("inf")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
 from controller.gaits import Gait
+from controller.profiles import bump, minimum_jerk
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 
@@ -29,7 +30,7 @@ class Stepper:
 
     The foothold of a foot lies below its neutral place at touchdown, moved by
 
-        v T_stance / 2 + capture sqrt(h / g) (v - v_des):
+        v_des T_stance / 2 + capture sqrt(h / g) (v - v_des):
 
     the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. It is chosen
     anew with every plan while the foot swings.
@@ -74,19 +75,25 @@ class Stepper:
 
     def foothold(self, foot: int, body: BodyState, velocity_desired: Array, wait: float) -> Array:
         """Where a foot shall land `wait` seconds from now: its centre in the world (3,) [m]."""
-        o, velocity = self.options, body.com_velocity[:2]
-        stance = self.gait.duty * self.gait.period
+        velocity = body.com_velocity[:2]
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
         cosine, sine = np.cos(heading), np.sin(heading)
         turn = np.array([[cosine, -sine], [sine, cosine]])
-        capture = o.capture * np.sqrt(STAND_HEIGHT / GRAVITY) * (velocity - velocity_desired[:2])
-        offset = turn.T @ (0.5 * stance * velocity_desired[:2] + capture)
-        limit_x, limit_y = o.reach
-        offset[0] = np.clip(offset[0], -limit_x, limit_x)
-        outward = LEG_SIDE[foot] * offset[1]
-        offset[1] = LEG_SIDE[foot] * np.clip(outward, -o.inward, limit_y)
+        offset = self._within_reach(foot, turn.T @ self._offset(velocity, velocity_desired[:2]))
         place = body.base[:2] + velocity * wait + turn @ (self._neutral[foot] + offset)
-        return np.array([place[0], place[1], FOOT_RADIUS - o.press])
+        return np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
+
+    def _offset(self, velocity: Array, velocity_desired: Array) -> Array:
+        """Raibert's and the capture point's part of a step in the world (2,) [m]."""
+        stance = self.gait.duty * self.gait.period
+        capture = self.options.capture * np.sqrt(STAND_HEIGHT / GRAVITY)
+        return 0.5 * stance * velocity_desired + capture * (velocity - velocity_desired)
+
+    def _within_reach(self, foot: int, offset: Array) -> Array:
+        """An offset from the neutral place in the heading's frame (2,) [m], as far as allowed."""
+        most_x, most_out = self.options.reach
+        outward = np.clip(LEG_SIDE[foot] * offset[1], -self.options.inward, most_out)
+        return np.array([np.clip(offset[0], -most_x, most_x), LEG_SIDE[foot] * outward])
 
     def swing(self, foot: int, time: float, foothold: Array) -> FootMotion:
         """Motion at `time` [s] of a swinging foot on its way to `foothold` (3,) [m].
@@ -96,25 +103,10 @@ class Stepper:
         assert self._left is not None
         rate = 1.0 / self.gait.swing_duration
         s = min(1.0, max(0.0, self.progress(foot, time)))
-        start, way = self._left[foot], foothold - self._left[foot]
-        blend, bump = minimum_jerk(s), bump_motion(s)
-        position = start + blend[0] * way
-        velocity = rate * blend[1] * way
-        acceleration = rate * rate * blend[2] * way
-        height = self.gait.swing_height
-        position[2] += height * bump[0]
-        velocity[2] += height * rate * bump[1]
-        acceleration[2] += height * rate * rate * bump[2]
-        return FootMotion(position, velocity, acceleration)
-
-
-def minimum_jerk(s: float) -> tuple[float, float, float]:
-    """10 s^3 - 15 s^4 + 6 s^5 and its first two derivatives by s."""
-    blend = s * s * s * (10.0 + s * (6.0 * s - 15.0))
-    return blend, 30.0 * s * s * (1.0 - s) ** 2, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
-
-
-def bump_motion(s: float) -> tuple[float, float, float]:
-    """64 (s (1 - s))^3, of height 1, and its first two derivatives by s."""
-    r, slope = s * (1.0 - s), 1.0 - 2.0 * s
-    return 64.0 * r**3, 192.0 * r * r * slope, 384.0 * r * slope * slope - 384.0 * r * r
+        way, blend, height = foothold - self._left[foot], minimum_jerk(s), bump(s)
+        up = np.array([0.0, 0.0, self.gait.swing_height])
+        return FootMotion(
+            self._left[foot] + blend.value * way + height.value * up,
+            rate * (blend.slope * way + height.slope * up),
+            rate * rate * (blend.curvature * way + height.curvature * up),
+        )

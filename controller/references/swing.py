@@ -6,16 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.gaits import Gait
-
-
-def minimum_jerk(s: float) -> float:
-    """Blend from 0 to 1 with zero velocity and acceleration at both ends, s in [0, 1]."""
-    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
-
-
-def bump(s: float) -> float:
-    """Bump of height 1 at s = 1/2 with zero velocity and acceleration at both ends, s in [0, 1]."""
-    return 64.0 * (s * (1.0 - s)) ** 3
+from controller.profiles import bump, minimum_jerk
 
 
 class FootPath:
@@ -50,6 +41,6 @@ class FootPath:
             return self.foothold(cycle + 1)
         s = max(s, 0.0)
         start, end = self.foothold(cycle), self.foothold(cycle + 1)
-        position = start + minimum_jerk(s) * (end - start)
-        position[2] += gait.swing_height * bump(s)
+        position = start + minimum_jerk(s).value * (end - start)
+        position[2] += gait.swing_height * bump(s).value
         return position

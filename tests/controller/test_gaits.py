@@ -67,3 +67,11 @@ def test_unknown_names_say_what_is_accepted():
     with pytest.raises(ValueError, match="never lifts"):
         STAND.phase_start("FR", "swing", 0)
     assert set(GAITS) == {"stand", "walk", "trot"}
+
+
+@pytest.mark.parametrize("gait", MOVING)
+def test_before_its_first_lift_off_a_foot_is_in_no_stride(gait):
+    for foot in range(4):
+        assert gait.cycle(foot, 0.0) == -1
+        assert gait.cycle(foot, gait.lift_off(foot, 0) - 1e-3) == -1
+        assert gait.cycle(foot, gait.lift_off(foot, 0)) == 0

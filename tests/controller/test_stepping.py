@@ -1,0 +1,130 @@
+"""Footholds and swings: laws of Raibert and the capture point, continuity, early landings."""
+
+import numpy as np
+import pytest
+
+from controller.centroidal.body_state import BodyObserver
+from controller.centroidal.options import PathOptions, SteppingOptions
+from controller.centroidal.path import CommandedPath
+from controller.centroidal.stepping import Stepper
+from controller.centroidal.support import support_centre, support_weights
+from controller.gaits import STAND, TROT, WALK
+from robots.a1.constants import FOOT_RADIUS, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import exp3, quaternion_from_rotation
+
+FEET = np.array([0.0, 0.0, STAND_HEIGHT]) + foot_positions_in_base(STAND_JOINTS)
+OBSERVER = BodyObserver()
+
+
+def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
+    rotation = exp3(np.array([0.0, 0.0, yaw]))
+    q = np.concatenate([[0.0, 0.0, STAND_HEIGHT], quaternion_from_rotation(rotation), STAND_JOINTS])
+    v = np.concatenate([rotation.T @ np.array(velocity), np.zeros(15)])
+    return OBSERVER.observe(q, v)
+
+
+def test_a_body_at_rest_steps_on_the_spot():
+    stepper = Stepper(SteppingOptions(press=0.0), WALK)
+    for foot in range(4):
+        place = stepper.foothold(foot, body(), np.zeros(3), 0.1)
+        np.testing.assert_allclose(place, [*FEET[foot, :2], FOOT_RADIUS], atol=1e-12)
+
+
+@pytest.mark.parametrize("foot", range(4))
+def test_a_push_moves_the_foothold_by_the_capture_point(foot):
+    stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), WALK)
+    pushed = stepper.foothold(foot, body((0.3, 0.4, 0.0)), np.zeros(3), 0.0)
+    still = stepper.foothold(foot, body(), np.zeros(3), 0.0)
+    capture = np.sqrt(STAND_HEIGHT / 9.81) * np.array([0.3, 0.4])
+    np.testing.assert_allclose((pushed - still)[:2], capture, atol=1e-9)
+
+
+def test_at_the_wanted_speed_stance_is_symmetric_about_the_neutral_place():
+    stepper = Stepper(SteppingOptions(), TROT)
+    speed = np.array([0.5, 0.0, 0.0])
+    place = stepper.foothold(0, body(speed), speed, 0.0)
+    half = 0.5 * TROT.duty * TROT.period * speed[0]
+    assert place[0] - FEET[0, 0] == pytest.approx(half, abs=1e-9)
+
+
+def test_feet_do_not_step_out_of_reach_nor_across():
+    options = SteppingOptions(reach=(0.2, 0.15), inward=0.05)
+    stepper = Stepper(options, WALK)
+    for foot in range(4):
+        for side in (5.0, -5.0):
+            place = stepper.foothold(foot, body((5.0, side, 0.0)), np.zeros(3), 0.0)
+            offset = place - FEET[foot]
+            outward = LEG_SIDE[foot] * offset[1]
+            assert offset[0] == pytest.approx(0.2)
+            assert outward == pytest.approx(0.15 if LEG_SIDE[foot] * side > 0 else -0.05)
+
+
+def test_footholds_turn_with_the_body():
+    stepper, yaw = Stepper(SteppingOptions(), WALK), 0.7
+    turned = stepper.foothold(1, body(yaw=yaw), np.zeros(3), 0.0)
+    straight = stepper.foothold(1, body(), np.zeros(3), 0.0)
+    np.testing.assert_allclose(turned, exp3(np.array([0.0, 0.0, yaw])) @ straight, atol=1e-9)
+
+
+def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
+    stepper = Stepper(SteppingOptions(), WALK)
+    stepper.observe(0.0, FEET, np.ones(4))
+    lift, hold = WALK.lift_off(3, 0), FEET[3] + np.array([0.1, 0.05, 0.0])
+    first = stepper.swing(3, lift, hold)
+    last = stepper.swing(3, lift + WALK.swing_duration - 1e-12, hold)
+    middle = stepper.swing(3, lift + 0.5 * WALK.swing_duration, hold)
+    np.testing.assert_allclose(first.position, FEET[3], atol=1e-12)
+    np.testing.assert_allclose(last.position, hold, atol=1e-9)
+    np.testing.assert_allclose(last.velocity, 0.0, atol=1e-7)
+    assert middle.position[2] == pytest.approx(FEET[3, 2] + WALK.swing_height)
+
+
+def test_velocity_and_acceleration_of_a_swing_are_its_derivatives():
+    stepper = Stepper(SteppingOptions(), WALK)
+    stepper.observe(0.0, FEET, np.ones(4))
+    hold, h = FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
+    for share in (0.2, 0.5, 0.8):
+        time = WALK.lift_off(3, 0) + share * WALK.swing_duration
+        before, here, after = (stepper.swing(3, time + s, hold) for s in (-h, 0.0, h))
+        slope = (after.position - before.position) / (2 * h)
+        np.testing.assert_allclose(here.velocity, slope, atol=1e-7)
+        slope = (after.velocity - before.velocity) / (2 * h)
+        np.testing.assert_allclose(here.acceleration, slope, atol=1e-5)
+
+
+def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
+    stepper = Stepper(SteppingOptions(early=0.6), WALK)
+    lift = WALK.lift_off(3, 0)
+    touching = np.ones(4)
+    assert stepper.observe(lift - 0.01, FEET, touching)[3] == 1.0
+    assert stepper.observe(lift + 0.5 * WALK.swing_duration, FEET, touching)[3] == 0.0
+    late = lift + 0.7 * WALK.swing_duration
+    assert stepper.observe(late, FEET, np.zeros(4))[3] == 0.0
+    assert stepper.observe(late, FEET, touching)[3] == 1.0
+    assert stepper.observe(late + 0.01, FEET, np.zeros(4))[3] == 1.0
+    assert stepper.stands(3, lift + 0.95 * WALK.swing_duration, late)
+    assert not stepper.stands(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
+
+
+def test_support_leaves_a_foot_before_it_lifts_and_grows_after_it_lands():
+    lift, fade = WALK.lift_off(3, 2), 0.1
+    assert support_weights(WALK, lift - 0.05, fade)[3] == pytest.approx(0.5)
+    assert support_weights(WALK, lift + 1e-6, fade)[3] == 0.0
+    land = lift + WALK.swing_duration
+    assert support_weights(WALK, land + 0.03, fade)[3] == pytest.approx(0.3)
+    centre = support_centre(WALK, lift + 0.5 * WALK.swing_duration, fade, FEET)
+    assert centre[1] < FEET[:, 1].mean(), "away from the rear left foot"
+    middle = support_centre(STAND, 1.0, fade, FEET)
+    np.testing.assert_allclose(middle, FEET[:, :2].mean(axis=0), atol=1e-12)
+
+
+def test_the_way_back_to_the_path_is_bounded_and_leads_there():
+    path = CommandedPath(PathOptions(return_rate=1.0, return_speed=0.3), WALK, 0.2, np.zeros(3))
+    time = 5.0
+    there = path.position(time)
+    np.testing.assert_allclose(path.velocity(time, there), [0.2, 0.0, 0.0], atol=1e-9)
+    near = path.velocity(time, there + np.array([0.0, 0.1, 0.0]))
+    far = path.velocity(time, there + np.array([0.0, -2.0, 0.0]))
+    np.testing.assert_allclose(near, [0.2, -0.1, 0.0], atol=1e-9)
+    np.testing.assert_allclose(far, [0.2, 0.3, 0.0], atol=1e-9)
