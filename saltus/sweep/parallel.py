@@ -63,7 +63,7 @@ def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Resul
     if len(items) == 1:
         yield work(items[0])  # here, without a worker
         return
-    if jobs == 1 or getattr(backend, "supports_return_generator", False):
+    if getattr(backend, "supports_return_generator", False):
         run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=cast(Any, 1))
         yield from cast(Iterator[Result], run(delayed(work)(item) for item in items))
         return

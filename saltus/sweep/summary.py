@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def summarise(rows: Iterable[Row]) -> list[Row]:
-    """Success by group, controller, kind and magnitude, groups in the order of their trials.
+    """Success by group, controller, kind and magnitude, in the order of the trials.
 
     `success` counts trials without a fall, `success_low` and `success_high` bound the rate; the
     mean deviation is over these trials (None without one).
@@ -45,34 +44,42 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
 
 
 def readable_summary(rows: list[Row]) -> list[Row]:
-    """The summary as a person reads it: success such as ``15/16 (72-99 %)``, times in ms."""
+    """The summary as a person reads it: success such as ``15/16 (72-99 %)``."""
     table = []
     for entry, members in zip(summarise(rows), _cells(rows).values(), strict=True):
         group = {"group": entry["group"]} if entry["group"] else {}
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
-        magnitude = f" {entry['magnitude']:g}" if entry["magnitude"] else ""
+        deviation = entry["mean_max_lateral_deviation_m"]
         table.append({
-            **group, "controller": entry["controller"], "push": f"{entry['kind']}{magnitude}",
+            **group, "controller": entry["controller"], "push": _push(entry),
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
-            "deviation m": entry["mean_max_lateral_deviation_m"],
-            "solve ms": _median(members, "solve_ms_p50"),
-            "p99 ms": _median(members, "solve_ms_p99"),
+            "to the side": "-" if deviation is None else f"{deviation:.2f} m",
+            "solve": _median_ms(members, "solve_ms_p50"),
+            "p99": _median_ms(members, "solve_ms_p99"),
         })  # fmt: skip
     return table
 
 
+def _push(entry: Row) -> str:
+    size = f"{entry['magnitude']:g}"
+    words = {"base_velocity": f"{size} m/s", "base_force": f"{size} N", "motor_block": "motors off"}
+    return words[entry["kind"]]
+
+
 def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:
-    """Rows by group, controller, kind and magnitude."""
+    """Rows by group, controller, kind and magnitude; groups and controllers as they first come."""
     rows = list(rows)
-    order = {name: i for i, name in enumerate(dict.fromkeys(row.get("group", "") for row in rows))}
+    groups = list(dict.fromkeys(row.get("group", "") for row in rows))
+    controllers = list(dict.fromkeys(row["controller"] for row in rows))
     cells: dict[tuple[str, str, str, float], list[Row]] = {}
     for row in rows:
         magnitude = round(float(np.linalg.norm(row["value"] or [])), 3)
         key = (row.get("group", ""), row["controller"], row["kind"], magnitude)
         cells.setdefault(key, []).append(row)
-    return dict(sorted(cells.items(), key=lambda cell: (order[cell[0][0]], cell[0][1:])))
+    places = {key: (groups.index(key[0]), controllers.index(key[1]), *key[2:]) for key in cells}
+    return {key: cells[key] for key in sorted(cells, key=lambda key: places[key])}
 
 
-def _median(rows: list[Row], key: str) -> Any:
+def _median_ms(rows: list[Row], key: str) -> str:
     values = [row[key] for row in rows if row.get(key) is not None]
-    return float(np.median(values)) if values else None
+    return f"{np.median(values):.1f} ms" if values else "-"

@@ -58,7 +58,9 @@ class Trace:
 
 
 def save_trace(trace: Trace, path: Path) -> None:
-    """Write a trace, compressed and in single precision; ``path`` is whole or absent, never half.
+    """Write a trace, compressed, most of it in single precision.
+
+    ``path`` is whole or absent, never half.
 
     Raises:
         OSError: it cannot be written.
@@ -75,7 +77,7 @@ def save_trace(trace: Trace, path: Path) -> None:
 
 
 def load_trace(path: Path) -> Trace:
-    """Read a trace back; numbers have the precision of single ones.
+    """Read a trace back; what is large has single precision.
 
     Raises:
         ValueError: the file is no trace.
@@ -97,7 +99,7 @@ def _packed(name: str, value: Any) -> NDArray[Any]:
         return np.array(json.dumps(value))
     if name in ("contact", "planned", "plan_contacts"):
         return np.asarray(value, dtype=np.uint8)
-    single = name not in ("time", "plan_time", "plan_period")  # times of long runs need the digits
+    single = name in ("q", "plan_q", "costs", "solve_ms")  # the rest is small or needs the digits
     return np.asarray(value, dtype=np.float32 if single else np.float64)
 
 

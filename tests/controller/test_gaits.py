@@ -19,6 +19,9 @@ def test_phases_start_where_contacts_change(gait, foot):
         lift, land = (gait.phase_start(foot, phase, cycle) for phase in ("swing", "stance"))
         assert gait.contacts(lift - 1e-4)[index] and not gait.contacts(lift)[index]
         assert not gait.contacts(land - 1e-4)[index] and gait.contacts(land)[index]
+        assert lift + gait.phase_duration(foot, "swing") == pytest.approx(land)
+        again = gait.phase_start(foot, "swing", cycle + 1)
+        assert land + gait.phase_duration(foot, "stance") == pytest.approx(again)
 
 
 @pytest.mark.parametrize("gait", MOVING)
@@ -66,6 +69,8 @@ def test_unknown_names_say_what_is_accepted():
         WALK.phase_start("FR", "hop", 0)
     with pytest.raises(ValueError, match="never lifts"):
         STAND.phase_start("FR", "swing", 0)
+    with pytest.raises(ValueError, match="never lifts"):
+        STAND.phase_duration("FR", "swing")
     assert set(GAITS) == {"stand", "walk", "trot"}
 
 

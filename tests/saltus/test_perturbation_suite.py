@@ -1,17 +1,19 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
+from collections import Counter
+
 import pytest
 
 from controller.gaits import WALK
 from saltus.errors import BadRequest
 from saltus.folders import find_file
 from saltus.sweep.summary import summarise
-from saltus.sweep.trials import make_trials
+from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite
 
 
-def trials_of(text: str):
-    return make_trials(parse_suite(text), "hilqr", "paused", "suite")
+def trials_of(text: str, *settings: str):
+    return make_trials(parse_suite(text), "hilqr", "paused", "suite", settings)
 
 
 def row(value, fell, deviation, kind="base_velocity"):
@@ -38,6 +40,56 @@ def test_trial_has_its_event_alone_and_the_suites_delay():
     assert trials[1].labels["kind"] == "motor_block" and trials[1].labels["value"] is None
 
 
+GROUPS = """
+{reference: stand, duration: 2.0, simulation: {friction: 0.5}, seeds: 2, groups: [
+  {name: a, trials: [{kind: motor_block, at: [0.5, 0.8], for: 0.1}]},
+  {name: b, duration: 3.0, seeds: 1, trials: {kind: motor_block, at: 0.4, for: 0.1}}]}
+"""
+
+
+def test_trials_are_numbered_through_groups_and_seeds():
+    trials = trials_of(GROUPS)
+    found = [
+        (t.key, t.group, t.labels["at"], t.config.simulation.seed, t.config.duration)
+        for t in trials
+    ]  # fmt: skip
+    assert found == [
+        (("hilqr", 0), "a", 0.5, 0, 2.0), (("hilqr", 1), "a", 0.5, 1, 2.0),
+        (("hilqr", 2), "a", 0.8, 0, 2.0), (("hilqr", 3), "a", 0.8, 1, 2.0),
+        (("hilqr", 4), "b", 0.4, 0, 3.0),
+    ]  # fmt: skip
+    assert all(trial.config.simulation.friction == 0.5 for trial in trials)
+    assert [t.key[1] for t in select(trials, ("a",), (1, 4), "suite")] == [1]
+    assert [t.key[1] for t in select(trials, ("b", "a"), (), "suite")] == [0, 1, 2, 3, 4]
+
+
+def test_settings_win_over_the_suite():
+    trials = trials_of(GROUPS, "simulation.friction=0.9", "hilqr.knots=20", "duration=4")
+    assert {t.config.simulation.friction for t in trials} == {0.9}
+    assert {t.config.hilqr.knots for t in trials} == {20}
+    assert {t.config.duration for t in trials} == {4.0}
+    assert [t.config.simulation.seed for t in trials] == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("name", ["table-6.1", "table-6.2", "robustness"])
+def test_suites_leave_time_to_recover_and_tell_trials_apart(name):
+    trials = make_trials(read_suite(find_file("config", name)), "hilqr", "paused", name)
+    after = 2.5 if name == "robustness" else 3.0
+    assert all(t.config.duration - t.labels["at"] >= after for t in trials)
+    assert len({repr(t.config) for t in trials}) == len(trials)
+    sizes = Counter(trial.group for trial in trials)
+    assert set(sizes.values()) == {{"table-6.1": 8, "table-6.2": 5, "robustness": 16}[name]}
+
+
+def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
+    trials = make_trials(read_suite(find_file("config", "table-6.1")), "hilqr", "paused", "6.1")
+    assert {tuple(t.labels["value"]) for t in trials} == {(0.0, 1.0, 0.0), (0.0, 1.5, 0.0)}
+    for trial in trials:
+        swings = WALK.contacts(trial.labels["at"]) == 0
+        early, late = (WALK.contacts(trial.labels["at"] + d) == 0 for d in (-0.085, 0.085))
+        assert swings.sum() == 1 and (swings == early).all() and (swings == late).all()
+
+
 @pytest.mark.parametrize(("text", "says"), [
     ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
      "after the end"),
@@ -45,6 +97,8 @@ def test_trial_has_its_event_alone_and_the_suites_delay():
      "[{kind: motor_block, at: {foot: FR, phase: swing, cycle: 0}, for: 0.1}]}", "never lifts"),
     ("{reference: moonwalk, duration: 1.0, trials: [{kind: motor_block, at: 0.5, for: 0.1}]}",
      "walk"),
+    ("{reference: stand, duration: 1.0, simulation: {frictoin: 1}, trials: "
+     "[{kind: motor_block, at: 0.5, for: 0.1}]}", "friction"),
     ("{reference: walk, command: {speed: 1}, duration: 1.0, trials: "
      "[{kind: motor_block, at: 0.5, for: 0.1}]}", "velocity_x"),
 ])  # fmt: skip

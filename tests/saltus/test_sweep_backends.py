@@ -1,0 +1,56 @@
+"""Backends of joblib: every trial's result comes, and one that is not there is one line."""
+
+import importlib
+
+import pytest
+
+from saltus.errors import BadRequest
+from saltus.sweep import parallel
+from saltus.sweep.parallel import backend_ready, run_all
+
+
+def double(item: int) -> int:
+    return 2 * item
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
+def test_every_result_comes(backend, jobs):
+    with backend_ready(backend, None, jobs):
+        assert sorted(run_all(double, list(range(5)))) == [0, 2, 4, 6, 8]
+        assert list(run_all(double, [21])) == [42]
+        assert list(run_all(double, [])) == []
+
+
+@pytest.mark.parametrize("backend", ["dask", "ray", "spark"])
+def test_missing_package_is_one_line_that_names_it(backend, monkeypatch):
+    def missing(name, *_):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", missing)
+    with pytest.raises(BadRequest, match=f"--backend {backend}.*pip install .*{backend}"):
+        with backend_ready(backend, None, 1):
+            pass
+
+
+def test_unknown_backend_and_misplaced_scheduler_are_refused():
+    with pytest.raises(BadRequest, match="'slurm'.*loky.*dask"):
+        with backend_ready("slurm", None, 1):
+            pass
+    with pytest.raises(BadRequest, match="--backend dask, not loky"):
+        with backend_ready("loky", "tcp://127.0.0.1:9", 1):
+            pass
+
+
+def test_scheduler_that_does_not_answer_is_one_line(monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(parallel, "SCHEDULER_S", 0.3)
+    with pytest.raises(BadRequest, match="tcp://127.0.0.1:9: nobody answers"):
+        with backend_ready("dask", "tcp://127.0.0.1:9", 1):
+            pass
+
+
+def test_dask_of_ones_own_runs_trials():
+    pytest.importorskip("distributed")
+    with backend_ready("dask", None, 1):
+        assert sorted(run_all(double, list(range(3)))) == [0, 2, 4]

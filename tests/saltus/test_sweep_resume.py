@@ -1,0 +1,129 @@
+"""A sweep that was cut off goes on where it stopped, and never mixes with another one."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from saltus.cli import run as command_line
+from saltus.errors import BadRequest
+from saltus.sweep import sweep
+from saltus.sweep.folder import SweepFolder
+from saltus.sweep.running import Finished
+from saltus.sweep.sweep import SweepRequest, run_sweep
+
+SUITE = """
+reference: stand
+duration: 1.0
+trials: {kind: base_velocity, at: [0.1, 0.2, 0.3], value: [[0, 1, 0], [0, -1, 0]]}
+"""
+
+
+class Counting:
+    """Stands in for what runs a trial: stopped by the user at `stop`, raising at `broken`."""
+
+    def __init__(self, stop: int = -1, broken: int = -1) -> None:
+        self.ran: list[int] = []
+        self.stop, self.broken = stop, broken
+
+    def __call__(self, trial) -> Finished:
+        number = trial.labels["trial"]
+        if number == self.stop:
+            raise KeyboardInterrupt
+        if number == self.broken:
+            raise RuntimeError("a leg\ncame off")
+        self.ran.append(number)
+        row = {"fell": False, "max_lateral_deviation_m": 0.1 * number, "solve_ms_p50": 1.0}
+        return Finished(trial.labels | row | {"group": "", "seed": 0, "solve_ms_p99": 2.0}, None)
+
+
+@pytest.fixture
+def request_of(tmp_path: Path):
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(SUITE)
+    folder = tmp_path / "sweep"
+    return lambda **more: SweepRequest(str(suite), **{"jobs": 1, "output": folder} | more)
+
+
+def numbers(result) -> list[int]:
+    return [row["trial"] for row in result.rows]
+
+
+def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path):
+    first, second = Counting(stop=3), Counting()
+    result = run_sweep(request_of(), first)
+    assert (result.interrupted, numbers(result), result.missing) == (True, [0, 1, 2], 3)
+    result = run_sweep(request_of(), second)
+    assert (result.interrupted, numbers(result), result.missing) == (False, list(range(6)), 0)
+    assert second.ran == [3, 4, 5]
+    whole = run_sweep(request_of(output=tmp_path / "whole"), Counting())
+    assert whole.rows == result.rows
+    again = Counting()
+    assert run_sweep(request_of(), again).rows == result.rows and again.ran == []
+
+
+@pytest.mark.parametrize("torn", [b'{"controller":"hilqr","tri', b"\0\0\0\0\n"])
+def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, torn):
+    run_sweep(request_of(), Counting(stop=4))
+    rows = tmp_path / "sweep" / "rows.jsonl"
+    lines = rows.read_bytes().splitlines(keepends=True)
+    rows.write_bytes(b"".join(lines[:3]) + torn)
+    again = Counting()
+    assert numbers(run_sweep(request_of(), again)) == list(range(6))
+    assert again.ran == [3, 4, 5]
+    assert [json.loads(line)["trial"] for line in rows.read_text().splitlines()] == list(range(6))
+
+
+def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
+    result = run_sweep(request_of(), Counting(broken=2))
+    assert numbers(result) == [0, 1, 3, 4, 5] and result.missing == 1
+    assert "trial 2 of hilqr broke: RuntimeError: a leg came off" in capsys.readouterr().err
+    assert numbers(run_sweep(request_of(), Counting())) == list(range(6))
+
+
+def test_parts_of_one_sweep_and_other_controllers_share_a_folder(request_of, tmp_path):
+    run_sweep(request_of(trials=(4,)), Counting())
+    assert numbers(run_sweep(request_of(trials=(1, 4)), Counting())) == [1, 4]
+    both = run_sweep(request_of(controllers=("convex_mpc",), trials=(1,)), Counting())
+    assert [row["controller"] for row in both.rows] == ["convex_mpc"]
+    about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
+    assert about["controllers"] == ["hilqr", "convex_mpc"] and about["suite_text"] == SUITE
+
+
+@pytest.mark.parametrize("change", ["suite", "settings", "code"])
+def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
+    run_sweep(request_of(), Counting())
+    settings = ("duration=2",) if change == "settings" else ()
+    if change == "suite":
+        (tmp_path / "suite.yaml").write_text(SUITE.replace("0.3", "0.4"))
+    if change == "code":
+        monkeypatch.setattr(sweep, "code_version", lambda: "other")
+    with pytest.raises(BadRequest, match=f"another {change}"):
+        run_sweep(request_of(settings=settings), Counting())
+
+
+def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").touch()
+    with pytest.raises(BadRequest, match="something else"):
+        run_sweep(request_of(output=tmp_path / "full"), Counting())
+    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "controllers": []}
+    folder = SweepFolder(tmp_path / "used", about)
+    with pytest.raises(BadRequest, match="another sweep is writing"):
+        SweepFolder(tmp_path / "used", about)
+    folder.close()
+    SweepFolder(tmp_path / "used", about).close()
+
+
+def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sweep, "run_paused", Counting(stop=1))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    suite, folder = str(tmp_path / "suite.yaml"), str(tmp_path / "sweep")
+    arguments = ["perturb", suite, "--jobs", "1", "--output", folder, "--json"]
+    assert command_line(arguments) == 130
+    captured = capsys.readouterr()
+    assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
+    assert f"--output {folder}" in captured.err
+    monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
+    assert command_line(arguments) == 1

@@ -1,0 +1,134 @@
+"""Traces: written whole, read back, and the same from lock step and from a recording of it."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from controller.gaits import WALK
+from runtime.messages import encode
+from runtime.recording import Recorder
+from runtime.topics import GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
+from saltus.configuration import load_launch, write_config
+from saltus.errors import BadRequest
+from saltus.lockstep import LockStep
+from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
+from saltus.trace.recorder import planned_contacts
+
+PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
+
+
+def made_up(rng: np.random.Generator) -> Trace:
+    return Trace(
+        time=0.01 * np.arange(600), q=rng.normal(size=(600, 19)),
+        contact=rng.integers(0, 2, (600, 4)).astype(float),
+        planned=rng.integers(0, 2, (600, 4)).astype(float),
+        plan_time=1.23, plan_period=0.01, plan_contacts=rng.integers(0, 2, (50, 4)).astype(float),
+        plan_q=rng.normal(size=(51, 19)), step_sizes=np.array([1.0, 0.7, 0.0]),
+        costs=np.array([[1.5, np.inf, 2.5]]), solve_ms=rng.uniform(size=600),
+        statuses={"ok": 599, "failed": 1}, commands={"ok": 6000}, events=[1.225],
+    )  # fmt: skip
+
+
+def assert_equal(one: Trace, other: Trace, tolerance: float) -> None:
+    for member in fields(Trace):
+        a, b = getattr(one, member.name), getattr(other, member.name)
+        if isinstance(a, np.ndarray):
+            np.testing.assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
+            assert a.dtype == np.float64
+        else:
+            np.testing.assert_equal(a, b, err_msg=member.name)
+
+
+def test_trace_is_small_and_reads_back(tmp_path):
+    path = tmp_path / "traces" / "hilqr-3.npz"
+    trace = made_up(np.random.default_rng(1))
+    save_trace(trace, path)
+    assert_equal(load_trace(path), trace, 1e-7)
+    assert path.stat().st_size < 60_000
+    assert [file.name for file in path.parent.iterdir()] == ["hilqr-3.npz"]
+
+
+def test_trace_of_no_plan_reads_back(tmp_path):
+    nothing = Trace(np.zeros(1), np.zeros((1, 19)), np.ones((1, 4)), np.ones((1, 4)))
+    save_trace(nothing, tmp_path / "t.npz")
+    again = load_trace(tmp_path / "t.npz")
+    assert_equal(again, nothing, 0.0)
+    assert np.isnan(again.plan_time) and again.plan_q.shape == (0, 19)
+
+
+def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "t.npz"
+    trace = made_up(np.random.default_rng(2))
+    save_trace(trace, path)
+
+    def full(file, **_):
+        file.write(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(OSError, match="disk full"):
+        save_trace(made_up(np.random.default_rng(3)), path)
+    assert_equal(load_trace(path), trace, 1e-7)
+    assert [file.name for file in tmp_path.iterdir()] == ["t.npz"]
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
+def test_file_that_is_no_trace_is_named(tmp_path, content):
+    path = tmp_path / "broken.npz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="broken.npz"):
+        load_trace(path)
+
+
+def test_recording_of_a_run_gives_the_trace_of_lock_step(tmp_path):
+    config = load_launch("stand", [PUSH], duration=0.12)
+    run, recorder = LockStep(config), TraceRecorder(config)
+    write_config(config, tmp_path / "launch.yaml")
+    with Recorder(tmp_path / "run.mcap") as file:
+
+        def record(tick):
+            recorder.add(tick)
+            messages = zip(
+                (GROUND_TRUTH, MOTOR_COMMAND, PLAN, LINE_SEARCH),
+                (tick.truth, tick.command, tick.plan, tick.search), strict=True,
+            )  # fmt: skip
+            for topic, message in messages:
+                if message is not None:
+                    file.write(topic, encode(message), 0)
+
+        run.run(record)
+    trace = recorder.trace()
+    assert_equal(trace_of_run(tmp_path), trace, 0.0)
+    np.testing.assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
+    assert trace.events == [0.042]
+    assert trace.plan_time == pytest.approx(0.05)  # the plan at 0.04 could not know
+    assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.step_sizes) + 1
+    assert trace.statuses == {"ok": 12} and sum(trace.commands.values()) == 120
+    assert len(recorder.trace(run.solve_ms).solve_ms) == 12
+
+
+def test_plan_from_the_tick_of_the_push_could_not_know_of_it():
+    config = load_launch("stand", [PUSH.replace("0.042", "0.02")], duration=0.04)
+    recorder = TraceRecorder(config)
+    LockStep(config).run(recorder.add)
+    assert recorder.trace().plan_time == pytest.approx(0.03)
+
+
+def test_schedule_is_the_gaits_and_all_ones_without_one():
+    times = WALK.start + np.array([-0.1, 0.01]) * WALK.period
+    assert planned_contacts(None, times).tolist() == [[1.0] * 4] * 2
+    planned = planned_contacts(WALK, times)
+    assert planned[0].tolist() == [1.0] * 4
+    assert planned[1].tolist() == [1.0, 1.0, 1.0, 0.0]  # the rear left foot steps first
+
+
+def test_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(BadRequest, match="launch.yaml"):
+        trace_of_run(tmp_path)
+    write_config(load_launch("stand"), tmp_path / "launch.yaml")
+    with pytest.raises(BadRequest, match="no recorded run"):
+        trace_of_run(tmp_path)
+    (tmp_path / "run.mcap").write_text("something else, long enough to have a magic")
+    with pytest.raises(BadRequest, match="another version"):
+        trace_of_run(tmp_path)

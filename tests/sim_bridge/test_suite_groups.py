@@ -1,0 +1,81 @@
+"""Groups, seeds and products of a suite: written out in a known order, inherited key by key."""
+
+import pytest
+
+from sim_bridge.perturbations import BaseVelocity, PhaseInstant
+from sim_bridge.suites import SuiteError, parse_suite
+
+BLOCK = "{kind: motor_block, at: 1, for: 1}"
+
+
+def trials_of(trials: str):
+    (group,) = parse_suite(f"reference: walk\nduration: 6\ntrials: {trials}\n")
+    return group.trials
+
+
+def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
+    product = trials_of(
+        "{kind: base_velocity, at: {cycle: [0, 3], foot: [RL, FR], phase: swing, share: 0.5}, "
+        "value: [[0, 1, 0], [0, -1, 0]]}"
+    )
+    assert product == tuple(
+        BaseVelocity(PhaseInstant(foot, "swing", cycle, 0.5), (0.0, side, 0.0))
+        for foot in ("RL", "FR") for cycle in (0, 3) for side in (1.0, -1.0)
+    )  # fmt: skip
+
+
+def test_instants_of_all_kinds_in_one_list_keep_their_order() -> None:
+    product = trials_of(
+        "[{kind: motor_block, at: [2.0, {foot: FR, phase: stance, cycle: [1, 0]}, 0.5], for: 1}, "
+        f"{BLOCK}]"
+    )
+    assert [trial.at for trial in product] == [
+        2.0, PhaseInstant("FR", "stance", 1), PhaseInstant("FR", "stance", 0), 0.5, 1.0
+    ]  # fmt: skip
+
+
+def test_groups_inherit_and_merge_command_and_simulation() -> None:
+    groups = parse_suite(
+        "{reference: walk, duration: 6, command: {velocity_x: 0.2}, seeds: 2, "
+        f"simulation: {{friction: 0.6, mass_scale: 0.9}}, trials: [{BLOCK}], "
+        "groups: [{name: a}, {name: b, duration: 3, seeds: 1, simulation: {friction: 1.0}, "
+        "reference: trot, reference_from: kinematic}]}"
+    )
+    assert [group.name for group in groups] == ["a", "b"]
+    assert [group.duration for group in groups] == [6.0, 3.0]
+    assert [group.seeds for group in groups] == [2, 1]
+    assert groups[1].simulation == {"friction": 1.0, "mass_scale": 0.9}
+    assert groups[0].simulation == {"friction": 0.6, "mass_scale": 0.9}
+    assert groups[1].command == {"velocity_x": 0.2} and groups[1].reference == "trot"
+    assert groups[0].trials == groups[1].trials
+    assert (groups[0].reference_from, groups[1].reference_from) == (None, "kinematic")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("groups: []", "give a list of mappings, each with a name"),
+        ("groups: [{duration: 1}]", "group 0: give a mapping with a name"),
+        (f"trials: [{BLOCK}]\ngroups: [{{name: a}}, {{name: a}}]", "group 1: give a mapping"),
+        ("groups: [{name: a, speed: 3}]", "group 'a': unknown key 'speed'; accepted: reference"),
+        ("groups: [{name: a, groups: []}]", "group 'a': unknown key 'groups'"),
+        ("groups: [{name: a, duration: 1}]", "group 'a': Object missing required field `trials`"),
+        (f"name: a\ntrials: [{BLOCK}]", "unknown key 'name'; accepted: reference"),
+        (f"seeds: 0\ntrials: [{BLOCK}]", "seeds is 0; give 1 or more"),
+        (f"seeds: 2\nsimulation: {{seed: 1}}\ntrials: [{BLOCK}]", "seeds or simulation.seed"),
+        (f"input_delay: 0.1\nsimulation: {{input_delay: 0}}\ntrials: [{BLOCK}]", "not both"),
+        ("trials: 7", "give a list of events"),
+        ("trials: {kind: motor_block, at: [], for: 1}", "trials is empty"),
+        ("trials: {kind: motor_block, at: [1, {foot: FR, leg: 1}], for: 1}",
+         "event 0: at: unknown key 'leg'; accepted: foot, phase, cycle, share"),
+        ("trials: {kind: motor_block, at: {foot: FR, phase: swing, cycle: 0, share: 1}, for: 1}",
+         "give a part of the phase in [0, 1) - at `trials[0].at`"),
+        ("trials: {kind: base_velocity, at: 1, value: [[0, 0, 0], [0, 0]]}",
+         "length 3, got 2 - at `trials[0].value`"),
+    ],
+)  # fmt: skip
+def test_a_bad_group_gives_one_line(text: str, said: str) -> None:
+    with pytest.raises(SuiteError) as caught:
+        parse_suite(f"reference: walk\nduration: 6\n{text}\n")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
