@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from saltus.commands import bench, doctor, launch, perturb, study
+from saltus.commands import bench, doctor, launch, perturb, report, study
 from saltus.errors import BadRequest
 
 BAD_REQUEST = 2  # exit status
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.command("launch")(launch.launch)
 app.command("perturb")(perturb.perturb)
+app.command("report")(report.report)
 app.command("study")(study.study)
 app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)

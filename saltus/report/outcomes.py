@@ -1,0 +1,131 @@
+"""Who stayed on their feet how often: cells of the success table, and the verdict in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from saltus.report.controllers import in_order, look
+from saltus.report.subject import Subject, Trial
+from saltus.sweep.summary import wilson_interval
+
+SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
+START = 1  # ticks of damping with which every run of processes begins, before its first reading
+Condition = tuple[str, str, float]
+
+
+class Cell(NamedTuple):
+    """The trials of one controller under one condition."""
+
+    group: str
+    kind: str
+    magnitude: float
+    controller: str
+    trials: Sequence[Trial]
+
+    @property
+    def upright(self) -> list[Trial]:
+        """Those without a fall."""
+        return [trial for trial in self.trials if not trial.fell]
+
+    @property
+    def deviation(self) -> float | None:
+        """Mean maximum lateral deviation of the trials without a fall [m]; None without one."""
+        return _mean([trial.deviation for trial in self.upright])
+
+    @property
+    def deviation_of_all(self) -> float | None:
+        """Mean maximum lateral deviation of all trials, fallen ones up to their end [m]."""
+        return _mean([trial.deviation for trial in self.trials])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the share of trials without a fall."""
+        return wilson_interval(len(self.upright), len(self.trials))
+
+    @property
+    def condition(self) -> str:
+        """Group, kind and magnitude in words."""
+        return condition_in_words(self.group, self.kind, self.magnitude)
+
+
+def cells(trials: Sequence[Trial]) -> list[Cell]:
+    """Trials by group, kind and magnitude, and by controller; groups in the order they came in."""
+    conditions: dict[Condition, dict[str, list[Trial]]] = {}
+    for trial in trials:
+        key = (trial.group, str(trial.row.get("kind") or ""), trial.magnitude)
+        conditions.setdefault(key, {}).setdefault(trial.controller, []).append(trial)
+    groups = list(dict.fromkeys(trial.group for trial in trials))
+    ordered = sorted(conditions, key=lambda key: (groups.index(key[0]), key[1], key[2]))
+    return [
+        Cell(*key, controller, conditions[key][controller])
+        for key in ordered
+        for controller in in_order(set(conditions[key]))
+    ]
+
+
+def condition_in_words(group: str, kind: str, magnitude: float) -> str:
+    """Such as "ice: push of 1.5 m/s"."""
+    words = {
+        "": "undisturbed",
+        "base_velocity": f"push of {round(magnitude, 3)} m/s",
+        "base_force": f"force pulse of {magnitude:.4g} N",
+        "motor_block": "motors blocked",
+    }.get(kind, f"{kind} {magnitude:.3g}")
+    return words if group in words else f"{group}: {words}"
+
+
+def verdict(subject: Subject) -> str:
+    """What a person wants to know first, in a sentence or two."""
+    if not subject.trials:
+        return "No trial has finished yet."
+    told = _of_run(subject.trials[0]) if subject.kind == "run" else _of_sweep(subject)
+    if subject.kind == "sweep" and subject.unfinished:
+        return f"So far, with {len(subject.trials)} of {subject.expected} trials done: {told}"
+    return told
+
+
+def safe_commands(trial: Trial) -> int:
+    """Ticks of a trial with a safe command; without a trace also those before the first plan."""
+    if trial.trace is not None:
+        return sum(trial.trace.commands.get(status, 0) for status in SAFE)
+    return int(trial.row.get("not_tracking_ticks") or 0)
+
+
+def _of_run(trial: Trial) -> str:
+    name, side = look(trial.controller).name, _metres(trial.deviation)
+    if trial.fell:
+        when = trial.fall_time
+        at = "" if when is None else f" at {when:.2f} s"
+        return f"With {name} the A1 fell{at}; it came {side} to the side."
+    return f"With {name} the A1 stayed on its feet; it came at most {side} to the side."
+
+
+def _of_sweep(subject: Subject) -> str:
+    rates = [_rate(subject, controller) for controller in subject.controllers]
+    furthest = [_furthest(subject, controller) for controller in subject.controllers]
+    beyond = [text for text in furthest if text]
+    told = f"On its feet: {'; '.join(rates)}."
+    return told + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
+
+
+def _rate(subject: Subject, controller: str) -> str:
+    own = [trial for trial in subject.trials if trial.controller == controller]
+    upright = sum(not trial.fell for trial in own)
+    return f"{look(controller).name} in {upright} of {len(own)} trials"
+
+
+def _furthest(subject: Subject, controller: str) -> str:
+    own = [trial.deviation for trial in subject.trials
+           if trial.controller == controller and not trial.fell]  # fmt: skip
+    return f"{look(controller).name} {_metres(max(own))}" if own else ""
+
+
+def _metres(value: float) -> str:
+    return "an unknown distance" if np.isnan(value) else f"{value:.2f} m"
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None

@@ -1,0 +1,109 @@
+"""Reads a folder that ``saltus launch --record`` has left."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from saltus.configuration import LaunchConfig
+from saltus.errors import BadRequest
+from saltus.metrics import FALLEN_COSINE
+from saltus.report.subject import Row, Subject, Trial
+from saltus.trace import Trace, config_of_run, trace_of_run
+
+RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
+
+
+def is_run(folder: Path) -> bool:
+    """Whether the folder holds a recorded run."""
+    return (folder / "run.mcap").is_file() or (
+        (folder / "launch.yaml").is_file() and (folder / "summary.json").is_file()
+    )
+
+
+def read_run(folder: Path) -> Subject:
+    """A recorded run as a report's subject: one trial.
+
+    Raises:
+        BadRequest: its configuration cannot be read.
+    """
+    config = config_of_run(folder)
+    missing: list[str] = []
+    summary = read_json(folder / "summary.json")
+    if not summary:
+        missing.append("The run has no summary: it is still going on, or was broken off. Write the "
+                       "report again when it has ended.")  # fmt: skip
+    try:
+        trace = trace_of_run(folder)
+    except BadRequest as error:
+        trace = None
+        missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
+    row = _row(config, summary, trace)
+    return Subject(
+        "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
+        (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
+    )  # fmt: skip
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; empty where there is none, or half of one."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def date_of(path: Path) -> str:
+    """When a file was last written, in the machine's own time."""
+    return datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+
+
+def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> Row:
+    """The run with the keys that a sweep's rows have."""
+    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else {}
+    solve_ms = summary.get("planner", {}).get("solve_ms", {})
+    statuses = trace.statuses if trace else {}
+    commands = trace.commands if trace else {}
+    simulation = summary.get("processes", {}).get("simulation", {})
+    return {
+        "controller": config.planner, "trial": 0, "kind": event.get("kind", ""),
+        "at": trace.events[0] if trace and trace.events else None, "value": event.get("value"),
+        "fell": summary.get("fell", _lies(trace)), "fell_at": simulation.get("fell_at_s"),
+        "max_lateral_deviation_m": summary.get("max_lateral_deviation_m", _furthest(trace)),
+        "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
+        "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
+        "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
+    }  # fmt: skip
+
+
+def _furthest(trace: Trace | None) -> float | None:
+    return float(abs(trace.q[:, 1]).max()) if trace and len(trace.time) else None
+
+
+def _lies(trace: Trace | None) -> bool:
+    """Whether a run without a summary ends on its side."""
+    if trace is None or not len(trace.time):
+        return False
+    x, y = trace.q[-1, 3], trace.q[-1, 4]
+    return not 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE
+
+
+def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
+    version = summary.get("code")
+    events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in config.perturbations)
+    facts = {
+        "Run": folder.resolve().name,
+        "Robot's task": f"{config.reference}, {config.command.velocity_x:g} m/s forward",
+        "Planner": config.planner,
+        "Time passes": "in lock step" if config.mode == "paused" else "by the clock",
+        "Perturbations": events or "none",
+        "Begun": date_of(folder / "launch.yaml"),
+        "Code": str(version or "not noted in this run"),
+    }
+    if summary:
+        seconds, metres = summary["simulated_s"], summary["distance_m"]
+        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m forward"
+    return facts

@@ -1,0 +1,128 @@
+"""How long solves took, and what became of plans and motor commands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from saltus.figures import figure
+from saltus.report.controllers import look
+from saltus.report.html import Html, note, section, table
+from saltus.report.outcomes import START, safe_commands
+from saltus.report.pictures import Panel, drawn, side_by_side
+from saltus.report.subject import Array, Subject, Trial
+
+BINS = 60
+NONE = "–"
+ROLES = {
+    "ok": "ok", "hold": "hold (the last plan a little longer)",
+    "stand_down": "stand down (lead to a stand, lie down)", "damp": "damp (brake the joints)",
+    "waiting": "waiting (for the first plan)",
+}  # fmt: skip
+
+
+def solve_section(subject: Subject) -> Html:
+    """The part of the page about solves, plans and commands."""
+    groups = {c: [t for t in subject.trials if t.controller == c] for c in subject.controllers}
+    parts: list[Html] = [_times_table(groups)]
+    drawable = {c: solve_times(trials) for c, trials in groups.items() if has_times(trials)}
+    if drawable:
+        parts.append(side_by_side([_histogram(drawable)], "Durations of all solves."))
+    parts += [_statuses(groups), _commands(groups)]
+    return section("Solve times, plans and safe commands", *parts)
+
+
+def solve_times(trials: Sequence[Trial]) -> Array:
+    """Durations of the solves of several trials (n,) [ms]."""
+    return np.concatenate([t.trace.solve_ms for t in trials if t.trace] or [np.zeros(0)])
+
+
+def has_times(trials: Sequence[Trial]) -> bool:
+    """Whether traces say how long solves took; recordings of lock step leave zeros."""
+    return bool((solve_times(trials) > 0.0).any())
+
+
+def _times_table(groups: dict[str, list[Trial]]) -> Html:
+    head = ["Controller", "Solves", "p50 [ms]", "p90 [ms]", "p99 [ms]", "Longest [ms]"]
+    rows = [[look(c).name, *_quantiles(trials)] for c, trials in groups.items()]
+    told = "Time of one solve, on the machine that ran it"
+    if any(not has_times(trials) for trials in groups.values()):
+        told += ". Where only quantiles of trials are known: their median p50 and largest p99"
+    return table(head, rows, told)
+
+
+def _quantiles(trials: Sequence[Trial]) -> list[str]:
+    """Number of solves, and p50, p90, p99 and longest [ms]; from the rows without traces."""
+    ms = solve_times(trials)
+    if has_times(trials):
+        return [str(len(ms)), *(f"{q:.2f}" for q in np.percentile(ms, (50, 90, 99, 100)))]
+    medians = [t.row["solve_ms_p50"] for t in trials if t.row.get("solve_ms_p50") is not None]
+    tails = [t.row["solve_ms_p99"] for t in trials if t.row.get("solve_ms_p99") is not None]
+    p50 = f"{np.median(medians):.2f}" if medians else NONE
+    return [str(len(ms) or NONE), p50, NONE, f"{max(tails):.2f}" if tails else NONE, NONE]
+
+
+def _histogram(times: dict[str, Array]) -> Panel:
+    every = np.concatenate(list(times.values()))
+    low, high = float(every[every > 0.0].min()), float(every.max())
+    bins = np.geomspace(0.9 * low, 1.1 * high, BINS)
+    made, axes = figure(width=4.8, height=2.6)
+    for controller, ms in times.items():
+        name, colour = look(controller)
+        share = np.full(len(ms), 100.0 / len(ms))
+        axes.hist(ms, bins=bins.tolist(), weights=share, histtype="stepfilled", color=colour,
+                  alpha=0.35)  # fmt: skip
+        axes.hist(ms, bins=bins.tolist(), weights=share, histtype="step", color=colour, label=name)
+        axes.axvline(float(np.median(ms)), color=colour, linewidth=0.8, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_xlabel("time of a solve [ms]; dashed: median")
+    axes.set_ylabel("share of the solves [%]")
+    axes.legend(fontsize=8, frameon=False)
+    medians = "; ".join(f"{look(c).name} median {np.median(ms):.2f} ms" for c, ms in times.items())
+    return drawn(made, f"Histogram of solve times: {medians}")
+
+
+def _statuses(groups: dict[str, list[Trial]]) -> Html:
+    """Plans by status; from the rows where there are no traces."""
+    counts = {c: _total([t.trace.statuses for t in ts if t.trace]) for c, ts in groups.items()}
+    for controller, trials in groups.items():
+        for trial in trials:
+            if trial.trace is None:
+                counts[controller]["failed"] += int(trial.row.get("plans_failed") or 0)
+                counts[controller]["time_limit"] += int(trial.row.get("plans_late") or 0)
+    known = ("ok", "not_converged", "time_limit", "failed")
+    return _count_table(counts, known, {}, "Plans by status. Of a plan that failed nothing is "
+                        "used: the tracker goes on with the one before.")  # fmt: skip
+
+
+def _commands(groups: dict[str, list[Trial]]) -> Html:
+    """Ticks by status of the motor command, and in how many trials a safe command was sent."""
+    counts = {c: _total([t.trace.commands for t in ts if t.trace]) for c, ts in groups.items()}
+    touched = []
+    for controller, trials in groups.items():
+        own = [t for t in trials if t.trace and safe_commands(t) > START]
+        if own:
+            names = ", ".join(str(trial.row["trial"]) for trial in own)
+            touched.append(f"{look(controller).name}: trials {names}.")
+    told = "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: " + (
+        "none was sent." if not touched else "sent in " + " ".join(touched)
+    )
+    rows = _count_table(counts, tuple(ROLES), ROLES, told)
+    return Html(rows + note("A run of processes begins with one damped tick, before any reading."))
+
+
+def _count_table(
+    counts: dict[str, Counter[str]], known: Sequence[str], words: dict[str, str], caption: str
+) -> Html:
+    found = [*known, *sorted({s for count in counts.values() for s in count}.difference(known))]
+    rows = [[look(c).name, *(str(count[s]) for s in found)] for c, count in counts.items()]
+    return table(["Controller", *(words.get(s, s.replace("_", " ")) for s in found)], rows, caption)
+
+
+def _total(counts: Sequence[dict[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
+    return total

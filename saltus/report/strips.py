@@ -1,0 +1,129 @@
+"""Film strips and a film of chosen trials, rendered off-screen (Figs. 6.9 and 6.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from saltus.report.controllers import look
+from saltus.report.filming import Job, film
+from saltus.report.html import Html, note, section, tag
+from saltus.report.lateral import since_event
+from saltus.report.outcomes import condition_in_words
+from saltus.report.pictures import Panel, data_uri, side_by_side
+from saltus.report.subject import Array, Trial
+
+AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
+AFTER_FALL_S = 0.3  # the last picture of a fall
+PICTURE, FRAME = (320, 260), (400, 300)  # width, height [pixels]
+FILM_S, FRAME_MS = (-0.2, 2.0), 80  # part of a trial in the film, and time of a frame
+NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m per m aside], [m]
+FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
+CAPTION = (
+    "Seen from behind, so that the robot's left is on the left, by a camera that goes forward with "
+    "the robot, and to the side before the robot leaves the picture; the red line is where the "
+    "reference walks. Times are since the perturbation began. "
+    "The thesis's Fig. 6.9 shows a push of 1.5 m/s during the first step, after which HiLQR MPC "
+    "came 0.3 m and Convex MPC 0.7 m to the side, its Fig. 6.10 blocked motors on the A1 itself."
+)
+
+
+def strips_section(trials: Sequence[Trial], filmed: Trial | None) -> Html:
+    """The part of the page with pictures of the robot.
+
+    Args:
+        trials: of which strips are drawn.
+        filmed: of which a film is made; None for none.
+    """
+    title = "What it looked like"
+    if not trials and filmed is None:
+        return section(title, note("There is no trace of a trial to draw."))
+    views = _view([*trials, *([filmed] if filmed else [])])
+    jobs = [(Job(f"strip{i}", PICTURE, views), _states(trial, strip_times(trial)))
+            for i, trial in enumerate(trials)]  # fmt: skip
+    if filmed is not None:
+        jobs.append((Job("film", FRAME, views, FRAME_MS), _states(filmed, film_times(filmed))))
+    done = film(jobs)
+    figures = [_strip(trial, done.pictures[f"strip{i}"]) for i, trial in enumerate(trials)
+               if f"strip{i}" in done.pictures]  # fmt: skip
+    if filmed is not None and "film" in done.pictures:
+        figures.append(_film(filmed, done.pictures["film"][0]))
+    if done.failure:
+        figures.append(note(f"Pictures are missing here ({done.failure}): drawing off-screen needs "
+                            "EGL or OSMesa, see `saltus doctor`."))  # fmt: skip
+    return section(title, note(CAPTION) if done.pictures else None, *figures)
+
+
+def strip_times(trial: Trial) -> list[float]:
+    """Six instants of a trial [s]: around the perturbation, or spread over an undisturbed run."""
+    assert trial.trace is not None
+    first, last = float(trial.trace.time[0]), _last(trial)
+    if not trial.trace.events:
+        return [first + share * (last - first) for share in (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    times = [trial.begin + offset for offset in AROUND_S]
+    if times[-1] > last:  # a fall cuts it short: the pictures move together
+        after = np.linspace(trial.begin, last, len(times))[1:]
+        times = [times[0], *(float(time) for time in after)]
+    return [max(time, first) for time in times]
+
+
+def film_times(trial: Trial) -> list[float]:
+    """Instants of a film's frames [s]."""
+    assert trial.trace is not None
+    begin = trial.begin if trial.trace.events else float(trial.trace.time[0]) - FILM_S[0]
+    last = min(begin + FILM_S[1], float(trial.trace.time[-1]))
+    first = max(begin + FILM_S[0], float(trial.trace.time[0]))
+    return [float(time) for time in np.arange(first, last, 1e-3 * FRAME_MS)]
+
+
+def _last(trial: Trial) -> float:
+    assert trial.trace is not None
+    end, fall = float(trial.trace.time[-1]), trial.fall_time
+    return end if fall is None else min(end, fall + AFTER_FALL_S)
+
+
+def _states(trial: Trial, times: Sequence[float]) -> Array:
+    """Configurations (n, 19) at instants [s]."""
+    assert trial.trace is not None
+    index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
+    return trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
+
+
+def _view(trials: Sequence[Trial]) -> dict[str, Any]:
+    """One camera for all trials, so that their pictures can be compared."""
+    sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
+    distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
+    return {"distance": distance, "azimuth": 0.0, "elevation": -22.0, "path": True, "quick": True,
+            "follow": FOLLOW * distance}  # fmt: skip
+
+
+def _strip(trial: Trial, pictures: Sequence[bytes]) -> Html:
+    begin = trial.begin if trial.trace and trial.trace.events else 0.0
+    panels = []
+    for time, picture in zip(strip_times(trial), pictures, strict=False):
+        label = f"{time - begin:+.2f} s"
+        alt = f"The A1 under {look(trial.controller).name} at {label}"
+        panels.append(Panel(data_uri("image/webp", picture), alt, label))
+    return side_by_side(panels, tag("span", tag("b", _title(trial)), ". ", _end(trial)), "strip")
+
+
+def _film(trial: Trial, content: bytes) -> Html:
+    alt = f"Film of the A1 under {look(trial.controller).name}, trial {trial.row['trial']}"
+    picture = tag("img", src=data_uri("image/webp", content), alt=alt, class_="film")
+    return tag("figure", picture, tag("figcaption", f"Film: {_title(trial)}, at normal speed."))
+
+
+def _title(trial: Trial) -> str:
+    row = trial.row
+    told = condition_in_words(trial.group, str(row.get("kind") or ""), trial.magnitude)
+    when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
+    return f"{look(trial.controller).name}, trial {row['trial']} ({told}{when})"
+
+
+def _end(trial: Trial) -> str:
+    fall = trial.fall_time
+    if fall is not None:
+        return f"Fell {fall - trial.begin:.2f} s after the perturbation."
+    return f"Stayed on its feet, at most {trial.deviation:.2f} m to the side."

@@ -1,0 +1,113 @@
+"""What a report is about: trials with their rows and traces, and what is missing of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltus.lockstep import AFTER_FALL_S
+from saltus.report.controllers import in_order
+from saltus.trace import Trace
+
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of the robot.
+
+    Attributes:
+        row: with the keys of a sweep's rows.
+        trace: None where there is none.
+    """
+
+    row: Row
+    trace: Trace | None = None
+
+    @property
+    def controller(self) -> str:
+        """Which planner ran."""
+        return str(self.row["controller"])
+
+    @property
+    def name(self) -> str:
+        """As `--strip` and `--video` take it: ``controller:trial``."""
+        return f"{self.controller}:{self.row['trial']}"
+
+    @property
+    def fell(self) -> bool:
+        """True when the robot fell, or its run broke off."""
+        return bool(self.row["fell"])
+
+    @property
+    def deviation(self) -> float:
+        """Maximum lateral deviation [m]; NaN where it is not known."""
+        value = self.row.get("max_lateral_deviation_m")
+        return float("nan") if value is None else float(value)
+
+    @property
+    def magnitude(self) -> float:
+        """Length of the perturbation's value, [m/s] for a jump of velocity; 0 without one."""
+        return round(float(np.linalg.norm(self.row.get("value") or [])), 6)
+
+    @property
+    def group(self) -> str:
+        """Part of the suite that the trial belongs to; empty where the suite has none."""
+        return str(self.row.get("group") or "")
+
+    @property
+    def begin(self) -> float:
+        """When the first perturbation began [s]; 0 without one."""
+        if self.trace is not None and self.trace.events:
+            return float(min(self.trace.events))
+        return float(self.row.get("at") or 0.0)
+
+    @property
+    def fall_time(self) -> float | None:
+        """When the robot fell [s]; None where it did not, or nobody knows."""
+        if not self.fell or self.trace is None or not len(self.trace.time):
+            return None
+        known = self.row.get("fell_at")
+        # A trial goes on for a fixed time after a fall and ends.
+        return float(self.trace.time[-1] - AFTER_FALL_S if known is None else known)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A recorded run or a sweep.
+
+    Attributes:
+        kind: ``run`` or ``sweep``.
+        folder: where it was read from.
+        name: of the launch or suite.
+        facts: what was run, when, with which code: names and values, in order.
+        settings: the whole configuration or suite, as YAML text.
+        trials: those that have finished.
+        expected: number of trials of the whole sweep; None where nobody knows.
+        missing: one sentence for each thing that is not there, with how to get it.
+    """
+
+    kind: str
+    folder: Path
+    name: str
+    facts: dict[str, str]
+    settings: str
+    trials: Sequence[Trial]
+    expected: int | None = None
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def controllers(self) -> list[str]:
+        """Those that have a trial, in the order in which the page names them."""
+        return in_order({trial.controller for trial in self.trials})
+
+    @property
+    def unfinished(self) -> bool:
+        """True when trials are known to be lacking."""
+        return self.expected is not None and len(self.trials) < self.expected

@@ -1,0 +1,106 @@
+"""Tables of the page: success beside the thesis's, and every trial."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from saltus.report.controllers import look
+from saltus.report.html import Html, folded, note, section, table, tag
+from saltus.report.outcomes import Cell, cells, safe_commands
+from saltus.report.subject import Subject, Trial
+from saltus.report.thesis import Published, differences, published
+
+UNFOLDED = 24  # trials up to which their table is open at once
+NONE = "–"
+
+
+def success_section(subject: Subject) -> Html:
+    """Success by condition and controller with its 95 % interval, beside the thesis's figures."""
+    found = cells(subject.trials)
+    known = [published(subject.name, c.controller, c.kind, c.magnitude) for c in found]
+    with_thesis = any(known)
+    head = ["Condition", "Controller", "On its feet", "Rate", "95 % interval", "",
+            "Sideways [m]", "of all [m]"]  # fmt: skip
+    head += ["Thesis: rate", "Thesis: sideways [m]"] if with_thesis else []
+    rows, before = [], ""
+    for cell, theirs in zip(found, known, strict=True):
+        first = cell.condition if cell.condition != before else ""
+        before = cell.condition
+        rows.append([first, *_cell(cell), *(_thesis(theirs) if with_thesis else [])])
+    caption = (
+        "Trials without a fall; intervals are Wilson's. Sideways: mean of the maximum lateral "
+        "deviations of the trials on their feet; of all: of fallen ones too, up to their end."
+    )
+    remark = differences(subject.name)
+    body = table(head, rows, caption, words=2)
+    return section("Who stayed on their feet", body, note(remark) if remark else None)
+
+
+def trials_section(subject: Subject) -> Html:
+    """Every trial in a line, folded away where there are many."""
+    head = ["Trial", "Condition", "Outcome", "at [s]", "value", "sideways [m]", "solve p50 [ms]",
+            "p99 [ms]", "plans failed", "late", "ticks of safe commands"]  # fmt: skip
+    rows = [_trial(trial) for trial in subject.trials]
+    body = table(head, rows, "Every trial. Safe commands are hold, stand down and damp.", 3)
+    count = f"{len(rows)} trial" + ("s" if len(rows) != 1 else "")
+    return section("Every trial", folded(count, body, open_=len(rows) <= UNFOLDED))
+
+
+def _cell(cell: Cell) -> list[Any]:
+    upright, trials = len(cell.upright), len(cell.trials)
+    low, high = cell.interval
+    bar = _bar(upright / trials, low, high, cell.controller)
+    return [
+        _name(cell.controller), f"{upright} of {trials}", _percent(upright / trials),
+        f"{100 * low:.0f} to {100 * high:.0f} %", bar,
+        _number(cell.deviation, 3), _number(cell.deviation_of_all, 3),
+    ]  # fmt: skip
+
+
+def _thesis(theirs: Published | None) -> list[str]:
+    if theirs is None:
+        return [NONE, NONE]
+    rate = f"{_percent(theirs.success / theirs.trials)} ({theirs.success} of {theirs.trials})"
+    return [rate + (f"; {theirs.remark}" if theirs.remark else ""), _number(theirs.deviation, 3)]
+
+
+def _trial(trial: Trial) -> list[Any]:
+    row = trial.row
+    kind = str(row.get("kind") or "undisturbed").replace("_", " ")
+    outcome = tag("b", "fell", class_="fell") if trial.fell else "on its feet"
+    value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
+    name = Html(_name(trial.controller) + f" {int(row['trial'])}")
+    return [
+        name, f"{trial.group}: {kind}" if trial.group else kind, outcome,
+        _number(row.get("at"), 2), value, _number(row.get("max_lateral_deviation_m"), 3),
+        _number(row.get("solve_ms_p50"), 2), _number(row.get("solve_ms_p99"), 2),
+        str(row.get("plans_failed", NONE)), str(row.get("plans_late", NONE)),
+        str(safe_commands(trial)),
+    ]  # fmt: skip
+
+
+def _name(controller: str) -> Html:
+    name, colour = look(controller)
+    return Html(tag("i", "", class_="dot", style=f"background:{colour}") + tag("span", name))
+
+
+def _bar(rate: float, low: float, high: float, controller: str) -> Html:
+    """The rate as a mark on a line from 0 to 100 %, its interval as a band."""
+    band = f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"
+    colour = look(controller).colour
+    return tag(
+        "span",
+        tag("i", style=f"{band};background:{colour};opacity:.3"),
+        tag("i", style=f"left:{100 * rate:.1f}%;width:3px;margin-left:-2px;background:{colour}"),
+        class_="bar", role="img", aria_label=f"{100 * rate:.0f} %",
+    )  # fmt: skip
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _number(value: Any, digits: int) -> str:
+    if value is None or value != value:
+        return NONE
+    return f"{float(value):.{digits}f}"
