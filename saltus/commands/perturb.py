@@ -13,7 +13,7 @@ from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
 
 if TYPE_CHECKING:
-    from saltus.sweep.sweep import SweepResult
+    from saltus.sweep.sweep import SweepRequest, SweepResult
 
 
 def perturb(
@@ -45,11 +45,14 @@ def perturb(
     use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
-    result = run_sweep(SweepRequest(
+    request = SweepRequest(
         suite, planners(controller), mode.value, jobs, backend, scheduler, output,
         tuple(trial or ()), tuple(group or ()), tuple(assignments or ()),
-    ))  # fmt: skip
+    )  # fmt: skip
+    result = run_sweep(request)
     _print(result, suite, json)
+    if result.missing:
+        say(f"{result.missing} trials are not finished; go on with: {_again(request, result)}")
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0
@@ -79,7 +82,14 @@ def _print(result: "SweepResult", suite: str, json: bool) -> None:
     elif result.rows:
         print_table(f"perturb {suite}", readable_summary(result.rows))
     say(f"results: {result.folder}")
-    if result.missing:
-        again = f"saltus perturb {shlex.quote(suite)} --output {shlex.quote(str(result.folder))}"
-        say(f"{result.missing} trials are not finished; the same command with --output goes on: "
-            f"{again} ...")  # fmt: skip
+
+
+def _again(request: "SweepRequest", result: "SweepResult") -> str:
+    """The command that goes on with what is missing."""
+    planner = request.controllers[0] if len(request.controllers) == 1 else "all"
+    words = ["saltus", "perturb", request.suite, "--controller", planner, "--mode", request.mode]
+    for option, values in (
+        ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
+    ):  # fmt: skip
+        words += [word for value in values for word in (option, str(value))]
+    return shlex.join([*words, "--output", str(result.folder)])

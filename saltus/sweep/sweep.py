@@ -18,6 +18,7 @@ from saltus.sweep.folder import SweepFolder
 from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, attempt, run_paused, run_realtime
 from saltus.sweep.trials import Row, Trial, make_trials, select
+from sim_bridge.options import SimulationOptions
 from sim_bridge.suites import SuiteError, parse_suite
 
 
@@ -135,13 +136,14 @@ def _prepare(trials: list[Trial]) -> None:
     """Compile, and find what does not fit together, once and before anything runs at once."""
     seen: set[bytes] = set()
     for trial in trials:
-        config = trial.config
-        mark = msgspec.json.encode([config.planner, config.reference, config.command,
-                                    config.duration])  # fmt: skip
+        alike = msgspec.structs.replace(
+            trial.config, perturbations=(), simulation=SimulationOptions()
+        )
+        mark = msgspec.json.encode(alike)
         if mark not in seen:
             seen.add(mark)
-            warmup.ensure_compiled(config)
-            assembly.check(config)
+            warmup.ensure_compiled(alike)
+            assembly.check(alike)
 
 
 def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:

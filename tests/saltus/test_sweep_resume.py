@@ -120,10 +120,17 @@ def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch
     monkeypatch.setattr(sweep, "run_paused", Counting(stop=1))
     monkeypatch.setattr(os, "environ", dict(os.environ))
     suite, folder = str(tmp_path / "suite.yaml"), str(tmp_path / "sweep")
-    arguments = ["perturb", suite, "--jobs", "1", "--output", folder, "--json"]
+    arguments = ["perturb", suite, "--jobs", "1", "--output", folder, "--json", "--set",
+                 "hilqr.knots=40", "--trial", "0", "--trial", "1", "--trial", "5"]  # fmt: skip
     assert command_line(arguments) == 130
     captured = capsys.readouterr()
     assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
-    assert f"--output {folder}" in captured.err
+    rest = captured.err.split("go on with: ")[1].split()
+    assert rest == [
+        "saltus", "perturb", suite, "--controller", "hilqr", "--mode", "paused", "--trial", "0",
+        "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40", "--output", folder,
+    ]  # fmt: skip
     monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
     assert command_line(arguments) == 1
+    monkeypatch.setattr(sweep, "run_paused", Counting())
+    assert command_line(rest[1:]) == 0
