@@ -10,6 +10,7 @@ from controller.tracker import Tracker
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
+from saltus.recorded_walk import recorded_walk
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.rollout_threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
@@ -69,13 +70,17 @@ def check(config: LaunchConfig) -> None:
 
 
 def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
-    """The reference of the launch, on the planner's knots.
+    """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
 
     Raises:
-        BadRequest: it does not fit the planner's knots, or its file holds no trajectory.
+        BadRequest: it does not fit the planner's knots, its file holds no trajectory, or no walk
+            can be recorded.
     """
+    name = config.reference
+    if config.reference_from == "convex_mpc" and name in GAITS:
+        name = str(recorded_walk(config))
     try:
-        return make_reference(config.reference, config.command.velocity_x, config.hilqr.period)
+        return make_reference(name, config.command.velocity_x, config.hilqr.period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 

@@ -20,6 +20,7 @@ from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
+ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 TICK_S = 0.001  # length of a tick of the stack [s]
 
@@ -67,6 +68,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         duration: length of the run [s].
         planner: which planner runs: one of `PLANNERS`, each with a section of options.
         reference: stand, walk, trot, or for HiLQR the path of a recorded trajectory.
+        reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
+            which walks it once, undisturbed, and is recorded (6.5.2).
         perturbations: what is done to the robot, and when.
     """
 
@@ -74,6 +77,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     duration: float = 6.0
     planner: str = "hilqr"
     reference: str = "walk"
+    reference_from: ReferenceSource = "kinematic"
     command: Command = Command()
     perturbations: tuple[Perturbation, ...] = ()
     hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)

@@ -1,5 +1,6 @@
-"""Where the launch and configuration files are: beside the packages, or inside the wheel."""
+"""Where launch and configuration files are, and what is kept from one run to the next."""
 
+import os
 from pathlib import Path
 
 from saltus.errors import BadRequest
@@ -8,9 +9,14 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def data_folder(name: str) -> Path:
-    """The folder ``launch`` or ``config`` of this installation or checkout."""
+    """The folder ``launch`` or ``config``: inside the wheel, or beside the packages."""
     packed = Path(__file__).parent / "data" / name
     return packed if packed.is_dir() else Path(__file__).parents[1] / name
+
+
+def cache_folder() -> Path:
+    """The user's own folder for what can be made again; it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
 
 
 def find_file(folder: str, name_or_path: str) -> Path:

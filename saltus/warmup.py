@@ -1,7 +1,6 @@
 """Compile and load everything before time counts: a first call may take a minute."""
 
 import hashlib
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from runtime.messages import StateEstimate
 from saltus import assembly
 from saltus.configuration import LaunchConfig
 from saltus.console import say
+from saltus.folders import cache_folder
 
 PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge")
 
@@ -74,5 +74,4 @@ def _marker() -> Path:
         for path in sorted((root / package).rglob("*.py")):
             status = path.stat()
             seen.append(f"{path} {status.st_mtime_ns} {status.st_size}")
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return caches / "saltus" / hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
+    return cache_folder() / hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]

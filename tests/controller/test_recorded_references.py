@@ -1,0 +1,108 @@
+"""Recordings on the planner's knots: impulses are kept, loops go on, ticks are not confused."""
+
+import numpy as np
+import pytest
+
+from controller.references import ReferenceTrajectory, load_reference, save_reference
+from robots.a1.constants import STAND_JOINTS
+from runtime.messages import GroundTruth, SensorReading, encode
+from runtime.recording import Recorder
+from runtime.topics import GROUND_TRUTH, SENSOR_READING
+
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS.ravel()])
+
+
+def recording(rows, period=0.001, inputs=None, contacts=None, **loop):
+    """A robot that slides along x at 0.5 m/s in a stand."""
+    q, v = np.tile(STAND, (rows, 1)), np.zeros((rows, 18))
+    q[:, 0], v[:, 0] = 0.5 * period * np.arange(rows), 0.5
+    inputs = np.zeros((rows, 12)) if inputs is None else inputs
+    contacts = np.ones((rows, 4)) if contacts is None else contacts
+    return ReferenceTrajectory("slide", period, q, v, inputs, contacts, **loop)
+
+
+def read_back(reference, tmp_path, period=0.01):
+    save_reference(reference, tmp_path / "slide.npz")
+    return load_reference(tmp_path / "slide.npz", period)
+
+
+def test_a_knot_has_the_impulse_of_its_samples(tmp_path):
+    """Any torque: the sums agree. A ramp: the mean is its value in the middle of the knot."""
+    inputs = np.random.default_rng(1).normal(size=(120, 12))
+    inputs[:, 0] = np.arange(120) + 0.5  # each sample holds for a tick: the ramp's value inside it
+    again = read_back(recording(120, inputs=inputs), tmp_path)
+    np.testing.assert_allclose(0.01 * again.inputs.sum(0), 0.001 * inputs.sum(0), atol=1e-12)
+    np.testing.assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("period", [0.003, 0.0025, 0.001, 0.0004])
+def test_means_are_right_for_any_ratio_of_periods(tmp_path, period):
+    """Against sums over steps that are much finer than both."""
+    inputs = np.random.default_rng(2).normal(size=(30, 12))
+    again = read_back(recording(30, inputs=inputs), tmp_path, period)
+    fine = np.repeat(inputs, 100, axis=0)  # every 10 us
+    for k, row in enumerate(again.inputs):
+        part = fine[round(1e5 * k * period) : round(1e5 * (k + 1) * period)]
+        np.testing.assert_allclose(row, part.mean(0), atol=1e-9)
+
+
+def test_a_foot_is_in_contact_that_is_loaded_most_of_the_knot(tmp_path):
+    contacts = np.zeros((40, 4))
+    contacts[6:10, 0] = contacts[14:20, 1] = contacts[20, 2] = contacts[25:30, 3] = 1.0
+    again = read_back(recording(40, contacts=contacts), tmp_path)
+    np.testing.assert_array_equal(again.contacts, [[0] * 4, [0, 1, 0, 0], [0, 0, 0, 1], [0] * 4])
+
+
+def test_states_are_those_of_the_instant(tmp_path):
+    again = read_back(recording(95), tmp_path)
+    assert again.size == 10
+    np.testing.assert_allclose(again.q[:, 0], 0.005 * np.arange(10), atol=1e-12)
+    np.testing.assert_allclose(again.v[:, 0], 0.5)
+
+
+def test_a_loop_goes_on_at_every_period(tmp_path):
+    """A slide of one stride loops into an endless one, on coarser and on finer knots."""
+    slide = recording(80, loop=40, loop_shift=np.array([0.02, 0.0, 0.0]))
+    for period in (0.01, 0.02, 0.0005):
+        again = read_back(slide, tmp_path, period)
+        knots = round(1.0 / period)
+        window = again.window(0, knots)
+        np.testing.assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
+    with pytest.raises(ValueError, match="no multiple"):
+        read_back(slide, tmp_path, 0.007)
+
+
+@pytest.mark.parametrize(
+    "loop", [{"loop": 0}, {"loop": 81}, {"loop": 9, "loop_shift": np.full(3, np.nan)}]
+)
+def test_a_loop_that_does_not_fit_is_one_line(tmp_path, loop):
+    with pytest.raises(ValueError, match="slide.npz holds no trajectory: its loop") as error:
+        read_back(recording(80, **loop), tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_file_without_a_loop_holds_its_end(tmp_path):
+    slide = recording(50)
+    arrays = {name: getattr(slide, name) for name in ("q", "v", "inputs", "contacts")}
+    np.savez(tmp_path / "old.npz", period=slide.period, **arrays)
+    old = load_reference(tmp_path / "old.npz", 0.01)
+    np.testing.assert_array_equal(old.window(90, 2).q, np.tile(old.q[-1], (3, 1)))
+
+
+def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):
+    """Reading k tells the torque that acted from tick k - 1 to k, here k N m."""
+    zeros = {"angular_velocity_imu": np.zeros(3), "linear_acceleration_imu": np.zeros(3),
+             "joint_position": np.zeros(12), "joint_velocity": np.zeros(12),
+             "quaternion_imu_in_world": np.zeros(4), "foot_force": np.zeros(4)}  # fmt: skip
+    with Recorder(tmp_path / "run.mcap") as recorder:
+        for tick in range(21):
+            stamp = {"tick": tick, "time": 1e-3 * tick}
+            truth = GroundTruth(
+                q=STAND, v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4),
+                trunk_contact=False, **stamp,
+            )  # fmt: skip
+            reading = SensorReading(joint_torque=np.full(12, float(tick)), **zeros, **stamp)
+            recorder.write(GROUND_TRUTH, encode(truth), tick * 1_000_000)
+            recorder.write(SENSOR_READING, encode(reading), tick * 1_000_000)
+    inputs = load_reference(tmp_path / "run.mcap", 0.01).inputs
+    np.testing.assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])
