@@ -120,11 +120,11 @@ class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         preview: how far ahead the support centre is taken [s]; fade: see `support` [s].
     """
 
-    orientation_kp: Triple = (200.0, 200.0, 100.0)
-    orientation_kd: Triple = (20.0, 20.0, 20.0)
-    position_kp: Triple = (50.0, 50.0, 100.0)
-    position_kd: Triple = (10.0, 10.0, 20.0)
-    preview: float = 0.1
+    orientation_kp: Triple = (400.0, 400.0, 100.0)
+    orientation_kd: Triple = (40.0, 40.0, 20.0)
+    position_kp: Triple = (5.0, 5.0, 100.0)
+    position_kd: Triple = (8.0, 8.0, 20.0)
+    preview: float = 0.0
     fade: float = 0.15
 
 
@@ -138,8 +138,11 @@ class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
     """
 
     knots: int = 10  # forces of one instant say little about a later one
+    friction: float = 0.7
     force_min: float = 20.0
     search: float = 25.0
-
+    stepping: SteppingOptions = SteppingOptions(
+        reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, kd=1.0, stance_kd=0.2
+    )
     feedback: BodyFeedback = BodyFeedback()
-    weights: ForceQpWeights = ForceQpWeights()
+    weights: ForceQpWeights = ForceQpWeights(wrench=(1.0, 1.0, 10.0, 20.0, 20.0, 20.0))
