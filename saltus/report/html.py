@@ -38,7 +38,13 @@ def section(title: str, *children: Any) -> Html:
 
 def note(text: str) -> Html:
     """A paragraph in small print."""
-    return tag("p", text, class_="note")
+    return tag("p", with_code(text), class_="note")
+
+
+def with_code(text: str) -> Html:
+    """Text in which what stands between backticks is code."""
+    parts = text.split("`")
+    return join(tag("code", part) if i % 2 else part for i, part in enumerate(parts))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], caption: Any, words: int = 1) -> Html:

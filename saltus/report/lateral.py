@@ -29,7 +29,7 @@ CAPTION = (
 def lateral_section(subject: Subject) -> Html:
     """The part of the page about lateral deviations."""
     found = [
-        Cell(*cell[:4], [trial for trial in cell.trials if has_states(trial)])
+        cell._replace(trials=[trial for trial in cell.trials if has_states(trial)])
         for cell in cells(subject.trials)
     ]
     found = [cell for cell in found if cell.trials]

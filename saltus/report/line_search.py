@@ -20,6 +20,7 @@ CAPTION = (
     "one would have taken 12 steps)."
 )
 GREY = "0.45"
+STEEP = 5.0  # most over least cost from which the axis is logarithmic
 
 
 def line_search_section(subject: Subject, shown: list[Trial]) -> Html:
@@ -72,7 +73,7 @@ def _draw(axes: Axes, sizes: Array, costs: Array, colour: str) -> None:
     if fine.any():
         _mark_least(axes, sizes, costs)
     axes.set_xscale("log")
-    if fine.any() and costs[fine].max() > 20.0 * max(costs[fine].min(), 1e-12):
+    if fine.any() and costs[fine].max() > STEEP * max(costs[fine].min(), 1e-12):
         axes.set_yscale("log")
     axes.set_xlabel("step size")
     axes.set_ylabel("cost")

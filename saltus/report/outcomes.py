@@ -17,8 +17,9 @@ Condition = tuple[str, str, float]
 
 
 class Cell(NamedTuple):
-    """The trials of one controller under one condition."""
+    """The trials of one controller under one condition, which ``condition`` says in words."""
 
+    condition: str
     group: str
     kind: str
     magnitude: float
@@ -45,11 +46,6 @@ class Cell(NamedTuple):
         """95 % interval of the share of trials without a fall."""
         return wilson_interval(len(self.upright), len(self.trials))
 
-    @property
-    def condition(self) -> str:
-        """Group, kind and magnitude in words."""
-        return condition_in_words(self.group, self.kind, self.magnitude)
-
 
 def cells(trials: Sequence[Trial]) -> list[Cell]:
     """Trials by group, kind and magnitude, and by controller; groups in the order they came in."""
@@ -60,21 +56,24 @@ def cells(trials: Sequence[Trial]) -> list[Cell]:
     groups = list(dict.fromkeys(trial.group for trial in trials))
     ordered = sorted(conditions, key=lambda key: (groups.index(key[0]), key[1], key[2]))
     return [
-        Cell(*key, controller, conditions[key][controller])
+        Cell(condition_in_words(*key), *key, controller, conditions[key][controller])
         for key in ordered
         for controller in in_order(set(conditions[key]))
     ]
 
 
 def condition_in_words(group: str, kind: str, magnitude: float) -> str:
-    """Such as "ice: push of 1.5 m/s"."""
+    """Such as "ice: push of 1.5 m/s"; nothing is said twice where the group's name says it."""
+    unit = {"base_velocity": f"{magnitude} m/s", "base_force": f"{magnitude:.4g} N"}.get(kind, "")
     words = {
         "": "undisturbed",
-        "base_velocity": f"push of {round(magnitude, 3)} m/s",
-        "base_force": f"force pulse of {magnitude:.4g} N",
+        "base_velocity": f"push of {unit}",
+        "base_force": f"force pulse of {unit}",
         "motor_block": "motors blocked",
     }.get(kind, f"{kind} {magnitude:.3g}")
-    return words if group in words else f"{group}: {words}"
+    if group in words:
+        return words
+    return group if unit and unit in group else f"{group}: {words}"
 
 
 def verdict(subject: Subject) -> str:
@@ -83,7 +82,7 @@ def verdict(subject: Subject) -> str:
         return "No trial has finished yet."
     told = _of_run(subject.trials[0]) if subject.kind == "run" else _of_sweep(subject)
     if subject.kind == "sweep" and subject.unfinished:
-        return f"So far, with {len(subject.trials)} of {subject.expected} trials done: {told}"
+        return f"{len(subject.trials)} of {subject.expected} trials are done. {told}"
     return told
 
 

@@ -10,7 +10,7 @@ from saltus.errors import BadRequest
 from saltus.figures import write_whole
 from saltus.report import choice
 from saltus.report.hildebrand import hildebrand_section
-from saltus.report.html import Html, folded, join, section, tag
+from saltus.report.html import Html, folded, join, section, tag, with_code
 from saltus.report.lateral import lateral_section
 from saltus.report.line_search import line_search_section
 from saltus.report.outcomes import START, safe_commands, verdict
@@ -106,8 +106,10 @@ def _filmed(subject: Subject, video: str | None, striped: list[Trial]) -> Trial 
 
 def _header(subject: Subject) -> Html:
     told = tag("p", tag("strong", verdict(subject)), class_="verdict")
-    facts = tag("dl", *(tag("dt", key) + tag("dd", fact) for key, fact in subject.facts.items()))
-    missing = tag("ul", *(tag("li", text) for text in subject.missing))
+    facts = tag(
+        "dl", *(join((tag("dt", key), tag("dd", fact))) for key, fact in subject.facts.items())
+    )
+    missing = tag("ul", *(tag("li", with_code(text)) for text in subject.missing))
     box = tag("div", "What is missing here:", missing, class_="missing")
     title = "Sweep" if subject.kind == "sweep" else "Run"
     return tag("header", tag("h1", f"{title}: {subject.name}"), told, _safety(subject),

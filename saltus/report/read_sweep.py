@@ -86,11 +86,11 @@ def _expected(asked: dict[str, Any]) -> int | None:
         groups = parse_suite(asked.get("suite_text", ""))
     except SuiteError:
         return None
-    return sum(len(g.trials) * g.seeds for g in groups) * len(asked.get("controllers", []))
+    return sum(len(g.trials) * g.seeds for g in groups) * len(asked.get("controllers") or [])
 
 
 def _settings(asked: dict[str, Any]) -> str:
-    settings = "".join(f"# --set {setting}\n" for setting in asked.get("settings", []))
+    settings = "".join(f"# --set {setting}\n" for setting in asked.get("settings") or [])
     return settings + str(asked.get("suite_text", ""))
 
 
@@ -101,7 +101,7 @@ def _facts(folder: Path, asked: dict[str, Any]) -> dict[str, str]:
     return {
         "Sweep": folder.resolve().name,
         "Suite": str(asked.get("suite", "not noted")),
-        "Controllers": ", ".join(asked.get("controllers", [])) or "not noted",
+        "Controllers": ", ".join(asked.get("controllers") or []) or "not noted",
         "Time passes": mode.get(str(asked.get("mode")), "not noted"),
         "Begun": date_of(source),
         "Last trial": date_of(rows) if rows.is_file() else "none yet",

@@ -28,8 +28,9 @@ def success_section(subject: Subject) -> Html:
         before = cell.condition
         rows.append([first, *_cell(cell), *(_thesis(theirs) if with_thesis else [])])
     caption = (
-        "Trials without a fall; intervals are Wilson's. Sideways: mean of the maximum lateral "
-        "deviations of the trials on their feet; of all: of fallen ones too, up to their end."
+        "Trials without a fall, which is a trunk on the ground or a tilt past 60 degrees; the "
+        "intervals are Wilson's. Sideways: mean of the maximum lateral deviations of the trials on "
+        "their feet; of all: of fallen ones too, up to their end."
     )
     remark = differences(subject.name)
     body = table(head, rows, caption, words=2)

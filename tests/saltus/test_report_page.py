@@ -95,6 +95,11 @@ def test_every_picture_says_what_it_shows(found):
     assert all(len(image["alt"]) > 10 for image in found.images)
 
 
+def test_no_markup_is_seen_as_text(found):
+    assert not re.search(r"</?[a-z]+>", found.text)
+    assert found.tags.count("dt") == found.tags.count("dd") >= 6
+
+
 def test_verdict_comes_first_and_table_stands_beside_the_thesis(found):
     text = found.text
     verdict = "HiLQR MPC in 4 of 4 trials; Convex MPC in 4 of 4 trials; Instant QP in 2 of 4 trials"
@@ -144,7 +149,7 @@ def test_unfinished_sweep_and_half_a_row(bare):
     rows = (bare / "rows.jsonl").read_bytes().splitlines(keepends=True)
     (bare / "rows.jsonl").write_bytes(b"".join(rows[:5]) + rows[5][:40])
     text = written(bare).text
-    assert "So far, with 5 of 12 trials done" in text
+    assert "5 of 12 trials are done. On its feet" in text
     assert "it goes on where it stopped" in text and "1 line(s) of rows.jsonl" in text
 
 

@@ -9,7 +9,7 @@ from saltus.report.controllers import in_order, look
 from saltus.report.hildebrand import stances
 from saltus.report.html import Html, tag
 from saltus.report.lateral import since_event, worst
-from saltus.report.outcomes import cells
+from saltus.report.outcomes import cells, condition_in_words
 from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
 from saltus.report.subject import Trial
 from saltus.report.thesis import published
@@ -59,6 +59,19 @@ def test_everything_but_markup_is_escaped():
 def test_controllers_stand_in_the_thesis_order_and_differ_in_colour():
     assert in_order({"instant_qp", "mine", "hilqr"}) == ["hilqr", "instant_qp", "mine"]
     assert len({look(name).colour for name in (*CONTROLLERS, "mine")}) == 4
+
+
+def test_conditions_say_nothing_twice():
+    assert condition_in_words("", "motor_block", 0.0) == "motors blocked"
+    assert condition_in_words("1.0 m/s", "base_velocity", 1.0) == "push of 1.0 m/s"
+    assert condition_in_words("trot 1.5 m/s", "base_velocity", 1.5) == "trot 1.5 m/s"
+    assert condition_in_words("ice", "base_velocity", 1.5) == "ice: push of 1.5 m/s"
+    assert condition_in_words("trot, 150 N", "base_force", 150.0) == "trot, 150 N"
+
+
+def test_diagonal_pushes_are_of_one_magnitude():
+    pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
+    assert {Trial({"value": push}).magnitude for push in pushes} == {1.5}
 
 
 def test_cells_hold_every_trial_once(subject):

@@ -1,0 +1,76 @@
+"""The report about a recorded run, and about what is left of one that broke off."""
+
+import json
+
+import pytest
+
+from runtime.recording import Recorder
+from saltus import cli
+from saltus.configuration import load_launch, write_config
+from saltus.report import page, read_run, strips
+from saltus.report.filming import Filmed
+from tests.saltus.fake_sweep import fake_trace
+
+SUMMARY = {
+    "fell": False, "simulated_s": 3.0, "distance_m": 0.5, "max_lateral_deviation_m": 0.123,
+    "planner": {"solve_ms": {"p50": 18.5, "p99": 31.25}}, "completed": True, "processes": {},
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run of the launch file `push`, its recording replaced by a trace."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_config(load_launch("push"), folder / "launch.yaml")
+    (folder / "summary.json").write_text(json.dumps(SUMMARY))
+    Recorder(folder / "run.mcap").close()
+    monkeypatch.setattr(strips, "film", lambda jobs: Filmed({}, "no graphics"))
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    return folder
+
+
+def test_a_run_is_one_trial(run):
+    written = page.write_report(run)
+    text = written.path.read_text()
+    assert written.rows == 1 and "stayed on its feet; it came at most 0.12 m" in written.verdict
+    assert written.path == run / "report.html"
+    assert "Who stayed on their feet" not in text  # a rate of one run says nothing
+    assert "Cost by step size" in text and "velocity_x" in text
+
+
+def test_a_fall_is_told_with_its_time(run):
+    summary = SUMMARY | {"fell": True, "processes": {"simulation": {"fell_at_s": 2.75}}}
+    (run / "summary.json").write_text(json.dumps(summary))
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell at 2.75 s")
+
+
+def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
+    trace.solve_ms[:] = 0.0  # as recordings of lock step have it
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    text = page.write_report(run).path.read_text()
+    assert ">18.50<" in text and ">31.25<" in text and "Durations of all solves" not in text
+
+
+def test_a_run_that_broke_off_has_no_summary(run):
+    (run / "summary.json").write_text('{"fell": fal')
+    written = page.write_report(run)
+    assert "still going on, or was broken off" in written.path.read_text()
+    assert "0.10 m" in written.verdict  # from the trace
+
+
+def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):
+    monkeypatch.undo()
+    (run / "run.mcap").write_bytes(b"not a recording")
+    written = page.write_report(run)
+    text = written.path.read_text()
+    assert "The recording cannot be read" in text and "--record DIR" in text
+    assert "0.12 m" in written.verdict
+
+
+def test_a_recording_without_its_configuration_is_one_line(run, capsys):
+    (run / "launch.yaml").unlink()
+    assert cli.run(["report", str(run)]) == cli.BAD_REQUEST
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
