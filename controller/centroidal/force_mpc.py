@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.centroidal.force_matrices import (
-    input_maps,
-    shared_weight,
+    STAGE,
+    constraint_pattern,
+    cost_matrix,
+    write_constraints,
+    write_dynamics_bounds,
     write_gradient,
-    write_hessian,
 )
-from controller.centroidal.friction import check_limits, clip_forces, friction_bounds, friction_rows
-from controller.centroidal.qp_solver import DenseQp, Status
+from controller.centroidal.friction import check_limits, clip_forces, friction_bounds
+from controller.centroidal.qp_solver import Status, UpdatedQp
 from controller.centroidal.rigid_body import SingleRigidBody, invert_symmetric, roll_out
 from robots.a1.constants import GRAVITY
 
@@ -98,7 +100,10 @@ class ForceMpc:
         self._limits = (friction, force_min, force_max)
         self._weights, self._force_weight = weights.state_weights(), weights.force
         self._weight = body.mass * GRAVITY  # also the unit of the solver's forces
-        self._qp = DenseQp(friction_rows(4 * steps, friction), time_limit)
+        self._qp = UpdatedQp(
+            cost_matrix(steps, self._weights, self._force_weight, self._weight),
+            constraint_pattern(steps, friction), "constraints", time_limit,
+        )  # fmt: skip
         self._last = np.zeros((steps, 4, 3))
 
     def solve(
@@ -114,15 +119,20 @@ class ForceMpc:
             inertia_in_world: about the centre of mass (3, 3) [kg m^2].
             dt: duration of the steps, one for all or one each (N,) [s].
         """
-        inverse = invert_symmetric(inertia_in_world)
-        durations = np.full(self.steps, dt) if np.ndim(dt) == 0 else np.asarray(dt, dtype=float)
+        # Copies: what is compiled then sees one kind of array, whatever the caller's are.
+        x0, x_ref, arms, contacts, inertia = (
+            np.array(each, dtype=float) for each in (x0, x_ref, arms, contacts, inertia_in_world)
+        )
+        durations = np.array(np.broadcast_to(dt, self.steps), dtype=float)
+        inverse = invert_symmetric(inertia)
         inputs = (x0, x_ref, arms, contacts, inverse, durations)
         if not all(np.isfinite(each).all() for each in inputs) or durations.min() <= 0.0:
-            return self._fall_back(contacts, "failed")
+            return ForcePlan(self._clipped(contacts), np.zeros((self.steps, 12)), "failed", 0)
         self._write(x0, x_ref, arms, contacts, inverse, durations)
         solution = self._qp.solve()
         if solution.status == "ok":
-            self._last = (self._weight * solution.x).reshape(self.steps, 4, 3)
+            forces = solution.x.reshape(self.steps, STAGE)[:, :12]
+            self._last = self._weight * forces.reshape(self.steps, 4, 3)
         forces = self._clipped(contacts)
         states = np.empty((self.steps, 12))
         roll_out(x0, forces, arms, self.body.mass, inverse, durations, states)
@@ -133,21 +143,18 @@ class ForceMpc:
     ) -> None:
         """Write the problem's numbers."""
         qp, mass, unit = self._qp, self.body.mass, self._weight
-        maps = input_maps(arms, contacts, inverse)
-        reference = shared_weight(contacts, self._weight)
-        weights, force = self._weights, self._force_weight
-        write_hessian(maps, contacts, dt, mass, weights, force, unit, qp.hessian)
-        write_gradient(
-            x0, x_ref, maps, contacts, reference, dt, mass, weights, force, unit, qp.gradient
-        )
         _, force_min, force_max = self._limits
-        friction_bounds(contacts.ravel(), force_min / unit, force_max / unit, qp.lower, qp.upper)
+        rows = 12 * self.steps
+        write_constraints(arms, contacts, inverse, dt, mass, unit, qp.constraints)
+        write_dynamics_bounds(x0, dt, qp.lower, qp.upper)
+        friction_bounds(
+            contacts.ravel(), force_min / unit, force_max / unit, qp.lower[rows:], qp.upper[rows:]
+        )
+        write_gradient(
+            x_ref, contacts, self._weights, self._force_weight, self._weight, unit, qp.gradient
+        )
 
     def _clipped(self, contacts: Array) -> Array:
         forces = self._last.copy()
         clip_forces(forces.reshape(-1, 3), contacts.ravel(), *self._limits)
         return forces
-
-    def _fall_back(self, contacts: Array, status: Status) -> ForcePlan:
-        """The last good forces, where the problem cannot be written."""
-        return ForcePlan(self._clipped(contacts), np.zeros((self.steps, 12)), status, 0)

@@ -13,9 +13,10 @@ import msgspec
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy import sparse
 
 from controller.centroidal.friction import check_limits, clip_forces, friction_bounds, friction_rows
-from controller.centroidal.qp_solver import DenseQp, Status
+from controller.centroidal.qp_solver import Status, UpdatedQp
 
 Array = NDArray[np.float64]
 
@@ -71,7 +72,8 @@ class ForceQp:
         self._limits = (friction, force_min, force_max)
         self._weights = weights or ForceQpWeights()
         self._wrench_weights = np.array(self._weights.wrench)
-        self._qp = DenseQp(friction_rows(4, friction), time_limit)
+        triangle = sparse.csc_matrix(np.triu(np.ones((12, 12))))
+        self._qp = UpdatedQp(triangle, friction_rows(4, friction), "hessian", time_limit)
         self._last = np.zeros((4, 3))
 
     def solve(self, wrench: Array, arms: Array, contacts: Array) -> ForceSolution:
@@ -82,6 +84,8 @@ class ForceQp:
             arms: from the centre of mass to the feet, in the world (4, 3) [m].
             contacts: (4,), a foot stands where above 0.5; all in the air: zeros, "ok".
         """
+        # Copies: what is compiled then sees one kind of array, whatever the caller's are.
+        wrench, arms, contacts = (np.array(each, dtype=float) for each in (wrench, arms, contacts))
         if not all(np.isfinite(each).all() for each in (wrench, arms, contacts)):
             return ForceSolution(self._clipped(contacts), "failed", 0)
         if not (contacts > 0.5).any():
