@@ -44,18 +44,22 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
 
 
 def readable_summary(rows: list[Row]) -> list[Row]:
-    """The summary as a person reads it: success such as ``15/16 (72-99 %)``."""
-    table = []
-    for entry, members in zip(summarise(rows), _cells(rows).values(), strict=True):
+    """The summary as a person reads it: success such as ``15/16 (72-99 %)``.
+
+    Where every group has pushes of one kind and size, its name says enough.
+    """
+    summary, table = summarise(rows), []
+    named = len({(entry["group"], entry["controller"]) for entry in summary}) == len(summary)
+    for entry, members in zip(summary, _cells(rows).values(), strict=True):
         group = {"group": entry["group"]} if entry["group"] else {}
+        push = {} if named and group else {"push": _push(entry)}
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
         deviation = entry["mean_max_lateral_deviation_m"]
         table.append({
-            **group, "controller": entry["controller"], "push": _push(entry),
+            **group, "controller": entry["controller"], **push,
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
             "to the side": "-" if deviation is None else f"{deviation:.2f} m",
-            "solve": _median_ms(members, "solve_ms_p50"),
-            "p99": _median_ms(members, "solve_ms_p99"),
+            "solve": _median_ms(members),
         })  # fmt: skip
     return table
 
@@ -80,6 +84,6 @@ def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:
     return {key: cells[key] for key in sorted(cells, key=lambda key: places[key])}
 
 
-def _median_ms(rows: list[Row], key: str) -> str:
-    values = [row[key] for row in rows if row.get(key) is not None]
+def _median_ms(rows: list[Row]) -> str:
+    values = [row["solve_ms_p50"] for row in rows if row["solve_ms_p50"] is not None]
     return f"{np.median(values):.1f} ms" if values else "-"
