@@ -23,10 +23,11 @@ ROWS = 5  # of a foot: two for each tangent, one for the normal
 def friction_rows(feet: int, friction: float) -> sparse.csc_matrix:
     """Return C (5 feet, 3 feet) of lower <= C f <= upper for stacked forces f.
 
-    Rows of a foot: fx - mu fz, fx + mu fz, fy - mu fz, fy + mu fz, fz.
+    Rows of a foot: fx - mu fz, fx + mu fz, fy - mu fz, fy + mu fz, fz; the first four over mu where
+    it is above 1, so that no row outweighs the others.
     """
     block = np.array([[1, 0, -friction], [1, 0, friction], [0, 1, -friction], [0, 1, friction]])
-    rows = np.vstack((block, [0.0, 0.0, 1.0]))
+    rows = np.vstack((block / max(1.0, friction), [0.0, 0.0, 1.0]))
     return sparse.csc_matrix(sparse.block_diag([rows] * feet))
 
 

@@ -1,0 +1,191 @@
+"""Convex MPC's problem: what its forces do, against a second solver and its closed form."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from controller.centroidal.force_mpc import ForceMpc, ForceMpcWeights
+from controller.centroidal.rigid_body import discrete_step, invert_symmetric, standing_body
+from robots.a1.constants import GRAVITY
+
+BODY = standing_body()
+INERTIA = BODY.inertia_in_base
+WEIGHT = BODY.mass * GRAVITY
+FRICTION, FORCE_MAX, FORCE_MIN = 0.6, 200.0, 10.0
+FEET = np.array(
+    [[0.18, -0.13, -0.3], [0.18, 0.13, -0.3], [-0.18, -0.13, -0.3], [-0.18, 0.13, -0.3]]
+)
+AT_EASE = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.3] + 6 * [0.0])
+
+
+def make(steps, weights=None, **options):
+    limits = {"friction": FRICTION, "force_max": FORCE_MAX, "force_min": FORCE_MIN}
+    return ForceMpc(BODY, steps, weights or ForceMpcWeights(), **{**limits, **options})
+
+
+def problem(rng, steps, pushed=1.0):
+    """A random state above feet that are somewhere near, with one to four of them standing."""
+    x0 = AT_EASE + pushed * rng.normal(size=12) * np.repeat([0.1, 0.03, 0.8, 0.3], 3)
+    x_ref = np.tile(AT_EASE, (steps, 1)) + 0.01 * rng.normal(size=(steps, 12))
+    arms = FEET + 0.03 * rng.normal(size=(steps, 4, 3))
+    contacts = (rng.random((steps, 4)) < 0.6).astype(float)
+    return x0, x_ref, arms, contacts, INERTIA, rng.uniform(0.02, 0.05, steps)
+
+
+def cost_of(forces, x0, x_ref, arms, contacts, inertia, dt, weights):
+    """The cost as it is written down, by simulation."""
+    x, cost, inverse = x0, 0.0, np.linalg.inv(inertia)
+    forces = forces.reshape(len(dt), 4, 3) * contacts[:, :, None]
+    for k, duration in enumerate(dt):
+        following = np.empty(12)
+        discrete_step(x, forces[k], arms[k], BODY.mass, inverse, duration, following)
+        reference = np.zeros((4, 3))
+        reference[:, 2] = WEIGHT * contacts[k] / max(contacts[k].sum(), 1.0)
+        cost += weights.state_weights() @ (following - x_ref[k]) ** 2
+        cost += weights.force * ((forces[k] - reference) ** 2).sum()
+        x = following
+    return cost
+
+
+def within(forces, contacts):
+    on, normal = contacts > 0.5, forces[..., 2]
+    tangents = np.abs(forces[..., :2]).max(axis=-1)
+    return (
+        (forces[~on] == 0.0).all()
+        and (tangents <= FRICTION * normal + 1e-9).all()
+        and (normal[on] >= FORCE_MIN).all()
+        and (normal[on] <= FORCE_MAX).all()
+    )
+
+
+def test_standing_forces_carry_the_weight_without_moment():
+    """Of a body at rest on feet around its centre of mass, at the state that it should have."""
+    plan = make(5).solve(AT_EASE, np.tile(AT_EASE, (5, 1)), np.tile(FEET, (5, 1, 1)),
+                         np.ones((5, 4)), INERTIA, 0.03)  # fmt: skip
+    assert plan.status == "ok"
+    np.testing.assert_allclose(plan.forces.sum(axis=1), [[0.0, 0.0, WEIGHT]] * 5, atol=0.05)
+    np.testing.assert_allclose(np.cross(FEET, plan.forces).sum(axis=1), 0.0, atol=0.02)
+    np.testing.assert_allclose(plan.states[-1], AT_EASE, atol=1e-3)
+
+
+def test_states_are_those_that_the_forces_make():
+    given = problem(np.random.default_rng(4), 6)
+    plan, x = make(6).solve(*given), given[0]
+    for k in range(6):
+        following = np.empty(12)
+        inverse = np.linalg.inv(INERTIA)
+        discrete_step(x, plan.forces[k], given[2][k], BODY.mass, inverse, given[5][k], following)
+        np.testing.assert_allclose(plan.states[k], following, atol=1e-10)
+        x = following
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_against_a_second_solver(seed):
+    """SLSQP on the cost as it is written down, from evenly shared forces, ends where ours are."""
+    rng, steps = np.random.default_rng(seed), 2
+    given, weights = problem(rng, steps), ForceMpcWeights()
+    plan = make(steps).solve(*given)
+    assert plan.status == "ok" and within(plan.forces, given[3])
+    on = np.repeat(given[3].ravel() > 0.5, 3)
+    count = on.sum() // 3
+    if count == 0:
+        return
+
+    def cost(f):
+        forces = np.zeros(on.size)
+        forces[on] = WEIGHT * f
+        return 1e3 * cost_of(forces, *given, weights)
+
+    side = np.array([[s, 0, FRICTION] for s in (1, -1)] + [[0, s, FRICTION] for s in (1, -1)])
+    sides = np.kron(np.eye(count), side)
+    bounds = [(None, None), (None, None), (FORCE_MIN / WEIGHT, FORCE_MAX / WEIGHT)] * count
+    best = minimize(
+        cost, np.tile([0.0, 0.0, 0.25], count), method="SLSQP", bounds=bounds,
+        constraints={"type": "ineq", "fun": lambda f: sides @ f, "jac": lambda f: sides},
+        options={"ftol": 1e-13, "maxiter": 200},
+    )  # fmt: skip
+    np.testing.assert_allclose(plan.forces.ravel()[on], WEIGHT * best.x, atol=0.5)
+
+
+def test_one_step_without_active_limits_is_least_squares():
+    """N = 1 is an instant problem: the normal equations in the forces of the feet."""
+    rng = np.random.default_rng(11)
+    weights, dt = ForceMpcWeights(force=1e-4), 0.03
+    x0, x_ref, arms, _, _, _ = problem(rng, 1, pushed=0.02)
+    plan = make(1, weights, friction=1.5).solve(x0, x_ref, arms, np.ones((1, 4)), INERTIA, dt)
+    inverse, free = np.linalg.inv(INERTIA), np.empty(12)
+    discrete_step(x0, np.zeros((4, 3)), arms[0], BODY.mass, inverse, dt, free)
+    columns = []
+    for unit in np.eye(12):
+        moved = np.empty(12)
+        discrete_step(x0, unit.reshape(4, 3), arms[0], BODY.mass, inverse, dt, moved)
+        columns.append(moved - free)
+    gain, q = np.array(columns).T, np.diag(weights.state_weights())
+    share = np.tile([0.0, 0.0, WEIGHT / 4.0], 4)
+    expected = np.linalg.solve(
+        gain.T @ q @ gain + weights.force * np.eye(12),
+        gain.T @ q @ (x_ref[0] - free) + weights.force * share,
+    )
+    assert expected.reshape(4, 3)[:, 2].min() > FORCE_MIN, "a limit would be active"
+    np.testing.assert_allclose(plan.forces.ravel(), expected, atol=0.1)
+
+
+def test_limits_hold_for_what_cannot_be_reached():
+    rng = np.random.default_rng(12)
+    mpc = make(4)
+    for scale in (1.0, 5.0, 30.0):
+        given = problem(rng, 4, pushed=scale)
+        plan = mpc.solve(*given)
+        assert within(plan.forces, given[3]) and np.isfinite(plan.states).all()
+
+
+def test_in_flight_there_are_no_forces():
+    x0, x_ref, arms, _, inertia, dt = problem(np.random.default_rng(5), 3)
+    plan = make(3).solve(x0, x_ref, arms, np.zeros((3, 4)), inertia, dt)
+    assert plan.status == "ok" and (plan.forces == 0.0).all()
+    fallen = x0[11] - GRAVITY * dt.sum()
+    assert plan.states[-1, 11] == pytest.approx(fallen)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("place", [0, 1, 2, 4, 5])
+def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
+    rng, mpc = np.random.default_rng(6), make(3)
+    given = list(problem(rng, 3))
+    good = mpc.solve(*given)
+    broken = [np.array(each) for each in given]
+    broken[place].ravel()[-1] = bad
+    plan = mpc.solve(*broken)
+    assert plan.status == "failed" or bad == 1e200
+    assert within(plan.forces, given[3])
+    again = mpc.solve(*given)
+    assert again.status == "ok"
+    np.testing.assert_allclose(again.forces, good.forces, atol=0.5)
+
+
+def test_no_inertia_and_no_time_are_a_status():
+    given = list(problem(np.random.default_rng(7), 2))
+    assert make(2).solve(*given[:4], np.zeros((3, 3)), 0.03).status == "failed"
+    assert make(2).solve(*given[:5], 0.0).status == "failed"
+    late = make(2, time_limit=1e-9).solve(*given)
+    assert late.status == "time_limit" and np.isfinite(late.forces).all()
+
+
+def test_the_same_problems_give_the_same_bits():
+    rng = np.random.default_rng(8)
+    problems = [problem(rng, 5, pushed=2.0) for _ in range(6)]
+    one, other = make(5), make(5)
+    first = [one.solve(*each) for each in problems]
+    second = [other.solve(*each) for each in problems]
+    for a, b in zip(first, second, strict=True):
+        assert a.forces.tobytes() == b.forces.tobytes() and a.iterations == b.iterations
+
+
+def test_options_are_checked():
+    with pytest.raises(ValueError, match="force is 0"):
+        ForceMpcWeights(force=0.0)
+    with pytest.raises(ValueError, match="not negative"):
+        ForceMpcWeights(position=(1.0, -1.0, 1.0))
+    with pytest.raises(ValueError, match="steps is 0"):
+        make(0)
+    assert invert_symmetric(INERTIA) @ INERTIA == pytest.approx(np.eye(3), abs=1e-9)
