@@ -15,7 +15,6 @@ from controller.centroidal.force_qp import ForceQp
 from controller.centroidal.options import BodyFeedback, InstantQpOptions
 from controller.centroidal.planner import CentroidalPlanner, Forces, Situation
 from controller.centroidal.rigid_body import standing_body
-from controller.centroidal.support import support_centre
 from controller.gaits import Gait
 from robots.a1.constants import GRAVITY
 
@@ -48,11 +47,9 @@ def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
     """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,)."""
     x = now.body.vector()
     target = now.path.states(now.time, now.body.com, np.array([now.time]))[0]
-    target[3:5] = support_centre(
-        now.stepper.gait, now.time + feedback.preview, feedback.fade, now.body.feet
-    )
     error = target - x
-    linear = error[3:6] * feedback.position_kp + error[9:12] * feedback.position_kd
+    linear = error[9:12] * feedback.velocity_kd
+    linear[2] += error[5] * feedback.height_kp
     angular = error[:3] * feedback.orientation_kp + error[6:9] * feedback.orientation_kd
     force = mass * (linear + np.array([0.0, 0.0, GRAVITY]))
     return np.concatenate([force, now.inertia @ angular])

@@ -116,16 +116,14 @@ class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The acceleration that Instant QP asks of the body, as a PD law.
 
     Attributes:
-        orientation_kp, position_kp: [1/s^2]; orientation_kd, position_kd: [1/s].
-        preview: how far ahead the support centre is taken [s]; fade: see `support` [s].
+        orientation_kp, orientation_kd: [1/s^2], [1/s].
+        height_kp: [1/s^2]; velocity_kd: the way back to the path is a velocity already [1/s].
     """
 
     orientation_kp: Triple = (400.0, 400.0, 100.0)
     orientation_kd: Triple = (40.0, 40.0, 20.0)
-    position_kp: Triple = (5.0, 5.0, 100.0)
-    position_kd: Triple = (8.0, 8.0, 20.0)
-    preview: float = 0.0
-    fade: float = 0.15
+    height_kp: float = 100.0
+    velocity_kd: Triple = (8.0, 8.0, 20.0)
 
 
 class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):

@@ -7,8 +7,7 @@ from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.options import PathOptions, SteppingOptions
 from controller.centroidal.path import CommandedPath
 from controller.centroidal.stepping import Stepper
-from controller.centroidal.support import support_centre, support_weights
-from controller.gaits import STAND, TROT, WALK
+from controller.gaits import TROT, WALK
 from robots.a1.constants import FOOT_RADIUS, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
@@ -105,18 +104,6 @@ def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
     assert stepper.observe(late + 0.01, FEET, np.zeros(4))[3] == 1.0
     assert stepper.stands(3, lift + 0.95 * WALK.swing_duration, late)
     assert not stepper.stands(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
-
-
-def test_support_leaves_a_foot_before_it_lifts_and_grows_after_it_lands():
-    lift, fade = WALK.lift_off(3, 2), 0.1
-    assert support_weights(WALK, lift - 0.05, fade)[3] == pytest.approx(0.5)
-    assert support_weights(WALK, lift + 1e-6, fade)[3] == 0.0
-    land = lift + WALK.swing_duration
-    assert support_weights(WALK, land + 0.03, fade)[3] == pytest.approx(0.3)
-    centre = support_centre(WALK, lift + 0.5 * WALK.swing_duration, fade, FEET)
-    assert centre[1] < FEET[:, 1].mean(), "away from the rear left foot"
-    middle = support_centre(STAND, 1.0, fade, FEET)
-    np.testing.assert_allclose(middle, FEET[:, :2].mean(axis=0), atol=1e-12)
 
 
 def test_the_way_back_to_the_path_is_bounded_and_leads_there():
