@@ -64,7 +64,7 @@ def moving(folder: Path) -> bool:
     return recording.exists() and recording.stat().st_size > 20_000
 
 
-def test_processes_in_lock_step_compute_what_one_process_computes(tmp_path):
+def test_lock_step_in_processes(tmp_path):
     launch = start(tmp_path, "launch", "stand", *SHORT, "--json", "--record", str(tmp_path / "run"))
     out, err = launch.communicate(timeout=120)
     assert launch.returncode == 0, err
