@@ -22,6 +22,13 @@ def plan_every_ticks(config: LaunchConfig) -> int:
     return round(options.period / TICK_S)
 
 
+def solve_time_limit(config: LaunchConfig) -> float:
+    """After how long a solve is abandoned in real time [s]; 0 for never."""
+    if config.planner == "hilqr":
+        return config.hilqr.realtime.time_limit
+    return getattr(config, config.planner).time_limit
+
+
 def make_script(config: LaunchConfig) -> PerturbationScript:
     """The perturbations, their gait phases resolved by the reference's schedule.
 

@@ -13,6 +13,7 @@ from runtime.topics import GROUND_TRUTH
 from saltus import assembly, warmup
 from saltus.addresses import check_free, endpoints_of
 from saltus.children import PLANNER_GONE, Child
+from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
 from saltus.cores import on_tick_core
@@ -92,7 +93,10 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
         deaths = [death._asdict() for death in outcome.deaths]
-        extra = {"completed": outcome.completed, "deaths": deaths, "processes": reports}
+        extra = {
+            "completed": outcome.completed, "code": code_version(), "deaths": deaths,
+            "processes": reports,
+        }  # fmt: skip
         folder.write_summary(summary | extra)
         return outcome
 

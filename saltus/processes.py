@@ -88,7 +88,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         _await(plans, RECORDER + 1, stop)
         _await(searches, RECORDER, stop)
         every = assembly.plan_every_ticks(config)
-        limit = config.hilqr.realtime.time_limit
+        limit = assembly.solve_time_limit(config)
         return planner_node.run(
             core, estimates, plans, clock, every, stop, limit, searches=searches
         )
