@@ -4,7 +4,7 @@ The variables are z = [f_0, x_1, f_1, x_2, ...] (24 N), f_k (12) in units of a g
 are the dynamics x_{k+1} - A x_k - B_k f_k = c_k (12 N), then those of `friction`. Only what depends
 on the step is written anew, column by column in the order of the solver's values.
 
-Measured against eliminating the states: dense factors cost 2.5 times as much as these.
+Measured against eliminating the states: a solve with dense factors takes about twice as long.
 """
 
 from __future__ import annotations

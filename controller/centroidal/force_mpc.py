@@ -77,7 +77,11 @@ class ForcePlan(NamedTuple):
 
 
 class ForceMpc:
-    """Convex MPC's problem: set up once, its numbers updated at each solve."""
+    """Convex MPC's problem: set up once, its numbers updated at each solve.
+
+    Attributes:
+        qp: with the numbers of the last solve.
+    """
 
     def __init__(
         self, body: SingleRigidBody, steps: int, weights: ForceMpcWeights, friction: float,
@@ -100,7 +104,7 @@ class ForceMpc:
         self._limits = (friction, force_min, force_max)
         self._weights, self._force_weight = weights.state_weights(), weights.force
         self._weight = body.mass * GRAVITY  # also the unit of the solver's forces
-        self._qp = UpdatedQp(
+        self.qp = UpdatedQp(
             cost_matrix(steps, self._weights, self._force_weight, self._weight),
             constraint_pattern(steps, friction), "constraints", time_limit,
         )  # fmt: skip
@@ -129,7 +133,7 @@ class ForceMpc:
         if not all(np.isfinite(each).all() for each in inputs) or durations.min() <= 0.0:
             return ForcePlan(self._clipped(contacts), np.zeros((self.steps, 12)), "failed", 0)
         self._write(x0, x_ref, arms, contacts, inverse, durations)
-        solution = self._qp.solve()
+        solution = self.qp.solve()
         if solution.status == "ok":
             forces = solution.x.reshape(self.steps, STAGE)[:, :12]
             self._last = self._weight * forces.reshape(self.steps, 4, 3)
@@ -142,7 +146,7 @@ class ForceMpc:
         self, x0: Array, x_ref: Array, arms: Array, contacts: Array, inverse: Array, dt: Array
     ) -> None:
         """Write the problem's numbers."""
-        qp, mass, unit = self._qp, self.body.mass, self._weight
+        qp, mass, unit = self.qp, self.body.mass, self._weight
         _, force_min, force_max = self._limits
         rows = 12 * self.steps
         write_constraints(arms, contacts, inverse, dt, mass, unit, qp.constraints)

@@ -20,7 +20,7 @@ from controller.centroidal.qp_solver import Status, UpdatedQp
 
 Array = NDArray[np.float64]
 
-_UNIT = 100.0  # the solver's forces are in units of this [N], near what a foot carries
+UNIT = 100.0  # the solver's forces are in units of this [N], near what a foot carries
 
 
 class ForceQpWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +57,11 @@ class ForceSolution(NamedTuple):
 
 
 class ForceQp:
-    """Instant QP's problem: set up once, its numbers updated at each solve."""
+    """Instant QP's problem: set up once, its numbers updated at each solve.
+
+    Attributes:
+        qp: with the numbers of the last solve.
+    """
 
     def __init__(
         self, friction: float, force_max: float, force_min: float = 0.0,
@@ -73,7 +77,7 @@ class ForceQp:
         self._weights = weights or ForceQpWeights()
         self._wrench_weights = np.array(self._weights.wrench)
         triangle = sparse.csc_matrix(np.triu(np.ones((12, 12))))
-        self._qp = UpdatedQp(triangle, friction_rows(4, friction), "hessian", time_limit)
+        self.qp = UpdatedQp(triangle, friction_rows(4, friction), "hessian", time_limit)
         self._last = np.zeros((4, 3))
 
     def solve(self, wrench: Array, arms: Array, contacts: Array) -> ForceSolution:
@@ -92,20 +96,20 @@ class ForceQp:
             self._last = np.zeros((4, 3))
             return ForceSolution(np.zeros((4, 3)), "ok", 0)
         self._write(wrench, arms, contacts)
-        solution = self._qp.solve()
+        solution = self.qp.solve()
         if solution.status == "ok":
-            self._last = self._clip(_UNIT * solution.x.reshape(4, 3), contacts)
+            self._last = self._clip(UNIT * solution.x.reshape(4, 3), contacts)
         return ForceSolution(self._clipped(contacts), solution.status, solution.iterations)
 
     def _write(self, wrench: Array, arms: Array, contacts: Array) -> None:
         """Write the problem's numbers."""
-        qp, options = self._qp, self._weights
+        qp, options = self.qp, self._weights
         write_wrench_problem(
             wrench, arms, contacts, self._last, self._wrench_weights, options.force, options.change,
-            _UNIT, qp.hessian, qp.gradient,
+            UNIT, qp.hessian, qp.gradient,
         )  # fmt: skip
         _, force_min, force_max = self._limits
-        friction_bounds(contacts, force_min / _UNIT, force_max / _UNIT, qp.lower, qp.upper)
+        friction_bounds(contacts, force_min / UNIT, force_max / UNIT, qp.lower, qp.upper)
 
     def _clip(self, forces: Array, contacts: Array) -> Array:
         clip_forces(forces, contacts, *self._limits)

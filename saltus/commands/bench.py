@@ -14,6 +14,7 @@ BENCHMARKS = {
     "planner": ("saltus.benchmarks.planner", "run"),
     "tracker": ("saltus.benchmarks.one_khz", "run_tracker"),
     "estimator": ("saltus.benchmarks.one_khz", "run_estimator"),
+    "convex_mpc": ("saltus.benchmarks.force_qps", "run"),
     "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
 }
 
