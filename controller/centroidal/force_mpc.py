@@ -38,10 +38,10 @@ class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         force: of the distance from evenly shared forces [1/N^2]; above 0.
     """
 
-    orientation: tuple[float, float, float] = (10.0, 10.0, 10.0)
-    position: tuple[float, float, float] = (5.0, 5.0, 50.0)
-    angular_velocity: tuple[float, float, float] = (0.1, 0.1, 0.3)
-    velocity: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    orientation: tuple[float, float, float] = (5.0, 5.0, 10.0)
+    position: tuple[float, float, float] = (20.0, 20.0, 50.0)
+    angular_velocity: tuple[float, float, float] = (0.3, 0.3, 0.3)
+    velocity: tuple[float, float, float] = (1.0, 1.0, 0.5)
     force: float = 1e-5
 
     def __post_init__(self) -> None:

@@ -31,13 +31,13 @@ class SteppingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     capture: float = 1.0
-    reach: tuple[float, float] = (0.25, 0.25)
+    reach: tuple[float, float] = (0.25, 0.27)
     inward: float = 0.12
     press: float = 0.005
-    early: float = 0.6
+    early: float = 0.5
     kp: float = 60.0
-    kd: float = 2.0
-    stance_kp: float = 0.0
+    kd: float = 1.0
+    stance_kp: float = 10.0
     stance_kd: float = 0.5
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class PathOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     return_rate: float = 1.0
-    return_speed: float = 0.3
+    return_speed: float = 0.1
 
 
 class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -74,9 +74,9 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     period: float = 0.01
     knots: int = 20
-    friction: float = 0.6
+    friction: float = 0.7
     force_max: float = 200.0
-    force_min: float = 10.0
+    force_min: float = 5.0
     time_limit: float = 0.01
     stepping: SteppingOptions = SteppingOptions()
     path: PathOptions = PathOptions()
@@ -136,11 +136,11 @@ class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
     """
 
     knots: int = 10  # forces of one instant say little about a later one
-    friction: float = 0.7
     force_min: float = 20.0
     search: float = 25.0
     stepping: SteppingOptions = SteppingOptions(
-        reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, kd=1.0, stance_kd=0.2
+        reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, stance_kp=0.0, stance_kd=0.2
     )
+    path: PathOptions = PathOptions(return_speed=0.3)
     feedback: BodyFeedback = BodyFeedback()
     weights: ForceQpWeights = ForceQpWeights(wrench=(1.0, 1.0, 10.0, 20.0, 20.0, 20.0))
