@@ -100,17 +100,20 @@ class CentroidalPlanner:
                 matter for them.
 
         Returns:
-            The plan; "failed" when the estimate is not finite or the QP had no solution, and then
-            nothing should follow it.
+            The plan; "failed" when the estimate is not finite, overflows on the way, or the QP had
+            no solution, and then nothing should follow it.
         """
         q, v = np.array(estimate.q), np.array(estimate.v)
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(estimate.time)):
             return self._plan(estimate, "failed", 0, _still(self.options), None)
         now = self._situation(estimate, q, v)
         answer = self.law.forces(now)
         feet = self._schedule(now, answer)
-        return self._plan(estimate, answer.status, answer.iterations,
-                          self._knots.make(now.body, feet), feet.contacts)  # fmt: skip
+        try:
+            knots = self._knots.make(now.body, feet)
+        except np.linalg.LinAlgError:  # the compiled solvers raise for what is not finite
+            return self._plan(estimate, "failed", answer.iterations, _still(self.options), None)
+        return self._plan(estimate, answer.status, answer.iterations, knots, feet.contacts)
 
     def _situation(self, estimate: StateEstimate, q: Array, v: Array) -> Situation:
         body = self._observer.observe(q, v)

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 Status = Literal["ok", "time_limit", "failed"]
 
 _STATUS: Any = osqp.SolverStatus  # an enumeration that the package makes as it is imported
+LARGEST = 1e12  # of what a robot can give rise to; OSQP takes 1e30 for infinity
 
 SETTINGS: dict[str, Any] = {
     "verbose": False,
@@ -92,7 +93,7 @@ class UpdatedQp:
 
     def solve(self) -> QpSolution:
         """Solve with the numbers as they stand; never raises for what they are."""
-        if not (np.isfinite(self.gradient).all() and np.isfinite(self._moving).all()):
+        if not self._usable():
             return self._failed(0)
         try:
             self._hand_over()
@@ -112,6 +113,14 @@ class UpdatedQp:
         return Programme(
             hessian.copy(), self.gradient.copy(), constraints.copy(),
             self.lower.copy(), self.upper.copy(),
+        )  # fmt: skip
+
+    def _usable(self) -> bool:
+        """Whether OSQP takes these numbers; one it refuses it leaves unsaid, solving the old ones."""
+        lower, upper = self.lower, self.upper
+        return bool(
+            np.abs(self.gradient).max() < LARGEST and np.abs(self._moving).max() < LARGEST
+            and lower.max() < LARGEST and upper.min() > -LARGEST and (lower <= upper).all()
         )  # fmt: skip
 
     def _hand_over(self) -> None:

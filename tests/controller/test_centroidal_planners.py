@@ -145,6 +145,28 @@ def test_an_estimate_that_is_not_finite_is_answered_by_a_failed_plan(which, wher
     assert planner.solve(estimate(0.02)).status == "ok", "and the next one is a plan again"
 
 
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("scale", [1e20, 1e40, 1e200])
+def test_numbers_without_bounds_are_answered_by_a_plan_never_by_an_exception(which, scale):
+    rng, planner = np.random.default_rng(4), planners(WALK)[which]
+    planner.solve(estimate(0.0))
+    for k in range(4):
+        plan = planner.solve(estimate(0.01 * k, v=scale * rng.normal(size=18)))
+        assert plan.status == "failed", "no forces answer that, and old ones are not the answer"
+        assert all(np.isfinite(a).all() for a in (plan.states_q, plan.states_v, plan.inputs))
+    assert planner.solve(estimate(0.05)).status == "ok"
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("time", [float("nan"), float("inf")])
+def test_a_time_that_is_none_neither_raises_nor_sets_the_clock(which, time):
+    planner = planners(WALK)[which]
+    never = StateEstimate(tick=0, time=time, q=Q_STAND, v=STILL, contact=TOUCHING, status="ok")
+    assert planner.solve(never).status == "failed"
+    assert planner.solve(estimate(5.0)).status == "ok"
+    np.testing.assert_array_equal(planner.solve(estimate(5.1)).contacts[0], np.ones(4))
+
+
 def test_a_foot_that_lost_the_ground_is_pushed_down_and_carries_nothing_in_the_qp():
     planner = instant_qp(InstantQpOptions(search=25.0), STAND, 0.0, in_real_time=False)
     lost = planner.solve(estimate(contact=np.array([1.0, 1.0, 1.0, 0.0])))

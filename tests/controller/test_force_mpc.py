@@ -156,7 +156,8 @@ def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
     broken = [np.array(each) for each in given]
     broken[place].ravel()[-1] = bad
     plan = mpc.solve(*broken)
-    assert plan.status == "failed" or bad == 1e200
+    # The arm of a foot in the air counts for nothing, and what has endless inertia does not turn.
+    assert plan.status == "failed" or (bad == 1e200 and place in (2, 4))
     assert within(plan.forces, given[3])
     again = mpc.solve(*given)
     assert again.status == "ok"

@@ -117,7 +117,7 @@ def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
     broken = [STANDING.copy(), FEET.copy()]
     broken[place].ravel()[-1] = bad
     found = qp.solve(*broken, ALL)
-    assert found.status == "failed" or bad == 1e200
+    assert found.status == "failed"
     assert within(found.forces, ALL)
     again = qp.solve(STANDING, FEET, ALL)
     assert again.status == "ok"
