@@ -1,5 +1,6 @@
 """The simulation's process: a thin loop around SimulatedA1."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +55,8 @@ class _Loop:
         self._truths = bus.publisher(GROUND_TRUTH)
         self._truth_every = 1 if clock.paused else options.truth_every
         self.commands, self.caught_up, self.lost = 0, 0, 0
+        self.in_force = Counter[str]()  # ticks by status of the command that they were lived under
+        self._status = "none"
         self.fell_at_s: float | None = None
 
     def connect(self, stop: Stop) -> bool:
@@ -69,7 +72,7 @@ class _Loop:
         """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
         missed = due - self.lost - self._simulation.tick
         for _ in range(min(missed, self._options.catch_up_ticks)):
-            self._simulation.advance(None)
+            self.advance(None)
             self.caught_up += 1
         self.lost += max(0, missed - self._options.catch_up_ticks)
 
@@ -87,7 +90,9 @@ class _Loop:
         return command
 
     def advance(self, command: MotorCommand | None) -> None:
-        """Live through one tick and note a fall."""
+        """Live through one tick, with the command before where there is none, and note a fall."""
+        self._status = self._status if command is None else command.status
+        self.in_force[self._status] += 1
         self._simulation.advance(command)
         if self._simulation.fell and self.fell_at_s is None:
             self.fell_at_s = self._simulation.time
@@ -125,7 +130,8 @@ def run(
     Returns:
         The report, plain values only: `status` (done, fell, stopped, no_command, no_subscriber),
         `ticks`, `simulated_s`, `fell`, `fell_at_s`, `final_position` [m], `final_quaternion` (x, y,
-        z, w), `commands`, `undecodable`, `missed`, `caught_up`, `lost`, `lateness_us`.
+        z, w), `commands`, `in_force` (ticks by status of the newest command, "none" before the
+        first), `undecodable`, `missed`, `caught_up`, `lost`, `lateness_us`.
     """
     loop = _Loop(simulation, bus, clock, options or SimulationNodeOptions())
     status = _live(loop, clock, duration, stop) if loop.connect(stop) else "no_subscriber"
@@ -157,6 +163,7 @@ def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> 
         "final_position": q[:3].tolist(),
         "final_quaternion": q[3:7].tolist(),
         "commands": loop.commands,
+        "in_force": dict(loop.in_force),
         "undecodable": loop.commands_from.undecodable,
         "missed": statistics.missed,
         "caught_up": loop.caught_up,

@@ -116,7 +116,7 @@ class UpdatedQp:
         )  # fmt: skip
 
     def _usable(self) -> bool:
-        """Whether OSQP takes these numbers; one it refuses it leaves unsaid, solving the old ones."""
+        """Whether OSQP takes these numbers: what it refuses, it says nothing and solves the old."""
         lower, upper = self.lower, self.upper
         return bool(
             np.abs(self.gradient).max() < LARGEST and np.abs(self._moving).max() < LARGEST

@@ -53,8 +53,14 @@ def run_paused(trial: Trial) -> Finished:
 
 
 def run_realtime(trial: Trial) -> Finished:
-    """Run one trial in processes, by the clock; a run that breaks off counts as a fall."""
+    """Run one trial in processes, by the clock; a run that breaks off counts as a fall.
+
+    Raises:
+        KeyboardInterrupt: the user stopped it, which says nothing about the robot.
+    """
     outcome = launch(trial.config)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
     summary, reports = outcome.summary, outcome.reports
     row = trial.labels | {
         "fell": summary["fell"] or not outcome.completed,
@@ -65,7 +71,8 @@ def run_realtime(trial: Trial) -> Finished:
         "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
         **_failures(
             reports.get("planner", {}).get("statuses", {}),
-            reports.get("tracker", {}).get("commands", {}),
+            # The tracker's own counts hold the time before the robot came to life and after.
+            reports.get("simulation", {}).get("in_force", {}),
         ),
     }
     return Finished(row, None)

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from saltus.cli import run
+from saltus.launcher import Outcome
+from saltus.sweep import running, sweep
+from saltus.sweep.sweep import SweepRequest, run_sweep
 from saltus.trace import load_trace
 
 SUITE = """
@@ -44,3 +47,35 @@ def test_one_trial_alone_gives_the_row_of_the_sweep(rows_of, tmp_path):
     trace = load_trace(tmp_path / "sweep" / "traces" / "hilqr-1.npz")
     assert alone.q.tolist() == trace.q.tolist() and alone.costs.tolist() == trace.costs.tolist()
     assert trace.statuses == {"ok": 15} and len(trace.solve_ms) == 15
+
+
+def by_the_clock(tmp_path, monkeypatch, interrupted: bool):
+    """A sweep in real time of which every launch ends with made-up reports."""
+    reports = {
+        "planner": {"statuses": {"ok": 9, "time_limit": 2, "failed": 1}},
+        "tracker": {"commands": {"damp": 155, "waiting": 4, "ok": 165, "stand_down": 2018}},
+        "simulation": {"in_force": {"none": 1, "waiting": 4, "ok": 145}},
+    }
+    summary = {"fell": False, "max_lateral_deviation_m": 0.1,
+               "planner": {"solve_ms": {"p50": 1.0, "p99": 2.0}}}  # fmt: skip
+    outcome = Outcome(summary, [], not interrupted, interrupted, reports)
+    monkeypatch.setattr(running, "launch", lambda config: outcome)
+    monkeypatch.setattr(sweep, "_prepare", lambda trials: None)
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    return run_sweep(
+        SweepRequest(str(tmp_path / "suite.yaml"), mode="realtime", output=tmp_path / "sweep")
+    )
+
+
+def test_rows_by_the_clock_count_what_the_robot_lived_under(tmp_path, monkeypatch):
+    """The tracker damps before the robot comes to life and stands down when it is gone."""
+    rows = by_the_clock(tmp_path, monkeypatch, interrupted=False).rows
+    assert [list(row) for row in rows] == [KEYS, KEYS]
+    counts = [(row["plans_failed"], row["plans_late"], row["not_tracking_ticks"]) for row in rows]
+    assert counts == [(1, 2, 5), (1, 2, 5)] and not rows[0]["fell"]
+
+
+def test_trial_by_the_clock_that_the_user_stopped_is_no_fall(tmp_path, monkeypatch):
+    """A launch takes the signal for itself, and ends as one that broke off."""
+    result = by_the_clock(tmp_path, monkeypatch, interrupted=True)
+    assert (result.rows, result.missing, result.interrupted) == ([], 2, True)

@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -106,6 +107,22 @@ def test_recording_of_a_run_gives_the_trace_of_lock_step(tmp_path):
     assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.step_sizes) + 1
     assert trace.statuses == {"ok": 12} and sum(trace.commands.values()) == 120
     assert len(recorder.trace(run.solve_ms).solve_ms) == 12
+
+
+def test_commands_count_while_the_robot_lives(tmp_path):
+    """By the clock the tracker is there before the first state and after the last one."""
+    config = load_launch("stand", [PUSH], duration=0.02)
+    write_config(config, tmp_path / "launch.yaml")
+    with Recorder(tmp_path / "run.mcap") as file:
+
+        def record(tick):
+            file.write(GROUND_TRUTH, encode(tick.truth), 0)
+            for shift in (-1.0, 0.0, 1.0):
+                moved = msgspec.structs.replace(tick.command, time=tick.command.time + shift)
+                file.write(MOTOR_COMMAND, encode(moved), 0)
+
+        LockStep(config).run(record)
+    assert trace_of_run(tmp_path).commands == {"ok": 20}
 
 
 def test_plan_from_the_tick_of_the_push_could_not_know_of_it():

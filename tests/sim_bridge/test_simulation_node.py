@@ -77,6 +77,7 @@ def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) ->
     for _ in range(200):
         together.advance(respond(together.reading()))
     assert (report["status"], report["ticks"], report["commands"]) == ("done", 200, 200)
+    assert report["in_force"] == {"ok": 200}
     assert apart.truth() == together.truth()
     assert apart.reading() == together.reading()
 
@@ -92,6 +93,7 @@ def test_real_time_runs_to_its_end(tmp_path: Path) -> None:
     assert report["ticks"] >= 300
     assert not report["fell"]
     assert report["commands"] > 0
+    assert sum(report["in_force"].values()) == report["ticks"]
 
 
 def test_a_fall_ends_the_run_a_little_later(tmp_path: Path) -> None:
@@ -125,6 +127,7 @@ def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Pat
         report = run(robot, bus, JumpingClock([1, 1, 4, 1, 21, 1]), 0.02, lambda: False, options)
     # Three ticks late, then twenty of which five are made up for and fifteen are lost.
     assert (report["caught_up"], report["lost"], report["ticks"]) == (8, 15, 20)
+    assert report["in_force"] == {"none": 20}, "nobody has sent a command"
 
 
 def test_nobody_listening_and_being_stopped_are_said(tmp_path: Path) -> None:
