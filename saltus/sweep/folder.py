@@ -39,16 +39,13 @@ class SweepFolder:
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if not self._about.exists() and any(path.iterdir()):
+            if not self._about.exists() and any(file.stat().st_size for file in path.iterdir()):
                 raise BadRequest(f"--output {path}: holds something else; name another folder")
-            self._write_about(about)
             self._file = (path / "rows.jsonl").open("ab")
+            self._lock()  # first, so that one which is refused has changed nothing
+            self._write_about(about)
         except OSError as error:
             raise BadRequest(f"--output {path}: {error.strerror or error}") from error
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise BadRequest(f"--output {path}: another sweep is writing there") from error
         self.rows = {(row["controller"], row["trial"]): row for row in self._whole_rows()}
 
     def add(self, finished: Finished) -> None:
@@ -69,6 +66,12 @@ class SweepFolder:
     @property
     def _about(self) -> Path:
         return self.path / "sweep.json"
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadRequest(f"--output {self.path}: another sweep is writing there") from error
 
     def _write_about(self, about: dict[str, Any]) -> None:
         if self._about.exists():
@@ -93,15 +96,23 @@ class SweepFolder:
 
     def _whole_rows(self) -> list[Row]:
         """The rows in the file; a last line that was cut off is taken away."""
-        rows, end = [], 0
-        for line in (self.path / "rows.jsonl").read_bytes().splitlines(keepends=True):
-            try:
-                row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else None
-            except msgspec.DecodeError:
-                row = None
-            if row is None:
-                break
-            rows.append(row)
-            end += len(line)
-        os.ftruncate(self._file.fileno(), end)
-        return rows
+        lines = (self.path / "rows.jsonl").read_bytes().splitlines(keepends=True)
+        rows = [_row(line) for line in lines]
+        if rows and rows[-1] is None:
+            os.ftruncate(self._file.fileno(), sum(map(len, lines[:-1])))
+            rows.pop()
+        if None in rows:  # that was no sweep cut off, and the rows after it took their time too
+            raise BadRequest(
+                f"--output {self.path}: line {rows.index(None) + 1} of rows.jsonl is damaged; take "
+                "it out, and its trial is run again"
+            )
+        return [row for row in rows if row is not None]
+
+
+def _row(line: bytes) -> Row | None:
+    """The row of a whole line, None for anything else."""
+    try:
+        row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else {}
+    except msgspec.DecodeError:
+        return None
+    return row if {"controller", "trial"} <= row.keys() else None

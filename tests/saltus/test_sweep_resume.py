@@ -75,6 +75,22 @@ def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, 
     assert [json.loads(line)["trial"] for line in rows.read_text().splitlines()] == list(range(6))
 
 
+@pytest.mark.parametrize("damage", [b"\0\0\0\n", b"{}\n", b"17\n"])
+def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp_path, damage):
+    run_sweep(request_of(), Counting(stop=4))
+    rows = tmp_path / "sweep" / "rows.jsonl"
+    first, _, *rest = rows.read_bytes().splitlines(keepends=True)
+    damaged = b"".join([first, damage, *rest])
+    rows.write_bytes(damaged)
+    with pytest.raises(BadRequest, match="line 2 of rows.jsonl is damaged"):
+        run_sweep(request_of(), Counting())
+    assert rows.read_bytes() == damaged
+    rows.write_bytes(first + b"".join(rest))
+    again = Counting()
+    run_sweep(request_of(), again)
+    assert again.ran == [1, 4, 5]
+
+
 def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
     result = run_sweep(request_of(), Counting(broken=2))
     assert numbers(result) == [0, 1, 3, 4, 5] and result.missing == 1
@@ -105,13 +121,15 @@ def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
 
 def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "thesis.txt").touch()
+    (tmp_path / "full" / "thesis.txt").write_text("held out")
     with pytest.raises(BadRequest, match="something else"):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
     about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "controllers": []}
     folder = SweepFolder(tmp_path / "used", about)
+    before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another sweep is writing"):
-        SweepFolder(tmp_path / "used", about)
+        SweepFolder(tmp_path / "used", about | {"controllers": ["convex_mpc"]})
+    assert (tmp_path / "used" / "sweep.json").read_bytes() == before
     folder.close()
     SweepFolder(tmp_path / "used", about).close()
 
