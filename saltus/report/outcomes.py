@@ -12,7 +12,8 @@ from saltus.report.subject import Subject, Trial
 from saltus.sweep.summary import wilson_interval
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
-START = 1  # ticks of damping with which every run of processes begins, before its first reading
+START = 1  # ticks of damping with which a run by the clock begins, before its first reading
+UNTRACED = "of trials without a trace, ticks before the first plan count as well"
 Condition = tuple[str, str, float]
 
 
@@ -95,6 +96,8 @@ def safe_commands(trial: Trial) -> int:
 
 def _of_run(trial: Trial) -> str:
     name, side = look(trial.controller).name, _metres(trial.deviation)
+    if not trial.row.get("completed", True) and not trial.fell:
+        return f"With {name} the run was broken off; the A1 came {side} to the side until then."
     if trial.fell:
         when = trial.fall_time
         at = "" if when is None else f" at {when:.2f} s"

@@ -13,7 +13,7 @@ from saltus.report.hildebrand import hildebrand_section
 from saltus.report.html import Html, folded, join, section, tag, with_code
 from saltus.report.lateral import lateral_section
 from saltus.report.line_search import line_search_section
-from saltus.report.outcomes import START, safe_commands, verdict
+from saltus.report.outcomes import START, UNTRACED, safe_commands, verdict
 from saltus.report.read_run import is_run, read_run
 from saltus.report.read_sweep import is_sweep, read_sweep
 from saltus.report.solve_times import solve_section
@@ -126,6 +126,7 @@ def _safety(subject: Subject) -> Html | None:
     late = sum(int(trial.row.get("plans_late") or 0) for trial in subject.trials)
     safe = f"sent in {len(lost)} of {len(subject.trials)} trials, {ticks} ms in all" if lost else (
         "none")  # fmt: skip
+    safe += f" ({UNTRACED})" if any(trial.trace is None for trial in lost) else ""
     return tag("p", f"Safe commands: {safe}. Plans that failed: {failed}; cut short by the time "
                f"limit: {late}.")  # fmt: skip
 

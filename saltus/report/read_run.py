@@ -36,6 +36,8 @@ def read_run(folder: Path) -> Subject:
     if not summary:
         missing.append("The run has no summary: it is still going on, or was broken off. Write the "
                        "report again when it has ended.")  # fmt: skip
+    elif not summary.get("completed", True):
+        missing.append(_broken_off(summary))
     try:
         trace = trace_of_run(folder)
     except BadRequest as error:
@@ -46,6 +48,14 @@ def read_run(folder: Path) -> Subject:
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
         (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
     )  # fmt: skip
+
+
+def _broken_off(summary: dict[str, Any]) -> str:
+    """What a run that did not come to its end says about the rest: nothing."""
+    deaths = [f"{death.get('name')}: {death.get('cause')}" for death in summary.get("deaths", [])]
+    why = f" ({'; '.join(deaths)})" if deaths else ""
+    seconds = summary.get("simulated_s", 0.0)
+    return f"The run was broken off after {seconds:.2f} s{why}; nothing is known of the rest."
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -72,6 +82,7 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
         "controller": config.planner, "trial": 0, "kind": event.get("kind", ""),
         "at": trace.events[0] if trace and trace.events else None, "value": event.get("value"),
         "fell": summary.get("fell", _lies(trace)), "fell_at": simulation.get("fell_at_s"),
+        "completed": summary.get("completed", True),
         "max_lateral_deviation_m": summary.get("max_lateral_deviation_m", _furthest(trace)),
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),

@@ -93,12 +93,16 @@ def _statuses(groups: dict[str, list[Trial]]) -> Html:
                 counts[controller]["failed"] += int(trial.row.get("plans_failed") or 0)
                 counts[controller]["time_limit"] += int(trial.row.get("plans_late") or 0)
     known = ("ok", "not_converged", "time_limit", "failed")
-    return _count_table(counts, known, {}, "Plans by status. Of a plan that failed nothing is "
-                        "used: the tracker goes on with the one before.")  # fmt: skip
+    told = "Plans by status. Of one that failed nothing is used: the tracker follows the one before"
+    if not _all_traced(groups):
+        told += ". Of trials without a trace, plans that failed or came late alone are known"
+    return _count_table(counts, known, {}, told)
 
 
 def _commands(groups: dict[str, list[Trial]]) -> Html:
     """Ticks by status of the motor command, and in how many trials a safe command was sent."""
+    if not any(t.trace for trials in groups.values() for t in trials):
+        return note("Motor commands by status are in traces alone, and there is none.")
     counts = {c: _total([t.trace.commands for t in ts if t.trace]) for c, ts in groups.items()}
     touched = []
     for controller, trials in groups.items():
@@ -108,9 +112,13 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
             touched.append(f"{look(controller).name}: trials {names}.")
     told = "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: " + (
         "none was sent." if not touched else "sent in " + " ".join(touched)
-    )
+    ) + ("" if _all_traced(groups) else " Trials without a trace are left out.")
     rows = _count_table(counts, tuple(ROLES), ROLES, told)
-    return Html(rows + note("A run of processes begins with one damped tick, before any reading."))
+    return Html(rows + note("A run by the clock begins with one damped tick, before any reading."))
+
+
+def _all_traced(groups: dict[str, list[Trial]]) -> bool:
+    return all(trial.trace is not None for trials in groups.values() for trial in trials)
 
 
 def _count_table(

@@ -23,8 +23,8 @@ NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m pe
 FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
 CAPTION = (
     "Seen from behind, so that the robot's left is on the left, by a camera that goes forward with "
-    "the robot, and to the side before the robot leaves the picture; the red line is where the "
-    "reference walks. Times are since the perturbation began. "
+    "the robot, and to the side before the robot leaves the picture; the red line is the path "
+    "commanded. Times are since the perturbation began. "
     "The thesis's Fig. 6.9 shows a push of 1.5 m/s during the first step, after which HiLQR MPC "
     "came 0.3 m and Convex MPC 0.7 m to the side, its Fig. 6.10 blocked motors on the A1 itself."
 )

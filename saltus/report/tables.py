@@ -6,7 +6,7 @@ from typing import Any
 
 from saltus.report.controllers import look
 from saltus.report.html import Html, folded, note, section, table, tag
-from saltus.report.outcomes import Cell, cells, safe_commands
+from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
 from saltus.report.subject import Subject, Trial
 from saltus.report.thesis import Published, differences, published
 
@@ -42,7 +42,9 @@ def trials_section(subject: Subject) -> Html:
     head = ["Trial", "Condition", "Outcome", "at [s]", "value", "sideways [m]", "solve p50 [ms]",
             "p99 [ms]", "plans failed", "late", "ticks of safe commands"]  # fmt: skip
     rows = [_trial(trial) for trial in subject.trials]
-    body = table(head, rows, "Every trial. Safe commands are hold, stand down and damp.", 3)
+    told = "Every trial. Safe commands are hold, stand down and damp"
+    told += f"; {UNTRACED}." if any(trial.trace is None for trial in subject.trials) else "."
+    body = table(head, rows, told, 3)
     count = f"{len(rows)} trial" + ("s" if len(rows) != 1 else "")
     return section("Every trial", folded(count, body, open_=len(rows) <= UNFOLDED))
 

@@ -120,6 +120,13 @@ def test_safe_commands_and_failed_plans_are_on_the_page(found):
     assert "Instant QP: trials 2, 3." in text
 
 
+def test_without_traces_nothing_is_said_about_commands_that_nobody_counted(tmp_path):
+    text = written(make_sweep(tmp_path / "s", traces=False)).text
+    assert "none was sent" not in text and "in traces alone, and there is none" in text
+    assert "680 ms in all (of trials without a trace, ticks before the first plan count" in text
+    assert "plans that failed or came late alone are known" in text
+
+
 def test_figures_of_the_thesis_are_there(found):
     labels = " ".join(image["alt"] for image in found.images)
     assert "Instant QP, push of 1.5 m/s: 2 of 2 fell" in labels

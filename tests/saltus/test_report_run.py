@@ -54,6 +54,16 @@ def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch
     assert ">18.50<" in text and ">31.25<" in text and "Durations of all solves" not in text
 
 
+def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
+    death = {"name": "estimator", "cause": "signal SIGKILL", "fatal": True}
+    summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
+    (run / "summary.json").write_text(json.dumps(summary))
+    written = page.write_report(run)
+    assert "broken off" in written.verdict and "stayed" not in written.verdict
+    text = written.path.read_text()
+    assert "broken off after 1.50 s (estimator: signal SIGKILL)" in text
+
+
 def test_a_run_that_broke_off_has_no_summary(run):
     (run / "summary.json").write_text('{"fell": fal')
     written = page.write_report(run)
