@@ -9,15 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.centroidal.foot_motion import foot_motion, foothold_table
+from controller.centroidal.force_law import Forces, Situation
 from controller.centroidal.force_mpc import ForceMpc
 from controller.centroidal.options import ConvexMpcOptions
-from controller.centroidal.planner import (
-    CentroidalPlanner,
-    Forces,
-    Situation,
-    foot_motion,
-    foothold_table,
-)
+from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import Gait
 
@@ -49,7 +45,11 @@ class HorizonForces:
         return Forces(plan.forces, o.step, plan.status, plan.iterations)
 
     def _arms(self, now: Situation, ends: Array, com: Array) -> Array:
-        """Feet relative to the centre of mass in the middle of each step (K, 4, 3) [m]."""
+        """Feet in the middle of each step, from the centre of mass wanted at its end (K, 4, 3) [m].
+
+        Args:
+            now: the present; ends: of the steps (K,) [s]; com: wanted then (K, 3) [m].
+        """
         velocity = now.path.velocity(now.time, now.body.com)
         holds = foothold_table(now, velocity)
         middles = ends - 0.5 * self._options.step

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.centroidal.force_law import Forces, Situation
 from controller.centroidal.force_qp import ForceQp
 from controller.centroidal.options import BodyFeedback, InstantQpOptions
-from controller.centroidal.planner import CentroidalPlanner, Forces, Situation
+from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import Gait
 from robots.a1.constants import GRAVITY

@@ -3,65 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.centroidal.body_state import BodyObserver, BodyState
+from controller.centroidal.body_state import BodyObserver
+from controller.centroidal.foot_motion import foot_motion, foothold_table
+from controller.centroidal.force_law import ForceLaw, Forces, Situation
 from controller.centroidal.options import CentroidalOptions
 from controller.centroidal.path import CommandedPath
 from controller.centroidal.plan_knots import FootSchedule, Knots, PlanKnots
+from controller.centroidal.qp_solver import Status
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
 from controller.gaits import Gait
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
-Status = Literal["ok", "time_limit", "failed"]
-
-
-class Situation(NamedTuple):
-    """All that a force law may look at.
-
-    Attributes:
-        time: on the gait's clock [s].
-        body: the robot; inertia: of it in the world (3, 3) [kg m^2].
-        standing: feet that stand now by the schedule, and early ones (4,), 1 or 0.
-        touching: probability of contact that the estimator gives (4,).
-        path: what the body is asked to do; stepper: where feet are and go.
-    """
-
-    time: float
-    body: BodyState
-    inertia: Array
-    standing: Array
-    touching: Array
-    path: CommandedPath
-    stepper: Stepper
-
-
-class Forces(NamedTuple):
-    """What a force law answers.
-
-    Attributes:
-        forces: on each foot in each step, in the world (K, 4, 3) [N]; the last step goes on.
-        step: length of a step [s].
-        status: of the QP; iterations: it took.
-    """
-
-    forces: Array
-    step: float
-    status: Status
-    iterations: int
-
-
-class ForceLaw(Protocol):
-    """Decides on the forces of the standing feet."""
-
-    def forces(self, now: Situation) -> Forces:
-        """Forces from now on."""
-        ...
 
 
 class CentroidalPlanner:
@@ -158,38 +116,6 @@ class CentroidalPlanner:
             states_q=knots.q, states_v=knots.v, inputs=knots.inputs, gains=knots.gains,
             contacts=contacts, cost=0.0, iterations=iterations, solve_s=0.0, status=status,
         )  # fmt: skip
-
-
-def foothold_table(now: Situation, velocity: Array) -> Array:
-    """Where each foot shall land that swings now or within the plan (4, 3) [m]."""
-    waits = [touchdown_wait(now, foot) for foot in range(4)]
-    if np.isinf(waits).any():  # a stand steps nowhere
-        return now.body.feet
-    return np.array([
-        now.stepper.foothold(foot, now.body, velocity, wait) for foot, wait in enumerate(waits)
-    ])  # fmt: skip
-
-
-def touchdown_wait(now: Situation, foot: int) -> float:
-    """Time until a foot lands next [s], by the schedule; a standing foot lifts before that.
-
-    Infinite where the gait lifts no foot.
-    """
-    gait = now.stepper.gait
-    if gait.duty >= 1.0:
-        return float("inf")
-    cycle = gait.cycle(foot, now.time) + (1 if now.standing[foot] else 0)
-    return gait.lift_off(foot, cycle) + gait.swing_duration - now.time
-
-
-def foot_motion(now: Situation, holds: Array, foot: int, time: float) -> Array:
-    """Position, velocity and acceleration of a foot at `time` (3, 3)."""
-    if not now.stepper.stands(foot, time, now.time):
-        return np.array(now.stepper.swing(foot, time, holds[foot]))
-    landed = time >= now.time + touchdown_wait(now, foot)
-    motion = np.zeros((3, 3))
-    motion[0] = holds[foot] if landed else now.body.feet[foot]
-    return motion
 
 
 def _still(options: CentroidalOptions) -> Knots:
