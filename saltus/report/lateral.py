@@ -21,8 +21,8 @@ CAPTION = (
     "Lateral position of the base, left positive, against the time since the perturbation began; "
     "the dashed line is the path commanded. A thin line is a trial, the thick one the trial that "
     "stayed on its feet and came furthest; a cross is where a robot fell. Panels beside each other "
-    "have the same axes. Compare the thesis's Figs. 6.5 (1.0 m/s) and 6.6 (1.5 m/s), which draw the "
-    "nominal and the worst trajectory."
+    "have the same axes. Compare the thesis's Figs. 6.5 (1.0 m/s) and 6.6 (1.5 m/s), which draw "
+    "the nominal and the worst trajectory."
 )
 
 

@@ -110,9 +110,11 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
         if own:
             names = ", ".join(str(trial.row["trial"]) for trial in own)
             touched.append(f"{look(controller).name}: trials {names}.")
-    told = "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: " + (
-        "none was sent." if not touched else "sent in " + " ".join(touched)
-    ) + ("" if _all_traced(groups) else " Trials without a trace are left out.")
+    told = (
+        "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: "
+        + ("none was sent." if not touched else "sent in " + " ".join(touched))
+        + ("" if _all_traced(groups) else " Trials without a trace are left out.")
+    )
     rows = _count_table(counts, tuple(ROLES), ROLES, told)
     return Html(rows + note("A run by the clock begins with one damped tick, before any reading."))
 
