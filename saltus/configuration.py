@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from controller.planner_options import PlannerOptions
 from controller.tracker_options import TrackerOptions
 from estimator.options import LegOdometryOptions
 from saltus.errors import BadRequest
-from saltus.folders import find_file
+from saltus.folders import find_file, is_file
 from saltus.options import override, read_mapping, to_options
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
@@ -124,23 +125,41 @@ def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
     except SuiteError as error:
         raise BadRequest(f"{source}: perturbations: {error}") from error
     config = to_options({k: v for k, v in mapping.items() if v is not None}, LaunchConfig, source)
+    _check_finite(msgspec.to_builtins(config), source)
     _check_values(config, source)
     return config
 
 
+def _check_finite(value: Any, source: str, path: str = "") -> None:
+    """No option is NaN or infinite: the planners would only ever say that they failed."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            _check_finite(item, source, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check_finite(item, source, path)
+    elif isinstance(value, float) and not isfinite(value):
+        raise BadRequest(f"{source}: {path} is {value}; give a finite number")
+
+
 def _check_values(config: LaunchConfig, source: str) -> None:
-    if not 0.0 < config.duration < float("inf"):
+    if config.duration < TICK_S:
         raise BadRequest(f"{source}: duration is {config.duration:g}; give seconds > 0")
     if config.planner not in PLANNERS:
         raise BadRequest(
             f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"
+        )
+    period = getattr(config, config.planner).period
+    if round(period / TICK_S) < 1:
+        raise BadRequest(
+            f"{source}: {config.planner}.period is {period:g}; give a tick of {TICK_S:g} s or more"
         )
     if config.planner != "hilqr" and config.reference not in GAITS:
         raise BadRequest(
             f"{source}: planner {config.planner} walks by a gait, not {config.reference!r}; give "
             f"reference one of {', '.join(GAITS)}"
         )
-    if config.reference not in GAITS and not Path(config.reference).is_file():
+    if config.reference not in GAITS and not is_file(Path(config.reference)):
         raise BadRequest(
             f"{source}: no reference {config.reference!r}: give one of {', '.join(GAITS)} or the "
             "path of a recorded trajectory"

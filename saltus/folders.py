@@ -19,6 +19,14 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file system takes is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def find_file(folder: str, name_or_path: str) -> Path:
     """The YAML file that a user named, by path or by its name in ``folder``.
 
@@ -26,11 +34,11 @@ def find_file(folder: str, name_or_path: str) -> Path:
         BadRequest: there is no such file; the message lists the names of ``folder``.
     """
     path = Path(name_or_path)
-    if path.is_file():
+    if is_file(path):
         return path
     if path.suffix not in _SUFFIXES and path.name == name_or_path:
         path = data_folder(folder) / f"{name_or_path}.yaml"
-        if path.is_file():
+        if is_file(path):
             return path
     known = ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
     raise BadRequest(

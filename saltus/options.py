@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from saltus.errors import BadRequest
+from sim_bridge.plain_yaml import YamlError, read_yaml
 
 Options = TypeVar("Options")
 
@@ -19,11 +20,11 @@ def read_mapping(path: Path) -> dict[str, Any]:
         BadRequest: it cannot be read, is not YAML, or holds something else.
     """
     try:
-        data = msgspec.yaml.decode(path.read_bytes())
+        data = read_yaml(path.read_bytes())
     except OSError as error:
         raise BadRequest(f"{path}: {error.strerror or error}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path}: not YAML: {error}") from error
+    except YamlError as error:
+        raise BadRequest(f"{path}: {error}") from error
     if not isinstance(data, dict):
         raise BadRequest(f"{path}: holds no mapping of keys to values")
     return data
@@ -41,9 +42,9 @@ def override(mapping: dict[str, Any], assignments: typing.Sequence[str]) -> None
         if not equals or not key.strip():
             raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
         try:
-            value = msgspec.yaml.decode(text.encode())
-        except msgspec.DecodeError as error:
-            raise BadRequest(f"--set {assignment}: the value is not YAML: {error}") from error
+            value = read_yaml(text)
+        except YamlError as error:
+            raise BadRequest(f"--set {assignment}: the value is {error}") from error
         *sections, last = key.strip().split(".")
         target = mapping
         for section in sections:
@@ -58,6 +59,8 @@ def override(mapping: dict[str, Any], assignments: typing.Sequence[str]) -> None
 def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
     """Check every key of ``mapping`` against ``kind`` (a Struct or dataclass) and convert it.
 
+    Text is read as a number where one is expected: YAML takes 1e-3, without a point, for text.
+
     Args:
         mapping: what was read.
         kind: a msgspec Struct or a dataclass, with others nested in it.
@@ -68,7 +71,7 @@ def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
     """
     _check_keys(mapping, kind, source, "")
     try:
-        return msgspec.convert(mapping, kind)
+        return msgspec.convert(mapping, kind, strict=False)
     except msgspec.ValidationError as error:
         text = str(error).replace("$.", "").replace("`", "")
         raise BadRequest(f"{source}: {text}") from error

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from itertools import product
+from math import prod
+from reprlib import repr as short
 from typing import Any, TypeVar
 
 import msgspec
@@ -9,6 +11,7 @@ import msgspec
 from sim_bridge.perturbations import KINDS, Perturbation, PhaseInstant
 
 Parsed = TypeVar("Parsed")
+MOST_TRIALS = 100_000  # of a suite; a product of lists is soon more than anybody can wait for
 
 
 class SuiteError(ValueError):
@@ -37,7 +40,7 @@ def parse_trials(data: Any) -> tuple[Perturbation, ...]:
     for the whole list.
 
     Raises:
-        SuiteError: an entry is not an event, or there is none.
+        SuiteError: an entry is not an event, stands for none or for too many, or there is none.
     """
     entries = [data] if isinstance(data, dict) else data
     if not isinstance(entries, list):
@@ -45,6 +48,7 @@ def parse_trials(data: Any) -> tuple[Perturbation, ...]:
     trials: list[Perturbation] = []
     for index, entry in enumerate(entries):
         _check_event(f"event {index}", entry)
+        _check_count(f"event {index}", entry, len(trials))
         trials += [convert(event, Perturbation, f"trials[{index}]") for event in _events(entry)]
     if not trials:
         raise SuiteError("trials is empty; give at least one event")
@@ -53,6 +57,8 @@ def parse_trials(data: Any) -> tuple[Perturbation, ...]:
 
 def convert(data: Any, kind: Any, where: str = "") -> Any:
     """Convert plain data.
+
+    Text is read as a number where one is expected: YAML takes 1e-3, without a point, for text.
 
     Args:
         data: what was read.
@@ -63,7 +69,7 @@ def convert(data: Any, kind: Any, where: str = "") -> Any:
         SuiteError: the data is not of this type.
     """
     try:
-        return msgspec.convert(data, kind)
+        return msgspec.convert(data, kind, strict=False)
     except msgspec.ValidationError as error:
         text = str(error)
         if where:
@@ -86,14 +92,27 @@ def check_keys(where: str, data: dict[Any, Any], accepted: tuple[str, ...]) -> N
 def _check_event(where: str, event: Any) -> None:
     """Name the accepted kinds and keys, which the parser alone would not."""
     if not isinstance(event, dict):
-        raise SuiteError(f"{where} is {event!r}; give a mapping with a kind")
+        raise SuiteError(f"{where} is {short(event)}; give a mapping with a kind")
     if str(event.get("kind")) not in KINDS:
-        wrong = f"unknown kind {event['kind']!r}" if "kind" in event else "no kind"
+        wrong = f"unknown kind {short(event['kind'])}" if "kind" in event else "no kind"
         raise SuiteError(f"{where}: {wrong}; accepted: {', '.join(KINDS)}")
     check_keys(f"{where}: ", event, ("kind", *keys_of(KINDS[event["kind"]])))
     for instant in _listed(event.get("at")):
         if isinstance(instant, dict):
             check_keys(f"{where}: at: ", instant, keys_of(PhaseInstant))
+
+
+def _check_count(where: str, entry: dict[str, Any], before: int) -> None:
+    """Refuse a product before it is written out; `before` trials are there already."""
+    instants = sum(
+        prod(len(_listed(choices)) for choices in at.values()) if isinstance(at, dict) else 1
+        for at in _listed(entry.get("at"))
+    )
+    count = instants * len(_values(entry.get("value")))
+    if count == 0:
+        raise SuiteError(f"{where}: a list in it is empty, so it stands for no trial")
+    if before + count > MOST_TRIALS:
+        raise SuiteError(f"{where} stands for {count} trials; give at most {MOST_TRIALS} in all")
 
 
 def _events(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sim_bridge.event_lists import (
+    MOST_TRIALS,
     SuiteError,
     check_keys,
     convert,
@@ -14,6 +15,7 @@ from sim_bridge.event_lists import (
     parse_trials,
 )
 from sim_bridge.perturbations import Perturbation
+from sim_bridge.plain_yaml import YamlError, read_yaml
 
 __all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
@@ -84,16 +86,23 @@ def parse_suite(text: str | bytes) -> tuple[Group, ...]:
     """
     accepted = (*keys_of(Group)[:-1], "groups")
     try:
-        data = msgspec.yaml.decode(text)
-    except msgspec.DecodeError as error:
-        raise SuiteError(f"not YAML: {' '.join(str(error).split())}") from error
+        data = read_yaml(text)
+    except YamlError as error:
+        raise SuiteError(str(error)) from error
     if not isinstance(data, dict):
         raise SuiteError(f"a suite is a mapping with the keys {', '.join(accepted)}")
     check_keys("", data, accepted)
     if "groups" not in data:
-        return (_group(data),)
+        return _not_too_many((_group(data),))
     shared = {key: value for key, value in data.items() if key != "groups"}
-    return _groups(shared, data["groups"])
+    return _not_too_many(_groups(shared, data["groups"]))
+
+
+def _not_too_many(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+    trials = sum(len(group.trials) * group.seeds for group in groups)
+    if trials > MOST_TRIALS:
+        raise SuiteError(f"with its seeds {trials} trials; give at most {MOST_TRIALS} in all")
+    return groups
 
 
 def _groups(shared: dict[str, Any], entries: Any) -> tuple[Group, ...]:

@@ -131,7 +131,10 @@ def _seeds(config: LaunchConfig, seeds: int, event: Perturbation) -> Iterator[La
 def _labels(
     event: Perturbation, config: LaunchConfig, controller: str, index: int, source: str
 ) -> Row:
-    at = assembly.event_times(msgspec.structs.replace(config, perturbations=(event,)))[0]
+    try:
+        at = assembly.event_times(msgspec.structs.replace(config, perturbations=(event,)))[0]
+    except BadRequest as error:
+        raise BadRequest(f"{source}: trial {index}: {error}") from error
     if at >= config.duration:
         raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
     return {

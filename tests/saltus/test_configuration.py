@@ -7,6 +7,7 @@ from saltus.configuration import LaunchConfig, load_launch, make_config, write_c
 from saltus.errors import BadRequest
 from saltus.folders import data_folder
 from saltus.options import override, read_mapping
+from sim_bridge.suites import parse_suite
 
 LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
 
@@ -67,3 +68,16 @@ def test_push_launch_pushes_sideways_at_1_metre_per_second():
     event = load_launch("push").perturbations[0]
     assert msgspec.to_builtins(event)["kind"] == "base_velocity"
     assert event.value == (0.0, 1.0, 0.0)
+
+
+def test_numbers_with_an_exponent_are_numbers():
+    """YAML 1.1 takes 1e-3, without a point, for text."""
+    settings = ["convex_mpc.time_limit=5e-3", "hilqr.knots=50", "command.velocity_x=1E-1"]
+    config = load_launch("sim", settings)
+    assert config.convex_mpc.time_limit == 0.005 and config.command.velocity_x == 0.1
+    (group,) = parse_suite(
+        "reference: stand\nduration: 5e0\n"
+        "trials: [{kind: base_velocity, at: 1e-1, value: [0, 15e-1, 0]}]"
+    )
+    assert (group.duration, group.trials[0].at) == (5.0, 0.1)
+    assert group.trials[0].value == (0.0, 1.5, 0.0)
