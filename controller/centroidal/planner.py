@@ -21,6 +21,8 @@ from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
 
+FORCES_LAST_S = 0.1  # for which forces of an earlier solve will do [s]
+
 
 class CentroidalPlanner:
     """Plans from a state estimate: `solve(estimate) -> Plan`.
@@ -41,6 +43,7 @@ class CentroidalPlanner:
         self._stepper = Stepper(options.stepping, gait)
         self._path: CommandedPath | None = None
         self._origin = 0.0
+        self._solved = -np.inf  # time of the last estimate from which a QP was solved in time [s]
         self._count = 0
 
     def solve(
@@ -58,8 +61,9 @@ class CentroidalPlanner:
                 matter for them.
 
         Returns:
-            The plan; "failed" when the estimate is not finite, overflows on the way, or the QP had
-            no solution, and then nothing should follow it.
+            The plan; "time_limit" has the forces of an earlier solve. "failed" when the estimate is
+            not finite, overflows on the way, or the QP had no solution or came too late for longer
+            than forces last; then nothing should follow it.
         """
         q, v = np.array(estimate.q), np.array(estimate.v)
         if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(estimate.time)):
@@ -71,7 +75,16 @@ class CentroidalPlanner:
             knots = self._knots.make(now.body, feet)
         except np.linalg.LinAlgError:  # the compiled solvers raise for what is not finite
             return self._plan(estimate, "failed", answer.iterations, _still(self.options), None)
-        return self._plan(estimate, answer.status, answer.iterations, knots, feet.contacts)
+        status = self._judged(answer.status, estimate.time)
+        return self._plan(estimate, status, answer.iterations, knots, feet.contacts)
+
+    def _judged(self, status: Status, time: float) -> Status:
+        """A QP's status at `time` [s]; one that comes too late time after time has failed."""
+        if status == "ok":
+            self._solved = time
+        elif status == "time_limit" and time - self._solved > FORCES_LAST_S:
+            return "failed"
+        return status
 
     def _situation(self, estimate: StateEstimate, q: Array, v: Array) -> Situation:
         body = self._observer.observe(q, v)

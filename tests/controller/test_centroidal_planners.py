@@ -167,6 +167,22 @@ def test_a_time_that_is_none_neither_raises_nor_sets_the_clock(which, time):
     np.testing.assert_array_equal(planner.solve(estimate(5.1)).contacts[0], np.ones(4))
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_old_forces_do_for_a_tenth_of_a_second(which, monkeypatch):
+    """Forces that are never renewed let the robot fall, with plans that call themselves good."""
+    planner = planners(STAND, 0.0)[which]
+    solve, late = planner.law.forces, lambda now: solve(now)._replace(status="time_limit")
+    monkeypatch.setattr(planner.law, "forces", late)
+    assert planner.solve(estimate(0.0)).status == "failed", "there are no earlier ones"
+    monkeypatch.setattr(planner.law, "forces", solve)
+    assert planner.solve(estimate(1.0)).status == "ok"
+    monkeypatch.setattr(planner.law, "forces", late)
+    statuses = [planner.solve(estimate(1.0 + since)).status for since in (0.01, 0.09, 0.11, 0.5)]
+    assert statuses == ["time_limit", "time_limit", "failed", "failed"]
+    monkeypatch.setattr(planner.law, "forces", solve)
+    assert planner.solve(estimate(2.0)).status == "ok"
+
+
 def test_a_foot_that_lost_the_ground_is_pushed_down_and_carries_nothing_in_the_qp():
     planner = instant_qp(InstantQpOptions(search=25.0), STAND, 0.0, in_real_time=False)
     lost = planner.solve(estimate(contact=np.array([1.0, 1.0, 1.0, 0.0])))
