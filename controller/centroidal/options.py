@@ -10,11 +10,14 @@ from controller.centroidal.force_qp import ForceQpWeights
 Triple = tuple[float, float, float]
 
 
-def _check_positive(options: msgspec.Struct, names: tuple[str, ...], least: float = 0.0) -> None:
+def _check(options: msgspec.Struct, names: tuple[str, ...], positive: bool = False) -> None:
+    """Raise ValueError for a number, or one of several, that is negative or not finite."""
     for name in names:
         value = getattr(options, name)
-        if not least < value < float("inf"):
-            raise ValueError(f"{name} is {value}; give a finite number above {least:g}")
+        for number in value if isinstance(value, tuple) else (value,):
+            if not 0.0 <= number < float("inf") or (positive and number == 0.0):
+                least = "above 0" if positive else ">= 0"
+                raise ValueError(f"{name} is {value}; give finite numbers {least}")
 
 
 class SteppingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,9 +45,7 @@ class SteppingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError for a number that is out of range."""
-        for name in ("capture", "inward", "press", "kp", "kd", "stance_kp", "stance_kd"):
-            if not 0.0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} is {getattr(self, name)}; give a finite number >= 0")
+        _check(self, ("capture", "reach", "inward", "press", "kp", "kd", "stance_kp", "stance_kd"))
         if not 0.0 < self.early <= 1.0:
             raise ValueError(f"early is {self.early}; give a share of the swing in (0, 1]")
 
@@ -59,6 +60,10 @@ class PathOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     return_rate: float = 1.0
     return_speed: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number that leads the body away from the path."""
+        _check(self, ("return_rate", "return_speed"))
 
 
 class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,13 +88,14 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        _check_positive(self, ("period", "friction", "force_max"))
-        if not 0.0 <= self.force_min < self.force_max:
+        _check(self, ("period", "friction", "force_max"), positive=True)
+        _check(self, ("force_min", "time_limit"))
+        if not self.force_min < self.force_max:
             raise ValueError(f"force_min is {self.force_min}; give 0 or more, below force_max")
+        if self.period < 1e-3:
+            raise ValueError(f"period is {self.period}; give a tick of the robot, 0.001, or more")
         if self.knots < 2:
             raise ValueError(f"knots is {self.knots}; give 2 or more")
-        if not 0.0 <= self.time_limit < float("inf"):
-            raise ValueError(f"time_limit is {self.time_limit}; give seconds >= 0")
 
 
 class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +113,7 @@ class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
         CentroidalOptions.__post_init__(self)
-        _check_positive(self, ("step",))
+        _check(self, ("step",), positive=True)
         if self.steps < 1:
             raise ValueError(f"steps is {self.steps}; give 1 or more")
 
@@ -124,6 +130,10 @@ class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     orientation_kd: Triple = (40.0, 40.0, 20.0)
     height_kp: float = 100.0
     velocity_kd: Triple = (8.0, 8.0, 20.0)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number that is negative or not finite."""
+        _check(self, ("orientation_kp", "orientation_kd", "height_kp", "velocity_kd"))
 
 
 class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
@@ -144,3 +154,8 @@ class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
     path: PathOptions = PathOptions(return_speed=0.3)
     feedback: BodyFeedback = BodyFeedback()
     weights: ForceQpWeights = ForceQpWeights(wrench=(1.0, 1.0, 10.0, 20.0, 20.0, 20.0))
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        CentroidalOptions.__post_init__(self)
+        _check(self, ("search",))

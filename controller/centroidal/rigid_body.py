@@ -23,8 +23,6 @@ from robots.a1.models import load_pinocchio
 
 Array = NDArray[np.float64]
 
-STATE_SIZE = 12
-
 
 class SingleRigidBody(NamedTuple):
     """All links frozen into one body.

@@ -7,7 +7,13 @@ import pytest
 from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
+from controller.centroidal.options import (
+    BodyFeedback,
+    ConvexMpcOptions,
+    InstantQpOptions,
+    PathOptions,
+    SteppingOptions,
+)
 from controller.centroidal.plan_knots import FootSchedule, PlanKnots, foot_torques
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import STAND, WALK
@@ -207,7 +213,11 @@ def test_two_planners_give_the_same_bits():
     ("kind", "change"),
     [(ConvexMpcOptions, {"step": 0.0}), (ConvexMpcOptions, {"steps": 0}),
      (InstantQpOptions, {"force_min": 300.0}), (InstantQpOptions, {"knots": 1}),
-     (SteppingOptions, {"early": 0.0}), (SteppingOptions, {"capture": float("nan")})],
+     (InstantQpOptions, {"search": -1.0}), (InstantQpOptions, {"period": 1e-4}),
+     (ConvexMpcOptions, {"time_limit": float("inf")}),
+     (SteppingOptions, {"early": 0.0}), (SteppingOptions, {"capture": float("nan")}),
+     (SteppingOptions, {"reach": (0.2, -0.1)}), (PathOptions, {"return_speed": -0.1}),
+     (BodyFeedback, {"velocity_kd": (8.0, float("nan"), 20.0)})],
 )  # fmt: skip
 def test_options_refuse_what_no_planner_can_run_on(kind, change):
     with pytest.raises(ValueError, match=next(iter(change))):
