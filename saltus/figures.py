@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Mapping
@@ -70,8 +71,10 @@ def write_whole(path: Path, content: bytes) -> Path:
     """Write beside ``path`` and move there: a reader sees the old file or the whole new one.
 
     Raises:
-        OSError: it cannot be written; nothing half-written is left.
+        OSError: it cannot be written, or is a folder or a device; nothing half-written is left.
     """
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EINVAL, "is no regular file, which could be replaced")
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
         try:
             part.write(content)

@@ -50,14 +50,23 @@ def write_report(
     """
     subject = read_subject(folder)
     target = output or folder / FILE
-    if target.is_dir() or not target.absolute().parent.is_dir():
-        raise BadRequest(f"--output {target}: give a file in a folder that exists")
+    _check_target(target)
     content = page(subject, strips, video).encode()
     try:
         write_whole(target, content)
     except OSError as error:
         raise BadRequest(f"--output {target}: {error.strerror or error}") from error
     return Written(target, verdict(subject), len(subject.trials))
+
+
+def _check_target(target: Path) -> None:
+    """Before the work is done: a new file or an old one, and no device, which would be replaced."""
+    try:
+        fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
+    except OSError as error:
+        raise BadRequest(f"--output {target}: {error.strerror or error}") from error
+    if not fits:
+        raise BadRequest(f"--output {target}: give a file in a folder that exists")
 
 
 def read_subject(folder: Path) -> Subject:
