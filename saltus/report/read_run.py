@@ -10,6 +10,7 @@ import msgspec
 
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
+from saltus.folders import is_file
 from saltus.metrics import FALLEN_COSINE
 from saltus.report.subject import Row, Subject, Trial
 from saltus.trace import Trace, config_of_run, trace_of_run
@@ -19,8 +20,8 @@ RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
 
 def is_run(folder: Path) -> bool:
     """Whether the folder holds a recorded run."""
-    return (folder / "run.mcap").is_file() or (
-        (folder / "launch.yaml").is_file() and (folder / "summary.json").is_file()
+    return is_file(folder / "run.mcap") or (
+        is_file(folder / "launch.yaml") and is_file(folder / "summary.json")
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -85,9 +86,29 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            return Trace(**{name: _unpacked(name, file[name]) for name in _names()})
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            trace = Trace(**{name: _unpacked(name, file[name]) for name in _names()})
+        _check(trace)
+        return trace
+    except (KeyError, TypeError, zlib.error, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a trace of this version: {error}") from error
+
+
+def _check(trace: Trace) -> None:
+    """Raise ValueError for arrays that do not fit together or states that are no numbers."""
+    ticks, knots = np.size(trace.time), np.size(trace.plan_contacts) // 4
+    solves, iterations = np.size(trace.solve_ms), np.shape(trace.costs)[:1]
+    shapes = {
+        "time": (ticks,), "q": (ticks, 19), "contact": (ticks, 4), "planned": (ticks, 4),
+        "plan_contacts": (knots, 4), "solve_ms": (solves,),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        value = getattr(trace, name)
+        if np.shape(value) != shape or not np.isfinite(value).all():
+            raise ValueError(f"{name} is not {shape} of finite numbers")
+    if np.shape(trace.costs) != (*iterations, np.size(trace.step_sizes)):
+        raise ValueError("costs are not one for each step size")
+    if not (isinstance(trace.statuses, dict) and isinstance(trace.commands, dict)):
+        raise ValueError("statuses and commands are no counts")
 
 
 def _names() -> tuple[str, ...]:

@@ -1,0 +1,72 @@
+"""What ``sweep.json`` and ``rows.jsonl`` hold, as far as a report can rely on them."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from saltus.report.subject import Row
+
+Value = TypeVar("Value")
+
+
+class Asked(msgspec.Struct):
+    """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
+
+    suite: str = ""
+    suite_text: str = ""
+    mode: str = ""
+    controllers: list[str] = []
+    code: str = ""
+    settings: list[str] = []
+
+
+class _Row(msgspec.Struct):
+    """The types that a report reckons with; other keys are nobody's business."""
+
+    controller: str
+    trial: int
+    fell: bool
+    kind: str | None = None
+    group: str | None = None
+    at: float | None = None
+    value: list[float] | None = None
+    max_lateral_deviation_m: float | None = None
+    solve_ms_p50: float | None = None
+    solve_ms_p99: float | None = None
+    plans_failed: int | None = None
+    plans_late: int | None = None
+    not_tracking_ticks: int | None = None
+
+
+def read_asked(folder: Path) -> Asked | None:
+    """The description of a sweep; None where it is missing or broken."""
+    try:
+        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=Asked)
+    except (OSError, ValueError):
+        return None
+    return asked if asked != Asked() else None
+
+
+def read_rows(folder: Path) -> tuple[list[Row], int]:
+    """The rows of a sweep, and how many lines are none.
+
+    The last line may be half of one where the sweep was broken off. Of two rows of one trial the
+    later counts, as it does where a sweep goes on.
+    """
+    try:
+        lines = (folder / "rows.jsonl").read_bytes().splitlines()
+    except OSError:
+        return [], 0
+    rows = [row for line in lines if (row := _row(line))]
+    return list({(row["controller"], row["trial"]): row for row in rows}.values()), (
+        len(lines) - len(rows)
+    )
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    try:
+        msgspec.json.decode(line, type=_Row)
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except ValueError:  # of JSON, of a type, of UTF-8
+        return None
