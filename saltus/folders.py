@@ -14,6 +14,11 @@ def data_folder(name: str) -> Path:
     return packed if packed.is_dir() else Path(__file__).parents[1] / name
 
 
+def names_in(folder: str) -> str:
+    """The names of the files in ``launch`` or ``config``, as a person reads them."""
+    return ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
+
+
 def cache_folder() -> Path:
     """The user's own folder for what can be made again; it need not exist."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
@@ -40,7 +45,7 @@ def find_file(folder: str, name_or_path: str) -> Path:
         path = data_folder(folder) / f"{name_or_path}.yaml"
         if is_file(path):
             return path
-    known = ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
     raise BadRequest(
-        f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of {known}"
+        f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of "
+        f"{names_in(folder)}"
     )

@@ -8,6 +8,7 @@ import typer
 
 from saltus.commands.common import INTERRUPTED, JsonOption
 from saltus.console import print_json, print_lines, say
+from saltus.folders import names_in
 
 
 class Mode(StrEnum):
@@ -18,8 +19,10 @@ class Mode(StrEnum):
 
 
 def launch(
-    name_or_file: Annotated[str, typer.Argument(help="A name in launch/, or a YAML file.")],
-    duration: Annotated[float | None, typer.Option(help="Length of the run [s].")] = None,
+    name_or_file: Annotated[
+        str, typer.Argument(help=f"A YAML file, or one of {names_in('launch')}.")
+    ],
+    duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")

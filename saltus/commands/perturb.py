@@ -11,33 +11,49 @@ from saltus.commands.common import INTERRUPTED, JsonOption
 from saltus.commands.launch import Mode
 from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
+from saltus.folders import names_in
 
 if TYPE_CHECKING:
     from saltus.sweep.sweep import SweepRequest, SweepResult
 
 
 def perturb(
-    suite: Annotated[str, typer.Argument(help="A name in config/, or a YAML file.")],
-    controller: Annotated[str, typer.Option(help="Which planner, or all of them.")] = "hilqr",
+    suite: Annotated[str, typer.Argument(help=f"A YAML file, or one of {names_in('config')}.")],
+    controller: Annotated[
+        str, typer.Option(help="hilqr, convex_mpc, instant_qp, or all.")
+    ] = "hilqr",
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Trials at the same time [all cores; paused only].")
+        int | None, typer.Option(min=1, help="Trials at the same time; all cores unless given.")
     ] = None,
-    backend: Annotated[str, typer.Option(help="Of joblib: loky, dask, ray, ...")] = "loky",
+    backend: Annotated[
+        str, typer.Option(help="Of joblib: loky (this machine), dask, ray, ...")
+    ] = "loky",
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a running Dask [starts one here].")
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a running Dask; without it one starts here."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep results here, or go on with them.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep results here, or go on with them; else runs/SUITE-TIME."
+        ),
     ] = None,
-    trial: Annotated[list[int] | None, typer.Option(help="Only the trial of this number.")] = None,
-    group: Annotated[list[str] | None, typer.Option(help="Only trials of this group.")] = None,
+    trial: Annotated[
+        list[int] | None, typer.Option(help="Only the trial of this number; may be repeated.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
+    ] = None,
     assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a launch key.")
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Push the simulated robot, once per trial of a suite, and count how often it stays up."""
+    """Push the simulated robot, once per trial of a suite, and count how often it stays up.
+
+    Ctrl-C keeps what is done, and says how to go on; `saltus report DIR` makes a page of it.
+    """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time need the machine for themselves; give 1")
     if mode is Mode.REALTIME and backend != "loky":
@@ -52,7 +68,8 @@ def perturb(
     result = run_sweep(request)
     _print(result, suite, json)
     if result.missing:
-        say(f"{result.missing} trials are not finished; go on with: {_again(request, result)}")
+        lacking = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
+        say(f"{lacking} not finished; go on with: {_again(request, result)}")
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0
@@ -88,6 +105,12 @@ def _again(request: "SweepRequest", result: "SweepResult") -> str:
     """The command that goes on with what is missing."""
     planner = request.controllers[0] if len(request.controllers) == 1 else "all"
     words = ["saltus", "perturb", request.suite, "--controller", planner, "--mode", request.mode]
+    if request.jobs is not None:
+        words += ["--jobs", str(request.jobs)]
+    if request.backend != "loky":
+        words += ["--backend", request.backend]
+    if request.scheduler is not None:
+        words += ["--scheduler", request.scheduler]
     for option, values in (
         ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
     ):  # fmt: skip

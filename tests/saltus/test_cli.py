@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
-from saltus.cli import run
+from saltus.cli import app, run
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -42,9 +43,9 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "sim", "--set", "duration=1e-9"], ["seconds > 0"]),
     (["launch", "sim", "--set", "command.velocity_x=.inf"], ["command.velocity_x is inf"]),
     (["launch", "sim", "--set", "instant_qp.feedback.velocity_kd=[1, .nan, 1]"],
-     ["instant_qp.feedback.velocity_kd is nan", "finite"]),
+     ["velocity_kd", "instant_qp.feedback", "finite"]),
     (["launch", "sim", "--set", "planner=instant_qp", "--set", "instant_qp.period=0.0004"],
-     ["instant_qp.period", "0.001 s or more"]),
+     ["period is 0.0004", "0.001"]),
     (["launch", "sim", "--set", f"duration={'[' * 100_000}"], ["nested more than 40"]),
     (["launch", "x" * 5000], ["sim", "push"]),
     (["launch", "sim", "--set", f"reference={'x' * 5000}"], ["stand", "walk", "trot"]),
@@ -104,3 +105,12 @@ def test_the_script_itself_exits_with_2_and_no_traceback():
 def test_help_is_no_error(capsys):
     assert run(["--help"]) == 0
     assert "perturb" in capsys.readouterr().out
+
+
+def test_help_shows_all_of_its_text():
+    """Help is read as markup: what stands in square brackets would vanish."""
+    commands = typer.main.get_command(app).commands
+    texts = {f"{name} {parameter.name}": parameter.help or ""
+             for name, command in commands.items() for parameter in command.params}  # fmt: skip
+    assert len(texts) > 20
+    assert not {name: text for name, text in texts.items() if "[" in text}

@@ -145,8 +145,9 @@ def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch
     assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
     rest = captured.err.split("go on with: ")[1].split()
     assert rest == [
-        "saltus", "perturb", suite, "--controller", "hilqr", "--mode", "paused", "--trial", "0",
-        "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40", "--output", folder,
+        "saltus", "perturb", suite, "--controller", "hilqr", "--mode", "paused", "--jobs", "1",
+        "--trial", "0", "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40",
+        "--output", folder,
     ]  # fmt: skip
     monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
     assert command_line(arguments) == 1
