@@ -18,11 +18,14 @@ BEFORE_S = 0.3  # shown before the perturbation
 FEW = 12  # lines up to which a panel is drawn as outlines
 SIZE = (3.5, 2.5)  # width, height of a panel [inch]
 CAPTION = (
-    "Lateral position of the base, left positive, against the time since the perturbation began; "
-    "the dashed line is the path commanded. A thin line is a trial, the thick one the trial that "
-    "stayed on its feet and came furthest; a cross is where a robot fell. Panels beside each other "
-    "have the same axes. Compare the thesis's Figs. 6.5 (1.0 m/s) and 6.6 (1.5 m/s), which draw "
-    "the nominal and the worst trajectory."
+    "Lateral position of the base, left positive, against the time since {begin}; the dashed line "
+    "is the path commanded. A thin line is a trial, the thick one the trial that stayed on its "
+    "feet and came furthest; a cross is where a robot fell. Panels beside each other have the same "
+    "axes."
+)
+OF_PUSHES = (
+    " Compare the thesis's Figs. 6.5 (1.0 m/s) and 6.6 (1.5 m/s), which draw the nominal and the "
+    "worst trajectory."
 )
 
 
@@ -42,7 +45,13 @@ def lateral_section(subject: Subject) -> Html:
         extent = _extent([trial for cell in beside for trial in cell.trials])
         parts.append(tag("h3", condition))
         parts.append(side_by_side([_panel(cell, extent) for cell in beside]))
-    return section(title, note(CAPTION), *parts)
+    return section(title, note(_caption(subject)), *parts)
+
+
+def _caption(subject: Subject) -> str:
+    pushed = any(trial.row.get("kind") for trial in subject.trials)
+    begin = "the perturbation began" if pushed else "the start"
+    return CAPTION.format(begin=begin) + (OF_PUSHES if pushed else "")
 
 
 def has_states(trial: Trial) -> bool:
@@ -91,7 +100,8 @@ def _panel(cell: Cell, extent: tuple[float, float, float, float]) -> Panel:
             axes.plot(time[-1], side[-1], "x", color="black", markersize=6, markeredgewidth=1.4)
     axes.set_xlim(extent[0], extent[1])
     axes.set_ylim(extent[2], extent[3])
-    axes.set_xlabel("time since the perturbation [s]")
+    pushed = any(trial.row.get("kind") for trial in cell.trials)
+    axes.set_xlabel("time since the perturbation [s]" if pushed else "time [s]")
     axes.set_ylabel("lateral position [m]")
     axes.set_title(name, color=colour, loc="left", fontweight="bold")
     told = _in_words(cell, furthest)

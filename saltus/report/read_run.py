@@ -48,6 +48,7 @@ def read_run(folder: Path) -> Subject:
     return Subject(
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
         (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
+        config.mode == "paused",
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def read_sweep(folder: Path) -> Subject:
     trials = [Trial(row, trace) for row, trace in zip(rows, traces, strict=True)]
     subject = Subject(
         "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
-        _settings(asked), trials, _expected(asked), missing,
+        _settings(asked), trials, _expected(asked), missing, asked.mode == "paused",
     )  # fmt: skip
     missing += _lacking(subject, asked)
     return subject

@@ -16,6 +16,11 @@ from saltus.report.subject import Array, Subject, Trial
 
 BINS = 60
 NONE = "–"
+LOCK_STEP = (
+    "In lock step the robot waits for every plan: these times have no part in who stayed on their "
+    "feet, and trials at the same time share the cores. Whether a planner is fast enough is for "
+    "`--mode realtime` to say."
+)
 ROLES = {
     "ok": "ok", "hold": "hold (the last plan a little longer)",
     "stand_down": "stand down (lead to a stand, lie down)", "damp": "damp (brake the joints)",
@@ -27,6 +32,8 @@ def solve_section(subject: Subject) -> Html:
     """The part of the page about solves, plans and commands."""
     groups = {c: [t for t in subject.trials if t.controller == c] for c in subject.controllers}
     parts: list[Html] = [_times_table(groups)]
+    if subject.in_lock_step:
+        parts.append(note(LOCK_STEP))
     drawable = {c: solve_times(trials) for c, trials in groups.items() if has_times(trials)}
     if drawable:
         parts.append(side_by_side([_histogram(drawable)], "Durations of all solves."))

@@ -24,7 +24,10 @@ FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the c
 CAPTION = (
     "Seen from behind, so that the robot's left is on the left, by a camera that goes forward with "
     "the robot, and to the side before the robot leaves the picture; the red line is the path "
-    "commanded. Times are since the perturbation began. "
+    "commanded. "
+)
+OF_PUSHES = (
+    "Times are since the perturbation began. "
     "The thesis's Fig. 6.9 shows a push of 1.5 m/s during the first step, after which HiLQR MPC "
     "came 0.3 m and Convex MPC 0.7 m to the side, its Fig. 6.10 blocked motors on the A1 itself."
 )
@@ -53,7 +56,12 @@ def strips_section(trials: Sequence[Trial], filmed: Trial | None) -> Html:
     if done.failure:
         figures.append(note(f"Pictures are missing here ({done.failure}): drawing off-screen needs "
                             "EGL or OSMesa, see `saltus doctor`."))  # fmt: skip
-    return section(title, note(CAPTION) if done.pictures else None, *figures)
+    return section(title, note(_caption(trials)) if done.pictures else None, *figures)
+
+
+def _caption(trials: Sequence[Trial]) -> str:
+    pushed = any(trial.trace and trial.trace.events for trial in trials)
+    return CAPTION + (OF_PUSHES if pushed else "Times are since the start.")
 
 
 def strip_times(trial: Trial) -> list[float]:

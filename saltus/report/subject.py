@@ -92,6 +92,7 @@ class Subject:
         trials: those that have finished.
         expected: number of trials of the whole sweep; None where nobody knows.
         missing: one sentence for each thing that is not there, with how to get it.
+        in_lock_step: the robot waited for its planner.
     """
 
     kind: str
@@ -102,6 +103,7 @@ class Subject:
     trials: Sequence[Trial]
     expected: int | None = None
     missing: list[str] = field(default_factory=list)
+    in_lock_step: bool = False
 
     @property
     def controllers(self) -> list[str]:

@@ -1,6 +1,7 @@
 """The report about a recorded run, and about what is left of one that broke off."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -84,3 +85,20 @@ def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     (run / "launch.yaml").unlink()
     assert cli.run(["report", str(run)]) == cli.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_lock_step_has_no_times_that_count(run):
+    assert "In lock step the robot waits for every plan" in page.page(page.read_subject(run))
+    write_config(load_launch("push", (), "realtime"), run / "launch.yaml")
+    assert "In lock step the robot" not in page.page(page.read_subject(run))
+
+
+def test_an_undisturbed_run_is_told_nothing_about_pushes(run, monkeypatch):
+    monkeypatch.setattr(strips, "film", lambda jobs: Filmed({"strip0": [b"x"] * 6}, ""))
+    assert "Fig. 6.9" in page.page(page.read_subject(run))
+    write_config(load_launch("sim"), run / "launch.yaml")
+    trace = replace(fake_trace("hilqr", 1.0, 0.0, fell=False), events=[])
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    text = page.page(page.read_subject(run))
+    assert "Times are since the start" in text and "since the start; the dashed" in text
+    assert "Fig. 6.9" not in text and "Figs. 6.5" not in text
