@@ -34,7 +34,8 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
         "from saltus.configuration import load_launch as l; import saltus; "
-        "from saltus.folders import find_file as f; from sim_bridge.suites import read_suite as r; "
+        "from saltus.folders import find_file as f; "
+        "from sim_bridge.suites import read_suite as r; "
         "from saltus.report.page import _document as page; assert 'verdict' in page('x', []); "
         "trials = sum(len(g.trials) * g.seeds for g in r(f('config', 'table-6.1'))); "
         "print(saltus.__file__, l('push').duration, l('sim').reference, trials)"
