@@ -45,4 +45,5 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
         env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert str(tmp_path / "site") in done.stdout and done.stdout.split()[1:] == ["6.0", "walk", "16"]
+    assert str(tmp_path / "site") in done.stdout
+    assert done.stdout.split()[1:] == ["6.0", "walk", "16"]
