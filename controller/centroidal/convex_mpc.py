@@ -40,19 +40,14 @@ class HorizonForces:
             [now.stepper.stands(foot, end - 0.5 * o.step, now.time) for foot in range(4)]
             for end in ends
         ], dtype=float)  # fmt: skip
-        arms = self._arms(now, ends, x_ref[:, 3:6])
+        arms = self._arms(now, ends - 0.5 * o.step)
         plan = self._mpc.solve(now.body.vector(), x_ref, arms, contacts, now.inertia, o.step)
         return Forces(plan.forces, o.step, plan.status, plan.iterations)
 
-    def _arms(self, now: Situation, ends: Array, com: Array) -> Array:
-        """Feet in the middle of each step, from the centre of mass wanted at its end (K, 4, 3) [m].
-
-        Args:
-            now: the present; ends: of the steps (K,) [s]; com: wanted then (K, 3) [m].
-        """
-        velocity = now.path.velocity(now.time, now.body.com)
-        holds = foothold_table(now, velocity)
-        middles = ends - 0.5 * self._options.step
+    def _arms(self, now: Situation, middles: Array) -> Array:
+        """Feet from the centre of mass wanted, in the middle of each step [s]: (K, 4, 3) [m]."""
+        holds = foothold_table(now, now.path.velocity(now.time, now.body.com))
+        com = now.path.states(now.time, now.body.com, middles)[:, 3:6]
         feet = [[foot_motion(now, holds, foot, t)[0] for foot in range(4)] for t in middles]
         return np.array(feet) - com[:, None, :]
 
