@@ -1,4 +1,4 @@
-"""Smooth motions between rest and rest, with their first two derivatives."""
+"""Smooth motions between rest and rest, with their derivative."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 
 class Profile(NamedTuple):
-    """A function of s in [0, 1] at one place: its value, and its derivatives by s."""
+    """A function of s in [0, 1] at one place: its value, and its derivative by s."""
 
     value: float
     slope: float
-    curvature: float
 
 
 def minimum_jerk(s: float) -> Profile:
@@ -18,11 +17,7 @@ def minimum_jerk(s: float) -> Profile:
 
     10 s^3 - 15 s^4 + 6 s^5.
     """
-    return Profile(
-        s * s * s * (10.0 + s * (6.0 * s - 15.0)),
-        30.0 * s * s * (1.0 - s) ** 2,
-        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
-    )
+    return Profile(s * s * s * (10.0 + s * (6.0 * s - 15.0)), 30.0 * s * s * (1.0 - s) ** 2)
 
 
 def bump(s: float) -> Profile:
@@ -30,5 +25,5 @@ def bump(s: float) -> Profile:
 
     64 (s (1 - s))^3.
     """
-    r, slope = s * (1.0 - s), 1.0 - 2.0 * s
-    return Profile(64.0 * r**3, 192.0 * r * r * slope, 384.0 * r * (slope * slope - r))
+    r = s * (1.0 - s)
+    return Profile(64.0 * r**3, 192.0 * r * r * (1.0 - 2.0 * s))

@@ -33,10 +33,10 @@ def touchdown_wait(now: Situation, foot: int) -> float:
 
 
 def foot_motion(now: Situation, holds: Array, foot: int, time: float) -> Array:
-    """Position, velocity and acceleration of a foot at `time` (3, 3)."""
+    """Position [m] and velocity [m/s] of a foot at `time` [s]: (2, 3)."""
     if not now.stepper.stands(foot, time, now.time):
         return np.array(now.stepper.swing(foot, time, holds[foot]))
     landed = time >= now.time + touchdown_wait(now, foot)
-    motion = np.zeros((3, 3))
+    motion = np.zeros((2, 3))
     motion[0] = holds[foot] if landed else now.body.feet[foot]
     return motion

@@ -32,14 +32,13 @@ class FootSchedule(NamedTuple):
 
     Attributes:
         contacts: (N, 4), 1 where a foot stands; forces: on the feet (N, 4, 3) [N].
-        positions: (N+1, 4, 3) [m]; velocities: (N+1, 4, 3) [m/s]; accelerations: (N, 4, 3) [m/s^2].
+        positions: (N+1, 4, 3) [m]; velocities: (N+1, 4, 3) [m/s].
     """
 
     contacts: Array
     forces: Array
     positions: Array
     velocities: Array
-    accelerations: Array
 
 
 class Knots(NamedTuple):

@@ -101,7 +101,7 @@ class CentroidalPlanner:
         """Contacts, forces and foot motions at the knots of the plan."""
         count, period = self.options.knots, self.options.period
         contacts, forces = np.zeros((count, 4)), np.zeros((count, 4, 3))
-        motions = np.zeros((3, count + 1, 4, 3))
+        motions = np.zeros((2, count + 1, 4, 3))
         velocity = now.path.velocity(now.time, now.body.com)
         holds = foothold_table(now, velocity)
         for k in range(count + 1):
@@ -112,7 +112,7 @@ class CentroidalPlanner:
                     contacts[k, foot] = 1.0
                     forces[k, foot] = answer.forces[step, foot]
                 motions[:, k, foot] = foot_motion(now, holds, foot, time)
-        return FootSchedule(contacts, forces, motions[0], motions[1], motions[2, :count])
+        return FootSchedule(contacts, forces, motions[0], motions[1])
 
     def _plan(
         self, estimate: StateEstimate, status: Status, iterations: int, knots: Knots,

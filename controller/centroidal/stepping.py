@@ -18,11 +18,10 @@ Array = NDArray[np.float64]
 
 
 class FootMotion(NamedTuple):
-    """Position (3) [m], velocity (3) [m/s] and acceleration (3) [m/s^2] of a foot in the world."""
+    """Position (3) [m] and velocity (3) [m/s] of a foot in the world."""
 
     position: Array
     velocity: Array
-    acceleration: Array
 
 
 class Stepper:
@@ -108,5 +107,4 @@ class Stepper:
         return FootMotion(
             self._left[foot] + blend.value * way + height.value * up,
             rate * (blend.slope * way + height.slope * up),
-            rate * rate * (blend.curvature * way + height.curvature * up),
         )

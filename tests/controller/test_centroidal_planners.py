@@ -82,7 +82,7 @@ def test_knots_obey_the_legs_dynamics_and_keep_standing_feet_where_they_are():
     forces[:, :, 2] = np.linalg.lstsq(balance, [13.741 * GRAVITY, 0.0, 0.0], rcond=None)[0]
     schedule = FootSchedule(
         np.ones((count, 4)), forces, np.tile(feet, (count + 1, 1, 1)),
-        np.zeros((count + 1, 4, 3)), np.zeros((count, 4, 3)),
+        np.zeros((count + 1, 4, 3)),
     )  # fmt: skip
     knots = PlanKnots(standing_body(), SteppingOptions(), period).make(body, schedule)
     np.testing.assert_allclose(knots.q, np.tile(Q_STAND, (count + 1, 1)), atol=1e-6)
