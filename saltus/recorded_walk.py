@@ -22,11 +22,11 @@ from saltus.configuration import TICK_S, LaunchConfig
 from saltus.console import say
 from saltus.errors import BadRequest
 from saltus.folders import cache_folder
+from saltus.report.controllers import look
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensors import SensorOptions
 
 RECORDER = "convex_mpc"
-TITLES = {"hilqr": "HiLQR MPC", "convex_mpc": "Convex MPC", "instant_qp": "Instant QP"}
 STRIDES = 8  # at full speed; each is nearer to a limit cycle, and no suite is longer than all
 
 
@@ -45,7 +45,7 @@ def recorded_walk(config: LaunchConfig, recorder: str = RECORDER) -> Path:
     walk = walk_of(config, recorder)
     path = _path(walk)
     if not path.is_file():
-        say(f"recording the walk of {TITLES[recorder]} (once)")
+        say(f"recording the walk of {look(recorder).name} (once)")
         _keep(record(walk), path)
     return path
 
@@ -85,15 +85,15 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
 
     if run.run(keep).fell:
         raise BadRequest(
-            f"reference_from: {TITLES[walk.planner]} fell within {run.simulation.time:.1f} s while "
-            f"its walk was recorded; change {walk.planner}'s options or the command, or set "
+            f"reference_from: {look(walk.planner).name} fell within {run.simulation.time:.1f} s "
+            f"while its walk was recorded; change {walk.planner}'s options or the command, or set "
             "reference_from=kinematic"
         )
     q, stride = np.array([truth.q for truth in truths]), GAITS[walk.reference].period
     loop = round(stride / TICK_S) if stride < walk.duration else 1
     shift = run.simulation.truth().q[:3] - q[-loop, :3] if loop > 1 else np.zeros(3)
     return ReferenceTrajectory(
-        name=f"{walk.reference} of {TITLES[walk.planner]}",
+        name=f"{walk.reference} of {look(walk.planner).name}",
         period=TICK_S,
         q=q,
         v=np.array([truth.v for truth in truths]),
