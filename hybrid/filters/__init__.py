@@ -1,0 +1,1 @@
+"""Filters on hybrid systems: salted Kalman filters, banks of them, and particles (chapter 4)."""

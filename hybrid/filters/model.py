@@ -1,0 +1,105 @@
+"""What a filter knows of a system: flows, guards and resets with their noises, and measurements.
+
+In mode I the state is carried by x' = F_I(t, x, u) and measured by y = h_I(t, x, u) + v with
+v ~ N(0, V_I), (4.22). The flow over a time h adds a noise of covariance W_I(h), (4.5), a reset one
+of W_R, (4.12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from hybrid.simulation_types import SimulationOptions
+from hybrid.systems import Array, Derivative, HybridSystem, VectorFunction, to_be_found
+
+# ruff: noqa: N815 (the letters are the thesis's)
+
+
+class Manifold(Protocol):
+    """Where a mode's states live when not in R^n: tangent vectors have k numbers.
+
+    The state keeps its n coordinates; errors, covariances and Jacobians are of tangent vectors.
+    """
+
+    tangent_dim: int  # k
+
+    def plus(self, x: Array, d: Array) -> Array:
+        """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
+        ...
+
+    def minus(self, y: Array, x: Array) -> Array:
+        """The tangent vector (k,) that leads from x (n,) to y (n,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """y = h(t, x, u) + v with v ~ N(0, V), in one mode (4.22)."""
+
+    function: VectorFunction  # h (p,)
+    V: Array  # (p, p)
+    state: VectorFunction = to_be_found  # C = D_x h (p, n), (4.23)
+
+    def __post_init__(self) -> None:
+        """Find the derivative that was left out."""
+        if self.state is to_be_found:
+            object.__setattr__(self, "state", Derivative(self.function, "state"))
+
+
+@dataclass(frozen=True)
+class ProcessNoise:
+    """W(h) = h^power Q, of the flow over h seconds.
+
+    ``power`` 2 is a disturbance of the flow, drawn once and held meanwhile, W_h = h^2 Q as in
+    (4.6); 1 is white noise, which adds up alike in long and in short steps.
+    """
+
+    Q: Array  # (k, k), of the mode's tangent vectors
+    power: int = 2
+
+    def over(self, h: float) -> Array:
+        """W(h) (k, k) for h [s]."""
+        return self.Q * h**self.power
+
+
+@dataclass(frozen=True)
+class FilterModel:
+    """A hybrid system with its noises and measurements, by mode.
+
+    Raises:
+        ValueError: a mode has no process noise or no measurement, or one of the wrong shape.
+    """
+
+    system: HybridSystem
+    process: Mapping[int, ProcessNoise]
+    measurements: Mapping[int, Measurement]
+    reset_noise: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # W_R (k, k)
+    manifolds: Mapping[int, Manifold] = field(default_factory=dict)  # R^n where there is none
+    options: SimulationOptions = field(default_factory=SimulationOptions)
+
+    def __post_init__(self) -> None:
+        """Check that every mode has what it needs."""
+        for mode in self.system.modes:
+            for what, given in (("process", self.process), ("measurements", self.measurements)):
+                if mode not in given:
+                    raise ValueError(f"mode {mode} is missing in {what}: give one for every mode")
+            k = self.tangent_dim(mode)
+            _check(self.process[mode].Q, k, f"process noise Q of mode {mode}")
+            V = self.measurements[mode].V
+            _check(V, len(V), f"measurement noise V of mode {mode}")
+        for (source, target), noise in self.reset_noise.items():
+            _check(noise, self.tangent_dim(target), f"reset noise of ({source}, {target})")
+
+    def tangent_dim(self, mode: int) -> int:
+        """Number k of a mode's tangent vectors; the state's own dimension in R^n."""
+        manifold = self.manifolds.get(mode)
+        return self.system.modes[mode].state_dim if manifold is None else manifold.tangent_dim
+
+
+def _check(matrix: Array, size: int, what: str) -> None:
+    if np.shape(matrix) != (size, size):
+        raise ValueError(f"{what} has shape {np.shape(matrix)}; give ({size}, {size})")
