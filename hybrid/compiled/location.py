@@ -17,8 +17,10 @@ STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
 @njit(cache=True, error_model="numpy")
 def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     """d/dt g along the flow (3.11), by a central difference along it."""
-    slope, ahead, behind, largest = s.flows[mode](t, x, u), x.copy(), x.copy(), 1.0
+    slope, ahead, behind, largest = x.copy(), x.copy(), x.copy(), 1.0
+    flow = s.flows[mode](t, x, u)
     for i in range(len(x)):
+        slope[i] = flow[i] + s.disturbance[i]
         largest = max(largest, abs(slope[i]))
     h = STEP / largest
     for i in range(len(x)):

@@ -76,6 +76,8 @@ def dormand_prince(s: CompiledSystem, mode, t, x, u, h, K):
     for i in range(7):
         end = stage(i, x, h, K)
         put(K[i], flow(t + NODES[i] * h, end, u))
+        for k in range(len(x)):
+            K[i, k] += s.disturbance[k]
     return end
 
 

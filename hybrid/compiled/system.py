@@ -33,6 +33,7 @@ class CompiledSystem(NamedTuple):
     source: NDArray[np.int64]  # (transitions,) index of a mode
     target: NDArray[np.int64]  # (transitions,)
     dims: NDArray[np.int64]  # (modes,) n
+    disturbance: NDArray[np.float64]  # (largest n,) added to every flow: zero in what is shared
 
 
 class CompiledDerivatives(NamedTuple):
@@ -94,6 +95,7 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
         np.array([index[e.source] for e in edges], dtype=np.int64),
         np.array([index[e.target] for e in edges], dtype=np.int64),
         np.array([m.state_dim for m in modes], dtype=np.int64),
+        np.zeros(max((m.state_dim for m in modes), default=0)),
     )
     given = np.array([all_states, all_inputs])
     return table, CompiledDerivatives(flows, states, inputs, given)
