@@ -73,6 +73,11 @@ def quiet() -> Iterator[None]:
         yield
 
 
+def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:
+    """Functions (t, x, u) -> array compiled in a table of their own; raises what numba raises."""
+    return _table(functions, VECTOR_FUNCTION, _unchanged)
+
+
 def _attempt(system: HybridSystem) -> Compiled:
     try:
         return Compiled(*_tables(system), "")
