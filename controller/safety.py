@@ -123,7 +123,7 @@ class SafetyGate:
         quaternion = estimate.q[3:7]
         if not 0.98 < quaternion @ quaternion < 1.02:
             return self._refuse(Reason.ESTIMATE_NOT_FINITE)
-        if estimate.status != "ok":
+        if estimate.status not in ("ok", "degraded"):  # degraded: without a sensor, yet good
             starting = estimate.status == "starting"
             return self._refuse(Reason.ESTIMATE_STARTING if starting else Reason.ESTIMATE_DIVERGED)
         if not now - estimate.time <= self.options.estimate_max_age_s:

@@ -51,7 +51,8 @@ class StateEstimate(Message, frozen=True):
     q: Configuration  # base position in world [m], quaternion x, y, z, w, joints [rad]
     v: Velocity  # linear and angular velocity in base [m/s, rad/s], joints [rad/s]
     contact: PerFoot  # probability in [0, 1]
-    status: Literal["ok", "diverged", "starting"]
+    # degraded: good to walk on, a sensor is left out; diverged, starting: not to be fed back
+    status: Literal["ok", "degraded", "diverged", "starting"]
 
 
 class Plan(Message, frozen=True):

@@ -25,6 +25,8 @@ def gate() -> SafetyGate:
         ({}, 0.01, Reason.OK),
         ({}, 0.02 + 1e-9, Reason.ESTIMATE_OLD),
         ({"time": float("nan")}, 0.0, Reason.ESTIMATE_OLD),
+        ({"status": "degraded"}, 0.01, Reason.OK),
+        ({"status": "degraded"}, 0.02 + 1e-9, Reason.ESTIMATE_OLD),
         ({"status": "diverged"}, 0.0, Reason.ESTIMATE_DIVERGED),
         ({"status": "starting"}, 0.0, Reason.ESTIMATE_STARTING),
         ({"v": np.full(18, np.inf)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
