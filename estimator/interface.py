@@ -20,6 +20,11 @@ class Estimator(Protocol):
     divergences: int
     """Readings that could not be used, and re-initialisations, since construction."""
 
+    @property
+    def velocity_covariance(self) -> NDArray[np.float64]:
+        """Covariance (3, 3) of the last estimate's linear velocity, base axes [m2/s2]."""
+        ...
+
     def update(self, reading: SensorReading) -> StateEstimate:
         """Take one reading in; give the estimate at the reading's own tick and time."""
         ...

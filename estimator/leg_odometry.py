@@ -94,6 +94,16 @@ class LegOdometryFilter:
         return full
 
     @property
+    def velocity_covariance(self) -> Array:
+        """Covariance (3, 3) of the last estimate's linear velocity, base axes [m2/s2].
+
+        R^T P_v R: the orientation is taken as measured, so its error has no part in it.
+        """
+        rotation = rotation_from_quaternion(self._q[3:7])
+        variances = self._memory.covariance[:, VELOCITY, VELOCITY]
+        return (rotation.T * variances) @ rotation
+
+    @property
     def foot_positions(self) -> Array:
         """Estimated foot sphere centres in the world (4, 3) [m]."""
         return self._memory.x[:, 2:].T.copy()

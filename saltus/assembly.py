@@ -1,5 +1,8 @@
 """Builds the cores of a launch from its configuration: the one place that knows all of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
 from controller.gaits import GAITS
@@ -7,6 +10,7 @@ from controller.hilqr_planner import HilqrPlanner
 from controller.planner_node import Planner
 from controller.references import ReferenceTrajectory, make_reference
 from controller.tracker import Tracker
+from estimator.interface import Estimator
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
@@ -14,6 +18,9 @@ from saltus.recorded_walk import recorded_walk
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.rollout_threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
+
+# name in a launch file -> class, which takes the section of that name
+FILTERS: dict[str, Callable[[Any], Estimator]] = {"leg_odometry": LegOdometryFilter}
 
 
 def plan_every_ticks(config: LaunchConfig) -> int:
@@ -55,9 +62,9 @@ def make_simulation(config: LaunchConfig) -> SimulatedA1:
     return SimulatedA1(config.simulation, make_script(config))
 
 
-def make_estimator(config: LaunchConfig) -> LegOdometryFilter:
-    """The estimator."""
-    return LegOdometryFilter(config.estimator)
+def make_estimator(config: LaunchConfig) -> Estimator:
+    """The estimator of the launch."""
+    return FILTERS[config.estimator](getattr(config, config.estimator))
 
 
 def make_tracker(config: LaunchConfig) -> Tracker:

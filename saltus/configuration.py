@@ -15,7 +15,7 @@ from controller.tracker_options import TrackerOptions
 from estimator.options import LegOdometryOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
-from saltus.options import override, read_mapping, to_options
+from saltus.options import fields_of, override, read_mapping, to_options
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import SuiteError, parse_events
@@ -23,6 +23,7 @@ from sim_bridge.suites import SuiteError, parse_events
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
+ESTIMATORS = ("leg_odometry",)
 TICK_S = 0.001  # length of a tick of the stack [s]
 
 
@@ -71,6 +72,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference: stand, walk, trot, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
+        estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
         perturbations: what is done to the robot, and when.
     """
 
@@ -85,7 +87,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
     instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
-    estimator: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
+    estimator: str = "leg_odometry"
+    leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
     realtime: RealtimeOptions = RealtimeOptions()
     bus: BusOptions = BusOptions()
@@ -107,11 +110,24 @@ def load_launch(
     """
     path = find_file("launch", name_or_path)
     mapping = copy.deepcopy(read_mapping(path))
-    override(mapping, assignments)
+    override_launch(mapping, assignments)
     for key, value in (("mode", mode), ("duration", duration)):
         if value is not None:
             mapping[key] = value
     return make_config(mapping, str(path))
+
+
+def override_launch(mapping: dict[str, Any], assignments: Sequence[str]) -> None:
+    """Write ``KEY=VALUE`` assignments into the mapping of a launch file.
+
+    Raises:
+        BadRequest: an assignment is none, or its key runs through a value that has no keys.
+    """
+    for assignment in assignments:
+        section, _, key = assignment.partition("=")[0].strip().partition(".")
+        if section == "estimator" and key:
+            raise BadRequest(f"--set {assignment}: {_not_in_estimator(key)}")
+    override(mapping, assignments)
 
 
 def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
@@ -124,10 +140,24 @@ def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
         parse_events(mapping.get("perturbations") or [])
     except SuiteError as error:
         raise BadRequest(f"{source}: perturbations: {error}") from error
+    if isinstance(options := mapping.get("estimator"), dict):
+        raise BadRequest(f"{source}: {_not_in_estimator(next(iter(options), ''))}")
     config = to_options({k: v for k, v in mapping.items() if v is not None}, LaunchConfig, source)
     _check_finite(msgspec.to_builtins(config), source)
     _check_values(config, source)
     return config
+
+
+def _not_in_estimator(key: str) -> str:
+    """Where an option of a filter stands that somebody looks for under `estimator`."""
+    name = key.partition(".")[0]
+    sections = {field.name: fields_of(field.type) for field in msgspec.structs.fields(LaunchConfig)}
+    having = [f"{filter}.{key}" for filter in ESTIMATORS if name in sections[filter]]
+    places = having or [f"{filter}.{key or 'OPTION'}" for filter in ESTIMATORS]
+    return (
+        f"estimator is the name of a filter, one of {', '.join(ESTIMATORS)}; its options have a "
+        f"section of that name: {' or '.join(places)}"
+    )
 
 
 def _check_finite(value: Any, source: str, path: str = "") -> None:
@@ -148,6 +178,11 @@ def _check_values(config: LaunchConfig, source: str) -> None:
     if config.planner not in PLANNERS:
         raise BadRequest(
             f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"
+        )
+    if config.estimator not in ESTIMATORS:
+        raise BadRequest(
+            f"{source}: estimator {config.estimator!r} is not built; accepted: "
+            f"{', '.join(ESTIMATORS)}"
         )
     period = getattr(config, config.planner).period
     if round(period / TICK_S) < 1:

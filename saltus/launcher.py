@@ -94,8 +94,8 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
         deaths = [death._asdict() for death in outcome.deaths]
         extra = {
-            "completed": outcome.completed, "code": code_version(), "deaths": deaths,
-            "processes": reports,
+            "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
+            "deaths": deaths, "processes": reports,
         }  # fmt: skip
         folder.write_summary(summary | extra)
         return outcome

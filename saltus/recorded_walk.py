@@ -61,7 +61,7 @@ def walk_of(config: LaunchConfig, recorder: str = RECORDER) -> LaunchConfig:
         tracker=config.tracker,
         estimator=config.estimator,
         simulation=SimulationOptions(sensors=SensorOptions(noise=0.0)),
-        **{recorder: getattr(config, recorder)},
+        **{name: getattr(config, name) for name in (recorder, config.estimator)},
     )
 
 

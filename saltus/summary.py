@@ -36,8 +36,8 @@ def launch_summary(
     }
 
 
-def readable_summary(summary: dict[str, Any], mode: str) -> list[str]:
-    """The summary in a few lines for a person; `mode` is that of the launch."""
+def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[str]:
+    """The summary in a few lines for a person; `mode` and `filter` are those of the launch."""
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
     outcome = "fell" if summary["fell"] else "stayed on its feet"
     lateness, solve = tracker["lateness_us"], planner["solve_ms"]
@@ -50,7 +50,7 @@ def readable_summary(summary: dict[str, Any], mode: str) -> list[str]:
         f"planner    {planner['solves']} plans, {planner['rate_hz']:.0f} a second, "
         f"each in {_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)})",
         f"tracker    {tracker['ticks']} ticks, {'in lock step' if mode == 'paused' else ticks}",
-        f"estimator  off by {_number(estimator['position_rmse_m'], 3)} m, "
+        f"estimator  {filter}: off by {_number(estimator['position_rmse_m'], 3)} m, "
         f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "
         f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)",
     ]

@@ -17,11 +17,11 @@ PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge")
 
 
 def ensure_compiled(config: LaunchConfig) -> None:
-    """Fill the compiler's caches once for a planner and version of the code, before all starts.
+    """Fill the compiler's caches once for a planner, a filter and a version of the code.
 
-    Otherwise four processes would compile the same functions at the same time.
+    Before all starts: otherwise four processes would compile the same functions at the same time.
     """
-    marker = _marker(config.planner)
+    marker = _marker(config)
     if marker.exists():
         return
     say("compiling (a minute or two, once)")
@@ -66,10 +66,10 @@ def warm_planner(config: LaunchConfig) -> None:
         planner.solve(estimate)
 
 
-def _marker(planner: str) -> Path:
-    """A file of a planner whose name changes with every source file, Python and the compiler."""
+def _marker(config: LaunchConfig) -> Path:
+    """A file whose name changes with planner, filter, every source file, Python and compiler."""
     root = Path(__file__).parents[1]
-    seen = [planner, sys.version, numba.__version__, str(root)]
+    seen = [config.planner, config.estimator, sys.version, numba.__version__, str(root)]
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             status = path.stat()

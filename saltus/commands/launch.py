@@ -48,7 +48,7 @@ def launch(
     if json:
         print_json(outcome.summary)
     else:
-        print_lines(readable_summary(outcome.summary, config.mode))
+        print_lines(readable_summary(outcome.summary, config.mode, config.estimator))
     if outcome.interrupted:
         return INTERRUPTED
     return 0 if outcome.ok else 1

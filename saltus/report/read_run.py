@@ -111,6 +111,7 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         "Run": folder.resolve().name,
         "Robot's task": f"{config.reference}, {config.command.velocity_x:g} m/s forward",
         "Planner": config.planner,
+        "Estimator": config.estimator,
         "Time passes": "in lock step" if config.mode == "paused" else "by the clock",
         "Perturbations": events or "none",
         "Begun": date_of(folder / "launch.yaml"),

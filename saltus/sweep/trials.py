@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from saltus import assembly
-from saltus.configuration import LaunchConfig, make_config
+from saltus.configuration import LaunchConfig, make_config, override_launch
 from saltus.errors import BadRequest
-from saltus.options import override
 from sim_bridge.perturbations import MotorBlock, Perturbation
 from sim_bridge.suites import Group
 
@@ -114,7 +113,7 @@ def _config(
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from
-    override(mapping, assignments)
+    override_launch(mapping, assignments)
     return make_config(mapping, source)
 
 

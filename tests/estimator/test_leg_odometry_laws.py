@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from estimator.leg_odometry import LegOdometryFilter
-from robots.rotations import exp3
+from robots.rotations import exp3, rotation_from_quaternion
 from tests.estimator.synthetic_walk import KinematicRobot, walk_readings
 
 
@@ -78,3 +78,13 @@ def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
     np.linalg.cholesky(covariance)
     height, sideways = covariance[2, 2], covariance[0, 0]
     assert height < 1e-5 < sideways  # only the height can be seen
+
+
+def test_the_covariance_of_the_velocity_is_that_of_the_world_seen_from_the_base() -> None:
+    observer = LegOdometryFilter()
+    for reading in walk_readings(0.7, 100):
+        estimate = observer.update(reading)
+    observer._memory.covariance[0] *= 5.0  # the three axes are alike, and would hide a turn
+    rotation = rotation_from_quaternion(estimate.q[3:7])
+    expected = rotation.T @ observer.covariance[3:6, 3:6] @ rotation
+    np.testing.assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)

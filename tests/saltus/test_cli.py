@@ -7,6 +7,7 @@ import pytest
 import typer
 
 from saltus.cli import app, run
+from saltus.configuration import ESTIMATORS
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -38,7 +39,11 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "sim", "--set", "reference=gallop"], ["stand", "walk", "trot"]),
     (["launch", "sim", "--set", "perturbations=[{kind: kick}]"], ["base_velocity", "motor_block"]),
     (["launch", "sim", "--set", "simulation.timestep=0.0007"], ["timestep"]),
-    (["launch", "sim", "--set", "estimator.gravity=-1"], ["gravity"]),
+    (["launch", "sim", "--set", "leg_odometry.gravity=-1"], ["gravity"]),
+    (["launch", "sim", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
+    (["launch", "sim", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
+    (["launch", "sim", "--set", "estimator={huber: 3}"], ["leg_odometry.huber"]),
+    (["launch", "sim", "--set", "leg_odometry.hub=3"], ["leg_odometry.hub", "huber"]),
     (["launch", "sim", "--set", "duration=.nan"], ["duration is nan"]),
     (["launch", "sim", "--set", "duration=1e-9"], ["seconds > 0"]),
     (["launch", "sim", "--set", "command.velocity_x=.inf"], ["command.velocity_x is inf"]),
@@ -56,6 +61,8 @@ def refused(capsys, *arguments: str) -> str:
     (["perturb", "push-stand", "--group", "left"], ["left", "no groups"]),
     (["perturb", "push-stand", "--backend", "slurm"], ["slurm", "loky", "dask"]),
     (["perturb", "push-stand", "--set", "planner=hilqr"], ["--controller"]),
+    (["perturb", "push-stand", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
+    (["perturb", "push-stand", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
     (["perturb", "push-stand", "--set", "durations=3"], ["durations", "duration"]),
     (["perturb", "push-stand", "--scheduler", "tcp://127.0.0.1:9"], ["--backend dask"]),
     (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),

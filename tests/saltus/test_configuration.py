@@ -1,9 +1,11 @@
 """Launch files: every one loads, overrides are typed, and what is written reads back."""
 
 import msgspec
+import numpy as np
 import pytest
 
-from saltus.configuration import LaunchConfig, load_launch, make_config, write_config
+from saltus import assembly
+from saltus.configuration import ESTIMATORS, LaunchConfig, load_launch, make_config, write_config
 from saltus.errors import BadRequest
 from saltus.folders import data_folder
 from saltus.options import override, read_mapping
@@ -43,7 +45,7 @@ def test_override_makes_sections_that_the_file_leaves_out():
 
 @pytest.mark.parametrize("name", LAUNCH_FILES)
 def test_written_configuration_reads_back(tmp_path, name):
-    config = load_launch(name, ["hilqr.knots=30", "estimator.huber=3.0"])
+    config = load_launch(name, ["hilqr.knots=30", "leg_odometry.huber=3.0"])
     path = tmp_path / "launch.yaml"
     write_config(config, path)
     assert make_config(read_mapping(path), str(path)) == config
@@ -81,3 +83,21 @@ def test_numbers_with_an_exponent_are_numbers():
     )
     assert (group.duration, group.trials[0].at) == (5.0, 0.1)
     assert group.trials[0].value == (0.0, 1.5, 0.0)
+
+
+def test_the_old_form_of_a_filter_s_options_is_refused_with_the_new_place():
+    for section in ({"huber": 3.0}, {}):
+        with pytest.raises(BadRequest, match="leg_odometry.(huber|OPTION)"):
+            make_config({"estimator": section}, "old.yaml")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_is_built_from_its_own_section(name):
+    config = load_launch("sim", [f"estimator={name}"])
+    estimator = assembly.make_estimator(config)
+    options = getattr(config, name)
+    assert vars(estimator)["options"] is options
+    reading = assembly.make_simulation(config).reading()
+    assert estimator.update(reading).status in ("ok", "starting")
+    covariance = estimator.velocity_covariance
+    assert covariance.shape == (3, 3) and (np.linalg.eigvalsh(covariance) > 0.0).all()

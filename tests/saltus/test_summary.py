@@ -22,11 +22,13 @@ def test_keys_are_those_that_scripts_rely_on():
 
 def test_lines_say_what_happened():
     summary = launch_summary(RunMetrics(fell=True), 0, PLANNER, TRACKER)
-    text = "\n".join(readable_summary(summary, "realtime"))
+    text = "\n".join(readable_summary(summary, "realtime", "leg_odometry"))
+    assert "estimator  leg_odometry: off by" in text
     assert "fell" in text and "3 missed" in text and "p99.9 200" in text and "12.3 ms" in text
-    assert "in lock step" in "\n".join(readable_summary(summary, "paused"))
+    assert "in lock step" in "\n".join(readable_summary(summary, "paused", "salted"))
 
 
 def test_a_planner_that_died_without_a_report_leaves_a_dash():
-    text = "\n".join(readable_summary(launch_summary(RunMetrics(), 7, {}, TRACKER), "paused"))
+    summary = launch_summary(RunMetrics(), 7, {}, TRACKER)
+    text = "\n".join(readable_summary(summary, "paused", "salted"))
     assert "7 plans" in text and "each in - ms" in text
