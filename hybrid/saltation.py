@@ -75,8 +75,26 @@ def saltation(
     whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
     Events that a reset sets off at once are first to be taken together, by ``hybrid.chains``.
     """
+    jump = saltation_inside(system, transition, t, x, u, u_after)
+    if is_jumped_over(system, transition, t, x, u):
+        return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
+    return jump
+
+
+def saltation_inside(
+    system: HybridSystem,
+    transition: Transition,
+    t: float,
+    x: Array,
+    u: Array,
+    u_after: Array | None = None,
+) -> Saltation:
+    """(3.2) at a state x (n_source,) that need not be on the guard, as in (4.18).
+
+    For a state that its own change has carried behind the guard, such as a measurement's.
+    """
     reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
-    jump = saltation_matrix(
+    return saltation_matrix(
         transition.reset_state(t, x, u),
         system.modes[transition.source].flow(t, x, u),
         system.modes[transition.target].flow(t, reset, u if u_after is None else u_after),
@@ -84,9 +102,6 @@ def saltation(
         transition.guard_time(t, x, u),
         transition.reset_time(t, x, u),
     )
-    if is_jumped_over(system, transition, t, x, u):
-        return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
-    return jump
 
 
 def is_jumped_over(

@@ -1,0 +1,138 @@
+"""Where a mean meets the guard sets (4.2): those of g <= 0 that the flow enters, d/dt g < 0.
+
+A measurement may carry a mean behind a guard that its flow is leaving: the ball below the floor on
+its way up. Such a state is not in the guard set, and must be let out before the guard counts. The
+simulation by itself would take it for one that a reset or an input has put there, and jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hybrid.simulation import Event, Simulation, SimulationOptions
+from hybrid.systems import Array, HybridSystem, Transition
+
+
+class Path(NamedTuple):
+    """Where a mean went."""
+
+    mode: int
+    time: float  # reached [s]; before the end that was asked for where the simulation failed
+    state: Array  # (n,)
+    events: tuple[Event, ...]
+    ok: bool
+
+
+def follow(
+    system: HybridSystem,
+    mode: int,
+    t: float,
+    x: Array,
+    u: Array,
+    end: float,
+    options: SimulationOptions,
+    leaving: Sequence[Transition] = (),
+) -> Path:
+    """Simulate from t to ``end`` [s], line 4 of Algorithm 1, with the input u (m,) held.
+
+    The transitions ``leaving`` do not happen before their guards have been left.
+    """
+    waiting, events = list(leaving), ()
+    while True:
+        exits = [_exit(edge) for edge in waiting]
+        simulation = Simulation(
+            _replaced(system, waiting, exits),
+            mode,
+            t,
+            x,
+            options,
+            until=lambda event, exits=exits: _index(exits, event) is not None,
+        )
+        step = simulation.advance(end, u)
+        left = _index(exits, step.events[-1]) if step.status == "stopped" else None
+        events += step.events if left is None else step.events[:-1]
+        mode, t, x = step.mode, simulation.t, step.state
+        if left is None:
+            return Path(mode, t, x, events, step.status == "ok")
+        del waiting[left]
+
+
+def entered(
+    system: HybridSystem, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
+) -> Transition | None:
+    """The first transition whose guard set (4.2) holds the state; at any depth."""
+    for edge in system.outgoing(mode):
+        if edge.guard(t, x, u) <= 0.0:
+            if system.guard_rate(edge, t, x, u) < -options.minimum_rate:
+                return edge
+    return None
+
+
+def being_left(
+    system: HybridSystem, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
+) -> tuple[Transition, ...]:
+    """Transitions whose guards the state is deep inside, and not entering."""
+    return tuple(
+        edge
+        for edge in system.outgoing(mode)
+        if edge.guard(t, x, u) < -options.guard_tolerance
+        and not system.guard_rate(edge, t, x, u) < -options.minimum_rate
+    )
+
+
+def transitions_at(
+    system: HybridSystem,
+    mode: int,
+    t: float,
+    x: Array,
+    u: Array,
+    options: SimulationOptions,
+    first: Transition | None = None,
+) -> tuple[Event, ...]:
+    """Events at one instant from the state x (n,): that of ``first`` if given, then all of (4.2).
+
+    They end with the return to a mode, lest two guards that both hold the state take turns.
+    """
+    events, seen = [], {mode}
+    edge = entered(system, mode, t, x, u, options) if first is None else first
+    while edge is not None:
+        after = np.asarray(edge.reset(t, x.copy(), u), dtype=np.float64)
+        events.append(Event(edge, t, x, after))
+        x, mode = after, edge.target
+        if mode in seen or not np.isfinite(x).all():
+            break
+        seen.add(mode)
+        edge = entered(system, mode, t, x, u, options)
+    return tuple(events)
+
+
+def _exit(edge: Transition) -> Transition:
+    """The event at which a guard is left: its value rises through zero and nothing changes."""
+    return Transition(
+        edge.source,
+        edge.source,
+        guard=lambda t, x, u: -edge.guard(t, x, u),
+        reset=lambda t, x, u: x,
+        guard_state=lambda t, x, u: -edge.guard_state(t, x, u),
+        guard_time=lambda t, x, u: -edge.guard_time(t, x, u),
+        name=f"end of {edge.name}",
+    )
+
+
+def _replaced(
+    system: HybridSystem, edges: Sequence[Transition], others: Sequence[Transition]
+) -> HybridSystem:
+    """The system with other transitions in the places of some."""
+    if not edges:
+        return system
+    instead = {id(edge): other for edge, other in zip(edges, others, strict=True)}
+    transitions = tuple(instead.get(id(edge), edge) for edge in system.transitions)
+    return HybridSystem(system.modes, transitions, system.name)
+
+
+def _index(edges: Sequence[Transition], event: Event) -> int | None:
+    """Which of the transitions an event is of."""
+    return next((i for i, edge in enumerate(edges) if edge is event.transition), None)
