@@ -1,0 +1,135 @@
+"""How particles are moved and weighed: by compiled kernels, or in Python with the same draws."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+import numpy as np
+
+from hybrid.compiled.limits import OK, STATUSES, Limits
+from hybrid.compiled.system import quiet
+from hybrid.filters.disturbance import disturbed, disturbed_table
+from hybrid.filters.draws import key_under
+from hybrid.filters.model import FilterModel
+from hybrid.filters.noises import likelihoods_of, measurement_table, noises_of
+from hybrid.filters.particle_kernels import (
+    Cloud,
+    disturb,
+    log_likelihood,
+    move_all,
+    reweigh,
+    scattered,
+    weigh,
+)
+from hybrid.simulation import Simulation
+from hybrid.systems import Array
+
+# ruff: noqa: N803 (the letters are the thesis's)
+
+
+class Engine(Protocol):
+    """Moves and weighs a cloud in place."""
+
+    def move(self, cloud: Cloud, t: float, u: Array, duration: float, key: np.uint64) -> None:
+        """Take every particle through a duration [s] with noise."""
+        ...
+
+    def weigh(self, cloud: Cloud, t: float, u: Array, y: Array) -> bool:
+        """Multiply the weights by the likelihoods of y; False where all vanish."""
+        ...
+
+
+def engine(model: FilterModel, threads: int, compiled: bool) -> Engine:
+    """The compiled one where the model compiles and it is wanted, else the interpreted one."""
+    if compiled:
+        table, h = disturbed_table(model.system), measurement_table(model)
+        if table is not None and h is not None:
+            return _Compiled(model, table, h, threads)
+    return _Interpreted(model)
+
+
+class _Compiled:
+    def __init__(self, model: FilterModel, table, h: tuple, threads: int) -> None:  # noqa: ANN001
+        self._table, self._h = table, h
+        self._noises, self._like = noises_of(model), likelihoods_of(model)
+        self._limits = Limits.of(model.options)
+        self._threads = threads
+
+    def move(self, cloud: Cloud, t: float, u: Array, duration: float, key: np.uint64) -> None:
+        """Each thread moves every ``threads``-th particle."""
+        told = (self._table, self._noises, t, u, duration, self._limits, key)
+        with quiet():
+            if self._threads == 1:
+                move_all(*told, 0, 1, cloud)
+                return
+            move_all(*told, len(cloud.modes), 1, cloud)  # compiles once, before the threads start
+            with ThreadPoolExecutor(self._threads) as pool:
+                work = [
+                    pool.submit(move_all, *told, first, self._threads, cloud)
+                    for first in range(self._threads)
+                ]
+                for one in work:
+                    one.result()
+
+    def weigh(self, cloud: Cloud, t: float, u: Array, y: Array) -> bool:
+        """Likelihoods by the compiled measurements."""
+        with quiet():
+            return bool(weigh(self._table, self._h, self._like, t, u, y, cloud))
+
+
+class _Interpreted:
+    def __init__(self, model: FilterModel) -> None:
+        self._model, self._system = model, disturbed(model.system)
+        self._noises, self._like = noises_of(model), likelihoods_of(model)
+        self._numbers = list(model.system.modes)
+        self._z = np.empty(model.system.state_dim)
+
+    def move(self, cloud: Cloud, t: float, u: Array, duration: float, key: np.uint64) -> None:
+        """One particle after the other."""
+        for b in range(len(cloud.modes)):
+            n = self._dim(cloud.modes[b])
+            mode, x, events, status = self._one(
+                int(cloud.modes[b]), t, cloud.states[b, :n], u, duration, key_under(key, b)
+            )
+            cloud.modes[b], cloud.events[b], cloud.codes[b] = mode, events, STATUSES.index(status)
+            cloud.states[b] = 0.0
+            if status == STATUSES[OK]:
+                cloud.states[b, : len(x)] = x
+
+    def weigh(self, cloud: Cloud, t: float, u: Array, y: Array) -> bool:
+        """Likelihoods by the measurements' own functions."""
+        found = []
+        for mode, state in zip(cloud.modes, cloud.states, strict=True):
+            h = self._model.measurements[self._numbers[mode]].function
+            expected = np.asarray(h(t, state[: self._dim(mode)], u), dtype=np.float64)
+            found.append(log_likelihood(self._like, mode, expected, y))
+        exponents, peaks = np.array(found).T
+        return bool(reweigh(cloud, exponents, peaks))
+
+    def _dim(self, mode: int) -> int:
+        return self._model.system.modes[self._numbers[mode]].state_dim
+
+    def _one(
+        self, mode: int, t: float, x: Array, u: Array, duration: float, key: np.uint64
+    ) -> tuple[int, Array, int, str]:
+        """``particle_kernels.move`` in Python."""
+        m, end, events, options = len(u), t + duration, 0, self._model.options
+        w = np.concatenate((u, np.zeros(len(self._z))))
+        disturb(self._noises, mode, duration, key_under(key, 0), m, w, self._z)
+        while True:
+            run = Simulation(
+                self._system, self._numbers[mode], t, x, options, until=lambda event: True
+            )
+            step = run.advance(end, w)
+            if step.status != "stopped":
+                return self._numbers.index(step.mode), step.state, events, step.status
+            if events == options.max_events:
+                return mode, x, events, "zeno"
+            events += 1
+            (event,) = step.events
+            edge = self._system.transitions.index(event.transition)
+            mode, t, x = self._numbers.index(step.mode), event.time, step.state.copy()
+            jump = scattered(key_under(key, 2 * events), self._noises.reset[edge], self._z)
+            x += jump[: len(x)]
+            disturb(self._noises, mode, end - t, key_under(key, 2 * events + 1), m, w, self._z)
