@@ -49,7 +49,7 @@ def correction(Sigma: Array, C: Array, V: Array, residual: Array) -> Correction 
     if not (np.isfinite(S).all() and np.isfinite(CSigma).all() and np.isfinite(residual).all()):
         return None
     try:
-        root: Array = np.linalg.cholesky(S)
+        root = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     K = cho_solve((root, True), CSigma).T  # (4.9)

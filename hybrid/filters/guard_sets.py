@@ -1,8 +1,9 @@
 """Where a mean meets the guard sets (4.2): those of g <= 0 that the flow enters, d/dt g < 0.
 
-A measurement may carry a mean behind a guard that its flow is leaving: the ball below the floor on
-its way up. Such a state is not in the guard set, and must be let out before the guard counts. The
-simulation by itself would take it for one that a reset or an input has put there, and jump.
+A measurement may carry a mean behind a guard that its flow is leaving, the ball below the floor on
+its way up; and a mean that is not quite right may land there, a leg that is longer than at rest
+when it touches down. Such a state is not in the guard set, and must come out before the guard
+counts. The simulation by itself takes it for one that a reset or an input has put there, and jumps.
 """
 
 from __future__ import annotations
@@ -38,26 +39,27 @@ def follow(
 ) -> Path:
     """Simulate from t to ``end`` [s], line 4 of Algorithm 1, with the input u (m,) held.
 
-    The transitions ``leaving`` do not happen before their guards have been left.
+    The transitions ``leaving`` do not happen before their guards have been left, nor does one that
+    would lead back at once to the mode from which the mean has just come.
     """
     waiting, events = list(leaving), ()
     while True:
         exits = [_exit(edge) for edge in waiting]
-        simulation = Simulation(
-            _replaced(system, waiting, exits),
-            mode,
-            t,
-            x,
-            options,
-            until=lambda event, exits=exits: _index(exits, event) is not None,
-        )
+
+        def stops(event: Event, waiting: list = waiting, exits: list = exits) -> bool:
+            turned_back = _turned_back(system, event, u, options)
+            return event.transition in exits or any(e not in waiting for e in turned_back)
+
+        simulation = Simulation(_replaced(system, waiting, exits), mode, t, x, options, stops)
         step = simulation.advance(end, u)
-        left = _index(exits, step.events[-1]) if step.status == "stopped" else None
-        events += step.events if left is None else step.events[:-1]
+        events += tuple(event for event in step.events if event.transition not in exits)
         mode, t, x = step.mode, simulation.t, step.state
-        if left is None:
+        if step.status != "stopped" or len(events) > options.max_events:
             return Path(mode, t, x, events, step.status == "ok")
-        del waiting[left]
+        last = step.events[-1]
+        if last.transition in exits:
+            del waiting[exits.index(last.transition)]
+        waiting += (e for e in _turned_back(system, last, u, options) if e not in waiting)
 
 
 def entered(
@@ -109,6 +111,15 @@ def transitions_at(
     return tuple(events)
 
 
+def _turned_back(
+    system: HybridSystem, event: Event, u: Array, options: SimulationOptions
+) -> tuple[Transition, ...]:
+    """Transitions back to where an event came from, whose guards its reset landed in by mistake."""
+    edge, t, x = event.transition, event.time, event.state_after
+    leaving = being_left(system, edge.target, t, x, u, options)
+    return tuple(back for back in leaving if back.target == edge.source != edge.target)
+
+
 def _exit(edge: Transition) -> Transition:
     """The event at which a guard is left: its value rises through zero and nothing changes."""
     return Transition(
@@ -131,8 +142,3 @@ def _replaced(
     instead = {id(edge): other for edge, other in zip(edges, others, strict=True)}
     transitions = tuple(instead.get(id(edge), edge) for edge in system.transitions)
     return HybridSystem(system.modes, transitions, system.name)
-
-
-def _index(edges: Sequence[Transition], event: Event) -> int | None:
-    """Which of the transitions an event is of."""
-    return next((i for i, edge in enumerate(edges) if edge is event.transition), None)
