@@ -101,7 +101,7 @@ def meeting(s: CompiledSystem, mode, e, t, x, u, taken, final, K, limits: Limits
         return locate(s, mode, e, t, x, u, 0.0, lowest, K, limits), OK
     if before > 0.0:
         return locate(s, mode, e, t, x, u, 0.0, taken, K, limits), OK
-    if after >= -limits.guard:
+    if after >= -limits.guard or before < -limits.guard:  # not entered: left, or deep inside
         return 0.0, APART
     outside = 0.5 * taken  # the step starts on the guard: it left and came back, or slid in
     while guard_after(s, mode, e, t, x, u, outside, K) <= 0.0:

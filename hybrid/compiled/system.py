@@ -78,6 +78,11 @@ def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:
     return _table(functions, VECTOR_FUNCTION, _unchanged)
 
 
+def matrix_table(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
+    """Like ``vector_table`` for matrices, and whether all were given; if not, none is used."""
+    return _matrices(functions)
+
+
 def _attempt(system: HybridSystem) -> Compiled:
     try:
         return Compiled(*_tables(system), "")
