@@ -1,0 +1,1 @@
+"""Which of the robot's sensors can be believed at this reading."""

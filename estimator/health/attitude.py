@@ -1,0 +1,94 @@
+"""Attitude and gyroscope, each judged by the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.layout import ACCELERATION, ATTITUDE_SENSOR, GYRO, GYRO_SENSOR
+from estimator.health.options import Thresholds
+from estimator.health.past import JOINT, Past
+from estimator.health.stillness import attitude_is_stuck
+from robots.rotations import quaternion_product
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@njit(cache=True)
+def judge_attitude(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -> None:
+    """Set `bad` (43) for attitude and gyroscope after a step of `dt` [s]."""
+    rate, last = row[GYRO:ACCELERATION], past.row[GYRO:ACCELERATION]
+    jump = np.sqrt(((rate - last) ** 2).sum())
+    if jump > th.rate_jump or past.stuck[GYRO:ACCELERATION].max() > 0.0:
+        bad[GYRO_SENSOR] = True
+    turn = (0.5 * (rate + last) if np.isfinite(last.sum()) else rate) * dt
+    known = not bad[GYRO_SENSOR] and past.since[GYRO_SENSOR] >= th.sound_time
+    change = rotation_between(past.row[:4], row[:4]) - turn
+    _judge_drift(past, change, turn, known, dt, bad, th)
+    _judge_attitude(past, row, change, turn, known, dt, bad, th)
+
+
+@njit(cache=True)
+def rotation_between(a: Array, b: Array) -> Array:
+    """2 vec(a^-1 b) (3) [rad], which is the rotation vector while that is small."""
+    conjugate = np.array([-a[0], -a[1], -a[2], a[3]])
+    product = quaternion_product(conjugate, b)
+    return (-2.0 if product[3] < 0.0 else 2.0) * product[:3]
+
+
+@njit(cache=True)
+def _judge_drift(
+    past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask, th: Thresholds
+) -> None:
+    """What the attitude turns beyond the gyroscope, summed: one of them is wrong.
+
+    An attitude that stays equal is; else the gyroscope, which then has an offset.
+    """
+    equal = past.run[:4].min() > 0.0
+    if known and equal:
+        past.carry[:JOINT] += turn
+    elif not equal:
+        past.carry[:JOINT] = 0.0
+    if equal and np.abs(past.carry[:JOINT]).max() > th.attitude_stuck:
+        past.stuck[:4] = 1.0
+    past.drift[:JOINT] *= max(0.0, 1.0 - dt / th.attitude_time)
+    size = np.sqrt((change * change).sum())
+    if size < th.attitude_jump:  # false for NaN; a jump is the attitude's
+        past.drift[:JOINT] += change
+    limit = 2.0 * th.attitude_drift
+    for axis in range(3):
+        past.drift[axis] = min(limit, max(-limit, past.drift[axis]))
+    if attitude_is_stuck(past):
+        past.drift[:JOINT] = 0.0
+        bad[ATTITUDE_SENSOR] = True
+    elif np.abs(past.drift[:JOINT]).max() > th.attitude_drift:
+        bad[GYRO_SENSOR] = True
+
+
+@njit(cache=True)
+def _judge_attitude(
+    past: Past, row: Array, change: Array, turn: Array, known: bool, dt: float, bad: Mask,
+    th: Thresholds,
+) -> None:  # fmt: skip
+    """The attitude against what it was and how far the body can have turned since."""
+    grown = dt * (th.attitude_spread if known else th.fastest_turn)
+    past.spread[0] += grown
+    if known:
+        half = np.array([0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2], 1.0])
+        carried = quaternion_product(past.expected[:4], half)
+        past.expected[:4] = carried / np.sqrt((carried * carried).sum())
+    else:
+        change = rotation_between(past.row[:4], row[:4])
+    size = np.sqrt((change * change).sum())
+    if bad[ATTITUDE_SENSOR] or not size <= th.attitude_jump + grown:
+        past.consistent[0] = 0.0
+    else:
+        past.consistent[0] += dt
+    away = rotation_between(past.expected[:4], row[:4])
+    far = np.sqrt((away * away).sum()) > th.attitude_jump + past.spread[0]
+    if far and past.consistent[0] < th.readmit_time:
+        bad[ATTITUDE_SENSOR] = True
+    if not bad[ATTITUDE_SENSOR]:
+        past.expected[:4], past.spread[0] = row[:4], 0.0

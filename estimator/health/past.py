@@ -1,0 +1,82 @@
+"""What the monitor remembers between readings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.layout import POSITION, ROW, SENSORS
+
+Array = NDArray[np.float64]
+
+UNKNOWN = 1e3
+"""Tolerance around an expected angle that nothing is known of [rad]."""
+LONG = 1e9
+"""Longer than any run [s]."""
+JOINT = 3
+"""First joint in `drift` and `carry`, after the three axes of the attitude."""
+BODY, VERTICAL, LEG = 0, 3, 4
+"""In `force`: by the legs' torques (3), by the foot sensors (1), between the two (4)."""
+
+
+class Past(NamedTuple):
+    """Written in place by the compiled monitor."""
+
+    clock: Array
+    """(1,) time of the last reading [s], NaN before the first."""
+    row: Array
+    """(50) the last reading."""
+    run: Array
+    """(50) for how long each number has been equal [s]."""
+    lively: Array
+    """(50) share of the last readings at which each number changed."""
+    stuck: Array
+    """(50) one for a number that is frozen until it changes."""
+    since: Array
+    """(43) time since something was last wrong with a sensor [s]."""
+    expected: Array
+    """(16) quaternion and joints: the last that was believed, carried on by the velocities."""
+    spread: Array
+    """(13) how far the attitude and each joint may be from there [rad]."""
+    consistent: Array
+    """(13) for how long attitude and joints have moved as their velocities say [s]."""
+    startled: Array
+    """(12) time since each joint's velocity last jumped [s]."""
+    drift: Array
+    """(15) leaky sums of what attitude (3) and joints (12) moved beyond their velocities [rad]."""
+    carry: Array
+    """(15) what the velocities have moved while attitude (3) and joints (12) stayed equal [rad]."""
+    force: Array
+    """(8) filtered disagreements [m/s2 (3, 1), N (4)]."""
+    railed: Array
+    """(1,) for how long the accelerometer has been at its rail [s]."""
+
+
+def new_past() -> Past:
+    """The memory of a monitor that has seen nothing and suspects nothing."""
+    sizes = {"clock": 1, "row": ROW, "run": ROW, "lively": ROW, "stuck": ROW, "since": SENSORS}
+    sizes |= {"expected": 16, "spread": 13, "consistent": 13, "startled": 12}
+    sizes |= {"drift": 15, "carry": 15, "force": 8, "railed": 1}
+    past = Past(**{name: np.zeros(size) for name, size in sizes.items()})
+    past.clock[0] = np.nan
+    past.since[:] = LONG
+    past.startled[:] = LONG
+    return past
+
+
+@njit(cache=True)
+def forget_motion(past: Past, row: Array) -> None:
+    """Compare nothing with what was before `row` (50): a first reading, or one after a gap."""
+    past.run[:], past.stuck[:], past.carry[:], past.drift[:] = 0.0, 0.0, 0.0, 0.0
+    past.force[:], past.consistent[:], past.startled[:] = 0.0, 0.0, LONG
+    past.expected[:4] = row[:4]
+    past.spread[0] = 0.0 if np.isfinite(row[:4].sum()) else UNKNOWN
+    if past.spread[0] > 0.0:
+        past.expected[:4] = np.array([0.0, 0.0, 0.0, 1.0])
+    for i in range(12):
+        known = np.isfinite(row[POSITION + i])
+        past.expected[4 + i] = row[POSITION + i] if known else 0.0
+        past.spread[1 + i] = 0.0 if known else UNKNOWN

@@ -1,0 +1,68 @@
+"""Numbers that stay equal to the last bit although they have just been changing.
+
+A robot without sensor noise that comes to rest has constant readings too; but they settle, so that
+their last changes are far too small to count.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.layout import ACCELERATION, FORCE, GYRO, POSITION, ROW, TORQUE, VELOCITY
+from estimator.health.options import Thresholds
+from estimator.health.past import Past
+from robots.a1.constants import TORQUE_LIMIT
+
+Array = NDArray[np.float64]
+
+GROUP = np.repeat(np.arange(7), [4, 3, 3, 12, 12, 12, 4])
+CHANGE = np.repeat([1e-6, 1e-5, 1e-4, 1e-6, 1e-4, 1e-3, 1e-2], [4, 3, 3, 12, 12, 12, 4])
+"""(50) A change that counts, a hundredth of usual noise [SI]."""
+SATURATED = 0.95
+
+
+@njit(cache=True)
+def watch_stillness(past: Past, row: Array, dt: float, th: Thresholds) -> None:
+    """Advance `Past.run`, `lively` and `stuck` by `dt` [s] to the reading `row` (50)."""
+    blend = min(1.0, dt / th.lively_time)
+    moves = np.zeros(7)
+    for c in range(ROW):
+        change = abs(row[c] - past.row[c])
+        counts = 1.0 if change > CHANGE[c] else 0.0
+        if counts > 0.0:
+            moves[GROUP[c]] = 1.0
+        past.lively[c] += blend * (counts - past.lively[c])
+        past.run[c] = past.run[c] + dt if change == 0.0 else 0.0
+        if past.run[c] == 0.0:
+            past.stuck[c] = 0.0
+    for c in range(ROW):
+        others = moves.sum() - moves[GROUP[c]]
+        still = past.run[c] >= th.freeze_time and past.lively[c] > th.lively
+        if still and others > 0.0 and not _may_be_constant(row, c, th):
+            past.stuck[c] = 1.0
+    if past.run.min() >= th.freeze_time and past.stuck.max() > 0.0:
+        past.stuck[:] = 1.0  # the same packet again and again
+
+
+@njit(cache=True)
+def attitude_is_stuck(past: Past) -> bool:
+    """Whether all four numbers of the quaternion are equal and one of them should not be."""
+    return past.run[:4].min() > 0.0 and past.stuck[:4].max() > 0.0
+
+
+@njit(cache=True)
+def _may_be_constant(row: Array, c: int, th: Thresholds) -> bool:
+    """Whether a sound sensor repeats this number: see the reasons, one by one."""
+    value = abs(row[c])
+    if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `joints`
+        return True
+    if c < GYRO:
+        return False
+    if c < POSITION and row[GYRO:ACCELERATION].any() and row[ACCELERATION:POSITION].any():
+        railed = c >= ACCELERATION and value >= th.accelerometer_range * SATURATED
+        return value == 0.0 or railed  # an axis without motion, if not all three
+    if TORQUE <= c < FORCE:
+        return value == 0.0 or value >= SATURATED * TORQUE_LIMIT
+    return c >= VELOCITY and value == 0.0  # at rest, or a foot in the air
