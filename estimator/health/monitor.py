@@ -14,7 +14,6 @@ from estimator.health.layout import (
     ACCELERATION,
     ACCELEROMETER,
     FIRST_SINGLE,
-    FORCE_SENSOR,
     POSITION,
     ROW,
     SENSORS,
