@@ -1,22 +1,40 @@
 """Which code made a result: the release and a hash of every source file."""
 
 import hashlib
+import platform
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import msgspec
+import mujoco
+import numpy as np
 
 from saltus import __version__
 
 PACKAGES = ("hybrid", "runtime", "robots", "estimator", "controller", "sim_bridge", "saltus")
+ALL = tuple(f"{package}/**/*" for package in PACKAGES)
 SUFFIXES = (".py", ".xml")
 
 
 @cache
-def code_version() -> str:
-    """Such as ``0.1.0+1a2b3c4d5e6f``; equal only where all sources and models are equal."""
+def code_version(patterns: tuple[str, ...] = ALL) -> str:
+    """Such as ``0.1.0+1a2b3c4d5e6f``; equal only where all sources and models are equal.
+
+    Args:
+        patterns: of the files that count, relative to the folder of the packages.
+    """
     root = Path(__file__).parents[1]
+    paths = {path for pattern in patterns for path in root.glob(pattern)}
     digest = hashlib.sha256()
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*")):
-            if path.suffix in SUFFIXES:
-                digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    for path in sorted(paths):
+        if path.suffix in SUFFIXES:
+            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
+
+
+def fingerprint(config: Any, code: str) -> str:
+    """16 digits that change with the code, the physics engine and every option of a launch."""
+    versions = (code, platform.machine(), mujoco.__version__, np.__version__)
+    seen = "\n".join(versions).encode() + msgspec.json.encode(config)
+    return hashlib.sha256(seen).hexdigest()[:16]

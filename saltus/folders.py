@@ -1,6 +1,8 @@
 """Where launch and configuration files are, and what is kept from one run to the next."""
 
 import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from saltus.errors import BadRequest
@@ -22,6 +24,28 @@ def names_in(folder: str) -> str:
 def cache_folder() -> Path:
     """The user's own folder for what can be made again; it need not exist."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
+
+
+def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
+    """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
+
+    Args:
+        path: of the file; its folder is made.
+        write: writes to the path that it is given, of the same name in a folder beside.
+        what: what messages begin with.
+
+    Raises:
+        BadRequest: the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
+            write(Path(beside) / path.name)
+            (Path(beside) / path.name).replace(path)
+    except OSError as error:
+        raise BadRequest(
+            f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
+        ) from error
 
 
 def is_file(path: Path) -> bool:

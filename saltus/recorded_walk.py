@@ -5,23 +5,18 @@ to stride; the last stride loops for ever. The user's cache keeps it under a nam
 everything that the walk depends on.
 """
 
-import hashlib
 import logging
-import platform
-import tempfile
 from pathlib import Path
 
-import msgspec
-import mujoco
 import numpy as np
 
 from controller.gaits import GAITS
 from controller.references import ReferenceTrajectory, save_reference
-from saltus.code_version import code_version
+from saltus.code_version import code_version, fingerprint
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.console import say
 from saltus.errors import BadRequest
-from saltus.folders import cache_folder
+from saltus.folders import cache_folder, keep_whole
 from saltus.report.controllers import look
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensors import SensorOptions
@@ -46,7 +41,11 @@ def recorded_walk(config: LaunchConfig, recorder: str = RECORDER) -> Path:
     path = _path(walk)
     if not path.is_file():
         say(f"recording the walk of {look(recorder).name} (once)")
-        _keep(record(walk), path)
+        trajectory = record(walk)
+        keep_whole(
+            path, lambda part: save_reference(trajectory, part),
+            "reference_from: the recorded walk",
+        )  # fmt: skip
     return path
 
 
@@ -106,24 +105,4 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
 
 def _path(walk: LaunchConfig) -> Path:
     """A file whose name changes with the code, the physics engine and every option of the walk."""
-    versions = (code_version(), platform.machine(), mujoco.__version__, np.__version__)
-    seen = "\n".join(versions).encode() + msgspec.json.encode(walk)
-    return cache_folder() / "walks" / f"{hashlib.sha256(seen).hexdigest()[:16]}.npz"
-
-
-def _keep(walk: ReferenceTrajectory, path: Path) -> None:
-    """Write a file that is whole or not there, whoever else writes it at the same time.
-
-    Raises:
-        BadRequest: the folder cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
-            save_reference(walk, Path(beside) / path.name)
-            (Path(beside) / path.name).replace(path)
-    except OSError as error:
-        raise BadRequest(
-            f"reference_from: the recorded walk cannot be kept: {error}; set XDG_CACHE_HOME to a "
-            "folder that can be written"
-        ) from error
+    return cache_folder() / "walks" / f"{fingerprint(walk, code_version())}.npz"

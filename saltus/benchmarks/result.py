@@ -1,6 +1,10 @@
 """What a benchmark returns."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class BenchResult(NamedTuple):
@@ -9,9 +13,13 @@ class BenchResult(NamedTuple):
     Attributes:
         rows: plain mappings with the same keys.
         ratio: ours over the peer's (or over the bound's); None where there is no peer.
-        note: a line for people, such as how to install a missing peer.
+        note: for people, such as how to install a missing peer.
+        figures: pictures by their file name without ending.
+        shown: keys in the table for a person; all where empty.
     """
 
     rows: list[dict[str, Any]]
     ratio: float | None
     note: str = ""
+    figures: Mapping[str, "Figure"] = {}
+    shown: Sequence[str] = ()

@@ -1,7 +1,8 @@
 """``saltus bench``: measure one speed, side by side with its peer where there is one."""
 
 import importlib
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,11 +10,15 @@ from saltus.commands.common import JsonOption
 from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
 
+if TYPE_CHECKING:
+    from saltus.benchmarks.result import BenchResult
+
 # name -> module and function, which takes nothing and returns a BenchResult
 BENCHMARKS = {
     "planner": ("saltus.benchmarks.planner", "run"),
     "tracker": ("saltus.benchmarks.one_khz", "run_tracker"),
     "estimator": ("saltus.benchmarks.one_khz", "run_estimator"),
+    "estimators": ("saltus.benchmarks.estimators", "run"),
     "convex_mpc": ("saltus.benchmarks.force_qps", "run"),
     "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
 }
@@ -28,12 +33,28 @@ def bench(
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
     module, function = BENCHMARKS[name]
     result = getattr(importlib.import_module(module), function)()
+    _save(result, Path("runs/benchmarks") / name)
     if result.note:
         say(result.note)
     if json:
         print_json({"bench": name, "rows": result.rows, "ratio": result.ratio})
     else:
-        print_table(f"bench {name}", result.rows)
+        shown = result.shown or list(result.rows[0])
+        print_table(f"bench {name}", [{key: row[key] for key in shown} for row in result.rows])
         if result.ratio is not None:
             print(f"ratio {result.ratio:.3f}")
     return 0
+
+
+def _save(result: "BenchResult", folder: Path) -> None:
+    """Write the figures, if any; the rows count where that fails."""
+    if not result.figures:
+        return
+    from saltus.figures import save  # loads matplotlib
+
+    try:
+        written = save(result.figures, folder)
+    except OSError as error:
+        say(f"pictures cannot be written to {folder}: {error.strerror or error}")
+        return
+    say(f"written to {folder}: {', '.join(path.name for path in written)}")

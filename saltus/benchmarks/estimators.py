@@ -1,0 +1,80 @@
+"""``saltus bench estimators``: the same recorded sensor readings through every filter.
+
+Each filter starts anew in every run of a stream and is compared with the truth at every tick.
+`consistent` says that the average normalised error squared lies in its 95 % band; how the band is
+found for errors that follow each other is told in `estimator_consistency`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from estimator.interface import Estimator
+from saltus import assembly
+from saltus.benchmarks.estimator_criteria import criteria, error_ratio
+from saltus.benchmarks.estimator_errors import slipping_share
+from saltus.benchmarks.estimator_figures import draw
+from saltus.benchmarks.estimator_measure import Measured, measure
+from saltus.benchmarks.estimator_recording import Recording, read_recording
+from saltus.benchmarks.estimator_streams import Stream, record_missing, streams
+from saltus.benchmarks.result import BenchResult
+from saltus.configuration import ESTIMATORS, TICK_S, LaunchConfig
+from saltus.progress import RunProgress
+from sim_bridge.perturbations import BaseVelocity
+
+SHOWN = (
+    "stream", "filter", "velocity_rmse_m_s", "velocity_rmse_after_touchdown_m_s", "tilt_rmse_rad",
+    "height_rmse_m", "drift_percent", "update_us_p50", "update_us_p99", "nees_mean",
+    "nees_inside_percent", "consistent", "resets",
+)  # fmt: skip
+
+
+def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = ESTIMATORS) -> BenchResult:
+    """Measure every filter on every stream, or on those chosen.
+
+    What is not recorded yet is recorded first, which takes minutes.
+
+    Raises:
+        BadRequest: recordings cannot be kept, or one is damaged.
+    """
+    chosen = chosen or streams()
+    record_missing(chosen)
+    measured: list[Measured] = []
+    facts: list[str] = []
+    with RunProgress(len(chosen) * len(filters), "measured") as progress:
+        for stream in chosen:
+            recordings = [read_recording(path) for path in stream.paths]
+            facts += _facts(stream, recordings)
+            for name in filters:
+                progress.show(len(measured), f"{stream.name}, {name}")
+                measured.append(measure(stream.name, name, make_filter(name), recordings))
+    rows = [one.row for one in measured]
+    note = "\n".join([*criteria(rows), *facts, f"on one of {os.cpu_count()} cores"])
+    return BenchResult(rows, error_ratio(rows), note, draw(measured, _pushed_at(chosen)), SHOWN)
+
+
+def make_filter(name: str) -> Estimator:
+    """The filter of that name with its own options, as a launch makes it."""
+    return assembly.make_estimator(msgspec.structs.replace(LaunchConfig(), estimator=name))
+
+
+def _facts(stream: Stream, recordings: Sequence[Recording]) -> list[str]:
+    """How much the feet slip in a stream, and whether the robot fell."""
+    shares = [slipping_share(one.q, one.v, one.contact) for one in recordings]
+    fell = sum(bool(one.fell[0]) for one in recordings)
+    told = f"{stream.name}: feet slip in {100.0 * np.mean(shares):.1f} % of their contact time"
+    return [told + (f"; the robot fell in {fell} of {len(recordings)} runs" if fell else "")]
+
+
+def _pushed_at(chosen: Sequence[Stream]) -> dict[str, list[int]]:
+    """The tick of the push in each run of the streams that are pushed."""
+    return {
+        stream.name: [round(assembly.event_times(one)[0] / TICK_S) for one in stream.runs]
+        for stream in chosen
+        if all(one.perturbations and isinstance(one.perturbations[0], BaseVelocity)
+               for one in stream.runs)
+    }  # fmt: skip
