@@ -1,0 +1,90 @@
+"""From one reading's numbers to the next state of the invariant filter, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.advance import update_contacts
+from estimator.invariant.contacts import contact_noises, contact_weights, open_for_jump
+from estimator.invariant.legs import Legs, sense_legs
+from estimator.invariant.measure import measure
+from estimator.invariant.memory import Memory
+from estimator.invariant.options import Parameters
+from estimator.invariant.propagation import (
+    predict_covariance,
+    predict_mean,
+    roll_feet,
+    transition,
+)
+
+Array = NDArray[np.float64]
+
+
+@njit(cache=True)
+def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -> bool:
+    """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged.
+
+    A reading as old as the last one (dt = 0) only corrects.
+    """
+    omega, acceleration = reading[4:7] - memory.biases[0], reading[7:10] - memory.biases[1]
+    before, gravity = memory.rotation.copy(), parameters.legs.gravity
+    predict_mean(memory.rotation, memory.vectors, omega, acceleration, gravity, dt)
+    legs = sense_legs(memory.rotation, omega, reading, parameters)
+    weights = weigh_contacts(memory, legs, reading[34:38], dt, parameters)
+    if dt > 0.0:
+        phi = transition(before, memory.vectors, omega, acceleration, gravity, dt)
+        predict_errors(memory, phi, legs, weights, acceleration, dt, parameters)
+    return measure(memory, reading, legs, weights, parameters) and healthy(memory, parameters)
+
+
+@njit(cache=True)
+def weigh_contacts(
+    memory: Memory, legs: Legs, forces: Array, dt: float, parameters: Parameters
+) -> Array:
+    """Take foot forces (4) [N] in; how firmly each foot stands (4), 0 in the air."""
+    update_contacts(memory.contact, forces, legs.positions, dt, parameters.legs)
+    residuals, trust = legs.by_feet - memory.vectors[0], memory.contact[2]
+    if parameters.use_jump:
+        open_for_jump(memory.covariance, residuals, trust, memory.jump, dt, parameters)
+    return contact_weights(memory.covariance, residuals, trust, parameters)
+
+
+@njit(cache=True)
+def predict_errors(
+    memory: Memory, phi: Array, legs: Legs, weights: Array, acceleration: Array, dt: float,
+    parameters: Parameters,
+) -> None:  # fmt: skip
+    """Move the contacts and the covariance over `dt` > 0 [s], in place.
+
+    While a push is taken in no contact stands: feet slip before they hold.
+    """
+    standing = np.zeros(4) if memory.jump[1] > 0.0 else weights
+    if parameters.use_rolling:
+        roll_feet(
+            memory.vectors, phi, memory.rotation, legs.rolling, legs.spins, standing, dt,
+            parameters.legs.foot_radius,
+        )  # fmt: skip
+    felt = memory.rotation @ acceleration
+    felt[2] -= parameters.legs.gravity
+    noises = contact_noises(standing, parameters)
+    specific = np.sqrt((felt * felt).sum())
+    predict_covariance(memory.covariance, phi, specific, noises, dt, parameters)
+
+
+@njit(cache=True)
+def healthy(memory: Memory, parameters: Parameters) -> bool:
+    """Whether state and covariance are finite, positive and of a possible size."""
+    velocity = memory.vectors[0]
+    if not (velocity * velocity).sum() < parameters.legs.largest_speed**2:
+        return False
+    for i in range(memory.covariance.shape[0]):
+        if not 0.0 < memory.covariance[i, i] < 1e8:
+            return False
+    return bool(
+        np.isfinite(memory.vectors).all()
+        and np.isfinite(memory.rotation).all()
+        and np.isfinite(memory.biases).all()
+        and np.isfinite(memory.covariance).all()
+    )

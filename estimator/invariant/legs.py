@@ -1,0 +1,59 @@
+"""The legs as the invariant filter reads them: `leg_measurements` with the noise of the joints."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.invariant.options import Parameters
+from estimator.leg_measurements import calf_angular_velocity_in_base, leg_measurements
+from robots.a1.kinematics import foot_jacobians_in_base
+
+Array = NDArray[np.float64]
+
+
+class Legs(NamedTuple):
+    """Four legs in world axes, by encoders, gyroscope and the estimated rotation."""
+
+    positions: Array
+    """R h (4, 3) [m]."""
+    by_feet: Array
+    """(4, 3) velocity of the base if the foot stands, or rolls [m/s]."""
+    rolling: Array
+    """(4, 3) velocity of a rolling foot's centre [m/s]."""
+    spins: Array
+    """(4, 3) angular velocity of the calves [rad/s]."""
+    position_noise: Array
+    """(4, 3, 3) covariance of `positions` [m2]."""
+    velocity_noise: Array
+    """(4, 3, 3) covariance of `by_feet` by the joints' velocities [m2/s2]."""
+
+
+@njit(cache=True)
+def sense_legs(rotation: Array, omega: Array, reading: Array, parameters: Parameters) -> Legs:
+    """Read the legs of a reading's row (38).
+
+    rotation (3, 3) base to world and omega (3) of the base [rad/s] as estimated. Noises: R J J^T
+    R^T times the joints' variances, and what the legs and feet add.
+    """
+    joints, rates = reading[10:22], reading[22:34]
+    positions, velocities, rolling = leg_measurements(
+        rotation, omega, joints, rates, parameters.legs.foot_radius
+    )
+    if not parameters.use_rolling:
+        rolling[:] = 0.0
+    jacobians = foot_jacobians_in_base(joints)
+    spins, noise, rate_noise = np.empty((4, 3)), np.empty((4, 3, 3)), np.empty((4, 3, 3))
+    for i in range(4):
+        leg = slice(3 * i, 3 * i + 3)
+        spins[i] = rotation @ calf_angular_velocity_in_base(omega, joints[leg], rates[leg])
+        lever = rotation @ jacobians[i]
+        spread = lever @ lever.T
+        noise[i] = parameters.encoder_noise**2 * spread
+        noise[i] += parameters.kinematics_noise**2 * np.eye(3)
+        rate_noise[i] = parameters.joint_velocity_noise**2 * spread
+        rate_noise[i] += parameters.foot_velocity_noise**2 * np.eye(3)
+    return Legs(positions, rolling - velocities, rolling, spins, noise, rate_noise)
