@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, ATTITUDE_SENSOR, GYRO, GYRO_SENSOR
-from estimator.health.options import Thresholds
+from estimator.health.options import MonitorOptions
 from estimator.health.past import JOINT, Past
 from estimator.health.stillness import attitude_is_stuck
 from robots.rotations import quaternion_product
@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 
 
 @njit(cache=True)
-def judge_attitude(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -> None:
+def judge_attitude(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOptions) -> None:
     """Set `bad` (43) for attitude and gyroscope after a step of `dt` [s]."""
     rate, last = row[GYRO:ACCELERATION], past.row[GYRO:ACCELERATION]
     jump = np.sqrt(((rate - last) ** 2).sum())
@@ -40,7 +40,7 @@ def rotation_between(a: Array, b: Array) -> Array:
 
 @njit(cache=True)
 def _judge_drift(
-    past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask, th: Thresholds
+    past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask, th: MonitorOptions
 ) -> None:
     """What the attitude turns beyond the gyroscope, summed: one of them is wrong.
 
@@ -70,7 +70,7 @@ def _judge_drift(
 @njit(cache=True)
 def _judge_attitude(
     past: Past, row: Array, change: Array, turn: Array, known: bool, dt: float, bad: Mask,
-    th: Thresholds,
+    th: MonitorOptions,
 ) -> None:  # fmt: skip
     """The attitude against what it was and how far the body can have turned since."""
     grown = dt * (th.attitude_spread if known else th.fastest_turn)

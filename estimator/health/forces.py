@@ -23,7 +23,7 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
-from estimator.health.options import Thresholds
+from estimator.health.options import MonitorOptions
 from estimator.health.past import BODY, LEG, VERTICAL, Past
 from estimator.leg_measurements import cross
 from robots.a1.kinematics import foot_jacobians_in_base
@@ -37,7 +37,7 @@ SINGULAR = 1e-4
 
 
 @njit(cache=True)
-def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -> None:
+def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOptions) -> None:
     """Set `bad` (43) for foot sensors, torques and accelerometer after a step of `dt` [s]."""
     blend = min(1.0, dt / th.force_time)
     past.force[:] *= 1.0 - blend
@@ -52,13 +52,13 @@ def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -
         measured = row[FORCE : FORCE + 4].sum() / th.mass
         if not bad[FORCE_SENSOR : FORCE_SENSOR + 4].any():
             past.force[VERTICAL] += blend * (acceleration[2] - measured)
-    _limit(past.force, th)
-    _decide(past.force, bad, th)
+    _limit(past.force[:], th)
+    _decide(past.force[:], bad, th)
 
 
 @njit(cache=True)
 def _forces_of_legs(
-    past: Past, row: Array, rotation: Array, dt: float, bad: Mask, th: Thresholds
+    past: Past, row: Array, rotation: Array, dt: float, bad: Mask, th: MonitorOptions
 ) -> tuple[Array, Mask]:
     """Force on each foot in world axes (4, 3) [N], and which of them are known (4).
 
@@ -84,7 +84,7 @@ def _forces_of_legs(
 
 
 @njit(cache=True)
-def _limit(force: Array, th: Thresholds) -> None:
+def _limit(force: Array, th: MonitorOptions) -> None:
     """Keep the filtered values within twice their thresholds, so that they soon come back."""
     for k in range(8):
         limit = 2.0 * (th.leg_force if k >= LEG else th.body_force)
@@ -92,7 +92,7 @@ def _limit(force: Array, th: Thresholds) -> None:
 
 
 @njit(cache=True)
-def _decide(force: Array, bad: Mask, th: Thresholds) -> None:
+def _decide(force: Array, bad: Mask, th: MonitorOptions) -> None:
     """Who is outvoted: `force` (8) as in `Past`."""
     agree = True
     for leg in range(4):

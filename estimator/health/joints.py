@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import POSITION, POSITION_SENSOR, VELOCITY, VELOCITY_SENSOR
-from estimator.health.options import Thresholds
+from estimator.health.options import MonitorOptions
 from estimator.health.past import JOINT, Past
 
 Array = NDArray[np.float64]
@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 
 @njit(cache=True)
-def judge_joints(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -> None:
+def judge_joints(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOptions) -> None:
     """Set `bad` (43) for the joints' positions and velocities after a step of `dt` [s]."""
     for i in range(12):
         _judge_jump(past, row, i, dt, bad, th)
@@ -27,14 +27,14 @@ def judge_joints(past: Past, row: Array, dt: float, bad: Mask, th: Thresholds) -
 
 
 @njit(cache=True)
-def _trusted(past: Past, i: int, bad: Mask, th: Thresholds) -> bool:
+def _trusted(past: Past, i: int, bad: Mask, th: MonitorOptions) -> bool:
     """Whether the joint's velocity may judge its position."""
     sensor = VELOCITY_SENSOR + i
     return not bad[sensor] and past.since[sensor] >= th.sound_time
 
 
 @njit(cache=True)
-def _judge_jump(past: Past, row: Array, i: int, dt: float, bad: Mask, th: Thresholds) -> None:
+def _judge_jump(past: Past, row: Array, i: int, dt: float, bad: Mask, th: MonitorOptions) -> None:
     """The velocity alone: frozen, or changed more than torque and blows can."""
     step = abs(row[VELOCITY + i] - past.row[VELOCITY + i])
     past.startled[i] = 0.0 if step > th.velocity_start else past.startled[i] + dt
@@ -44,7 +44,7 @@ def _judge_jump(past: Past, row: Array, i: int, dt: float, bad: Mask, th: Thresh
 
 @njit(cache=True)
 def _judge_motion(
-    past: Past, row: Array, i: int, move: float, dt: float, bad: Mask, th: Thresholds
+    past: Past, row: Array, i: int, move: float, dt: float, bad: Mask, th: MonitorOptions
 ) -> None:
     """What the position does beyond the velocity's `move` [rad], summed: one of them is wrong.
 
@@ -77,7 +77,7 @@ def _judge_motion(
 
 @njit(cache=True)
 def _judge_position(
-    past: Past, row: Array, i: int, move: float, dt: float, bad: Mask, th: Thresholds
+    past: Past, row: Array, i: int, move: float, dt: float, bad: Mask, th: MonitorOptions
 ) -> None:
     """The position against where the joint was and how far it can have come since."""
     known = _trusted(past, i, bad, th)

@@ -19,7 +19,7 @@ from estimator.health.layout import (
     SENSORS,
     TORQUE_SENSOR,
 )
-from estimator.health.options import MonitorOptions, Thresholds, thresholds
+from estimator.health.options import MonitorOptions, thresholds
 from estimator.health.past import Past, forget_motion, new_past
 from estimator.health.ranges import at_rail, check_ranges
 from estimator.health.stillness import watch_stillness
@@ -59,24 +59,28 @@ class SensorMonitor:
         Never raises. A reading as old as the last one, or without a time, is checked for its
         range only and forgotten.
         """
-        return health(self._usable, _judge(self._past, row, time, self._usable, self._thresholds))
+        faulty = _judge(self._past, row, time, self._usable, self._thresholds)
+        return health(self._usable, faulty)
 
 
 @njit(cache=True)
-def _judge(past: Past, row: Array, time: float, usable: Mask, th: Thresholds) -> bool:
+def _judge(
+    pasts: NDArray[np.void], row: Array, time: float, usable: Mask, options: NDArray[np.void]
+) -> bool:
     """Write the mask (43) of one reading; True when a sensor is at fault."""
+    past, th = pasts[0], options[0]
     bad = np.zeros(SENSORS, dtype=np.bool_)
     check_ranges(row, bad, th)
     railed = at_rail(row, th)
-    dt = time - past.clock[0]
+    dt = time - past.clock
     if 0.0 < dt <= th.largest_gap:
-        past.railed[0] = past.railed[0] + dt if railed else 0.0
+        past.railed = past.railed + dt if railed else 0.0
         _compare(past, row, dt, railed, bad, th)
     elif not (dt == 0.0 or np.isnan(time)):
         forget_motion(past, row)
-        past.railed[0] = 0.0
+        past.railed = 0.0
     if not (dt == 0.0 or np.isnan(time)):
-        past.clock[0], past.row[:] = time, row
+        past.clock, past.row[:] = time, row
     elapsed = dt if dt > 0.0 else 0.0
     faulty = False
     for s in range(SENSORS):
@@ -88,12 +92,14 @@ def _judge(past: Past, row: Array, time: float, usable: Mask, th: Thresholds) ->
 
 
 @njit(cache=True)
-def _compare(past: Past, row: Array, dt: float, railed: bool, bad: Mask, th: Thresholds) -> None:
+def _compare(
+    past: Past, row: Array, dt: float, railed: bool, bad: Mask, th: MonitorOptions
+) -> None:
     """Everything that needs the reading before, and one sensor against another."""
     watch_stillness(past, row, dt, th)
     for s in range(TORQUE_SENSOR, SENSORS):
         bad[s] = bad[s] or past.stuck[FIRST_SINGLE + s] > 0.0
-    if past.stuck[ACCELERATION:POSITION].max() > 0.0 or past.railed[0] > th.sound_time:
+    if past.stuck[ACCELERATION:POSITION].max() > 0.0 or past.railed > th.sound_time:
         bad[ACCELEROMETER] = True
     judge_attitude(past, row, dt, bad, th)
     judge_joints(past, row, dt, bad, th)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robots.a1.constants import ARMATURE, GRAVITY, TORQUE_LIMIT, TOTAL_MASS, VELOCITY_LIMIT
 
@@ -100,10 +102,9 @@ class MonitorOptions:
                 raise ValueError(f"{field.name} must be a positive number, not {value!r}")
 
 
-# numba takes a named tuple but no dataclass; the fields stay written once.
-Thresholds = namedtuple("Thresholds", [field.name for field in fields(MonitorOptions)])
+_RECORD = np.dtype([(field.name, np.float64) for field in fields(MonitorOptions)])
 
 
-def thresholds(options: MonitorOptions) -> Thresholds:
-    """The options as the named tuple that the compiled monitor takes."""
-    return Thresholds(*(float(value) for value in astuple(options)))
+def thresholds(options: MonitorOptions) -> NDArray[np.void]:
+    """The options as one record (1,), which compiled functions take as one pointer."""
+    return np.array([astuple(options)], dtype=_RECORD)

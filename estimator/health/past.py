@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -22,11 +22,11 @@ BODY, VERTICAL, LEG = 0, 3, 4
 """In `force`: by the legs' torques (3), by the foot sensors (1), between the two (4)."""
 
 
-class Past(NamedTuple):
-    """Written in place by the compiled monitor."""
+class Past(Protocol):
+    """The record of `new_past`, written in place by the compiled monitor."""
 
-    clock: Array
-    """(1,) time of the last reading [s], NaN before the first."""
+    clock: float
+    """Time of the last reading [s], NaN before the first."""
     row: Array
     """(50) the last reading."""
     run: Array
@@ -51,19 +51,27 @@ class Past(NamedTuple):
     """(15) what the velocities have moved while attitude (3) and joints (12) stayed equal [rad]."""
     force: Array
     """(8) filtered disagreements [m/s2 (3, 1), N (4)]."""
-    railed: Array
-    """(1,) for how long the accelerometer has been at its rail [s]."""
+    railed: float
+    """For how long the accelerometer has been at its rail [s]."""
 
 
-def new_past() -> Past:
-    """The memory of a monitor that has seen nothing and suspects nothing."""
-    sizes = {"clock": 1, "row": ROW, "run": ROW, "lively": ROW, "stuck": ROW, "since": SENSORS}
-    sizes |= {"expected": 16, "spread": 13, "consistent": 13, "startled": 12}
-    sizes |= {"drift": 15, "carry": 15, "force": 8, "railed": 1}
-    past = Past(**{name: np.zeros(size) for name, size in sizes.items()})
-    past.clock[0] = np.nan
-    past.since[:] = LONG
-    past.startled[:] = LONG
+_ARRAYS = {"row": ROW, "run": ROW, "lively": ROW, "stuck": ROW, "since": SENSORS, "expected": 16}
+_ARRAYS |= {"spread": 13, "consistent": 13, "startled": 12, "drift": 15, "carry": 15, "force": 8}
+_RECORD = np.dtype(
+    [("clock", np.float64), ("railed", np.float64)]
+    + [(name, np.float64, (size,)) for name, size in _ARRAYS.items()]
+)
+
+
+def new_past() -> NDArray[np.void]:
+    """One record (1,) of a monitor that has seen nothing and suspects nothing.
+
+    A record, unlike a named tuple of arrays, is handed to compiled functions as one pointer.
+    """
+    past = np.zeros(1, dtype=_RECORD)
+    past["clock"] = np.nan
+    past["since"] = LONG
+    past["startled"] = LONG
     return past
 
 

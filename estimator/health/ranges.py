@@ -21,7 +21,7 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
-from estimator.health.options import Thresholds
+from estimator.health.options import MonitorOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 
 
 @njit(cache=True)
-def check_ranges(row: Array, bad: Mask, th: Thresholds) -> None:
+def check_ranges(row: Array, bad: Mask, th: MonitorOptions) -> None:
     """Set `bad` (43) where `row` (50) is impossible. Every comparison fails for NaN."""
     norm = np.sqrt((row[:4] * row[:4]).sum())
     bad[ATTITUDE_SENSOR] = not abs(norm - 1.0) < th.norm_error
@@ -50,7 +50,7 @@ def check_ranges(row: Array, bad: Mask, th: Thresholds) -> None:
 
 
 @njit(cache=True)
-def at_rail(row: Array, th: Thresholds) -> bool:
+def at_rail(row: Array, th: MonitorOptions) -> bool:
     """Whether an axis of the accelerometer shows its range's end, so that it is more or as much."""
     largest = np.abs(row[ACCELERATION : ACCELERATION + 3]).max()
     return largest >= AT_RAIL * th.accelerometer_range

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, FORCE, GYRO, POSITION, ROW, TORQUE, VELOCITY
-from estimator.health.options import Thresholds
+from estimator.health.options import MonitorOptions
 from estimator.health.past import Past
 from robots.a1.constants import TORQUE_LIMIT
 
@@ -24,7 +24,7 @@ SATURATED = 0.95
 
 
 @njit(cache=True)
-def watch_stillness(past: Past, row: Array, dt: float, th: Thresholds) -> None:
+def watch_stillness(past: Past, row: Array, dt: float, th: MonitorOptions) -> None:
     """Advance `Past.run`, `lively` and `stuck` by `dt` [s] to the reading `row` (50)."""
     blend = min(1.0, dt / th.lively_time)
     moves = np.zeros(7)
@@ -53,7 +53,7 @@ def attitude_is_stuck(past: Past) -> bool:
 
 
 @njit(cache=True)
-def _may_be_constant(row: Array, c: int, th: Thresholds) -> bool:
+def _may_be_constant(row: Array, c: int, th: MonitorOptions) -> bool:
     """Whether a sound sensor repeats this number: see the reasons, one by one."""
     value = abs(row[c])
     if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `joints`
