@@ -44,13 +44,13 @@ def correction(Sigma: Array, C: Array, V: Array, residual: Array) -> Correction 
     Returns:
         The update; None where something is not finite or S = C Sigma C' + V not positive definite.
     """
-    CSigma = C @ Sigma
-    S = _symmetric(CSigma @ C.T + V)
-    if not (np.isfinite(S).all() and np.isfinite(CSigma).all() and np.isfinite(residual).all()):
+    if not all(np.isfinite(given).all() for given in (Sigma, C, V, residual)):
         return None
-    try:
-        root = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
-    except np.linalg.LinAlgError:
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers too large for S are seen in it
+        CSigma = C @ Sigma
+        S = _symmetric(CSigma @ C.T + V)
+    root = _root(S)
+    if root is None:
         return None
     K = cho_solve((root, True), CSigma).T  # (4.9)
     keep = np.eye(len(Sigma)) - K @ C
@@ -63,6 +63,16 @@ def _innovation(residual: Array, S: Array, root: Array) -> Innovation:
     squared = float(residual @ cho_solve((root, True), residual))
     volume = 2.0 * float(np.sum(np.log(np.diag(root)))) + len(residual) * np.log(2.0 * np.pi)
     return Innovation(residual, S, squared, float(-0.5 * (squared + volume)))
+
+
+def _root(S: Array) -> Array | None:
+    """Cholesky factor of S (p, p); None where there is none."""
+    if not np.isfinite(S).all():
+        return None
+    try:
+        return np.asarray(np.linalg.cholesky(S), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
 
 
 def _symmetric(M: Array) -> Array:

@@ -19,6 +19,8 @@ from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
+_QUIET = np.errstate(over="ignore", invalid="ignore")  # what overflows is flagged, not warned of
+
 
 class SaltedKalmanFilter:
     """One Gaussian in one mode, led through time by Algorithm 1; a ``HybridFilter``.
@@ -54,7 +56,7 @@ class SaltedKalmanFilter:
         _check(model, mode, mean, Sigma, sensitivity)
         self.model = model
         self.sensitivity: Sensitivity = sensitivity
-        self._belief = Belief(time, mode, mean, 0.5 * (Sigma + Sigma.T), 0, "ok")
+        self._belief = Belief(time, mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, 0, "ok")
         self._innovation: Innovation | None = None
         self._leaving: tuple[Transition, ...] | None = None  # not known before there is an input
 
@@ -73,6 +75,7 @@ class SaltedKalmanFilter:
         self.predict(u, duration)
         return self._belief if y is None else self.correct(u, y)
 
+    @_QUIET
     def predict(self, u: Array, duration: float) -> Belief:
         """Lines 2-12 of Algorithm 1, (4.15) and (4.16): over a duration [s], with u (m,) held.
 
@@ -94,6 +97,7 @@ class SaltedKalmanFilter:
             self._take_transitions(u)
         return self._belief
 
+    @_QUIET
     def correct(self, u: Array, y: Array) -> Belief:
         """Lines 13-20 of Algorithm 1, (4.9)-(4.11) and (4.17), (4.18): with a measurement y (p,).
 
@@ -116,6 +120,7 @@ class SaltedKalmanFilter:
             self._take_transitions(u)
         return self._belief
 
+    @_QUIET
     def force(self, transition: Transition, u: Array) -> Belief:
         """Take a transition now, wherever the mean is: a contact sensor says that it happened.
 
@@ -158,7 +163,7 @@ class SaltedKalmanFilter:
             self._belief = last._replace(time=t, status="not_finite")
             return False
         status = last.status if status == "ok" else status
-        Sigma = 0.5 * (Sigma + Sigma.T)
+        Sigma = 0.5 * Sigma + 0.5 * Sigma.T
         self._belief = Belief(t, mode, mean, Sigma, last.transitions + transitions, status)
         return True
 
