@@ -65,7 +65,7 @@ def likelihoods_of(model: FilterModel) -> Likelihoods:
     L, peak = np.zeros((len(every), size.max(), size.max())), np.zeros(len(every))
     for i, (mode, one) in enumerate(zip(model.system.modes, every, strict=True)):
         try:
-            root = np.linalg.cholesky(np.asarray(one.V, dtype=np.float64))
+            root = np.asarray(np.linalg.cholesky(one.V), dtype=np.float64)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"measurement noise V of mode {mode} is not positive definite: particles are"

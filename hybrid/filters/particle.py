@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybrid.compiled.limits import OK
-from hybrid.filters.draws import normals, key_under
+from hybrid.filters.draws import key_under, normals
 from hybrid.filters.interface import Belief, Status
 from hybrid.filters.model import FilterModel
 from hybrid.filters.noises import square_root
@@ -55,20 +55,35 @@ class ParticleFilter:
     """
 
     def __init__(
-        self, model: FilterModel, start: Belief, options: ParticleOptions | None = None
+        self,
+        model: FilterModel,
+        mode: int,
+        mean: Array,
+        Sigma: Array,
+        time: float = 0.0,
+        options: ParticleOptions | None = None,
     ) -> None:
-        """Draw the particles from a belief.
+        """Draw the particles from a Gaussian.
+
+        Args:
+            model: the system with its noises and measurements.
+            mode: number of the mode.
+            mean: state (n,) of that mode.
+            Sigma: covariance (n, n), which may be singular.
+            time: [s].
+            options: how many particles, and so on.
 
         Raises:
-            ValueError: a mode lives on a manifold, a covariance is none, or a V is singular.
+            ValueError: a mode lives on a manifold, there is no such mode, a shape is wrong, a
+                covariance is none, or a V is singular.
         """
         self._model, self._options = model, options or ParticleOptions()
         self._engine = engine(model, self._options.threads, self._options.compiled)
         self._numbers = list(model.system.modes)
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
         self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0
-        self._cloud = self._drawn(start)
-        self._belief = self._believed(start.time, "ok")
+        self._cloud = self._drawn(mode, np.asarray(mean, dtype=np.float64), Sigma)
+        self._belief = self._believed(time, "ok")
 
     @property
     def belief(self) -> Belief:
@@ -108,7 +123,7 @@ class ParticleFilter:
         key, time = key_under(self._key, self._steps), self._belief.time + duration
         self._steps += 1
         self._thin(key_under(key, 0))
-        before = Cloud(*(array.copy() for array in self._cloud))
+        before = self._cloud.copied()
         self._engine.move(self._cloud, self._belief.time, u, duration, key_under(key, 1))
         if not drop_failed(self._cloud):
             self._cloud = before
@@ -133,15 +148,21 @@ class ParticleFilter:
             return "not_finite"
         return "ok" if self._engine.weigh(self._cloud, time, u, y) else "rejected"
 
-    def _drawn(self, start: Belief) -> Cloud:
-        """Particles of the starting belief."""
+    def _drawn(self, mode: int, mean: Array, Sigma: Array) -> Cloud:
+        """Particles of a Gaussian."""
         cloud = Cloud.empty(self._options.particles, self._model.system.state_dim)
-        S = square_root(start.Sigma, "Sigma of the starting belief")
-        n, key, z = len(start.mean), key_under(self._key, -1), np.empty(len(start.mean))
-        cloud.modes[:], cloud.codes[:] = self._numbers.index(start.mode), OK
+        self._model.system.outgoing(mode)  # refuses a mode that is not there
+        index = self._numbers.index(mode)
+        S, n, z = square_root(Sigma, "Sigma"), self._dims[index], np.empty(len(mean))
+        if mean.shape != (n,) or S.shape != (n, n):
+            raise ValueError(
+                f"mode {mode} has {n} states; the mean has shape {mean.shape} and Sigma {S.shape}"
+            )
+        cloud.modes[:], cloud.codes[:] = index, OK
+        start = key_under(self._key, -1)
         for b in range(len(cloud.modes)):
-            normals(key_under(key, b), z)
-            cloud.states[b, :n] = start.mean + S @ z
+            normals(key_under(start, b), z)
+            cloud.states[b, :n] = mean + S @ z
         return cloud
 
     def _believed(self, time: float, status: Status) -> Belief:

@@ -8,9 +8,10 @@ from typing import Protocol
 import numpy as np
 
 from hybrid.compiled.limits import OK, STATUSES, Limits
-from hybrid.compiled.system import quiet
-from hybrid.filters.disturbance import disturbed, disturbed_table
+from hybrid.compiled.system import CompiledSystem, compiled, quiet
+from hybrid.filters.disturbance import disturbed
 from hybrid.filters.draws import key_under
+from hybrid.filters.guard_sets import being_left, follow
 from hybrid.filters.model import FilterModel
 from hybrid.filters.noises import likelihoods_of, measurement_table, noises_of
 from hybrid.filters.particle_kernels import (
@@ -22,7 +23,6 @@ from hybrid.filters.particle_kernels import (
     scattered,
     weigh,
 )
-from hybrid.simulation import Simulation
 from hybrid.systems import Array
 
 # ruff: noqa: N803 (the letters are the thesis's)
@@ -40,17 +40,17 @@ class Engine(Protocol):
         ...
 
 
-def engine(model: FilterModel, threads: int, compiled: bool) -> Engine:
+def engine(model: FilterModel, threads: int, wanted: bool) -> Engine:
     """The compiled one where the model compiles and it is wanted, else the interpreted one."""
-    if compiled:
-        table, h = disturbed_table(model.system), measurement_table(model)
+    if wanted:
+        table, h = compiled(model.system).system, measurement_table(model)
         if table is not None and h is not None:
             return _Compiled(model, table, h, threads)
     return _Interpreted(model)
 
 
 class _Compiled:
-    def __init__(self, model: FilterModel, table, h: tuple, threads: int) -> None:  # noqa: ANN001
+    def __init__(self, model: FilterModel, table: CompiledSystem, h: tuple, threads: int) -> None:
         self._table, self._h = table, h
         self._noises, self._like = noises_of(model), likelihoods_of(model)
         self._limits = Limits.of(model.options)
@@ -58,19 +58,18 @@ class _Compiled:
 
     def move(self, cloud: Cloud, t: float, u: Array, duration: float, key: np.uint64) -> None:
         """Each thread moves every ``threads``-th particle."""
-        told = (self._table, self._noises, t, u, duration, self._limits, key)
+
+        def part(first: int) -> None:
+            own = self._table._replace(disturbance=np.zeros(cloud.states.shape[1]))
+            told = (own, self._noises, t, u, duration, self._limits, key)
+            move_all(*told, first, self._threads, cloud)
+
         with quiet():
             if self._threads == 1:
-                move_all(*told, 0, 1, cloud)
-                return
-            move_all(*told, len(cloud.modes), 1, cloud)  # compiles once, before the threads start
+                return part(0)
+            part(len(cloud.modes))  # compiles once, before the threads start
             with ThreadPoolExecutor(self._threads) as pool:
-                work = [
-                    pool.submit(move_all, *told, first, self._threads, cloud)
-                    for first in range(self._threads)
-                ]
-                for one in work:
-                    one.result()
+                list(pool.map(part, range(self._threads)))
 
     def weigh(self, cloud: Cloud, t: float, u: Array, y: Array) -> bool:
         """Likelihoods by the compiled measurements."""
@@ -114,22 +113,22 @@ class _Interpreted:
         self, mode: int, t: float, x: Array, u: Array, duration: float, key: np.uint64
     ) -> tuple[int, Array, int, str]:
         """``particle_kernels.move`` in Python."""
-        m, end, events, options = len(u), t + duration, 0, self._model.options
-        w = np.concatenate((u, np.zeros(len(self._z))))
-        disturb(self._noises, mode, duration, key_under(key, 0), m, w, self._z)
+        system, end, events, options = self._system, t + duration, 0, self._model.options
+        n, number = len(self._z), self._numbers[mode]
+        w = np.concatenate((u, np.zeros(n)))
+        disturb(self._noises, mode, duration, key_under(key, 0), w[-n:], self._z)
         while True:
-            run = Simulation(
-                self._system, self._numbers[mode], t, x, options, until=lambda event: True
-            )
-            step = run.advance(end, w)
-            if step.status != "stopped":
-                return self._numbers.index(step.mode), step.state, events, step.status
-            if events == options.max_events:
-                return mode, x, events, "zeno"
-            events += 1
-            (event,) = step.events
-            edge = self._system.transitions.index(event.transition)
-            mode, t, x = self._numbers.index(step.mode), event.time, step.state.copy()
+            leaving = being_left(system, number, t, x, w, options)
+            path = follow(system, number, t, x, w, end, options, leaving)
+            if not path.events:
+                status = "ok" if path.ok else "not_finite"  # or some other failure
+                return self._numbers.index(path.mode), path.state, events, status
+            event, events = path.events[0], events + 1
+            if events > options.max_events:
+                return self._numbers.index(number), x, events, "zeno"
+            edge = system.transitions.index(event.transition)
+            number, t, x = event.transition.target, event.time, event.state_after.copy()
             jump = scattered(key_under(key, 2 * events), self._noises.reset[edge], self._z)
             x += jump[: len(x)]
-            disturb(self._noises, mode, end - t, key_under(key, 2 * events + 1), m, w, self._z)
+            anew = (end - t, key_under(key, 2 * events + 1), w[-n:], self._z)
+            disturb(self._noises, self._numbers.index(number), *anew)

@@ -10,10 +10,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.limits import NOT_FINITE, OK, TOO_STIFF, WRONG_DIMENSION, ZENO, Limits
+from hybrid.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION, ZENO, Limits
 from hybrid.compiled.runge_kutta import finite, put
-from hybrid.compiled.step import fired_at_once, flow_to_event
 from hybrid.compiled.system import CompiledSystem
+from hybrid.filters.compiled.path import to_event
 from hybrid.filters.draws import normals, stirred, uniform
 from hybrid.filters.noises import Likelihoods, Noises
 
@@ -36,6 +36,13 @@ class Cloud(NamedTuple):
         weights = np.full(count, -np.log(count))
         return Cloud(zero, np.zeros((count, n)), weights, zero.copy(), zero.copy())
 
+    def copied(self) -> Cloud:
+        """The same particles again."""
+        return Cloud(
+            self.modes.copy(), self.states.copy(), self.log_weights.copy(), self.events.copy(),
+            self.codes.copy(),
+        )  # fmt: skip
+
 
 @njit(cache=True, error_model="numpy")
 def scattered(key, S, z):
@@ -49,59 +56,49 @@ def scattered(key, S, z):
 
 
 @njit(cache=True, error_model="numpy")
-def disturb(noises: Noises, mode, h, key, m, w, z):
-    """Draw the disturbance of the flow that is held for h [s] into w (m + n,): h omega has W(h)."""
+def disturb(noises: Noises, mode, h, key, disturbance, z):
+    """Draw the disturbance omega (n,) of the flow that is held for h [s]: h omega has W(h)."""
     drawn = scattered(key, noises.process[mode], z)
     scale = h ** (0.5 * noises.power[mode] - 1.0) if h > 0.0 else 0.0
     for i in range(len(drawn)):
-        w[m + i] = scale * drawn[i]
+        disturbance[i] = scale * drawn[i]
 
 
 @njit(cache=True, error_model="numpy")
-def move(s: CompiledSystem, noises: Noises, mode, t, x, w, duration, limits: Limits, key):
+def move(s: CompiledSystem, noises: Noises, mode, t, x, u, duration, limits: Limits, key):
     """One step with noise, (4.6) and (4.12): (mode, state, events, status).
 
-    The disturbance in w (m + n,) is drawn here: at the start, and anew after each transition.
+    The disturbance is drawn into ``s.disturbance``: at the start, and anew after each transition.
     """
-    end, h, events, m = t + duration, duration, 0, len(w) - noises.process.shape[1]
-    z = np.empty(noises.process.shape[1])
-    disturb(noises, mode, h, stirred(key, 0), m, w, z)
-    for _ in range(limits.max_steps):
-        if t >= end:
-            return mode, x, events, OK
-        edge = fired_at_once(s, mode, t, x, w, limits)
-        if edge < 0:
-            x, t, h, edge, status = flow_to_event(s, mode, t, x, w, end, h, limits)
-            if status != OK:
-                return mode, x, events, status
-        if edge >= 0:
-            if events == limits.max_events:
-                return mode, x, events, ZENO
-            events += 1
-            after = s.resets[edge](t, x.copy(), w)
-            mode = s.target[edge]
-            if len(after) != s.dims[mode]:
-                return mode, x, events, WRONG_DIMENSION
-            jump = scattered(stirred(key, 2 * events), noises.reset[edge], z)
-            for i in range(len(after)):
-                after[i] += jump[i]
-            if not finite(after):
-                return mode, x, events, NOT_FINITE
-            x, h = after, end - t
-            disturb(noises, mode, h, stirred(key, 2 * events + 1), m, w, z)
-    return mode, x, events, OK if t >= end else TOO_STIFF
+    end, events, z = t + duration, 0, np.empty(noises.process.shape[1])
+    disturb(noises, mode, duration, stirred(key, 0), s.disturbance, z)
+    while True:
+        x, t, edge, status = to_event(s, mode, t, x, u, end, limits)
+        if status != OK or edge < 0:
+            return mode, x, events, status
+        if events == limits.max_events:
+            return mode, x, events, ZENO
+        events += 1
+        after = s.resets[edge](t, x.copy(), u)
+        mode = s.target[edge]
+        if len(after) != s.dims[mode]:
+            return mode, x, events, WRONG_DIMENSION
+        jump = scattered(stirred(key, 2 * events), noises.reset[edge], z)
+        for i in range(len(after)):
+            after[i] += jump[i]
+        if not finite(after):
+            return mode, x, events, NOT_FINITE
+        x = after
+        disturb(noises, mode, end - t, stirred(key, 2 * events + 1), s.disturbance, z)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def move_all(s, noises, t, u, duration, limits, key, first, stride, cloud):
     """Move every ``stride``-th particle from the ``first`` on, in place."""
-    m = len(u)
-    w = np.zeros(m + cloud.states.shape[1])
-    put(w, u)
     for b in range(first, len(cloud.modes), stride):
         x = cloud.states[b, : s.dims[cloud.modes[b]]].copy()
         mode, x, cloud.events[b], cloud.codes[b] = move(
-            s, noises, cloud.modes[b], t, x, w, duration, limits, stirred(key, b)
+            s, noises, cloud.modes[b], t, x, u, duration, limits, stirred(key, b)
         )
         cloud.modes[b] = mode
         for i in range(cloud.states.shape[1]):

@@ -8,11 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
+from hybrid.compiled import compiled
+from hybrid.compiled.runge_kutta import dormand_prince
+from hybrid.compiled.system import quiet
 from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
-from hybrid.filters.disturbance import disturbed, disturbed_table
-from hybrid.filters.draws import normals, key_under
-from hybrid.filters.interface import Belief, HybridFilter
+from hybrid.filters.disturbance import disturbed
+from hybrid.filters.draws import key_under, normals
+from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.particle_kernels import Cloud, effective_size, resample
@@ -39,7 +42,7 @@ def flow_model(Q=0.01, V=1.0, **kw):
 
 
 def start(x=-2.5, spread=0.1, mode=LEFT):
-    return Belief(0.0, mode, np.array([x, 0.0]), spread * np.eye(2), 0, "ok")
+    return mode, np.array([x, 0.0]), spread * np.eye(2)
 
 
 def test_draws_are_standard_normal_and_apart():
@@ -71,7 +74,9 @@ def test_resampling_keeps_each_particle_as_often_as_its_weight_says(weights, key
 
 def test_prediction_has_the_closed_form_of_a_disturbance_held():
     """In one mode x = x0 + (F + omega) h: covariance Sigma + h^2 Q after one step (4.6)."""
-    particles = ParticleFilter(flow_model(Q=0.3), start(-9.0), ParticleOptions(particles=20_000))
+    particles = ParticleFilter(
+        flow_model(Q=0.3), *start(-9.0), options=ParticleOptions(particles=20_000)
+    )
     belief = particles.step(NONE, None, 1.5)
     np.testing.assert_allclose(belief.mean, [-7.5, -1.5], atol=0.03)
     np.testing.assert_allclose(belief.Sigma, (0.1 + 1.5**2 * 0.3) * np.eye(2), atol=0.03)
@@ -84,7 +89,7 @@ def test_white_noise_adds_up_alike_in_long_and_in_short_steps():
         flow_model(), process={mode: ProcessNoise(0.3 * np.eye(2), power=1) for mode in modes}
     )
     for steps in (1, 5):
-        particles = ParticleFilter(model, start(-9.0), ParticleOptions(particles=20_000))
+        particles = ParticleFilter(model, *start(-9.0), options=ParticleOptions(particles=20_000))
         for _ in range(steps):
             belief = particles.step(NONE, None, 1.5 / steps)
         np.testing.assert_allclose(belief.Sigma, (0.1 + 1.5 * 0.3) * np.eye(2), atol=0.03)
@@ -96,7 +101,7 @@ def test_a_transition_draws_the_disturbance_and_the_reset_noise_anew():
     model = flow_model(Q=0.0, reset_noise=reset)
     Q = np.diag([0.0, 0.1])
     model = dataclasses.replace(model, process={m: ProcessNoise(Q) for m in (LEFT, RIGHT)})
-    particles = ParticleFilter(model, start(-1.0, 0.0), ParticleOptions(particles=20_000))
+    particles = ParticleFilter(model, *start(-1.0, 0.0), options=ParticleOptions(particles=20_000))
     belief = particles.step(NONE, None, 2.0)
     assert (belief.mode, belief.transitions) == (RIGHT, 1)
     np.testing.assert_allclose(belief.mean, [1.0, 0.0], atol=0.02)
@@ -104,7 +109,9 @@ def test_a_transition_draws_the_disturbance_and_the_reset_noise_anew():
 
 
 def test_a_linear_step_is_the_kalman_filters():
-    particles = ParticleFilter(flow_model(V=0.2), start(-9.0), ParticleOptions(particles=40_000))
+    particles = ParticleFilter(
+        flow_model(V=0.2), *start(-9.0), options=ParticleOptions(particles=40_000)
+    )
     y = np.array([-8.2, -1.4])
     belief = particles.step(NONE, y, 1.0)
     gain = (0.1 + 0.01) / (0.1 + 0.01 + 0.2)
@@ -113,7 +120,9 @@ def test_a_linear_step_is_the_kalman_filters():
 
 
 def test_modes_are_weighed_and_a_mean_is_taken_over_all_of_them():
-    particles = ParticleFilter(flow_model(Q=0.0), start(-1.0), ParticleOptions(particles=20_000))
+    particles = ParticleFilter(
+        flow_model(Q=0.0), *start(-1.0), options=ParticleOptions(particles=20_000)
+    )
     particles.step(NONE, None, 1.1)
     crossed = particles.mode_probabilities
     assert crossed[RIGHT] == pytest.approx(0.624, abs=0.01)  # Phi(0.1 / sqrt(0.1))
@@ -129,7 +138,9 @@ def test_compiled_and_interpreted_particles_are_the_same(threads):
     reset = {(LEFT, RIGHT): 0.01 * np.eye(2)}
     model = flow_model(Q=0.1, V=0.3, reset_noise=reset)
     pair = [
-        ParticleFilter(model, start(-1.0), ParticleOptions(40, 0.9, 7, threads, as_compiled))
+        ParticleFilter(
+            model, *start(-1.0), options=ParticleOptions(40, 0.9, 7, threads, as_compiled)
+        )
         for as_compiled in (True, False)
     ]
     for k in range(6):
@@ -148,8 +159,8 @@ def test_a_hopping_robot_is_followed_through_its_stance():
         options=LOOSE,
     )
     mean = at_rest(np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0]))
-    hop = Belief(0.0, FLIGHT, mean, 1e-6 * np.eye(8), 0, "ok")
-    particles = ParticleFilter(model, hop, ParticleOptions(particles=200, threads=2))
+    hop = FLIGHT, mean, 1e-6 * np.eye(8)
+    particles = ParticleFilter(model, *hop, options=ParticleOptions(particles=200, threads=2))
     modes = [particles.step(NONE, None, 0.02).mode for _ in range(20)]
     assert modes[0] == modes[-1] == 1 and 2 in modes
     assert particles.belief.status == "ok"
@@ -167,7 +178,7 @@ def test_a_hopping_robot_is_followed_through_its_stance():
 )
 def test_a_measurement_that_says_nothing_leaves_the_prediction(y, status, as_compiled):
     options = ParticleOptions(particles=30, compiled=as_compiled)
-    particles, plain = (ParticleFilter(flow_model(), start(), options) for _ in range(2))
+    particles, plain = (ParticleFilter(flow_model(), *start(), options=options) for _ in range(2))
     found = particles.step(NONE, None if y is None else np.array(y), 0.5)
     expected = plain.step(NONE, None, 0.5)
     assert found.status == status and found.time == 0.5
@@ -188,8 +199,8 @@ def test_particles_that_cannot_be_followed_are_dropped_until_none_is_left(as_com
     model = FilterModel(
         escaping(0.5), {1: ProcessNoise(0.01 * np.eye(1))}, {1: Measurement(whole, np.eye(1))}
     )
-    first = Belief(0.0, 1, np.zeros(1), 0.01 * np.eye(1), 0, "ok")
-    particles = ParticleFilter(model, first, ParticleOptions(200, compiled=as_compiled))
+    first = 1, np.zeros(1), 0.01 * np.eye(1)
+    particles = ParticleFilter(model, *first, options=ParticleOptions(200, compiled=as_compiled))
     some = particles.step(NONE, np.array([0.4]), 0.45)
     assert some.status == "ok" and some.mean[0] < 0.5
     assert 0 < np.sum(particles.weights == 0.0) < 200
@@ -203,9 +214,9 @@ def test_what_cannot_be_filtered_is_refused_with_what_to_do():
     with pytest.raises(ValueError, match="particles on"):
         ParticleOptions(particles=0)
     with pytest.raises(ValueError, match="positive definite.*give every measurement"):
-        ParticleFilter(flow_model(V=0.0), start())
+        ParticleFilter(flow_model(V=0.0), *start())
     with pytest.raises(ValueError, match="no covariance"):
-        ParticleFilter(flow_model(), start(spread=-1.0))
+        ParticleFilter(flow_model(), *start(spread=-1.0))
 
     class Circle:
         tangent_dim = 1
@@ -217,16 +228,21 @@ def test_what_cannot_be_filtered_is_refused_with_what_to_do():
         manifolds={mode: Circle() for mode in (LEFT, RIGHT)},
     )
     with pytest.raises(ValueError, match="manifolds.*coordinates"):
-        ParticleFilter(model, start())
+        ParticleFilter(model, *start())
 
 
 def test_it_is_a_hybrid_filter_and_a_disturbed_system_flows_as_it_says():
-    held: HybridFilter = ParticleFilter(flow_model(), start())
+    held: HybridFilter = ParticleFilter(flow_model(), *start())
     assert held.belief.mode == LEFT
     system = disturbed(aslip())
     x, w = np.linspace(0.5, 1.2, 8), np.arange(8.0)
-    table = disturbed_table(aslip())
+    table = compiled(aslip()).system
+    assert table is not None
+    slopes = np.empty((7, 8))
     for number, mode in system.modes.items():
         expected = aslip().modes[number].flow(0.0, x, NONE) + w
         np.testing.assert_allclose(mode.flow(0.0, x, w), expected)
-        np.testing.assert_allclose(table.flows[number - 1](0.0, x, w), expected)
+        own = table._replace(disturbance=w)
+        with quiet():
+            dormand_prince(own, number - 1, 0.0, x, NONE, 0.0, slopes)
+        np.testing.assert_allclose(slopes[0], expected)
