@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import numpy as np
+
 GUIDE = Path(__file__).parents[2] / "docs" / "hybrid.md"
 
 
@@ -15,4 +17,7 @@ def test_the_guide_runs(capsys):
     assert "('impact', 0.451754), ('apex', 0.790569)" in out
     assert "zeno - in mode" in out
     assert names["variation"].status == names["spread"].variation.status == "ok"
+    spread = np.cov(names["ends"].states[names["ends"].ok].T)
+    apart = {how: np.max(abs(Sigma - spread)) for how, Sigma in names["predicted"].items()}
+    assert apart["saltation"] < 0.1 * apart["reset"] and names["believed"].status == "ok"
     assert names["cycle"].stable and names["solution"].status == "converged"
