@@ -395,3 +395,11 @@ def test_a_wrong_start_is_one_clear_line(change, match):
     given = {"mode": LEFT, "mean": np.zeros(2), "Sigma": EYE, **change}
     with pytest.raises(ValueError, match=match):
         SaltedKalmanFilter(model_of(constant_flow()), **given)
+
+
+def test_an_input_that_is_not_finite_is_flagged_and_forgotten():
+    found = SaltedKalmanFilter(model_of(bouncing_ball()), FALLING, np.array([1.0, 0.0]), EYE)
+    belief = found.step(np.array([np.nan]), np.array([1.0, 0.0]), 0.1)
+    assert belief.status == "simulation_failed" and belief.time == 0.1
+    assert np.isfinite(belief.mean).all() and np.isfinite(belief.Sigma).all()
+    assert found.step(NO_FORCE, np.array([1.0, -0.9]), 0.1).status == "ok"
