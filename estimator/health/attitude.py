@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, ATTITUDE_SENSOR, GYRO, GYRO_SENSOR
 from estimator.health.options import MonitorOptions
-from estimator.health.past import JOINT, Past
+from estimator.health.past import JOINT, LARGEST_SUM, Past
 from estimator.health.stillness import attitude_is_stuck
 from robots.rotations import quaternion_product
 
@@ -57,7 +57,7 @@ def _judge_drift(
     size = np.sqrt((change * change).sum())
     if size < th.attitude_jump:  # false for NaN; a jump is the attitude's
         past.drift[:JOINT] += change
-    limit = 2.0 * th.attitude_drift
+    limit = LARGEST_SUM * th.attitude_drift
     for axis in range(3):
         past.drift[axis] = min(limit, max(-limit, past.drift[axis]))
     if attitude_is_stuck(past):

@@ -24,8 +24,9 @@ from estimator.health.layout import (
     VELOCITY_SENSOR,
 )
 from estimator.health.options import MonitorOptions
-from estimator.health.past import BODY, LEG, VERTICAL, Past
+from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Past
 from estimator.leg_measurements import cross
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.rotations import rotation_from_quaternion
 
@@ -52,8 +53,10 @@ def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOption
         measured = row[FORCE : FORCE + 4].sum() / th.mass
         if not bad[FORCE_SENSOR : FORCE_SENSOR + 4].any():
             past.force[VERTICAL] += blend * (acceleration[2] - measured)
-    _limit(past.force[:], th)
-    _decide(past.force[:], bad, th)
+    for k in range(8):
+        limit = LARGEST_SUM * (th.leg_force if k >= LEG else th.body_force)
+        past.force[k] = min(limit, max(-limit, past.force[k]))
+    _decide(past, row, bad, th)
 
 
 @njit(cache=True)
@@ -67,14 +70,14 @@ def _forces_of_legs(
     forces, known = np.zeros((4, 3)), np.zeros(4, dtype=np.bool_)
     jacobians = foot_jacobians_in_base(past.expected[4:16])
     for leg in range(4):
+        if not _leg_tells(past, row, leg, bad, th):
+            continue
         first = 3 * leg
-        wrong = bad[VELOCITY_SENSOR + first : VELOCITY_SENSOR + first + 3].any()
-        wrong = wrong or bad[TORQUE_SENSOR + first : TORQUE_SENSOR + first + 3].any()
-        wrong = wrong or bad[POSITION_SENSOR + first : POSITION_SENSOR + first + 3].any()
-        speed, last = row[VELOCITY + first :][:3], past.row[VELOCITY + first :][:3]
+        speed = row[VELOCITY + first : VELOCITY + first + 3]
+        last = past.row[VELOCITY + first : VELOCITY + first + 3]
         a, b, c = jacobians[leg, :, 0], jacobians[leg, :, 1], jacobians[leg, :, 2]
         determinant = (a * cross(b, c)).sum()
-        if wrong or not np.isfinite(last.sum()) or not abs(determinant) > SINGULAR:
+        if not (abs(determinant) > SINGULAR and np.isfinite(last.sum())):
             continue
         load = th.armature * (speed - last) / dt - row[TORQUE + first : TORQUE + first + 3]
         solved = load[0] * cross(b, c) + load[1] * cross(c, a) + load[2] * cross(a, b)
@@ -84,22 +87,39 @@ def _forces_of_legs(
 
 
 @njit(cache=True)
-def _limit(force: Array, th: MonitorOptions) -> None:
-    """Keep the filtered values within twice their thresholds, so that they soon come back."""
-    for k in range(8):
-        limit = 2.0 * (th.leg_force if k >= LEG else th.body_force)
-        force[k] = min(limit, max(-limit, force[k]))
+def _leg_tells(past: Past, row: Array, leg: int, bad: Mask, th: MonitorOptions) -> bool:
+    """Whether a leg's sensors are sound, its motors bear its force, and it hardly accelerates."""
+    for i in range(3 * leg, 3 * leg + 3):
+        if bad[VELOCITY_SENSOR + i] or bad[TORQUE_SENSOR + i] or bad[POSITION_SENSOR + i]:
+            return False
+        angle = past.expected[4 + i]
+        room = min(angle - JOINT_LOWER[i], JOINT_UPPER[i] - angle)
+        if room < th.stop_distance or abs(row[VELOCITY + i]) > th.fastest_leg:
+            return False
+    return True
 
 
 @njit(cache=True)
-def _decide(force: Array, bad: Mask, th: MonitorOptions) -> None:
-    """Who is outvoted: `force` (8) as in `Past`."""
-    agree = True
+def _silent(past: Past, row: Array, first: int, last: int, th: MonitorOptions) -> bool:
+    """Whether the row's numbers from `first` to `last` have been zero for a while."""
+    still = past.run[first:last].min() >= th.freeze_time
+    return still and not row[first:last].any()
+
+
+@njit(cache=True)
+def _decide(past: Past, row: Array, bad: Mask, th: MonitorOptions) -> None:
+    """Find the outvoted. Less of a disagreement will do against one that says nothing."""
+    force, agree = past.force, True
     for leg in range(4):
-        if abs(force[LEG + leg]) <= th.leg_force:
+        first = TORQUE + 3 * leg
+        foot_silent = _silent(past, row, FORCE + leg, FORCE + leg + 1, th)
+        leg_silent = _silent(past, row, first, first + 3, th)
+        enough = th.silent_force if foot_silent or leg_silent else th.leg_force
+        if abs(force[LEG + leg]) <= enough:
             continue
         agree = False
-        if abs(force[VERTICAL]) >= abs(force[BODY + 2]):
+        foot_worse = abs(force[VERTICAL]) >= abs(force[BODY + 2])
+        if foot_silent or (foot_worse and not leg_silent):
             bad[FORCE_SENSOR + leg] = True
         else:
             bad[TORQUE_SENSOR + 3 * leg : TORQUE_SENSOR + 3 * leg + 3] = True

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.health.layout import POSITION, POSITION_SENSOR, VELOCITY, VELOCITY_SENSOR
 from estimator.health.options import MonitorOptions
-from estimator.health.past import JOINT, Past
+from estimator.health.past import JOINT, LARGEST_SUM, Past
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -48,11 +48,13 @@ def _judge_motion(
 ) -> None:
     """What the position does beyond the velocity's `move` [rad], summed: one of them is wrong.
 
-    A position that stays equal is, unless the velocity has just jumped; else the velocity.
+    A position that stays equal is, unless the velocity is suspect; else the velocity is.
     """
     channel, sums = POSITION + i, JOINT + i
     change = row[channel] - past.row[channel] - move
-    equal, calm = past.run[channel] > 0.0, past.startled[i] >= th.position_time
+    suspect = past.since[VELOCITY_SENSOR + i] < th.sound_time
+    equal = past.run[channel] > 0.0
+    calm = not suspect and past.startled[i] >= th.position_time
     if _trusted(past, i, bad, th):
         past.carry[sums] = past.carry[sums] + move if equal else 0.0
     elif not equal:
@@ -61,9 +63,8 @@ def _judge_motion(
     if equal and calm and moved and past.run[channel] >= th.freeze_time:
         past.stuck[channel] = 1.0
     past.drift[sums] *= max(0.0, 1.0 - dt / th.position_time)
-    suspect = past.since[VELOCITY_SENSOR + i] < th.sound_time
-    if np.isfinite(change) and (abs(change) < th.position_jump or suspect or not calm):
-        limit = 2.0 * th.position_drift
+    if np.isfinite(change) and (abs(change) < th.position_jump or not calm):
+        limit = LARGEST_SUM * th.position_drift
         past.drift[sums] = min(limit, max(-limit, past.drift[sums] + change))
     if abs(past.drift[sums]) > th.position_drift and past.stuck[channel] == 0.0:
         if equal and calm:

@@ -74,6 +74,12 @@ class MonitorOptions:
     body_force: float = 16.0
     """Force that neither feet nor gravity give, per mass, filtered [m/s2]. A trunk that lies on
     the ground shows 9.8, a push of 150 N 11."""
+    silent_force: float = 34.0
+    """The same for a foot or a leg that says exactly zero [N]; seen 24."""
+    stop_distance: float = 0.08
+    """Nearer to a joint's stop the stop may bear the force, not the motor [rad]."""
+    fastest_leg: float = 12.0
+    """Legs faster than this have inertia that the forces leave out [rad/s]; a swing has 8."""
     force_time: float = 0.02
     """Time constant of that filter [s]."""
     mass: float = TOTAL_MASS

@@ -18,6 +18,8 @@ LONG = 1e9
 """Longer than any run [s]."""
 JOINT = 3
 """First joint in `drift` and `carry`, after the three axes of the attitude."""
+LARGEST_SUM = 1.25
+"""A leaky sum is kept within this many times its threshold, so that it soon comes back."""
 BODY, VERTICAL, LEG = 0, 3, 4
 """In `force`: by the legs' torques (3), by the foot sensors (1), between the two (4)."""
 

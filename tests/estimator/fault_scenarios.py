@@ -1,0 +1,149 @@
+"""What can go wrong with the A1's sensors for a tenth of a second, as a table.
+
+A `Stream` is a recorded walk; a `Scenario` takes a sensor, or one joint, foot or axis of it, and
+freezes it, lets it jump, makes it NaN, or loses whole readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimator.health.health import Health
+from estimator.health.layout import ROW
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from runtime.messages import SensorReading
+
+Array = NDArray[np.float64]
+DURATION = 0.1  # [s]
+
+
+class Stream(NamedTuple):
+    """Readings and the truth behind them."""
+
+    time: Array  # (n) [s]
+    rows: Array  # (n, 50), as `layout.sensor_row`
+    truth: Array  # (n, 37): q, v
+
+    def reading(self, k: int) -> SensorReading:
+        row = self.rows[k].copy()
+        return SensorReading(
+            tick=int(round(1e3 * self.time[k])),
+            time=float(self.time[k]),
+            quaternion_imu_in_world=row[:4],
+            angular_velocity_imu=row[4:7],
+            linear_acceleration_imu=row[7:10],
+            joint_position=row[10:22],
+            joint_velocity=row[22:34],
+            joint_torque=row[34:46],
+            foot_force=row[46:50],
+        )
+
+    def index(self, time: float) -> int:
+        """First reading at or after `time` [s]."""
+        return int(np.searchsorted(self.time, time - 1e-9))
+
+
+class Group(NamedTuple):
+    """One sensor's numbers: how far a jump of them goes, and the single one that also fails."""
+
+    channels: slice
+    jump: float
+    one: int
+
+
+GROUPS = {
+    "orientation": Group(slice(0, 4), 0.3, 0),  # [rad], tilted
+    "gyroscope": Group(slice(4, 7), 3.0, 5),  # [rad/s]
+    "accelerometer": Group(slice(7, 10), 30.0, 9),  # [m/s^2]
+    "joint_position": Group(slice(10, 22), 0.2, 14),  # [rad], FL thigh
+    "joint_velocity": Group(slice(22, 34), 5.0, 26),  # [rad/s], FL thigh
+    "joint_torque": Group(slice(34, 46), 60.0, 39),  # [N m], FL calf
+    "foot_force": Group(slice(46, 50), 150.0, 47),  # [N], FL
+}
+
+
+class Scenario(NamedTuple):
+    """A fault that lasts `DURATION`. `group` is None where whole readings are lost."""
+
+    kind: str
+    group: str | None
+    single: bool
+
+    @property
+    def name(self) -> str:
+        return "-".join(filter(None, [self.kind, self.group, "one" if self.single else ""]))
+
+    @property
+    def channels(self) -> list[int]:
+        """The row's numbers that are faulty."""
+        if self.group is None:
+            return list(range(ROW))
+        group = GROUPS[self.group]
+        return [group.one] if self.single else list(range(ROW))[group.channels]
+
+    def apply(self, stream: Stream, begin: float) -> Stream:
+        """The stream with the fault from `begin` [s] on."""
+        first, last = stream.index(begin), stream.index(begin + DURATION)
+        if self.group is None:
+            kept = np.r_[0:first, last : len(stream.time)]
+            return Stream(*(array[kept] for array in stream))
+        rows = stream.rows.copy()
+        rows[first:last] = _KINDS[self.kind](rows, first, last, self)
+        return stream._replace(rows=rows)
+
+    def sees(self, health: Health) -> bool:
+        """Whether a faulty sensor is left out; NaN and jumps take every faulty one."""
+        assert self.group is not None
+        verdict = np.atleast_1d(getattr(health, self.group))
+        if self.single and verdict.size > 1:
+            return not verdict[self.channels[0] - GROUPS[self.group].channels.start]
+        return not (verdict.any() if self.kind == "nan" else verdict.all())
+
+
+def _freeze(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
+    faulty = rows[first:last].copy()
+    faulty[:, scenario.channels] = rows[first - 1, scenario.channels]
+    return faulty
+
+
+def _nan(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
+    faulty = rows[first:last].copy()
+    faulty[:, scenario.channels] = np.nan
+    return faulty
+
+
+def _jump(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
+    faulty = rows[first:last].copy()
+    jump = GROUPS[scenario.group or ""].jump
+    if scenario.group == "orientation":
+        tilt = quaternion_from_rotation(exp3(np.array([jump, 0.0, 0.0])))
+        faulty[:, :4] = [quaternion_product(tilt, row[:4].copy()) for row in faulty]
+    else:
+        faulty[:, scenario.channels] += jump
+    return faulty
+
+
+def _silence(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
+    faulty = rows[first:last].copy()
+    faulty[:, scenario.channels] = 0.0
+    return faulty
+
+
+_KINDS: dict[str, Callable[[Array, int, int, Scenario], Array]] = {
+    "freeze": _freeze,
+    "jump": _jump,
+    "nan": _nan,
+    "silence": _silence,
+}
+
+SCENARIOS = [
+    Scenario(kind, group, single)
+    for kind in _KINDS
+    for group in GROUPS
+    for single in (False, True)
+    if not (single and group == "orientation" and kind != "nan")  # four numbers of one thing
+] + [Scenario("drop-out", None, False), Scenario("freeze-all", None, False)]
