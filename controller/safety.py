@@ -154,9 +154,10 @@ class SafetyGate:
     ) -> Verdict:
         """Return not ok once the robot has been fallen for `fall_confirm_s`.
 
-        The tilt is the IMU's where there is a reading, else the estimate's; the height, which only
-        the estimate knows, counts while tracking (lying down on purpose is no fall). `estimate` is
-        one that `judge_estimate` passed, else None.
+        The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
+        itself while it leaves a sensor out: that may be the IMU. The height, which only the
+        estimate knows, counts while tracking (lying down on purpose is no fall). `estimate` is one
+        that `judge_estimate` passed, else None.
         """
         reason = self._fall(estimate, reading, tracking)
         if reason is None:
@@ -172,8 +173,10 @@ class SafetyGate:
         self, estimate: StateEstimate | None, reading: SensorReading | None, tracking: bool
     ) -> Reason | None:
         quaternion = None if estimate is None else estimate.q[3:7]
-        if reading is not None and 0.98 < float(np.sum(reading.quaternion_imu_in_world**2)) < 1.02:
-            quaternion = reading.quaternion_imu_in_world
+        trusts_imu = estimate is None or estimate.status == "ok"
+        if reading is not None and trusts_imu:
+            measured = reading.quaternion_imu_in_world
+            quaternion = measured if 0.98 < float(measured @ measured) < 1.02 else quaternion
         if quaternion is not None and tilt(quaternion) > self.options.tilt_max:
             return Reason.TILTED
         if tracking and estimate is not None and estimate.q[2] < self.options.height_min:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
+from estimator.health.report import FaultLog
 from estimator.interface import Estimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -58,9 +59,10 @@ def run(
 
     Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
     Returns the report: mode, updates, skipped_ticks (readings that newer ones overtook),
-    divergences, undecodable frames, update_us percentiles [us].
+    degraded (updates without a sensor), divergences, undecodable frames, update_us percentiles
+    [us].
     """
-    statistics = UpdateStatistics()
+    statistics, faults = UpdateStatistics(), FaultLog(estimator)
     estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     while not stop():
         reading = readings.wait(WAIT_S)
@@ -71,9 +73,11 @@ def run(
         duration = perf_counter() - begin
         estimates.send(estimate)
         statistics.record(reading.tick, duration)
+        faults.note(estimate)
     return {
         "mode": "paused" if clock.paused else "realtime",
         **statistics.report(),
+        "degraded": faults.degraded,
         "divergences": estimator.divergences,
         "undecodable": readings.undecodable,
     }

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.health.layout import ACCELERATION, FORCE, GYRO, POSITION, ROW, TORQUE, VELOCITY
+from estimator.health.layout import ACCELERATION, FORCE, POSITION, ROW, TORQUE, VELOCITY
 from estimator.health.options import MonitorOptions
 from estimator.health.past import Past
 from robots.a1.constants import TORQUE_LIMIT
@@ -58,11 +58,8 @@ def _may_be_constant(row: Array, c: int, th: MonitorOptions) -> bool:
     value = abs(row[c])
     if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `joints`
         return True
-    if c < GYRO:
-        return False
-    if c < POSITION and row[GYRO:ACCELERATION].any() and row[ACCELERATION:POSITION].any():
-        railed = c >= ACCELERATION and value >= th.accelerometer_range * SATURATED
-        return value == 0.0 or railed  # an axis without motion, if not all three
+    if c < POSITION:
+        return c >= ACCELERATION and value >= SATURATED * th.accelerometer_range
     if TORQUE <= c < FORCE:
         return value == 0.0 or value >= SATURATED * TORQUE_LIMIT
     return c >= VELOCITY and value == 0.0  # at rest, or a foot in the air

@@ -59,6 +59,17 @@ def test_the_imu_speaks_for_the_tilt_when_the_estimate_does_not(gate: SafetyGate
     assert verdict == (False, Reason.TILTED)
 
 
+def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: SafetyGate) -> None:
+    over = Q.copy()
+    over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
+    for k in range(20):
+        imu, now = reading(k, over, V), k * 0.001
+        assert gate.judge_fall(estimate(k, Q, V, "degraded"), imu, True, now).ok
+    for k in range(20, 40):
+        verdict = gate.judge_fall(estimate(k, Q, V), reading(k, over, V), True, k * 0.001)
+    assert verdict == (False, Reason.TILTED)
+
+
 def test_the_joints_of_the_reading_come_first(gate: SafetyGate) -> None:
     other = Q.copy()
     other[7:] += 0.1

@@ -67,7 +67,7 @@ GROUPS = {
 
 
 class Scenario(NamedTuple):
-    """A fault that lasts `DURATION`. `group` is None where whole readings are lost."""
+    """A fault that lasts `DURATION`; `group` is None where whole readings are lost or repeated."""
 
     kind: str
     group: str | None
@@ -88,7 +88,7 @@ class Scenario(NamedTuple):
     def apply(self, stream: Stream, begin: float) -> Stream:
         """The stream with the fault from `begin` [s] on."""
         first, last = stream.index(begin), stream.index(begin + DURATION)
-        if self.group is None:
+        if self.kind == "drop-out":
             kept = np.r_[0:first, last : len(stream.time)]
             return Stream(*(array[kept] for array in stream))
         rows = stream.rows.copy()
@@ -135,6 +135,7 @@ def _silence(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
 
 _KINDS: dict[str, Callable[[Array, int, int, Scenario], Array]] = {
     "freeze": _freeze,
+    "repeat": _freeze,
     "jump": _jump,
     "nan": _nan,
     "silence": _silence,
@@ -142,8 +143,8 @@ _KINDS: dict[str, Callable[[Array, int, int, Scenario], Array]] = {
 
 SCENARIOS = [
     Scenario(kind, group, single)
-    for kind in _KINDS
+    for kind in ("freeze", "jump", "nan", "silence")
     for group in GROUPS
     for single in (False, True)
     if not (single and group == "orientation" and kind != "nan")  # four numbers of one thing
-] + [Scenario("drop-out", None, False), Scenario("freeze-all", None, False)]
+] + [Scenario("drop-out", None, False), Scenario("repeat", None, False)]

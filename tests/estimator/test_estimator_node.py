@@ -52,6 +52,7 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
     assert [e.time for e in queue.sent] == pytest.approx([1e-3 * tick for tick in ticks])
     assert queue.waited_for == 2
     assert (report["updates"], report["skipped_ticks"], report["divergences"]) == (8, 2, 0)
+    assert report["degraded"] == 0
     assert (report["mode"], report["undecodable"]) == ("paused", 2)
     assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
 
