@@ -46,6 +46,10 @@ STUDIES = {
         "saltus.studies.event_accuracy",
         "event times and orders of convergence against closed forms",
     ),
+    "skf-constant-flow": Study(
+        "saltus.studies.skf_constant_flow", "constant flow: Kalman filters with Xi or D_x R"
+    ),
+    "skf-aslip": Study("saltus.studies.skf_aslip", "two jumps: Kalman filters with Xi or D_x R"),
 }
 _WIDTH = 80  # columns of a note
 
