@@ -83,6 +83,20 @@ class ContactDynamics:
         a = self._solve(contact_set, q, v, tau)
         _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
 
+    def predict(
+        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float,
+        A: Array, B: Array,
+    ) -> tuple[Array, Array, Array]:  # fmt: skip
+        """Do one `step`, write its derivatives to A (36, 36) and B (36, 12): dynamics solved once.
+
+        Return q+ (19), v+ (18) and the ground's forces on the feet (4, 3) [N], world frame.
+        """
+        contact_set = self.sets.get(mask_of(contacts))
+        a = self._solve(contact_set, q, v, tau)
+        forces = contact_set.forces(contact_set.data.lambda_c)
+        _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
+        return *_step(q, v, a, dt), forces
+
     def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
         """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
         force = self._generalised_force

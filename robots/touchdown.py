@@ -35,6 +35,7 @@ class Touchdown(NamedTuple):
     impulse: Array  # (4, 3) of the ground on the feet, world frame [N s]
     reset_jacobian: Array  # (36, 36) D_x R, (3.76)
     saltation: Array  # (36, 36) Xi, (3.2)
+    guard_shift: Array  # (36) the state after it by the guard's value g [1/m]; zero unless "ok"
     normal_velocity: float  # [m/s] of the foot along the ground's normal; negative comes down
     status: Status  # "ok", or why `saltation` is only the reset's Jacobian
 
@@ -119,8 +120,14 @@ def touchdown(
         guard_gradient,
         minimum_rate=minimum_approach_speed,
     )
+    # Ground that lies deeper than was thought shifts the event like a state that is higher, (3.2).
+    shift = np.zeros(2 * nv)
+    if xi.ok:
+        shift = (flow_after - reset_jacobian @ flow_before) / xi.guard_rate
     status = _status(xi.ok, xi.guard_rate, minimum_approach_speed)
-    return Touchdown(hit.v_plus, hit.impulse, reset_jacobian, xi.matrix, xi.guard_rate, status)
+    return Touchdown(
+        hit.v_plus, hit.impulse, reset_jacobian, xi.matrix, shift, xi.guard_rate, status
+    )
 
 
 def _status(transverse: bool, normal_velocity: float, minimum_approach_speed: float) -> Status:

@@ -1,0 +1,48 @@
+"""What the filter remembers between readings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimator.salted.layout import SIZE
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+
+Array = NDArray[np.float64]
+
+AGE, PROBABILITY, TRUST, OFFSET, CROSSED = range(5)
+"""Rows of `Memory.contact`."""
+
+
+class Memory(NamedTuple):
+    """All that the filter remembers; the compiled functions write it in place."""
+
+    q: Array
+    """(19) configuration, `robots.state`."""
+    v: Array
+    """(18) velocity."""
+    bias: Array
+    """(9) of gyroscope [rad/s], accelerometer [m/s2] and attitude [rad], base axes."""
+    previous: Array
+    """(3) linear velocity at the tick before, in today's base axes [m/s]."""
+    P: Array
+    """(48, 48) covariance of the errors, in the order of `layout`."""
+    contact: Array
+    """(5, 4) rows: time since touchdown [s], -1 in the air; probability that the foot stands; how
+    firmly it holds; zero of its force sensor [N]; probability that its guard is crossed."""
+    torque: Array
+    """(12) last sound joint torques [N m]."""
+    jump: Array
+    """(2) how long the feet have agreed on a jump, what is left of its window [s]."""
+
+
+def new_memory() -> Memory:
+    """Memory of a filter that has seen nothing: standing still, no contact, unit covariance."""
+    q = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+    contact = np.zeros((5, 4))
+    contact[AGE] = -1.0
+    return Memory(
+        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(2)
+    )

@@ -1,0 +1,151 @@
+"""How the errors' covariance moves over a tick, over a gap, and through a reset."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.salted.layout import (
+    ACCELEROMETER_BIAS,
+    ANGULAR,
+    GYRO_BIAS,
+    JOINTS,
+    MISALIGNMENT,
+    POSITION,
+    PREVIOUS,
+    RATES,
+    ROBOT,
+    ROTATION,
+    STATES,
+    VELOCITY,
+)
+from estimator.salted.memory import Memory
+from estimator.salted.options import Parameters
+from robots.rotations import rotation_from_quaternion
+from robots.state import integrate
+
+Array = NDArray[np.float64]
+
+COASTING = 10.0
+"""How much more the velocities wander where no reading says what happens."""
+
+
+@njit(cache=True)
+def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Parameters) -> None:
+    """Move to the state (q, v) that the contact dynamics reach after `dt` [s], in place.
+
+    Sigma+ = A Sigma A^T + W (4.8) with A (36, 36) of the robot's tangent vectors; the biases stay.
+    The velocity that is left behind is kept, in the new base axes, with its correlations: the
+    accelerometer measures the difference.
+    """
+    turn = np.ascontiguousarray(rotation_from_quaternion(q[3:7]).T) @ rotation_from_quaternion(
+        m.q[3:7]
+    )
+    m.previous[:] = turn @ m.v[:3]
+    P = m.P
+    moved = A @ np.ascontiguousarray(P[:ROBOT, :STATES])
+    left = turn @ np.ascontiguousarray(P[VELOCITY : VELOCITY + 3, :STATES])
+    back = np.ascontiguousarray(turn.T)
+    across = np.ascontiguousarray(moved[:, VELOCITY : VELOCITY + 3]) @ back
+    P[PREVIOUS:, PREVIOUS:] = np.ascontiguousarray(left[:, VELOCITY : VELOCITY + 3]) @ back
+    P[PREVIOUS:, ROBOT:STATES] = left[:, ROBOT:]
+    P[ROBOT:STATES, PREVIOUS:] = left[:, ROBOT:].T
+    P[:ROBOT, PREVIOUS:], P[PREVIOUS:, :ROBOT] = across, across.T
+    P[:ROBOT, :ROBOT] = np.ascontiguousarray(moved[:, :ROBOT]) @ A.T
+    P[:ROBOT, ROBOT:STATES], P[ROBOT:STATES, :ROBOT] = moved[:, ROBOT:], moved[:, ROBOT:].T
+    add_process_noise(P, dt, 1.0, parameters)
+    symmetrise(P)
+    m.q[:], m.v[:] = q, v
+
+
+@njit(cache=True)
+def coast(m: Memory, gap: float, parameters: Parameters) -> None:
+    """Go on for `gap` [s] without a reading at the velocities there are, in place."""
+    step = np.zeros(ROBOT)
+    step[:VELOCITY] = gap * m.v
+    q, v = integrate(m.q, m.v, step)
+    A = np.eye(ROBOT)
+    for i in range(VELOCITY):
+        A[i, VELOCITY + i] = gap
+    predict(m, q, v, A, gap, parameters)
+    add_process_noise(m.P, gap, COASTING**2 - 1.0, parameters)
+
+
+@njit(cache=True)
+def add_process_noise(P: Array, dt: float, factor: float, parameters: Parameters) -> None:
+    """Add `factor` times W of `dt` [s]: white accelerations, which move q by dt of what v gets."""
+    for start, size, noise in (
+        (VELOCITY, 3, parameters.acceleration_noise),
+        (ANGULAR, 3, parameters.angular_acceleration_noise),
+        (RATES, 12, parameters.joint_acceleration_noise),
+    ):
+        variance = factor * noise * noise * dt
+        for i in range(start, start + size):
+            P[i, i] += variance
+            P[i - VELOCITY, i] += dt * variance
+            P[i, i - VELOCITY] += dt * variance
+            P[i - VELOCITY, i - VELOCITY] += dt * dt * variance
+    for i in range(3):
+        P[GYRO_BIAS + i, GYRO_BIAS + i] += factor * parameters.gyro_bias_walk**2 * dt
+        P[ACCELEROMETER_BIAS + i, ACCELEROMETER_BIAS + i] += (
+            factor * parameters.accelerometer_bias_walk**2 * dt
+        )
+        P[MISALIGNMENT + i, MISALIGNMENT + i] += factor * parameters.misalignment_walk**2 * dt
+
+
+@njit(cache=True)
+def reset(m: Memory, v_plus: Array, Xi: Array, guard_shift: Array, parameters: Parameters) -> None:
+    """Let a foot's impact happen to the mean and, through Xi (36, 36), to the errors, in place.
+
+    Sigma+ = Xi Sigma- Xi^T + W_R (4.14). W_R says how little a rigid, plastic impact is like the
+    real one, `impact_noise` of the jump itself, and how uncertain the ground's height is: without
+    that Xi would take the foot to be on the guard exactly, and with it pose and tilt to be known
+    (thesis 7.2 names the term). guard_shift (36) is the state by the guard's value [1/m], v_plus
+    (18) the velocity after it. That of the tick before stays, so the accelerometer sees the jump.
+    """
+    P = m.P
+    robot = Xi @ np.ascontiguousarray(P[:ROBOT])
+    P[:ROBOT, :ROBOT] = np.ascontiguousarray(robot[:, :ROBOT]) @ Xi.T
+    P[:ROBOT, ROBOT:], P[ROBOT:, :ROBOT] = robot[:, ROBOT:], robot[:, ROBOT:].T
+    terrain = parameters.terrain_noise * guard_shift
+    P[:ROBOT, :ROBOT] += np.outer(terrain, terrain)
+    for i in range(len(v_plus)):
+        P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
+    symmetrise(P)
+    m.v[:] = v_plus
+
+
+@njit(cache=True)
+def symmetrise(P: Array) -> None:
+    """Make P (n, n) equal its transpose to the last bit, in place."""
+    for i in range(P.shape[0]):
+        for j in range(i):
+            P[i, j] = P[j, i] = 0.5 * (P[i, j] + P[j, i])
+
+
+@njit(cache=True)
+def start_covariance(P: Array, parameters: Parameters) -> None:
+    """Covariance (48, 48) of a filter that has just been placed from its sensors, in place.
+
+    The attitude was taken from the IMU: it errs by the misalignment, the other way round.
+    """
+    P[:] = 0.0
+    for start, size, deviation in (
+        (POSITION, 3, 0.01),
+        (ROTATION, 3, parameters.orientation_noise),
+        (JOINTS, 12, parameters.joint_position_noise),
+        (VELOCITY, 3, 0.1),
+        (ANGULAR, 3, 0.05),
+        (RATES, 12, 0.1),
+        (GYRO_BIAS, 3, parameters.gyro_bias),
+        (ACCELEROMETER_BIAS, 3, parameters.accelerometer_bias),
+        (MISALIGNMENT, 3, parameters.misalignment),
+        (PREVIOUS, 3, 0.1),
+    ):
+        for i in range(start, start + size):
+            P[i, i] = deviation * deviation
+    for i in range(3):
+        variance = P[MISALIGNMENT + i, MISALIGNMENT + i]
+        P[ROTATION + i, ROTATION + i] += variance
+        P[ROTATION + i, MISALIGNMENT + i] = P[MISALIGNMENT + i, ROTATION + i] = -variance

@@ -1,0 +1,143 @@
+"""One tick of the filter but for the dynamics: what is done before and after they are asked."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health import layout as reading
+from estimator.health.health import Health
+from estimator.leg_measurements import leg_measurements
+from estimator.salted.contact_modes import update_modes
+from estimator.salted.foot_rows import foot_rows
+from estimator.salted.jumps import followers, watch_for_jump
+from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
+from estimator.salted.memory import AGE, TRUST, Memory
+from estimator.salted.options import Parameters
+from estimator.salted.prediction import start_covariance
+from estimator.salted.sensor_rows import (
+    take_accelerometer,
+    take_encoders,
+    take_gyroscope,
+    take_orientation,
+)
+from estimator.salted.standing_rows import height_variances, take_standing_feet
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
+from robots.state import integrate
+
+Array = NDArray[np.float64]
+
+LARGEST_VARIANCE = 1e8
+
+
+@njit(cache=True)
+def start(m: Memory, row: Array, place: Array, parameters: Parameters) -> None:
+    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
+    m.q[:2] = place
+    m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
+    m.q[7:] = row[reading.POSITION : reading.VELOCITY]
+    R = rotation_from_quaternion(m.q[3:7])
+    m.q[2] = parameters.foot_radius - (foot_positions_in_base(m.q[7:]) @ R[2]).min()
+    m.v[:3] = 0.0
+    m.v[3:6] = row[reading.GYRO : reading.ACCELERATION]
+    m.v[6:] = row[reading.VELOCITY : reading.TORQUE]
+    m.bias[:], m.previous[:], m.jump[:] = 0.0, 0.0, 0.0
+    m.contact[:], m.contact[0] = 0.0, -1.0
+    m.contact[1] = 0.5
+    start_covariance(m.P, parameters)
+
+
+@njit(cache=True)
+def hold_torques(m: Memory, row: Array, health: Health) -> None:
+    """Keep the sound joint torques of a row; those that are not stay what they were."""
+    for i in range(12):
+        if health.joint_torque[i]:
+            m.torque[i] = row[reading.TORQUE + i]
+
+
+@njit(cache=True)
+def before_prediction(
+    m: Memory, row: Array, health: Health, dt: float, parameters: Parameters
+) -> tuple[bool, Array]:
+    """Take the torques in and watch for a jump: whether one is under way, and shares of trust (4).
+
+    A foot's share is what this reading leaves of its trust: nothing where an encoder of the leg is
+    at fault, less than one where the foot slips after a jump.
+    """
+    hold_torques(m, row, health)
+    share = _sound_legs(health)
+    age = np.minimum(1.0, np.maximum(0.0, m.contact[AGE]) / parameters.settling_time)
+    trust = m.contact[TRUST] * share * age
+    residuals = _by_own_sensors(m, row, parameters)
+    jumping = watch_for_jump(m, residuals, trust, dt, parameters)
+    if jumping:
+        share *= followers(residuals, trust, parameters)
+    return jumping, share
+
+
+@njit(cache=True)
+def modes_after_prediction(
+    m: Memory, row: Array, health: Health, dt: float, parameters: Parameters, load: Array
+) -> Array:
+    """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N]."""
+    feet = foot_rows(m.q, m.v, parameters.foot_radius)
+    clearance = feet.height - parameters.foot_radius
+    deviation = np.sqrt(height_variances(m.P, feet) + parameters.terrain_noise**2)
+    forces = row[reading.FORCE :]
+    return update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
+
+
+@njit(cache=True)
+def correct_all(
+    m: Memory, row: Array, health: Health, jumping: bool, share: Array, dt: float,
+    parameters: Parameters,
+) -> bool:  # fmt: skip
+    """Take in all that is sound of a row (50), at the predicted state; False when it diverged."""
+    d = np.zeros(m.P.shape[0])
+    if health.accelerometer:
+        take_accelerometer(m, d, row, dt, parameters)
+    if health.gyroscope:
+        take_gyroscope(m, d, row, parameters)
+    if health.orientation:
+        take_orientation(m, d, row, parameters)
+    take_encoders(m, d, row, health, parameters)
+    feet = foot_rows(m.q, m.v, parameters.foot_radius)
+    take_standing_feet(m, d, feet, m.contact[TRUST] * share, jumping, parameters)
+    if not np.isfinite(d).all():
+        return False
+    m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
+    m.bias[:] += d[GYRO_BIAS:STATES]
+    return healthy(m, parameters)
+
+
+@njit(cache=True)
+def healthy(m: Memory, parameters: Parameters) -> bool:
+    """Whether state and covariance are finite, positive and of a possible size."""
+    if not (np.isfinite(m.q).all() and np.isfinite(m.v).all() and np.isfinite(m.P).all()):
+        return False
+    for i in range(m.P.shape[0]):
+        if not 0.0 < m.P[i, i] < LARGEST_VARIANCE:
+            return False
+    return bool(np.abs(m.v[:3]).max() < parameters.largest_speed)
+
+
+@njit(cache=True)
+def _sound_legs(health: Health) -> Array:
+    """One for each leg (4) whose encoders are all sound, zero for the others."""
+    share = np.ones(4)
+    for j in range(12):
+        if not (health.joint_position[j] and health.joint_velocity[j]):
+            share[j // 3] = 0.0
+    return share
+
+
+@njit(cache=True)
+def _by_own_sensors(m: Memory, row: Array, parameters: Parameters) -> Array:
+    """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
+    R = rotation_from_quaternion(m.q[3:7])
+    omega = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
+    joints, rates = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
+    _, velocities, rolling = leg_measurements(R, omega, joints, rates, parameters.foot_radius)
+    return rolling - velocities - R @ m.v[:3]
