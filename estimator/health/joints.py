@@ -55,6 +55,8 @@ def _judge_motion(
     suspect = past.since[VELOCITY_SENSOR + i] < th.sound_time
     equal = past.run[channel] > 0.0
     calm = not suspect and past.startled[i] >= th.position_time
+    if past.startled[i] == 0.0 and abs(change) > th.position_start:
+        bad[VELOCITY_SENSOR + i] = True
     if _trusted(past, i, bad, th):
         past.carry[sums] = past.carry[sums] + move if equal else 0.0
     elif not equal:

@@ -68,6 +68,8 @@ class MonitorOptions:
     foot stopped at 2 m/s 10; seen 2.0."""
     velocity_start: float = 4.0
     """Change after which a disagreement is the velocity's own [rad/s]."""
+    position_start: float = 0.0018
+    """A disagreement large enough in the very step of such a change [rad]; seen 0.0013."""
 
     leg_force: float = 45.0
     """Foot sensor against the force that its leg's torques hold, filtered [N]; seen 22."""
