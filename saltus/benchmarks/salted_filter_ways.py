@@ -1,0 +1,90 @@
+"""Ways to filter trials of the constant flow: our batch, our filter, and hybrid-tools' SKF.
+
+Each takes measurements (B, K, 2) and gives the estimates after them (B, K, 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hybrid.examples.constant_flow import LEFT, constant_flow
+from hybrid.filters.compiled import estimate_trials, simulate_truths
+from hybrid.filters.interface import Belief
+from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+from hybrid.filters.salted import SaltedKalmanFilter
+from hybrid.systems import Array
+
+TIMESTEP, STEPS = 0.05, 100  # [s], 4.7.1
+NOISE = 1.0  # ||V||, 4.7.1
+START = Belief(0.0, LEFT, np.array([-2.5, 0.0]), 0.1 * np.eye(2), 0, "ok")  # 3.8.5, 4.7.1
+NOTHING = np.zeros(0)
+Way = Callable[[Array], Array]
+
+
+def model() -> FilterModel:
+    """The constant flow with both states measured, and no process noise.
+
+    With process noise hybrid-tools gives another covariance: it adds the noise of the whole
+    timestep to the part of it before an event, where (4.16) has that part's own.
+    """
+    system = constant_flow()
+    measured = Measurement(lambda t, x, u: x.copy(), NOISE * np.eye(2), lambda t, x, u: np.eye(2))
+    still = ProcessNoise(np.zeros((2, 2)))
+    return FilterModel(
+        system, dict.fromkeys(system.modes, still), dict.fromkeys(system.modes, measured)
+    )
+
+
+def measurements(count: int, seed: int) -> Array:
+    """What is measured in ``count`` trials (count, STEPS, 2)."""
+    start = np.random.default_rng(seed).standard_normal((count, 2))
+    states = START.mean + np.sqrt(0.1) * start
+    return simulate_truths(model(), LEFT, states, TIMESTEP, STEPS, seed).measurements
+
+
+def compiled_batch() -> Way:
+    """``estimate_trials`` on one thread."""
+    known = model()
+    return lambda ys: estimate_trials(known, START, ys, TIMESTEP).means[:, 1:]
+
+
+def interpreted() -> Way:
+    """``SaltedKalmanFilter``, trial by trial."""
+    known = model()
+
+    def trial(ys: Array) -> Array:
+        one = SaltedKalmanFilter(known, START.mode, START.mean, START.Sigma)
+        return np.array([one.step(NOTHING, y, TIMESTEP).mean for y in ys])
+
+    return lambda trials: np.array([trial(ys) for ys in trials])
+
+
+def hybrid_tools() -> Way | None:
+    """The package's ``SKF``, trial by trial; None where it is missing.
+
+    It does not change its mode when a measurement moves the mean across the guard, line 19 of
+    Algorithm 1, so that is done for it.
+    """
+    try:
+        from hybrid_tools import SKF, HybridDynamicalSystem, ModeNoise
+        from hybrid_tools.basic_hybrid_systems import simple_system
+    except ImportError:
+        return None
+    peer = simple_system()
+    noises = dict.fromkeys("IJ", ModeNoise(np.zeros((2, 2)), NOISE * np.eye(2)))
+    system = HybridDynamicalSystem(peer.dynamics, peer.resets, peer.guards, noises)
+    u = np.zeros(2)
+
+    def trial(ys: Array) -> Array:
+        one = SKF(START.mean.copy(), "I", START.Sigma.copy(), TIMESTEP, NOTHING, system)
+        found = np.empty_like(ys)
+        for k, y in enumerate(ys):
+            one.predict(k * TIMESTEP, u)
+            found[k] = one.update((k + 1) * TIMESTEP, u, y)[0]
+            if found[k, 0] >= 0.0:
+                one._current_mode = "J"
+        return found
+
+    return lambda trials: np.array([trial(ys) for ys in trials])
