@@ -55,7 +55,8 @@ def _judge_drift(
         past.stuck[:4] = 1.0
     past.drift[:JOINT] *= max(0.0, 1.0 - dt / th.attitude_time)
     size = np.sqrt((change * change).sum())
-    if size < th.attitude_jump:  # false for NaN; a jump is the attitude's
+    fair = size < th.attitude_jump  # false for NaN; a jump is the attitude's
+    if fair and past.since[ATTITUDE_SENSOR] > 0.0:  # a step back from a fault tells nothing
         past.drift[:JOINT] += change
     limit = LARGEST_SUM * th.attitude_drift
     for axis in range(3):

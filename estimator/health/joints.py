@@ -65,7 +65,8 @@ def _judge_motion(
     if equal and calm and moved and past.run[channel] >= th.freeze_time:
         past.stuck[channel] = 1.0
     past.drift[sums] *= max(0.0, 1.0 - dt / th.position_time)
-    if np.isfinite(change) and (abs(change) < th.position_jump or not calm):
+    fair = abs(change) < th.position_jump or (np.isfinite(change) and not calm)
+    if fair and past.since[POSITION_SENSOR + i] > 0.0:  # a step back from a fault tells nothing
         limit = LARGEST_SUM * th.position_drift
         past.drift[sums] = min(limit, max(-limit, past.drift[sums] + change))
     if abs(past.drift[sums]) > th.position_drift and past.stuck[channel] == 0.0:

@@ -95,9 +95,9 @@ class MonitorOptions:
     """A sensor is trusted again when nothing was wrong with it for so long [s]."""
     readmit_time: float = 0.5
     """A sensor that jumped and is sound but for that is believed after so long [s]."""
-    attitude_spread: float = 0.1
+    attitude_spread: float = 0.03
     """Growth of the tolerance while an attitude is carried on by the gyroscope [rad/s]."""
-    position_spread: float = 0.3
+    position_spread: float = 0.1
     """Growth of the tolerance while a joint is carried on by its velocity [rad/s]."""
     largest_gap: float = 0.02
     """Readings further apart are not compared [s]."""

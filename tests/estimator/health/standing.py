@@ -1,0 +1,38 @@
+"""Readings of a robot at rest whose sensors agree exactly, without noise."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
+from estimator.health.monitor import SensorMonitor
+from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
+from robots.a1.kinematics import foot_jacobians_in_base
+
+Array = NDArray[np.float64]
+TICK = 1e-3
+
+
+def standing_row() -> Array:
+    """Four feet share the weight; the torques hold it: tau = -J' f."""
+    row = np.zeros(ROW)
+    row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, STAND_JOINTS
+    force = np.array([0.0, 0.0, TOTAL_MASS * GRAVITY / 4.0])
+    for leg, jacobian in enumerate(foot_jacobians_in_base(np.array(STAND_JOINTS))):
+        row[TORQUE + 3 * leg : TORQUE + 3 * leg + 3] = -jacobian.T @ force
+    row[FORCE:] = force[2]
+    return row
+
+
+class Clock:
+    """Shows rows to a monitor, one a tick."""
+
+    def __init__(self, monitor: SensorMonitor) -> None:
+        self.monitor, self.time = monitor, 0.0
+        monitor.reset()
+
+    def show(self, row: Array, ticks: int = 1):
+        """The verdict on the last of `ticks` equal readings."""
+        for _ in range(ticks):
+            verdict = self.monitor.judge(row, self.time)
+            self.time += TICK
+        return verdict
