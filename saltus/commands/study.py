@@ -46,6 +46,9 @@ STUDIES = {
         "saltus.studies.event_accuracy",
         "event times and orders of convergence against closed forms",
     ),
+    "skf-particles": Study(
+        "saltus.studies.skf_particles", "salted filter and its bank beside particles, and the time"
+    ),
     "skf-constant-flow": Study(
         "saltus.studies.skf_constant_flow", "constant flow: Kalman filters with Xi or D_x R"
     ),
