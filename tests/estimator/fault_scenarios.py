@@ -30,7 +30,7 @@ class Stream(NamedTuple):
     def reading(self, k: int) -> SensorReading:
         row = self.rows[k].copy()
         return SensorReading(
-            tick=int(round(1e3 * self.time[k])),
+            tick=k,
             time=float(self.time[k]),
             quaternion_imu_in_world=row[:4],
             angular_velocity_imu=row[4:7],
