@@ -18,13 +18,16 @@ def factor(matrix: Array) -> bool:
 
     numpy's own raises, and a filter in a control loop must not.
     """
-    for j in range(matrix.shape[0]):
-        for k in range(j):
-            for i in range(j, matrix.shape[0]):
-                matrix[i, j] -= matrix[i, k] * matrix[j, k]
-        if not 0.0 < matrix[j, j] < np.inf:
+    for i in range(matrix.shape[0]):
+        for j in range(i + 1):
+            rest = matrix[i, j]
+            for k in range(j):
+                rest -= matrix[i, k] * matrix[j, k]
+            if j < i:
+                matrix[i, j] = rest / matrix[j, j]
+        if not 0.0 < rest < np.inf:
             return False
-        matrix[j:, j] /= np.sqrt(matrix[j, j])
+        matrix[i, i] = np.sqrt(rest)
     return True
 
 
@@ -34,12 +37,18 @@ def solve(lower: Array, right: Array) -> None:
     m = lower.shape[0]
     for i in range(m):
         for k in range(i):
-            right[i] -= lower[i, k] * right[k]
+            _subtract(right, i, lower[i, k], k)
         right[i] /= lower[i, i]
     for i in range(m - 1, -1, -1):
         for k in range(i + 1, m):
-            right[i] -= lower[k, i] * right[k]
+            _subtract(right, i, lower[k, i], k)
         right[i] /= lower[i, i]
+
+
+@njit(cache=True)
+def _subtract(rows: Array, i: int, factor: float, k: int) -> None:
+    for column in range(rows.shape[1]):
+        rows[i, column] -= factor * rows[k, column]
 
 
 @njit(cache=True)

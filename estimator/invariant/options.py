@@ -10,6 +10,10 @@ from estimator.options import LegOdometryOptions
 from estimator.options import parameters as leg_parameters
 
 
+def _legs() -> LegOdometryOptions:
+    return LegOdometryOptions(touchdown_ramp=0.05, foot_velocity_noise=0.03, huber=1.0)
+
+
 @dataclass(frozen=True)
 class InvariantOptions:
     """Noises and switches of `InvariantFilter`; every number is positive.
@@ -22,7 +26,7 @@ class InvariantOptions:
     """[rad per sqrt(s)]: 0.005 rad/s at 1 kHz, as `sim_bridge.sensors` assumes of the A1."""
     accelerometer_noise: float = 1.6e-3
     """[m/s per sqrt(s)]: 0.05 m/s2 at 1 kHz, likewise."""
-    acceleration_relative_noise: float = 0.0005
+    acceleration_relative_noise: float = 0.0002
     """More of it per m/s2 of measured acceleration, which impacts distort [sqrt(s)]."""
     gyroscope_bias: float = 0.002
     """The gyroscope's bias at the start [rad/s]."""
@@ -30,9 +34,9 @@ class InvariantOptions:
     """The accelerometer's bias at the start [m/s2]."""
     gyroscope_walk: float = 1e-5
     """Random walk of the gyroscope's bias [rad/s per sqrt(s)]."""
-    accelerometer_walk: float = 1e-4
+    accelerometer_walk: float = 1e-3
     """Random walk of the accelerometer's bias [m/s2 per sqrt(s)]."""
-    contact_noise: float = 0.003
+    contact_noise: float = 0.001
     """Random walk of a standing contact [m per sqrt(s)]."""
     light_contact_noise: float = 1.0
     """The same of a contact that is hardly trusted, or slips [m per sqrt(s)]."""
@@ -56,7 +60,7 @@ class InvariantOptions:
     """Whether the joints' velocities measure the base's; the paper does not."""
     joint_velocity_noise: float = 0.03
     """A joint's velocity [rad/s]."""
-    foot_velocity_noise: float = 0.03
+    foot_velocity_noise: float = 0.08
     """Velocity of a standing foot beyond that [m/s]: it slips and settles."""
     use_rolling: bool = True
     """Whether contacts move as the foot's sphere rolls; the paper's stand."""
@@ -64,8 +68,10 @@ class InvariantOptions:
     """Whether a foot that contradicts the filter alone counts less; the paper's do not."""
     use_jump: bool = True
     """Whether the stance feet together open the filter for a push; the paper has no such thing."""
-    legs: LegOdometryOptions = field(default_factory=LegOdometryOptions)
-    """Contact from foot force, thresholds of slip and push, radius, gravity, gaps: as its rival."""
+    legs: LegOdometryOptions = field(default_factory=_legs)
+    """Contact from foot force, thresholds of slip and push, radius, gravity, gaps, as of the leg
+    odometry. It trusts the accelerometer enough to wait longer for a new contact, and to see a
+    smaller slip (`touchdown_ramp`, `foot_velocity_noise`, `huber`); the rest is its rival's."""
 
     def __post_init__(self) -> None:
         """Refuse what is not a positive number."""

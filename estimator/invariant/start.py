@@ -88,6 +88,6 @@ def start_covariance(
     covariance[orientation, tilt] = -bias * rotation.T
     lever = skew(position)
     covariance[place] = lever @ covariance[tilt]
-    covariance[:, place] = covariance[:, tilt] @ lever.T
+    covariance[:, place] = np.ascontiguousarray(covariance[:, tilt]) @ lever.T
     for i in range(3):
         covariance[POSITION + i, POSITION + i] += POSITION_VARIANCE
