@@ -20,10 +20,12 @@ from hybrid.filters.compiled.tables import FilterTables
 @njit(cache=True, error_model="numpy")
 def predict(f: FilterTables, mode, t, x, Sigma, u, end, salted, limits: Limits):
     """Lines 2-12: (4.8) along the flow, (4.14) at transitions. (mode, x, Sigma, status)."""
-    waited = np.any(being_left(f.system, mode, t, x, u, limits))
+    s, seen = f.system, np.zeros(len(f.system.dims), dtype=np.bool_)
+    waiting = being_left(s, mode, -1, t, x, u, limits)
+    waited = np.any(waiting)
     for _ in range(limits.max_events + 1):
         start, before = t, x
-        x, t, e, status = to_event(f.system, mode, t, x, u, end, limits)
+        x, t, e, status = to_event(s, mode, t, x, u, end, waiting, limits)
         if t > start:
             A, _ = jacobians(f.derivatives, mode, start, before, u, t - start, limits)
             Sigma = sandwich(A, Sigma)
@@ -35,7 +37,8 @@ def predict(f: FilterTables, mode, t, x, Sigma, u, end, salted, limits: Limits):
             if waited:
                 return (*through_guards(f, mode, t, x, Sigma, u, salted, limits), OK)
             return mode, x, Sigma, OK
-        mode, x, D, noise, _, _ = jump(f, e, t, x, u, salted, True, limits)
+        mode, x, D, noise, came_from, _ = jump(f, e, t, x, u, salted, True, seen, limits)
+        waiting |= being_left(s, mode, came_from, t, x, u, limits)
         Sigma = sandwich(D, Sigma)
         add(Sigma, noise, 1.0)
     return mode, x, Sigma, ZENO
@@ -63,14 +66,13 @@ def correct(f: FilterTables, mode, t, x, Sigma, u, y):
 @njit(cache=True, error_model="numpy")
 def through_guards(f: FilterTables, mode, t, x, Sigma, u, salted, limits: Limits):
     """Lines 16-20, (4.17) and (4.18), until no guard set holds the mean, or a mode comes back."""
-    s = f.system
-    seen, nowhere = np.zeros(len(s.dims), dtype=np.bool_), np.zeros(len(s.source), dtype=np.bool_)
-    while not seen[mode]:
-        seen[mode] = True
-        e = entered(s, mode, t, x, u, nowhere, limits)
+    seen, again = np.zeros(len(f.system.dims), dtype=np.bool_), False
+    seen[mode] = True
+    while not again:
+        e = entered(f.system, mode, t, x, u, limits)
         if e < 0:
             break
-        mode, x, D, noise, _, _ = jump(f, e, t, x, u, salted, False, limits)
+        mode, x, D, noise, _, again = jump(f, e, t, x, u, salted, False, seen, limits)
         Sigma = sandwich(D, Sigma)
         add(Sigma, noise, 1.0)
     return mode, x, Sigma

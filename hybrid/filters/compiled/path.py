@@ -1,4 +1,4 @@
-"""Kernels of the guard sets (4.2): the states of g <= 0 whose flow goes on into the guard.
+"""Kernels of the guard sets (4.2): ``hybrid.filters.guard_sets`` compiled.
 
 A measurement, or a reset, may leave a state behind a guard on its way out. Such a guard waits:
 it counts again once it has been positive.
@@ -16,33 +16,58 @@ from hybrid.compiled.system import CompiledSystem
 
 
 @njit(cache=True, error_model="numpy")
-def entered(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
+def falling(s: CompiledSystem, mode, e, t, x, u, limits: Limits):
+    """Whether the flow goes on into a guard, transversally (4.1)."""
+    return guard_rate(s, mode, e, t, x, u) < -limits.minimum_rate
+
+
+@njit(cache=True, error_model="numpy")
+def entered(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and not waiting[e] and s.guards[e](t, x, u) <= 0.0:
-            if guard_rate(s, mode, e, t, x, u) < -limits.minimum_rate:
+        if s.source[e] == mode and s.guards[e](t, x, u) <= 0.0:
+            if falling(s, mode, e, t, x, u, limits):
                 return e
     return -1
 
 
 @njit(cache=True, error_model="numpy")
-def being_left(s: CompiledSystem, mode, t, x, u, limits: Limits):
-    """Which guards (transitions,) the state is deep inside, and does not go further into."""
+def being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limits):
+    """Which guards (transitions,) the state is deep inside, and does not go further into.
+
+    With ``came_from``, the mode that a reset has just left, only the guards that lead back there:
+    behind another one it was put by that reset. It is -1 where no reset led to the state.
+    """
     waiting = np.zeros(len(s.source), dtype=np.bool_)
     for e in range(len(s.source)):
-        if s.source[e] == mode and s.guards[e](t, x, u) < -limits.guard:
-            waiting[e] = not guard_rate(s, mode, e, t, x, u) < -limits.minimum_rate
+        if s.source[e] == mode and (came_from < 0 or s.target[e] == came_from != mode):
+            if s.guards[e](t, x, u) < -limits.guard:
+                waiting[e] = not falling(s, mode, e, t, x, u, limits)
     return waiting
 
 
 @njit(cache=True, error_model="numpy")
-def to_event(s: CompiledSystem, mode, t, x, u, end, limits: Limits):
-    """Flow until ``end`` [s] or into a guard set: (state, time, transition or -1, status)."""
-    waiting, h = being_left(s, mode, t, x, u, limits), end - t
+def fired(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
+    """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
+    for e in range(len(s.source)):
+        if s.source[e] == mode and not waiting[e]:
+            value = s.guards[e](t, x, u)
+            if value < -limits.guard or (value <= 0.0 and falling(s, mode, e, t, x, u, limits)):
+                return e
+    return -1
+
+
+@njit(cache=True, error_model="numpy")
+def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
+    """Flow until ``end`` [s] or to a transition: (state, time, transition or -1, status).
+
+    Guards of ``waiting`` (transitions,) that have become positive are struck off it.
+    """
+    h = end - t
     for _ in range(limits.max_steps):
         if t >= end:
             return x, t, -1, OK
-        edge = entered(s, mode, t, x, u, waiting, limits)
+        edge = fired(s, mode, t, x, u, waiting, limits)
         if edge >= 0:
             return x, t, edge, OK
         x, t, h, edge, status = flow_to_event(s, mode, t, x, u, end, h, limits)

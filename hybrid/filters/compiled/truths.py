@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.limits import OK, STATUSES, ZENO, Limits
 from hybrid.compiled.system import CompiledSystem
-from hybrid.filters.compiled.path import to_event
+from hybrid.filters.compiled.path import being_left, to_event
 from hybrid.filters.compiled.tables import FilterTables, filter_tables
 from hybrid.filters.compiled.threads import by_trial
 from hybrid.filters.model import FilterModel
@@ -128,17 +128,19 @@ def disturbed_step(
 ):
     """One timestep with an omega for each piece of flow: (mode, x, status)."""
     kick = np.zeros(len(s.disturbance))
+    waiting = being_left(s, mode, -1, t, x, u, limits)
     for count in range(limits.max_events + 1):
         piece, left = min(count, len(process) - 1), end - t
         if left > 0.0:
             noise(s.disturbance, roots.Q[mode], process[piece], left ** (0.5 * power[mode] - 1.0))
-        x, t, e, status = to_event(s, mode, t, x, u, end, limits)
+        x, t, e, status = to_event(s, mode, t, x, u, end, waiting, limits)
         if status != OK or e < 0:
             return mode, x, status
-        x, mode = s.resets[e](t, x.copy(), u), s.target[e]
+        x, came_from, mode = s.resets[e](t, x.copy(), u), mode, s.target[e]
         noise(kick, roots.W_R[e], reset[piece], 1.0)
         for i in range(len(x)):
             x[i] += kick[i]
+        waiting |= being_left(s, mode, came_from, t, x, u, limits)
     return mode, x, ZENO
 
 
