@@ -53,7 +53,7 @@ def junk(draw: st.DrawFn) -> list[tuple[float, np.ndarray]]:
 
 @pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
 @given(story=junk(), lead=st.sampled_from([0, 1, 30]))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_junk(name: str, story: list[tuple[float, np.ndarray]], lead: int) -> None:
     estimator, time = fresh(name), 0.0
     estimator.reset()
