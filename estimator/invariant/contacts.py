@@ -30,7 +30,7 @@ def add_contact(
         covariance[rows + i] = covariance[POSITION + i]
     for i in range(3):
         covariance[:, rows + i] = covariance[:, POSITION + i]
-    covariance[rows : rows + 3, rows : rows + 3] += noise
+    covariance[rows : rows + 3, rows : rows + 3] += 0.5 * (noise + noise.T)
 
 
 @njit(cache=True)

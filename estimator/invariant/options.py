@@ -73,6 +73,18 @@ class InvariantOptions:
     odometry. It trusts the accelerometer enough to wait longer for a new contact, and to see a
     smaller slip (`touchdown_ramp`, `foot_velocity_noise`, `huber`); the rest is its rival's."""
 
+    @classmethod
+    def published(cls) -> InvariantOptions:
+        """The filter as the paper has it: inertial unit, kinematics and contacts, nothing else."""
+        return cls(
+            use_orientation=False,
+            use_height=False,
+            use_foot_velocity=False,
+            use_rolling=False,
+            use_huber=False,
+            use_jump=False,
+        )
+
     def __post_init__(self) -> None:
         """Refuse what is not a positive number."""
         for item in fields(self):

@@ -91,3 +91,4 @@ def start_covariance(
     covariance[:, place] = np.ascontiguousarray(covariance[:, tilt]) @ lever.T
     for i in range(3):
         covariance[POSITION + i, POSITION + i] += POSITION_VARIANCE
+    covariance[:] = 0.5 * (covariance + covariance.T)
