@@ -11,6 +11,7 @@ from controller.planner_node import Planner
 from controller.references import ReferenceTrajectory, make_reference
 from controller.tracker import Tracker
 from estimator.interface import Estimator
+from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
@@ -20,7 +21,10 @@ from sim_bridge.rollout_threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
 
 # name in a launch file -> class, which takes the section of that name
-FILTERS: dict[str, Callable[[Any], Estimator]] = {"leg_odometry": LegOdometryFilter}
+FILTERS: dict[str, Callable[[Any], Estimator]] = {
+    "leg_odometry": LegOdometryFilter,
+    "invariant": InvariantFilter,
+}
 
 
 def plan_every_ticks(config: LaunchConfig) -> int:

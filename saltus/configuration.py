@@ -12,6 +12,7 @@ from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
 from controller.tracker_options import TrackerOptions
+from estimator.invariant.options import InvariantOptions
 from estimator.options import LegOdometryOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
@@ -23,7 +24,7 @@ from sim_bridge.suites import SuiteError, parse_events
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
-ESTIMATORS = ("leg_odometry",)
+ESTIMATORS = ("leg_odometry", "invariant")
 TICK_S = 0.001  # length of a tick of the stack [s]
 
 
@@ -89,6 +90,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
     estimator: str = "leg_odometry"
     leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
+    invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
     realtime: RealtimeOptions = RealtimeOptions()
     bus: BusOptions = BusOptions()

@@ -43,8 +43,8 @@ class Consistency(NamedTuple):
 
 def normalised(errors: Array, covariances: Array) -> Array:
     """e^T P^-1 e (n,) of errors (n, 3) with covariances (n, 3, 3); inf where P is no covariance."""
-    finite = np.isfinite(covariances).all(axis=(1, 2))
-    smallest = np.linalg.eigvalsh(np.where(finite[:, None, None], covariances, 0.0))[:, 0]
+    finite = np.isfinite(covariances).all(axis=(1, 2), keepdims=True)
+    smallest = np.linalg.eigvalsh(np.where(finite, covariances, 0.0))[:, 0]
     sound = smallest > 0.0
     found = np.full(len(errors), np.inf)
     e = errors[sound]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 from saltus.benchmarks.estimator_measure import Measured
 from saltus.figures import figure
@@ -38,11 +39,15 @@ def _bars(measured: Sequence[Measured]) -> Figure:
     width = 0.8 / len(filters)
     for axis, (key, title) in zip(axes, _BARS.items(), strict=True):
         for i, name in enumerate(filters):
-            heights = [one.row[key] or np.nan for one in measured if one.filter == name]
+            heights = [1e3 * (one.row[key] or np.nan) for one in measured if one.filter == name]
             left = np.arange(len(streams)) + (i - 0.5 * (len(filters) - 1)) * width
             axis.bar(left, heights, width, color=COLOURS[name], label=NAMES[name])
         axis.set_yscale("log")
-        axis.set_ylabel("velocity error, RMS [m/s]")
+        axis.set_ylim(bottom=1.0)
+        axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_locator(NullLocator())
+        axis.set_ylabel("velocity error, RMS [mm/s]")
         axis.set_title(title, loc="left")
     axes[-1].set_xticks(range(len(streams)), [name.replace("_", " ") for name in streams])
     axes[0].legend(**_LEGEND)

@@ -58,12 +58,13 @@ def record_missing(wanted: Sequence[Stream]) -> None:
     Raises:
         BadRequest: the cache cannot be written.
     """
-    runs = [each for stream in wanted for each in zip(stream.runs, stream.paths, strict=True)]
-    missing = [(run, path) for run, path in runs if not path.is_file()]
+    every = [each for stream in wanted for each in zip(stream.runs, stream.paths, strict=True)]
+    missing = [(run, path) for run, path in every if not path.is_file()]
     if not missing:
         return
     seconds = sum(run.duration for run, _ in missing)
-    say(f"recording {len(missing)} runs of the walking A1, {seconds:g} s in all (minutes, once)")
+    runs = f"{len(missing)} run{'s' if len(missing) > 1 else ''}"
+    say(f"recording {runs} of the walking A1, {seconds:g} s in all (minutes, once)")
     warmup.ensure_compiled(missing[0][0])
     with backend_ready("loky", None, default_jobs("loky")), RunProgress(seconds, "s") as progress:
         done = 0.0

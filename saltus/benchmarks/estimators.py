@@ -7,7 +7,6 @@ found for errors that follow each other is told in `estimator_consistency`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import msgspec
@@ -21,16 +20,11 @@ from saltus.benchmarks.estimator_figures import draw
 from saltus.benchmarks.estimator_measure import Measured, measure
 from saltus.benchmarks.estimator_recording import Recording, read_recording
 from saltus.benchmarks.estimator_streams import Stream, record_missing, streams
+from saltus.benchmarks.estimator_table import legend, table
 from saltus.benchmarks.result import BenchResult
 from saltus.configuration import ESTIMATORS, TICK_S, LaunchConfig
 from saltus.progress import RunProgress
 from sim_bridge.perturbations import BaseVelocity
-
-SHOWN = (
-    "stream", "filter", "velocity_rmse_m_s", "velocity_rmse_after_touchdown_m_s", "tilt_rmse_rad",
-    "height_rmse_m", "drift_percent", "update_us_p50", "update_us_p99", "nees_mean",
-    "nees_inside_percent", "consistent", "resets",
-)  # fmt: skip
 
 
 def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = ESTIMATORS) -> BenchResult:
@@ -53,8 +47,9 @@ def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = ESTIMATORS) -> B
                 progress.show(len(measured), f"{stream.name}, {name}")
                 measured.append(measure(stream.name, name, make_filter(name), recordings))
     rows = [one.row for one in measured]
-    note = "\n".join([*criteria(rows), *facts, f"on one of {os.cpu_count()} cores"])
-    return BenchResult(rows, error_ratio(rows), note, draw(measured, _pushed_at(chosen)), SHOWN)
+    note = "\n".join([*criteria(rows), *facts, *legend()])
+    figures = draw(measured, _pushed_at(chosen))
+    return BenchResult(rows, error_ratio(rows), note, figures, table(rows))
 
 
 def make_filter(name: str) -> Estimator:

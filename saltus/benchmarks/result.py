@@ -15,11 +15,11 @@ class BenchResult(NamedTuple):
         ratio: ours over the peer's (or over the bound's); None where there is no peer.
         note: for people, such as how to install a missing peer.
         figures: pictures by their file name without ending.
-        shown: keys in the table for a person; all where empty.
+        table: the rows as a person reads them; as they are where empty.
     """
 
     rows: list[dict[str, Any]]
     ratio: float | None
     note: str = ""
     figures: Mapping[str, "Figure"] = {}
-    shown: Sequence[str] = ()
+    table: Sequence[dict[str, Any]] = ()

@@ -40,8 +40,7 @@ def bench(
     if json:
         print_json({"bench": name, "rows": result.rows, "ratio": result.ratio})
     else:
-        shown = result.shown or list(result.rows[0])
-        print_table(f"bench {name}", [{key: row[key] for key in shown} for row in result.rows])
+        print_table(f"bench {name}", list(result.table or result.rows))
         if result.ratio is not None:
             print(f"ratio {result.ratio:.3f}")
     return 0
