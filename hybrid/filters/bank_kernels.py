@@ -108,7 +108,8 @@ def through(f: FilterTables, quiet: FilterTables, e, mode, end, x, Sigma, u, h, 
     if t < end:
         A, _ = jacobians(f.derivatives, mode, end, x, u, t - end, limits)
         Sigma = sandwich(A, Sigma)
-    target, at, D, noise, _, _ = jump(f, e, t, at, u, True, True, limits)
+    seen = np.zeros(len(f.system.dims), dtype=np.bool_)
+    target, at, D, noise, _, _ = jump(f, e, t, at, u, True, True, seen, limits)
     Sigma = sandwich(D, Sigma)
     add(Sigma, noise, 1.0)
     target, at, Sigma, status = predict(quiet, target, t, at, Sigma, u, end, True, limits)
@@ -162,8 +163,7 @@ def log_likelihood(f: FilterTables, mode, t, x, Sigma, u, y):
 @njit(cache=True, error_model="numpy")
 def settle(f: FilterTables, mode, t, x, Sigma, u, certain, limits: Limits):
     """Transitions after a correction; none while a guard splits the Gaussian."""
-    nowhere = np.zeros(len(f.system.source), dtype=np.bool_)
-    if entered(f.system, mode, t, x, u, nowhere, limits) < 0:
+    if entered(f.system, mode, t, x, u, limits) < 0:
         return mode, x, Sigma
     for e in range(len(f.system.source)):
         if f.system.source[e] == mode and cut(f, e, mode, t, x, Sigma, u, certain, limits)[0]:

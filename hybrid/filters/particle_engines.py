@@ -117,8 +117,8 @@ class _Interpreted:
         n, number = len(self._z), self._numbers[mode]
         w = np.concatenate((u, np.zeros(n)))
         disturb(self._noises, mode, duration, key_under(key, 0), w[-n:], self._z)
+        leaving = being_left(system, number, t, x, w, options)
         while True:
-            leaving = being_left(system, number, t, x, w, options)
             path = follow(system, number, t, x, w, end, options, leaving)
             if not path.events:
                 status = "ok" if path.ok else "not_finite"  # or some other failure
@@ -132,3 +132,8 @@ class _Interpreted:
             x += jump[: len(x)]
             anew = (end - t, key_under(key, 2 * events + 1), w[-n:], self._z)
             disturb(self._noises, self._numbers.index(number), *anew)
+            leaving = tuple(
+                back
+                for back in being_left(system, number, t, x, w, options)
+                if back.target == event.transition.source != number
+            )

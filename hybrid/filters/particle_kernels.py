@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hybrid.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION, ZENO, Limits
 from hybrid.compiled.runge_kutta import finite, put
 from hybrid.compiled.system import CompiledSystem
-from hybrid.filters.compiled.path import to_event
+from hybrid.filters.compiled.path import being_left, to_event
 from hybrid.filters.draws import normals, stirred, uniform
 from hybrid.filters.noises import Likelihoods, Noises
 
@@ -72,15 +72,16 @@ def move(s: CompiledSystem, noises: Noises, mode, t, x, u, duration, limits: Lim
     """
     end, events, z = t + duration, 0, np.empty(noises.process.shape[1])
     disturb(noises, mode, duration, stirred(key, 0), s.disturbance, z)
+    waiting = being_left(s, mode, -1, t, x, u, limits)
     while True:
-        x, t, edge, status = to_event(s, mode, t, x, u, end, limits)
+        x, t, edge, status = to_event(s, mode, t, x, u, end, waiting, limits)
         if status != OK or edge < 0:
             return mode, x, events, status
         if events == limits.max_events:
             return mode, x, events, ZENO
         events += 1
         after = s.resets[edge](t, x.copy(), u)
-        mode = s.target[edge]
+        came_from, mode = mode, s.target[edge]
         if len(after) != s.dims[mode]:
             return mode, x, events, WRONG_DIMENSION
         jump = scattered(stirred(key, 2 * events), noises.reset[edge], z)
@@ -89,6 +90,7 @@ def move(s: CompiledSystem, noises: Noises, mode, t, x, u, duration, limits: Lim
         if not finite(after):
             return mode, x, events, NOT_FINITE
         x = after
+        waiting |= being_left(s, mode, came_from, t, x, u, limits)
         disturb(noises, mode, end - t, stirred(key, 2 * events + 1), s.disturbance, z)
 
 
