@@ -24,6 +24,7 @@ from estimator.salted.layout import ROBOT, STATES, VELOCITY
 from estimator.salted.memory import AGE, PROBABILITY, Memory, new_memory
 from estimator.salted.options import SaltedOptions, parameters
 from estimator.salted.prediction import coast, predict, reset
+from estimator.salted.timing import timed_reset
 from estimator.salted.update import (
     before_prediction,
     correct_all,
@@ -160,15 +161,19 @@ class SaltedEstimator:
             dt = TICK
         jumping, share = before_prediction(m, row, health, dt, p)
         standing = (m.contact[AGE] >= 0.0).astype(np.float64)
-        q, v, load = self._dynamics.predict(m.q, m.v, m.torque, standing, dt, self._A, self._B)
+        q, v, forces = self._dynamics.predict(m.q, m.v, m.torque, standing, dt, self._A, self._B)
         predict(m, q, v, self._A, dt, p)
-        change = modes_after_prediction(m, row, health, dt, p, load[:, 2].copy())
+        load = forces[:, 2].copy()
+        change = modes_after_prediction(m, row, health, dt, p, load)
         if change.any():
-            self._change_modes(change)
-        return correct_all(m, row, health, jumping, share, dt, p)
+            self._change_modes(change, health.foot_force)
+        return correct_all(m, row, health, jumping, share, load, dt, p)
 
-    def _change_modes(self, change: Array) -> None:
-        """Let feet lift off, then touch down one after the other, in the order of their index."""
+    def _change_modes(self, change: Array, sensed: NDArray[np.bool_]) -> None:
+        """Let feet lift off, then touch down one after the other, in the order of their index.
+
+        change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
+        """
         m = self._memory
         for foot in np.flatnonzero(change < 0.0):
             lift_off(m, foot)
@@ -176,7 +181,9 @@ class SaltedEstimator:
             standing = (m.contact[AGE] >= 0.0).astype(np.float64)
             hit = touchdown(self._dynamics, m.q, m.v, m.torque, standing, int(foot))
             if hit.status == "ok":
-                reset(m, hit.v_plus, hit.saltation, hit.guard_shift, self._parameters)
+                delay = self.options.touchdown_delay if sensed[foot] else np.inf
+                timed = timed_reset(hit, self.options.terrain_noise, delay)
+                reset(m, hit.v_plus, timed.jacobian, timed.noise, self._parameters)
             set_down(m, foot)
 
     def _warm_up(self) -> None:
@@ -187,7 +194,7 @@ class SaltedEstimator:
         self.reset()
         for time in (0.0, TICK, 0.5 * self.options.largest_gap):
             self._take(row, self._monitor.judge(row, time), time)
-        self._change_modes(np.array([1.0, -1.0, 1.0, 1.0]))
+        self._change_modes(np.array([1.0, -1.0, 1.0, 1.0]), np.ones(4, dtype=bool))
 
 
 def _says_pose(health: Health) -> bool:

@@ -4,8 +4,8 @@ The foot is a sphere of radius rho that rolls: its contact point moves at
 
     R u,  u = v + w x r + J dq - w_calf x (rho n),  w_calf = w + G dq,  n = R^T e_z
 
-with r(q) the centre of the foot in the base and J = dr/dq. A foot that stands has R u = 0 and its
-centre at the height rho.
+with r(q) the centre of the foot in the base and J = dr/dq. A foot that stands has R u = 0, and its
+centre about rho above the ground.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class FootRows(NamedTuple):
 
 
 @njit(cache=True)
-def foot_rows(q: Array, v: Array, radius: float) -> FootRows:
-    """Rows of the feet at a state q (19), v (18); radius [m] of the spheres."""
+def foot_rows(q: Array, v: Array, radius: Array) -> FootRows:
+    """Rows of the feet at a state q (19), v (18); radii (4) on which they roll [m]."""
     R = rotation_from_quaternion(q[3:7])
     joints, rates, w = q[7:], v[6:], v[3:6].copy()
     centres, J = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
@@ -50,9 +50,10 @@ def foot_rows(q: Array, v: Array, radius: float) -> FootRows:
     J_rate = (ahead - foot_jacobians_in_base(joints - STEP * rates)) / (2.0 * STEP)
     velocity, by_state = np.empty((4, 3)), np.empty((4, 3, 15))
     height, height_by_state = np.empty(4), np.empty((4, 9))
-    down, S_w = radius * R[2].copy(), skew(w)
-    S_down = skew(down)
+    S_w = skew(w)
     for i in range(4):
+        down = radius[i] * R[2]
+        S_down = skew(down)
         leg = slice(3 * i, 3 * i + 3)
         dq, r, J_i = rates[leg].copy(), centres[i], J[i].copy()
         G, G_rate = _calf_axes(joints[3 * i], dq)

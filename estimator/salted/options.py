@@ -23,6 +23,9 @@ class SaltedOptions:
     """Of the base [rad/s per sqrt(s)]."""
     joint_acceleration_noise: float = 3.0
     """[rad/s per sqrt(s)]: the measured torques err by 0.2 N m, and soft feet let legs give way."""
+    touchdown_acceleration_noise: float = 30.0
+    """Of a leg's joints while its foot comes to rest, fading with `touchdown_time` [rad/s per
+    sqrt(s)]."""
     impact_noise: float = 1.0
     """Standard deviation of an impact's jump, relative to the jump: feet and ground are soft."""
     gyro_bias_walk: float = 1e-5
@@ -47,7 +50,7 @@ class SaltedOptions:
     # At the start.
     gyro_bias: float = 0.003
     """[rad/s]"""
-    accelerometer_bias: float = 0.05
+    accelerometer_bias: float = 0.03
     """[m/s2]"""
     misalignment: float = 0.004
     """[rad]"""
@@ -60,13 +63,17 @@ class SaltedOptions:
     """Slip and bounce at touchdown [m/s], which fades with `touchdown_time`."""
     touchdown_time: float = 0.01
     """[s]"""
-    height_noise: float = 0.003
+    height_noise: float = 0.006
     """Height of a standing foot above flat ground [m]."""
+    foot_stiffness: float = 3e4
+    """Of foot and ground [N/m]: fits the simulated ground, where 60 N press a foot in by 2 mm."""
     huber: float = 2.0
     """Standard deviations beyond which a foot's velocity counts less (Huber's weight)."""
     # Modes.
     terrain_noise: float = 0.005
     """Of the ground's height where a foot comes down: width of the guard [m]."""
+    touchdown_delay: float = 0.0015
+    """How late or early a force sensor tells a touchdown [s]."""
     load_noise: float = 15.0
     """Of the predicted normal force at liftoff: width of that guard [N]."""
     force_noise: float = 4.0

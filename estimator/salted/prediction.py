@@ -20,8 +20,9 @@ from estimator.salted.layout import (
     STATES,
     VELOCITY,
 )
-from estimator.salted.memory import Memory
+from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import Parameters
+from robots.a1.constants import LINK_LENGTH
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 
@@ -55,6 +56,7 @@ def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Para
     P[:ROBOT, :ROBOT] = np.ascontiguousarray(moved[:, :ROBOT]) @ A.T
     P[:ROBOT, ROBOT:STATES], P[ROBOT:STATES, :ROBOT] = moved[:, ROBOT:], moved[:, ROBOT:].T
     add_process_noise(P, dt, 1.0, parameters)
+    add_touchdown_noise(P, m.contact[AGE], dt, parameters)
     symmetrise(P)
     m.q[:], m.v[:] = q, v
 
@@ -82,10 +84,7 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: Parameters
     ):
         variance = factor * noise * noise * dt
         for i in range(start, start + size):
-            P[i, i] += variance
-            P[i - VELOCITY, i] += dt * variance
-            P[i, i - VELOCITY] += dt * variance
-            P[i - VELOCITY, i - VELOCITY] += dt * dt * variance
+            _accelerate(P, i, variance, dt)
     for i in range(3):
         P[GYRO_BIAS + i, GYRO_BIAS + i] += factor * parameters.gyro_bias_walk**2 * dt
         P[ACCELEROMETER_BIAS + i, ACCELEROMETER_BIAS + i] += (
@@ -95,23 +94,48 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: Parameters
 
 
 @njit(cache=True)
-def reset(m: Memory, v_plus: Array, Xi: Array, guard_shift: Array, parameters: Parameters) -> None:
-    """Let a foot's impact happen to the mean and, through Xi (36, 36), to the errors, in place.
+def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: Parameters) -> None:
+    """Add what the legs' accelerations err by while soft feet come to rest; age (4) [s].
 
-    Sigma+ = Xi Sigma- Xi^T + W_R (4.14). W_R says how little a rigid, plastic impact is like the
-    real one, `impact_noise` of the jump itself, and how uncertain the ground's height is: without
-    that Xi would take the foot to be on the guard exactly, and with it pose and tilt to be known
-    (thesis 7.2 names the term). guard_shift (36) is the state by the guard's value [1/m], v_plus
-    (18) the velocity after it. That of the tick before stays, so the accelerometer sees the jump.
+    The dynamics hold a foot at once that sinks in for some milliseconds. Told nothing of that, the
+    filter would explain the joints' motion by one of the base.
+    """
+    for leg in range(4):
+        if age[leg] >= 0.0:
+            fading = np.exp(-age[leg] / parameters.touchdown_time)
+            variance = (parameters.touchdown_acceleration_noise * fading) ** 2 * dt
+            for i in range(RATES + 3 * leg, RATES + 3 * leg + 3):
+                _accelerate(P, i, variance, dt)
+
+
+@njit(cache=True)
+def _accelerate(P: Array, i: int, variance: float, dt: float) -> None:
+    """Add `variance` to the velocity with the index i, which moves its position by dt [s] of it."""
+    P[i, i] += variance
+    P[i - VELOCITY, i] += dt * variance
+    P[i, i - VELOCITY] += dt * variance
+    P[i - VELOCITY, i - VELOCITY] += dt * dt * variance
+
+
+@njit(cache=True)
+def reset(m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: Parameters) -> None:
+    """Let a foot's impact happen to the mean and to the errors, in place.
+
+    Sigma+ = Xi Sigma- Xi^T + W_R (4.14) with Xi = `jacobian` (36, 36). W_R is `noise` (36), a
+    deviation along one direction, and `impact_noise` of the jump itself: a rigid, plastic impact
+    is little like the real one. v_plus (18) is the velocity after it; that of the tick before stays
+    what it was, so the accelerometer sees the jump.
     """
     P = m.P
-    robot = Xi @ np.ascontiguousarray(P[:ROBOT])
-    P[:ROBOT, :ROBOT] = np.ascontiguousarray(robot[:, :ROBOT]) @ Xi.T
+    robot = jacobian @ np.ascontiguousarray(P[:ROBOT])
+    P[:ROBOT, :ROBOT] = np.ascontiguousarray(robot[:, :ROBOT]) @ jacobian.T
     P[:ROBOT, ROBOT:], P[ROBOT:, :ROBOT] = robot[:, ROBOT:], robot[:, ROBOT:].T
-    terrain = parameters.terrain_noise * guard_shift
-    P[:ROBOT, :ROBOT] += np.outer(terrain, terrain)
+    P[:ROBOT, :ROBOT] += np.outer(noise, noise)
+    sinking = (parameters.foot_vertical_noise / LINK_LENGTH) ** 2
     for i in range(len(v_plus)):
         P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
+    for i in range(RATES, ROBOT):
+        P[i, i] += sinking
     symmetrise(P)
     m.v[:] = v_plus
 

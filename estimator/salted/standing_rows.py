@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.salted.foot_rows import FootRows
+from estimator.salted.foot_rows import FootRows, foot_rows
 from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import Parameters
@@ -21,13 +21,18 @@ UP = 2
 
 @njit(cache=True)
 def take_standing_feet(
-    m: Memory, d: Array, feet: FootRows, trust: Array, jumping: bool, parameters: Parameters
+    m: Memory, d: Array, load: Array, trust: Array, jumping: bool, parameters: Parameters
 ) -> None:
     """Zero velocity and height of feet with their trust (4); P and d (48) in place.
+
+    A foot is soft: under its load (4) [N] it sinks by load / stiffness, and rolls on a radius that
+    is smaller by half of that.
 
     A foot's noise grows as its trust falls, and by Huber's weight where its velocity contradicts
     the state, but for the time after a jump of the base: then the state is what is wrong.
     """
+    sunk = np.minimum(np.maximum(load, 0.0), parameters.largest_force) / parameters.foot_stiffness
+    feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk)
     for i in range(4):
         if trust[i] <= LEAST_TRUST:
             continue
@@ -42,7 +47,7 @@ def take_standing_feet(
             correct(m.P, d, columns, h, residual, variance)
         correct(
             m.P, d, _height_columns(i), feet.height_jacobian[i],
-            parameters.foot_radius - feet.height[i], (parameters.height_noise / trust[i]) ** 2,
+            parameters.foot_radius - sunk[i] - feet.height[i], (parameters.height_noise / trust[i]) ** 2,
         )  # fmt: skip
 
 

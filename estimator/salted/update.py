@@ -82,7 +82,7 @@ def modes_after_prediction(
     m: Memory, row: Array, health: Health, dt: float, parameters: Parameters, load: Array
 ) -> Array:
     """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N]."""
-    feet = foot_rows(m.q, m.v, parameters.foot_radius)
+    feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius))
     clearance = feet.height - parameters.foot_radius
     deviation = np.sqrt(height_variances(m.P, feet) + parameters.terrain_noise**2)
     forces = row[reading.FORCE :]
@@ -91,10 +91,13 @@ def modes_after_prediction(
 
 @njit(cache=True)
 def correct_all(
-    m: Memory, row: Array, health: Health, jumping: bool, share: Array, dt: float,
+    m: Memory, row: Array, health: Health, jumping: bool, share: Array, load: Array, dt: float,
     parameters: Parameters,
 ) -> bool:  # fmt: skip
-    """Take in all that is sound of a row (50), at the predicted state; False when it diverged."""
+    """Take in all that is sound of a row (50), at the predicted state; False when it diverged.
+
+    jumping and share (4) as of `before_prediction`, load (4) predicted on the feet that stand [N].
+    """
     d = np.zeros(m.P.shape[0])
     if health.accelerometer:
         take_accelerometer(m, d, row, dt, parameters)
@@ -103,8 +106,7 @@ def correct_all(
     if health.orientation:
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
-    feet = foot_rows(m.q, m.v, parameters.foot_radius)
-    take_standing_feet(m, d, feet, m.contact[TRUST] * share, jumping, parameters)
+    take_standing_feet(m, d, load, m.contact[TRUST] * share, jumping, parameters)
     if not np.isfinite(d).all():
         return False
     m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
