@@ -13,6 +13,7 @@ from controller.tracker import Tracker
 from estimator.interface import Estimator
 from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
+from estimator.salted.estimator import SaltedEstimator
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
@@ -22,6 +23,7 @@ from sim_bridge.simulated_a1 import SimulatedA1
 
 # name in a launch file -> class, which takes the section of that name
 FILTERS: dict[str, Callable[[Any], Estimator]] = {
+    "salted": SaltedEstimator,
     "leg_odometry": LegOdometryFilter,
     "invariant": InvariantFilter,
 }

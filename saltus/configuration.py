@@ -14,6 +14,7 @@ from controller.planner_options import PlannerOptions
 from controller.tracker_options import TrackerOptions
 from estimator.invariant.options import InvariantOptions
 from estimator.options import LegOdometryOptions
+from estimator.salted.options import SaltedOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
@@ -24,7 +25,7 @@ from sim_bridge.suites import SuiteError, parse_events
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
-ESTIMATORS = ("leg_odometry", "invariant")
+ESTIMATORS = ("salted", "leg_odometry", "invariant")
 TICK_S = 0.001  # length of a tick of the stack [s]
 
 
@@ -89,6 +90,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
     estimator: str = "leg_odometry"
+    salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
     leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)

@@ -9,6 +9,7 @@ from saltus.configuration import ESTIMATORS, LaunchConfig, load_launch, make_con
 from saltus.errors import BadRequest
 from saltus.folders import data_folder
 from saltus.options import override, read_mapping
+from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
 
 LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
@@ -101,3 +102,13 @@ def test_every_estimator_is_built_from_its_own_section(name):
     assert estimator.update(reading).status in ("ok", "starting")
     covariance = estimator.velocity_covariance
     assert covariance.shape == (3, 3) and (np.linalg.eigvalsh(covariance) > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
+    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: motor_block, at: 0.5, for: 0.1}]"
+    settings = [f"estimator={name}", "leg_odometry.huber=3.0"]
+    (trial,) = make_trials(parse_suite(suite), "hilqr", "paused", "suite", settings)
+    assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
+    with pytest.raises(BadRequest, match="--set estimator.huber=3: .*leg_odometry.huber"):
+        make_trials(parse_suite(suite), "hilqr", "paused", "suite", ["estimator.huber=3"])
