@@ -63,7 +63,8 @@ class InvariantOptions:
     foot_velocity_noise: float = 0.08
     """Velocity of a standing foot beyond that [m/s]: it slips and settles."""
     use_rolling: bool = True
-    """Whether contacts move as the foot's sphere rolls; the paper's stand."""
+    """Whether contacts move as the foot's sphere rolls; the paper's stand, which costs a walk at
+    0.2 m/s a bias of 12 mm/s in the velocity (1.7 mm/s RMS against 12.9)."""
     use_huber: bool = True
     """Whether a foot that contradicts the filter alone counts less; the paper's do not."""
     use_jump: bool = True
