@@ -6,8 +6,8 @@ inertial unit, feet by kinematics, contacts added at touchdown and taken out at 
 `InvariantOptions.published()` is that and no more. Added, each with its switch, so that it has what
 its rivals have: the IMU's orientation with a constant error as a state, the height of flat ground,
 the joints' velocities, feet that roll, Huber's weight for a foot that slips, a jump that all stance
-feet see. Rolling matters most: on a simulated walk at 0.2 m/s the base velocity errs by 1.7 mm/s RMS
-with it and by 12.9 mm/s without.
+feet see. Rolling matters most: on a simulated walk at 0.2 m/s the base velocity errs by 1.7 mm/s
+RMS with it and by 12.9 mm/s without.
 """
 
 from __future__ import annotations
