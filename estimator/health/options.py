@@ -45,7 +45,7 @@ class MonitorOptions:
 
     attitude_jump: float = 0.02
     """Attitude beyond what the gyroscope has turned [rad]; seen 0.0033 in a step."""
-    attitude_drift: float = 0.006
+    attitude_drift: float = 0.008
     """The same, summed over `attitude_time`: the gyroscope is wrong [rad]; seen 0.002."""
     attitude_time: float = 0.05
     """[s]"""
@@ -57,7 +57,7 @@ class MonitorOptions:
     """Growth of the tolerance while the gyroscope is left out [rad/s]; seen 1.8."""
     position_jump: float = 0.01
     """Joint position beyond what its velocity moves [rad]; seen 0.0013 in a step."""
-    position_drift: float = 0.006
+    position_drift: float = 0.008
     """The same, summed over `position_time`: the velocity is wrong [rad]; seen 0.0032."""
     position_time: float = 0.02
     """[s]"""

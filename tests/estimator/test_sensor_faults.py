@@ -11,7 +11,7 @@ from tests.estimator.recorded_stream import recorded_trot
 
 BEGIN = 1.17  # [s], both pairs of feet change within the fault
 LEAD, AFTER = 0.35, 0.56  # [s] of the stream before and after the fault
-DETECTION = 0.03  # [s]
+DETECTION = 0.05  # [s]
 WORST_VELOCITY = 1.0  # [m/s] of error
 RECOVERY = 0.5  # [s]
 NORMAL = 0.015  # [m/s] of error that a sound trot now and then has

@@ -9,7 +9,7 @@ from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Scenario
 from tests.estimator.recorded_stream import recorded_trot
 
 MONITOR = SensorMonitor()
-SLOWEST = 0.03  # [s] until a fault is seen
+SLOWEST = 0.05  # [s] until a fault is seen
 BACK = 0.06  # [s] until a sensor is believed again
 WORDS = {name: name.replace("_", " ") for name in ("joint_position", "joint_velocity")}
 WORDS |= {"joint_torque": "joint torque", "foot_force": "foot force"}
