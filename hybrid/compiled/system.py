@@ -15,13 +15,14 @@ import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
 from numpy.typing import NDArray
 
-from hybrid.systems import Derivative, HybridSystem, Mode
+from hybrid.systems import Derivative, FlowMap, HybridSystem, Mode
 
 VECTOR = types.Array(float64, 1, "C")
 MATRIX = types.Array(float64, 2, "C")
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
 VECTOR_FUNCTION = VECTOR(float64, VECTOR, VECTOR)
 MATRIX_FUNCTION = MATRIX(float64, VECTOR, VECTOR)
+SOLUTION = types.UniTuple(MATRIX, 2)(float64, VECTOR, VECTOR, float64)  # FlowMap.jacobians
 
 
 class CompiledSystem(NamedTuple):
@@ -81,6 +82,16 @@ def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:
 def matrix_table(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
     """Like ``vector_table`` for matrices, and whether all were given; if not, none is used."""
     return _matrices(functions)
+
+
+def solution_table(maps: Sequence[FlowMap | None]) -> tuple[tuple[Any, ...], bool]:
+    """D_x and D_u of closed-form flows, and whether all are there; if not, none is used."""
+    try:
+        functions = [solution.jacobians for solution in maps if solution is not None]
+        whole = len(functions) == len(maps)
+        return _table(functions if whole else [_still], SOLUTION, _still), whole
+    except Exception:  # they do not compile: the flow is integrated
+        return _table([_still], SOLUTION, _still), False
 
 
 def _attempt(system: HybridSystem) -> Compiled:
@@ -198,3 +209,8 @@ def _unchanged(t, x, u):
 @njit(MATRIX_FUNCTION, cache=True, error_model="numpy")
 def _square(t, x, u):
     return np.zeros((len(x), len(x)))
+
+
+@njit(SOLUTION, cache=True, error_model="numpy")
+def _still(t, x, u, h):
+    return np.eye(len(x)), np.zeros((len(x), len(u)))

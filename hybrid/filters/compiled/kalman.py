@@ -27,8 +27,7 @@ def predict(f: FilterTables, mode, t, x, Sigma, u, end, salted, limits: Limits):
         start, before = t, x
         x, t, e, status = to_event(s, mode, t, x, u, end, waiting, limits)
         if t > start:
-            A, _ = jacobians(f.derivatives, mode, start, before, u, t - start, limits)
-            Sigma = sandwich(A, Sigma)
+            Sigma = sandwich(flow_jacobian(f, mode, start, before, u, t - start, limits), Sigma)
             add(Sigma, f.Q[mode], (t - start) ** f.power[mode])
         if status != OK:
             add(Sigma, f.Q[mode], (end - t) ** f.power[mode])
@@ -42,6 +41,14 @@ def predict(f: FilterTables, mode, t, x, Sigma, u, end, salted, limits: Limits):
         Sigma = sandwich(D, Sigma)
         add(Sigma, noise, 1.0)
     return mode, x, Sigma, ZENO
+
+
+@njit(cache=True, error_model="numpy")
+def flow_jacobian(f: FilterTables, mode, t, x, u, h, limits: Limits):
+    """A (n, n) of a mode's flow over h [s], in closed form where there is one."""
+    if f.given[3]:
+        return f.solutions[mode](t, x, u, h)[0]
+    return jacobians(f.derivatives, mode, t, x, u, h, limits)[0]
 
 
 @njit(cache=True, error_model="numpy")

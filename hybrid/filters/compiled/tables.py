@@ -13,6 +13,7 @@ from hybrid.compiled.system import (
     CompiledSystem,
     compiled,
     matrix_table,
+    solution_table,
     vector_table,
 )
 from hybrid.filters.model import FilterModel, Measurement
@@ -26,11 +27,12 @@ class FilterTables(NamedTuple):
 
     system: CompiledSystem
     derivatives: CompiledDerivatives
+    solutions: tuple[Callable, ...]  # (D_x, D_u) of a flow over h [s] in closed form, one a mode
     guard_states: tuple[Callable, ...]  # D_x g -> (n_source,), one a transition
     reset_states: tuple[Callable, ...]  # D_x R -> (n_target, n_source)
     measurements: tuple[Callable, ...]  # h -> (p,), one a mode
     measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
-    given: NDArray[np.bool_]  # (3,) whether all of D_x g, of D_x R, and of C were given
+    given: NDArray[np.bool_]  # (4,) whether all of D_x g, D_x R, C, and solutions are given
     timed: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
     V: Array  # (modes, p, p)
     Q: Array  # (modes, n, n), W(h) = h^power Q
@@ -64,16 +66,18 @@ def _tables(model: FilterModel) -> FilterTables:
     guards, guards_given = _gradients([edge.guard_state for edge in edges])
     resets, resets_given = matrix_table([edge.reset_state for edge in edges])
     states, states_given = matrix_table([one.state for one in every])
+    solutions, closed = solution_table([mode.flow_map for mode in system.modes.values()])
     process = [model.process[mode] for mode in system.modes]
     noises = [model.reset_noise.get((e.source, e.target), np.zeros((0, 0))) for e in edges]
     return FilterTables(
         found.system,
         found.derivatives,
+        solutions,
         guards,
         resets,
         vector_table([one.function for one in every]),
         states,
-        np.array([guards_given, resets_given, states_given]),
+        np.array([guards_given, resets_given, states_given, closed]),
         np.array([not edge.time_invariant for edge in edges], dtype=bool),
         np.array([_symmetric(one.V) for one in every]),
         _stacked([noise.Q for noise in process], n),

@@ -55,7 +55,7 @@ def test_differences_are_the_derivatives():
     model = FilterModel(system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, h))
     with quiet():
         known = filter_tables(model)
-    bare = known._replace(given=np.zeros(3, dtype=bool))
+    bare = known._replace(given=np.zeros(4, dtype=bool))
     x, u = np.array([0.4, -1.3]), np.zeros(0)
     with quiet():
         for find in (slopes.guard_gradient, slopes.reset_jacobian, slopes.measurement_jacobian):
