@@ -6,14 +6,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.options import Parameters
+from estimator.thresholds import Thresholds
 
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def contact_probability(force: float, touching: bool, parameters: Parameters) -> float:
-    """Smooth step in [0, 1] of a foot's force [N], zero for a foot that is off the ground."""
+def contact_probability(force: float, touching: bool, parameters: Thresholds) -> float:
+    """Smooth step in [0, 1] of a foot's force [N], zero for a foot that is off the ground.
+
+    Reads `force_off` and `force_full`.
+    """
     if not touching:
         return 0.0
     width = parameters.force_full - parameters.force_off
@@ -23,12 +26,13 @@ def contact_probability(force: float, touching: bool, parameters: Parameters) ->
 
 @njit(cache=True)
 def learn_offset(
-    forces: Array, clearance: Array, dt: float, offset: Array, parameters: Parameters
+    forces: Array, clearance: Array, dt: float, offset: Array, parameters: Thresholds
 ) -> None:
     """Follow the sensors' zero (4) [N] on feet that are clearly in the air, in place.
 
     The A1's foot sensors are not calibrated. forces (4) [N]; clearance (4), height of each foot
     above the lowest one [m]: a foot that high and hardly loaded measures its own zero.
+    Reads `offset_time`, `offset_clearance` and `largest_offset`.
     """
     blend = min(1.0, dt / parameters.offset_time)
     for foot in range(4):
@@ -39,13 +43,14 @@ def learn_offset(
 
 @njit(cache=True)
 def update_trust(
-    forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Parameters
+    forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Thresholds
 ) -> None:
     """Advance the four contacts by `dt` [s] with hysteresis and a ramp after touchdown.
 
     forces (4) [N]. Written in place: age (4), seconds since touchdown, negative in the air;
     probability (4), that the foot touches; trust (4) = probability times the ramp, that it stands
-    still: the first milliseconds after touchdown slip and bounce.
+    still: the first milliseconds after touchdown slip and bounce. Reads `force_off`, `force_on`,
+    `force_full` and `touchdown_ramp`.
     """
     for foot in range(4):
         touching = age[foot] >= 0.0

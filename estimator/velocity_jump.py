@@ -11,20 +11,21 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.options import Parameters
+from estimator.thresholds import Thresholds
 
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
 def feet_agree_on_jump(
-    residuals: Array, trust: Array, velocity_variance: float, parameters: Parameters
+    residuals: Array, trust: Array, velocity_variance: float, parameters: Thresholds
 ) -> bool:
     """Whether the stance feet agree on a jump of the base velocity.
 
     residuals (4, 3) = foot-measured minus predicted base velocity [m/s], trust (4),
     velocity_variance [m2/s2] of the prediction, one axis. It needs two feet (total trust of 1.5),
-    a mean beyond the gate and a scatter small beside that mean.
+    a mean beyond the gate and a scatter small beside that mean. Reads `jump_gate`, `jump_speed`,
+    `jump_scatter` and `foot_velocity_noise`.
     """
     total = trust.sum()
     if total < 1.5:
@@ -42,7 +43,7 @@ def feet_agree_on_jump(
 
 
 @njit(cache=True)
-def huber_weight(residual: Array, variance: float, parameters: Parameters) -> float:
+def huber_weight(residual: Array, variance: float, parameters: Thresholds) -> float:
     """Huber's weight in (0, 1] of one foot's residual (3) [m/s] with `variance` on each axis."""
     distance = np.sqrt((residual * residual).sum() / (3.0 * variance))
     return 1.0 if distance <= parameters.huber else parameters.huber / distance

@@ -175,11 +175,11 @@ class SaltedEstimator:
         change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
         """
         m = self._memory
-        for foot in np.flatnonzero(change < 0.0):
+        for foot in np.flatnonzero(change < 0.0).tolist():
             lift_off(m, foot)
-        for foot in np.flatnonzero(change > 0.0):
+        for foot in np.flatnonzero(change > 0.0).tolist():
             standing = (m.contact[AGE] >= 0.0).astype(np.float64)
-            hit = touchdown(self._dynamics, m.q, m.v, m.torque, standing, int(foot))
+            hit = touchdown(self._dynamics, m.q, m.v, m.torque, standing, foot)
             if hit.status == "ok":
                 delay = self.options.touchdown_delay if sensed[foot] else np.inf
                 timed = timed_reset(hit, self.options.terrain_noise, delay)

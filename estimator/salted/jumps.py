@@ -47,9 +47,26 @@ def watch_for_jump(
     m.jump[0], m.jump[1] = evidence, window if window > 0.5 * dt else 0.0
     if m.jump[1] == 0.0:
         return False
+    if agree:
+        m.jump[2:] = _direction(residuals, trust)
+    along = m.jump[2:] @ R
     across = np.eye(3) - np.outer(R[2], R[2])
-    block += parameters.jump_noise**2 * dt * across
+    sideways = parameters.jump_sideways**2
+    block += (
+        parameters.jump_noise**2 * dt
+        * ((1.0 - sideways) * np.outer(along, along) + sideways * across)
+    )  # fmt: skip
     return True
+
+
+@njit(cache=True)
+def _direction(residuals: Array, trust: Array) -> Array:
+    """Horizontal unit vector (3) of the feet's mean residual, world axes; zero without one."""
+    mean = np.zeros(3)
+    for i in range(4):
+        mean[:2] += trust[i] * residuals[i, :2]
+    size = np.sqrt((mean * mean).sum())
+    return mean / size if size > SMALLEST_JUMP else mean
 
 
 @njit(cache=True)

@@ -35,7 +35,8 @@ class Memory(NamedTuple):
     torque: Array
     """(12) last sound joint torques [N m]."""
     jump: Array
-    """(2) how long the feet have agreed on a jump, what is left of its window [s]."""
+    """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
+    direction in the world."""
 
 
 def new_memory() -> Memory:
@@ -44,5 +45,5 @@ def new_memory() -> Memory:
     contact = np.zeros((5, 4))
     contact[AGE] = -1.0
     return Memory(
-        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(2)
+        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5)
     )

@@ -107,7 +107,9 @@ class SaltedOptions:
     """Time after a jump over which feet may slip and the velocity may still change [s]."""
     jump_noise: float = 10.0
     """Random walk of the horizontal velocity within that window [m/s per sqrt(s)]."""
-    jump_selection: float = 0.15
+    jump_sideways: float = 0.2
+    """Share of that across the jump's direction."""
+    jump_selection: float = 0.3
     """A foot that lags this far behind the one that follows the jump best is slipping [m/s]."""
     # Limits.
     longest_step: float = 0.002

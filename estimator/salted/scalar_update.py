@@ -1,4 +1,4 @@
-"""One scalar measurement: the Kalman gain, and Joseph's form of what it leaves of the covariance."""
+"""One scalar measurement: the Kalman gain, and Joseph's form of the covariance it leaves."""
 
 from __future__ import annotations
 

@@ -26,10 +26,9 @@ def take_standing_feet(
     """Zero velocity and height of feet with their trust (4); P and d (48) in place.
 
     A foot is soft: under its load (4) [N] it sinks by load / stiffness, and rolls on a radius that
-    is smaller by half of that.
-
-    A foot's noise grows as its trust falls, and by Huber's weight where its velocity contradicts
-    the state, but for the time after a jump of the base: then the state is what is wrong.
+    is smaller by half of that. Its noise grows as its trust falls, and by Huber's weight
+    where its velocity contradicts the state, but for the time after a jump of the base: then the
+    state is what is wrong.
     """
     sunk = np.minimum(np.maximum(load, 0.0), parameters.largest_force) / parameters.foot_stiffness
     feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk)
@@ -45,10 +44,9 @@ def take_standing_feet(
             if not jumping:
                 variance *= _softening(m.P, d, columns, h, residual, variance, parameters.huber)
             correct(m.P, d, columns, h, residual, variance)
-        correct(
-            m.P, d, _height_columns(i), feet.height_jacobian[i],
-            parameters.foot_radius - sunk[i] - feet.height[i], (parameters.height_noise / trust[i]) ** 2,
-        )  # fmt: skip
+        residual = parameters.foot_radius - sunk[i] - feet.height[i]
+        variance = (parameters.height_noise / trust[i]) ** 2
+        correct(m.P, d, _height_columns(i), feet.height_jacobian[i], residual, variance)
 
 
 @njit(cache=True)
