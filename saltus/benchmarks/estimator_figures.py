@@ -43,7 +43,7 @@ def _bars(measured: Sequence[Measured]) -> Figure:
             left = np.arange(len(streams)) + (i - 0.5 * (len(filters) - 1)) * width
             axis.bar(left, heights, width, color=COLOURS[name], label=NAMES[name])
         axis.set_yscale("log")
-        axis.set_ylim(bottom=1.0)
+        axis.set_ylim(bottom=0.5)
         axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_locator(NullLocator())

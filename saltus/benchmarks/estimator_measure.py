@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.interface import Estimator
 from saltus.benchmarks.estimator_consistency import consistency, normalised
 from saltus.benchmarks.estimator_errors import Errors, errors_of, joined, rms
 from saltus.benchmarks.estimator_recording import Recording
 from saltus.benchmarks.estimator_track import Track, follow
-
-Array = NDArray[np.float64]
 
 
 class Measured(NamedTuple):
@@ -42,7 +39,7 @@ def measure(
         "stream": stream,
         "filter": filter,
         **_error_columns(joined(runs)),
-        **_time_columns(np.concatenate([track.seconds for track in tracks])),
+        **_time_columns(tracks),
         **_consistency_columns(runs, tracks),
         "resets": sum(track.resets for track in tracks),
     }
@@ -59,9 +56,14 @@ def _error_columns(errors: Errors) -> dict[str, float | None]:
     }
 
 
-def _time_columns(seconds: Array) -> dict[str, float]:
-    p50, p99 = 1e6 * np.percentile(seconds, [50.0, 99.0])
-    return {"update_us_p50": float(p50), "update_us_p99": float(p99)}
+def _time_columns(tracks: list[Track]) -> dict[str, float]:
+    seconds = np.concatenate([track.seconds for track in tracks])
+    cpu_seconds = np.concatenate([track.cpu_seconds for track in tracks])
+    return {
+        "update_us_p50": float(1e6 * np.percentile(seconds, 50.0)),
+        "update_us_p99": float(1e6 * np.percentile(seconds, 99.0)),
+        "update_cpu_us_p99": float(1e6 * np.percentile(cpu_seconds, 99.0)),
+    }
 
 
 def _consistency_columns(runs: list[Errors], tracks: list[Track]) -> dict[str, float | bool]:

@@ -164,7 +164,7 @@ def test_rows_pictures_and_command_line(cache, monkeypatch, capsys, tmp_path):
     for row in printed["rows"]:
         assert 0.0 < row["velocity_rmse_m_s"] < 0.3 and row["tilt_rmse_rad"] < 0.02
         assert row["velocity_rmse_after_touchdown_m_s"] is None or row["drift_percent"] >= 0.0
-        assert 0.0 < row["update_us_p50"] <= row["update_us_p99"]
+        assert 0.0 < row["update_us_p50"] <= row["update_us_p99"] and row["update_cpu_us_p99"] > 0.0
         assert row["nees_mean"] > 0.0 and 0.0 <= row["nees_inside_percent"] <= 100.0
         assert isinstance(row["consistent"], bool) and row["resets"] == 0
     assert "feet slip in" in captured.err and captured.err.count("recording 2 runs") == 1
