@@ -55,7 +55,7 @@ def test_lines_say_who_is_better_and_what_equal_error_costs():
     assert bank.startswith("s, 20 trials: bank: MSE -10%, time x 2, better")
     assert "10 particles: MSE +50%, time x 30, worse" in few and "99" in many
     assert "99 particles, in 300 times" in equal
-    assert "no number" in skf_particles.compared(every[:4] + [every[3]])[-1]
+    assert "more than were tried" in skf_particles.compared(every[:4] + [every[3]])[-1]
     tie = skf_particles.compared([every[0], every[1], made_up("bank", None, base, 1.0)])
     assert "a tie (p = 1)" in tie[0]
     assert len(tie) == 1
