@@ -51,7 +51,7 @@ def _judge_motion(
     A position that stays equal is, unless the velocity is suspect; else the velocity is.
     """
     channel, sums = POSITION + i, JOINT + i
-    change = row[channel] - past.row[channel] - move
+    change = _beyond(row[channel] - past.row[channel] - move, past, row, i, dt, th)
     suspect = past.since[VELOCITY_SENSOR + i] < th.sound_time
     equal = past.run[channel] > 0.0
     calm = not suspect and past.startled[i] >= th.position_time
@@ -77,6 +77,15 @@ def _judge_motion(
     if past.stuck[channel] > 0.0:
         past.drift[sums] = 0.0
         bad[POSITION_SENSOR + i] = True
+
+
+@njit(cache=True)
+def _beyond(change: float, past: Past, row: Array, i: int, dt: float, th: MonitorOptions) -> float:
+    """`change` less what a velocity that changed some time between two far readings explains."""
+    explained = 0.5 * max(0.0, dt - th.tick) * abs(row[VELOCITY + i] - past.row[VELOCITY + i])
+    if abs(change) <= explained:
+        return 0.0
+    return change - explained if change > 0.0 else change + explained
 
 
 @njit(cache=True)

@@ -99,7 +99,9 @@ class MonitorOptions:
     """Growth of the tolerance while an attitude is carried on by the gyroscope [rad/s]."""
     position_spread: float = 0.1
     """Growth of the tolerance while a joint is carried on by its velocity [rad/s]."""
-    largest_gap: float = 0.02
+    tick: float = 1e-3
+    """Between readings further apart than this a velocity may have changed at any time [s]."""
+    largest_gap: float = 0.0065
     """Readings further apart are not compared [s]."""
 
     def __post_init__(self) -> None:

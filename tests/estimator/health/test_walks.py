@@ -24,6 +24,14 @@ def test_a_trot_has_no_fault(noise: float) -> None:
         assert not verdict.any_fault, (time, fault_names(verdict))
 
 
+@pytest.mark.parametrize("every", [2, 3, 6, 20])
+def test_lost_readings_make_no_fault(every: int) -> None:
+    stream = recorded_trot(1.0)
+    MONITOR.reset()
+    for time, row in zip(stream.time[::every], stream.rows[::every], strict=True):
+        assert not MONITOR.judge(row, time).any_fault
+
+
 def shown(scenario: Scenario, begin: float) -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """Times since the fault began, and the names, from a tenth of a second before on."""
     stream = scenario.apply(recorded_trot(1.0), begin)
