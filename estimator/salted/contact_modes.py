@@ -48,7 +48,9 @@ def update_modes(
             crossed = _normal_cdf(-load[i] / parameters.load_noise)
         else:
             crossed = _normal_cdf(-clearance[i] / deviation[i])
-        moved = _transition(c[CROSSED, i], crossed, dt, parameters.surprise_rate)
+        # No sensor, no surprise: nothing would take it back.
+        surprise_rate = parameters.surprise_rate if sound[i] else 0.0
+        moved = _transition(c[CROSSED, i], crossed, dt, surprise_rate)
         c[CROSSED, i] = crossed
         p = c[PROBABILITY, i]
         p = p * (1.0 - moved) if standing else p + (1.0 - p) * moved
@@ -58,6 +60,8 @@ def update_modes(
         c[PROBABILITY, i] = min(max(p, CERTAIN), 1.0 - CERTAIN)
         if standing != (p > 0.5):
             change[i] = -1.0 if standing else 1.0
+            if not sound[i]:  # the guard alone has decided
+                c[PROBABILITY, i] = CERTAIN if standing else 1.0 - CERTAIN
         grip = contact_probability(force, True, parameters) if sound[i] else 1.0
         c[TRUST, i] = p * grip if standing else 0.0
     return change
