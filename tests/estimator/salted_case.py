@@ -1,0 +1,96 @@
+"""Random memories of the salted filter, errors of them, and what rows of measurements tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimator.health.health import Health
+from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
+from estimator.salted.memory import Memory, new_memory
+from estimator.salted.options import Parameters, SaltedOptions, parameters
+from robots.a1.constants import STAND_JOINTS
+from robots.rotations import exp3, quaternion_from_rotation
+from robots.state import integrate
+
+Array = NDArray[np.float64]
+
+PARAMETERS = parameters(SaltedOptions())
+ALL_SOUND = Health(
+    True,
+    True,
+    True,
+    np.ones(12, dtype=bool),
+    np.ones(12, dtype=bool),
+    np.ones(12, dtype=bool),
+    np.ones(4, dtype=bool),
+    False,
+)
+
+
+def with_options(**changes: float) -> Parameters:
+    return parameters(replace(SaltedOptions(), **changes))
+
+
+def random_memory(seed: int) -> Memory:
+    """Any attitude, joints about those of a stand, brisk velocities, biases, a dense P."""
+    random, m = np.random.default_rng(seed), new_memory()
+    m.q[:3] = random.uniform(-1.0, 1.0, 3)
+    m.q[3:7] = quaternion_from_rotation(exp3(random.uniform(-1.5, 1.5, 3)))
+    m.q[7:] = np.array(STAND_JOINTS) + random.uniform(-0.3, 0.3, 12)
+    m.v[:] = random.uniform(-2.0, 2.0, 18)
+    m.bias[:] = random.uniform(-0.1, 0.1, 9)
+    m.previous[:] = m.v[:3] + random.uniform(-0.1, 0.1, 3)
+    m.torque[:] = random.uniform(-10.0, 10.0, 12)
+    m.P[:] = random_covariance(random, SIZE)
+    return m
+
+
+def random_covariance(random: np.random.Generator, size: int) -> Array:
+    """Positive definite (size, size) with a condition number of about 100, exactly symmetric."""
+    root = random.standard_normal((size, size)) / np.sqrt(size)
+    covariance = root @ root.T + 0.05 * np.eye(size)
+    return 0.5 * (covariance + covariance.T)
+
+
+def copy(m: Memory) -> Memory:
+    return Memory(*(array.copy() for array in m))
+
+
+def disturbed(m: Memory, d: Array) -> Memory:
+    """The memory whose state differs from that of `m` by the errors d (48)."""
+    other = copy(m)
+    other.q[:], other.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
+    other.bias[:] += d[GYRO_BIAS:STATES]
+    other.previous[:] += d[PREVIOUS:]
+    return other
+
+
+def differentiate(f: Callable[[Array], Array], size: int, step: float = 1e-6) -> Array:
+    """Jacobian (m, size) of f at zero by central differences."""
+    columns = [(f(step * e) - f(-step * e)) / (2.0 * step) for e in np.eye(size)]
+    return np.array(columns).T
+
+
+def batch_update(P: Array, H: Array, residual: Array, variances: Array) -> tuple[Array, Array]:
+    """The textbook's update of all rows at once: corrections (n) and covariance (n, n)."""
+    S = H @ P @ H.T + np.diag(variances)
+    K = np.linalg.solve(S, H @ P).T
+    joseph = np.eye(len(P)) - K @ H
+    return K @ residual, joseph @ P @ joseph.T + (K * variances) @ K.T
+
+
+def check_rows(
+    m: Memory, take: Callable[[Memory, Array], None], H: Array, y: Array, deviations: Array
+) -> None:
+    """`take` does to P and to d what the batch of the rows H (k, 48) with residuals y (k) does."""
+    for P in (np.eye(SIZE), m.P.copy()):
+        wanted_d, wanted_P = batch_update(P, H, y, deviations**2)
+        m.P[:], d = P, np.zeros(SIZE)
+        take(m, d)
+        np.testing.assert_allclose(d, wanted_d, atol=1e-7)
+        np.testing.assert_allclose(m.P, wanted_P, atol=1e-7)
+        assert np.array_equal(m.P, m.P.T)

@@ -1,0 +1,96 @@
+"""The accelerometer's row beside the dynamics: a whole tick by finite differences, and impacts."""
+
+import numpy as np
+import pytest
+
+from estimator.health import layout as reading
+from estimator.health.layout import ROW
+from estimator.salted.layout import PREVIOUS, ROBOT, SIZE
+from estimator.salted.memory import Memory
+from estimator.salted.prediction import predict, reset
+from estimator.salted.sensor_rows import take_accelerometer
+from robots.a1.constants import GRAVITY
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.rotations import rotation_from_quaternion
+from robots.state import integrate
+from robots.touchdown import impact
+from tests.estimator.salted_case import PARAMETERS, copy, differentiate, random_memory
+
+DT = 1e-3
+DIAGONAL = np.array([1.0, 0.0, 0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def dynamics() -> ContactDynamics:
+    model = load_pinocchio()
+    return ContactDynamics(model, foot_frame_ids(model))
+
+
+def specific_force(q: np.ndarray, v: np.ndarray, q_new: np.ndarray, v_new: np.ndarray):
+    """Mean over a tick, in the axes at its end."""
+    R, R_new = rotation_from_quaternion(q[3:7]), rotation_from_quaternion(q_new[3:7])
+    return (v_new[:3] - R_new.T @ R @ v[:3]) / DT + GRAVITY * R_new[2]
+
+
+def rows_of_accelerometer(m: Memory) -> np.ndarray:
+    """H (3, 48), read from the gains that a tiny P leads to."""
+    H, small = np.empty((3, SIZE)), 1e-12
+    numbers = PARAMETERS._replace(accelerometer_noise=1.0, accelerometer_relative_noise=1e-30)
+    at_rest = (m.v[:3] - m.previous) / DT + GRAVITY * rotation_from_quaternion(m.q[3:7])[2]
+    for i in range(3):
+        m.P[:], d, row = small * np.eye(SIZE), np.zeros(SIZE), np.zeros(ROW)
+        row[reading.ACCELERATION : reading.POSITION] = at_rest + m.bias[3:6] + np.eye(3)[i]
+        take_accelerometer(m, d, row, DT, numbers)
+        H[i] = d / small
+    return H
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_it_measures_a_whole_tick_of_the_dynamics(dynamics: ContactDynamics, seed: int) -> None:
+    """H times the transition is how the reading depends on the state a tick before."""
+    m = random_memory(seed)
+    q, v = m.q.copy(), m.v.copy()
+
+    def measured(dx: np.ndarray) -> np.ndarray:
+        before = integrate(q, v, dx)
+        return specific_force(*before, *dynamics.step(*before, m.torque, DIAGONAL, DT))
+
+    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
+    q_new, v_new, _ = dynamics.predict(q, v, m.torque, DIAGONAL, DT, A, B)
+    predict(m, q_new, v_new, A, DT, PARAMETERS)
+    H, turn = rows_of_accelerometer(m), np.zeros((3, ROBOT))
+    turn[:, 18:21] = rotation_from_quaternion(q_new[3:7]).T @ rotation_from_quaternion(q[3:7])
+    found = H[:, :ROBOT] @ A + H[:, PREVIOUS:] @ turn
+    # What a tick turns is taken to first order: a few mm/s2 of dw times v, beside metres.
+    np.testing.assert_allclose(found, differentiate(measured, ROBOT, 1e-7), atol=8e-3)
+
+
+def test_it_corrects_an_impact_that_was_not_like_that_in_the_same_tick(
+    dynamics: ContactDynamics,
+) -> None:
+    """The base's velocity after a touchdown that took only a third of the jump."""
+    m = random_memory(1)
+    m.v[:] *= 0.6
+    # P as while trotting: velocity good to a few cm/s, the biases to a few cm/s2.
+    deviations = np.full(SIZE, 3e-4)
+    deviations[18:21], deviations[21:36], deviations[39:42] = 0.02, 0.1, 0.03
+    m.P[:] = np.diag(deviations**2)
+    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
+    before = m.q.copy(), m.v.copy()
+    q, v, _ = dynamics.predict(*before, m.torque, DIAGONAL, DT, A, B)
+    predict(m, q, v, A, DT, PARAMETERS)
+    hit = impact(dynamics, q, v, np.ones(4))
+    jump = hit.v_plus - v
+    D = np.eye(ROBOT)
+    D[18:, :18], D[18:, 18:] = hit.dq, hit.dv
+    reset(m, hit.v_plus, D, np.zeros(ROBOT), PARAMETERS)
+    truth = v + jump / 3.0
+    row = np.zeros(ROW)
+    row[reading.ACCELERATION : reading.POSITION] = specific_force(*before, q, truth) + m.bias[3:6]
+    wrong = np.linalg.norm(m.v[:3] - truth[:3])
+    assert wrong > 0.05
+    after, d = copy(m), np.zeros(SIZE)
+    take_accelerometer(after, d, row, DT, PARAMETERS)
+    _, corrected = integrate(after.q, after.v, d[:ROBOT].copy())
+    assert np.linalg.norm(corrected[:3] - truth[:3]) < 0.1 * wrong

@@ -1,0 +1,173 @@
+"""Which feet stand: guards predict, forces correct."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from estimator.salted.contact_modes import CERTAIN, lift_off, set_down, update_modes
+from estimator.salted.memory import AGE, CROSSED, OFFSET, PROBABILITY, TRUST, Memory, new_memory
+from tests.estimator.salted_case import PARAMETERS
+
+DT = 1e-3
+ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
+STANDING = PARAMETERS.force_full + 5.0
+
+
+class Feet:
+    """Four feet under the same guards and forces, which the numbers of a tick give."""
+
+    def __init__(self, standing: bool) -> None:
+        self.m: Memory = new_memory()
+        self.m.contact[PROBABILITY] = 0.5
+        for foot in range(4):
+            set_down(self.m, foot) if standing else lift_off(self.m, foot)
+        self.m.contact[PROBABILITY] = 0.999 if standing else 0.001
+        self.m.contact[CROSSED] = 0.0
+
+    def step(
+        self, force: float, clearance: float = 0.0, load: float = 60.0,
+        sound: np.ndarray = ALL, deviation: float = 0.006,
+    ) -> np.ndarray:  # fmt: skip
+        """The mode's changes (4), carried out."""
+        change = update_modes(
+            self.m, np.full(4, force), sound, np.full(4, clearance), np.full(4, deviation),
+            np.full(4, load), DT, PARAMETERS,
+        )  # fmt: skip
+        for foot in range(4):
+            if change[foot] > 0.0:
+                set_down(self.m, foot)
+            elif change[foot] < 0.0:
+                lift_off(self.m, foot)
+        return change
+
+    @property
+    def standing(self) -> bool:
+        ages = self.m.contact[AGE]
+        assert np.ptp(ages) == 0.0
+        return bool(ages[0] >= 0.0)
+
+
+def ticks_until(feet: Feet, standing: bool, most: int, **tick: float) -> int:
+    for k in range(1, most + 1):
+        feet.step(**tick)
+        if feet.standing == standing:
+            return k
+    return most + 1
+
+
+def test_a_foot_far_above_the_ground_stays_in_the_air() -> None:
+    feet = Feet(standing=False)
+    assert ticks_until(feet, True, 2000, force=0.0, clearance=0.05) == 2001
+    assert feet.m.contact[PROBABILITY].max() < 0.01
+    assert feet.m.contact[TRUST].max() == 0.0
+
+
+def test_a_standing_foot_stays() -> None:
+    feet = Feet(standing=True)
+    assert ticks_until(feet, False, 2000, force=STANDING) == 2001
+    assert feet.m.contact[AGE, 0] == pytest.approx(2.0)
+    assert feet.m.contact[TRUST].min() > 0.99
+
+
+def test_a_firm_force_makes_it_stand_whatever_the_guard_says() -> None:
+    assert ticks_until(Feet(standing=False), True, 10, force=STANDING, clearance=0.03) <= 3
+    assert ticks_until(Feet(standing=False), True, 10, force=STANDING, clearance=0.004) <= 2
+
+
+def test_a_foot_without_force_lifts_off_whatever_the_guard_says() -> None:
+    assert 1 < ticks_until(Feet(standing=True), False, 20, force=0.0, load=60.0) < 10
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_without_a_sound_sensor_time_alone_changes_nothing(standing: bool) -> None:
+    feet = Feet(standing)
+    for _ in range(3000):
+        assert not feet.step(0.0, clearance=0.05, load=120.0, sound=NONE).any()
+
+
+def test_a_guard_that_is_crossed_helps_the_force() -> None:
+    """A weak force, which alone says little, at the ground and above it."""
+    weak = 8.0
+    at_ground = ticks_until(Feet(standing=False), True, 100, force=weak, clearance=-0.01)
+    above = ticks_until(Feet(standing=False), True, 100, force=weak, clearance=0.05)
+    assert at_ground < above
+
+
+@pytest.mark.parametrize("force", [0.0, 500.0, np.nan])
+def test_without_a_sound_sensor_the_guard_decides_alone(force: float) -> None:
+    feet, changes = Feet(standing=False), []
+    heights = np.linspace(0.05, -0.02, 141)  # comes down by half a millimetre a tick
+    for height in heights:
+        changes.append(feet.step(force, height, sound=NONE)[0])
+    landed = int(np.flatnonzero(changes)[0])
+    assert np.sum(np.abs(changes)) == 1.0
+    assert abs(heights[landed]) < 0.006  # within the guard's width
+    loads, changes = np.linspace(90.0, -60.0, 151), []
+    for load in loads:
+        changes.append(feet.step(force, load=load, sound=NONE)[0])
+    assert np.sum(changes) == -1.0
+    assert abs(loads[int(np.flatnonzero(changes)[0])]) < PARAMETERS.load_noise
+
+
+@given(
+    st.floats(-300.0, 300.0), st.floats(0.0, 100.0), st.floats(-0.05, 0.1),
+    st.floats(-100.0, 200.0), st.booleans(),
+)  # fmt: skip
+def test_more_force_never_makes_a_foot_stand_less(
+    force: float, more: float, clearance: float, load: float, standing: bool
+) -> None:
+    found = []
+    for reading in (force, force + more):
+        feet = Feet(standing)
+        feet.step(reading, clearance, load)
+        found.append(feet.m.contact[[PROBABILITY, TRUST], 0])
+    assert (found[1] >= found[0] - 1e-12).all()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            arrays(np.float64, 4, elements=st.floats(-1e4, 1e4)),
+            arrays(np.bool_, 4),
+            arrays(np.float64, 4, elements=st.floats(-5.0, 5.0)),
+            arrays(np.float64, 4, elements=st.floats(1e-4, 1e3)),
+            arrays(np.float64, 4, elements=st.floats(-1e5, 1e5)),
+            st.floats(1e-6, 0.2),
+        ),
+        max_size=20,
+    )
+)
+def test_probabilities_stay_between_zero_and_one(story: list) -> None:
+    m = new_memory()
+    for forces, sound, clearance, deviation, load, dt in story:
+        change = update_modes(m, forces, sound, clearance, deviation, load, dt, PARAMETERS)
+        standing = m.contact[AGE] >= 0.0
+        p = m.contact[PROBABILITY]
+        assert ((p >= CERTAIN) & (p <= 1.0 - CERTAIN)).all()
+        assert (np.abs(m.contact[OFFSET]) <= PARAMETERS.largest_offset).all()
+        wanted = np.where(standing == (p > 0.5), 0.0, 1.0 - 2.0 * standing)
+        np.testing.assert_array_equal(change, wanted)
+        for foot in range(4):
+            if change[foot] > 0.0:
+                set_down(m, foot)
+            elif change[foot] < 0.0:
+                lift_off(m, foot)
+        trust = m.contact[TRUST]
+        assert ((trust >= 0.0) & (trust <= p + CERTAIN)).all()
+        assert (trust[m.contact[AGE] < 0.0] == 0.0).all()
+
+
+def test_the_zero_of_a_sensor_is_learnt_in_the_air() -> None:
+    """A sensor that reads 12 N in the air does not make its foot stand when it comes near."""
+    m = new_memory()
+    clearance = np.array([0.0, 0.06, 0.06, 0.0])
+    forces = np.array([60.0, 12.0, 12.0, 60.0])
+    m.contact[PROBABILITY] = [0.999, 0.001, 0.001, 0.999]
+    m.contact[AGE] = [0.0, -1.0, -1.0, 0.0]
+    m.contact[CROSSED], m.contact[OFFSET] = 0.0, [0.0, 10.0, 10.0, 0.0]
+    for _ in range(150):
+        update_modes(m, forces, ALL, clearance, np.full(4, 0.006), np.full(4, 60.0), DT, PARAMETERS)
+    np.testing.assert_allclose(m.contact[OFFSET], [0.0, 12.0, 12.0, 0.0], atol=0.1)
+    np.testing.assert_allclose(m.contact[PROBABILITY], [1.0, 0.0, 0.0, 1.0], atol=0.01)

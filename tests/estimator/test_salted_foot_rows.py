@@ -1,0 +1,87 @@
+"""Velocity of the contact points and height of the feet: values, and Jacobians by differences."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator.leg_measurements import leg_measurements
+from estimator.salted.foot_rows import foot_rows
+from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
+from robots.a1.constants import FOOT_RADIUS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
+from robots.state import integrate
+from tests.estimator.salted_case import differentiate, random_memory
+from tests.estimator.synthetic_walk import KinematicRobot, Noise, Trot
+
+RADII = np.array([0.02, 0.017, 0.02, 0.015])
+
+
+def velocity_columns(foot: int) -> list[int]:
+    starts = (VELOCITY, ANGULAR, RATES + 3 * foot, JOINTS + 3 * foot, ROTATION)
+    return [start + j for start in starts for j in range(3)]
+
+
+def height_columns(foot: int) -> list[int]:
+    return [start + j for start in (POSITION, ROTATION, JOINTS + 3 * foot) for j in range(3)]
+
+
+def centres(q: np.ndarray) -> np.ndarray:
+    """Of the feet (4, 3), world axes [m]."""
+    return q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000))
+def test_jacobians_are_finite_differences(seed: int) -> None:
+    """In every column of the state: what a row does not name does not matter to it."""
+    m = random_memory(seed)
+    rows = foot_rows(m.q, m.v, RADII)
+    velocity = differentiate(
+        lambda d: foot_rows(*integrate(m.q, m.v, d), RADII).velocity.ravel(), 36
+    ).reshape(4, 3, 36)
+    height = differentiate(lambda d: foot_rows(*integrate(m.q, m.v, d), RADII).height, 36)
+    for foot in range(4):
+        found = np.zeros((3, 36))
+        found[:, velocity_columns(foot)] = rows.velocity_jacobian[foot]
+        np.testing.assert_allclose(found, velocity[foot], atol=2e-7)
+        found = np.zeros(36)
+        found[height_columns(foot)] = rows.height_jacobian[foot]
+        np.testing.assert_allclose(found, height[foot], atol=1e-8)
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000))
+def test_values_are_those_of_leg_odometry(seed: int) -> None:
+    m = random_memory(seed)
+    rows = foot_rows(m.q, m.v, np.full(4, FOOT_RADIUS))
+    R = rotation_from_quaternion(m.q[3:7])
+    _, relative, rolling = leg_measurements(R, m.v[3:6].copy(), m.q[7:], m.v[6:], FOOT_RADIUS)
+    np.testing.assert_allclose(rows.velocity, R @ m.v[:3] + relative - rolling, atol=1e-12)
+    np.testing.assert_allclose(rows.height, centres(m.q)[:, 2], atol=1e-12)
+
+
+def test_a_foot_without_radius_moves_as_its_centre_does() -> None:
+    m, step = random_memory(7), np.zeros(36)
+    step[:18] = 1e-6 * m.v
+    ahead, behind = (centres(integrate(m.q, m.v, sign * step)[0]) for sign in (1.0, -1.0))
+    velocity = foot_rows(m.q, m.v, np.zeros(4)).velocity
+    np.testing.assert_allclose(velocity, (ahead - behind) / 2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("yaw_rate", [0.0, 0.8])
+def test_the_contact_point_of_a_rolling_foot_rests(yaw_rate: float) -> None:
+    robot = KinematicRobot(Noise(), 0.6)
+    walk = Trot(robot, np.array([0.4, -0.2, 0.0]), yaw_rate)
+    for _ in range(120):
+        walk.step()
+    q = np.concatenate((robot.position, robot.reading().quaternion_imu_in_world, robot.joints()))
+    base = robot.rotation.T @ robot.velocity
+    v = np.concatenate((base, robot.omega, robot.reading().joint_velocity))
+    rows = foot_rows(q, v, np.full(4, FOOT_RADIUS))
+    assert np.abs(rows.velocity[robot.stance]).max() < 1e-5
+    np.testing.assert_allclose(rows.height[robot.stance], FOOT_RADIUS, atol=1e-9)
+    assert np.linalg.norm(rows.velocity[~robot.stance], axis=1).min() > 0.1
+    rigid = foot_rows(q, v, np.zeros(4)).velocity[robot.stance]
+    assert np.linalg.norm(rigid, axis=1).min() > 0.01  # the centre does not

@@ -1,0 +1,170 @@
+"""How the covariance moves over a tick: the dense textbook computation, and Monte Carlo."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator.salted.layout import (
+    ACCELEROMETER_BIAS,
+    GYRO_BIAS,
+    MISALIGNMENT,
+    PREVIOUS,
+    ROBOT,
+    SIZE,
+    STATES,
+    VELOCITY,
+)
+from estimator.salted.memory import AGE, Memory
+from estimator.salted.prediction import coast, predict, reset, start_covariance
+from robots.a1.constants import LINK_LENGTH
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.rotations import rotation_from_quaternion
+from robots.state import difference, integrate
+from tests.estimator.salted_case import PARAMETERS, copy, disturbed, random_memory
+
+DT = 2e-3
+SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
+
+
+@pytest.fixture(scope="module")
+def dynamics() -> ContactDynamics:
+    model = load_pinocchio()
+    return ContactDynamics(model, foot_frame_ids(model))
+
+
+def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.ndarray:
+    """One predicted tick in place; the A that it used."""
+    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
+    q, v, _ = dynamics.predict(m.q, m.v, m.torque, contacts, DT, A, B)
+    predict(m, q, v, A, DT, PARAMETERS)
+    return A
+
+
+def process_noise(age: np.ndarray) -> np.ndarray:
+    """G diag(variances) G^T with G = [dt, 1] of each acceleration; biases beside it."""
+    p, deviations = PARAMETERS, np.empty(18)
+    deviations[:3], deviations[3:6] = p.acceleration_noise, p.angular_acceleration_noise
+    landing = np.where(age < 0.0, 0.0, p.touchdown_acceleration_noise) * np.exp(
+        -np.abs(age) / p.touchdown_time
+    )
+    deviations[6:] = np.hypot(p.joint_acceleration_noise, np.repeat(landing, 3))
+    G = np.vstack((DT * np.eye(18), np.eye(18)))
+    W = np.zeros((SIZE, SIZE))
+    W[:ROBOT, :ROBOT] = (G * deviations**2 * DT) @ G.T
+    walks = (p.gyro_bias_walk, p.accelerometer_bias_walk, p.misalignment_walk)
+    W[GYRO_BIAS:STATES, GYRO_BIAS:STATES] = np.diag(np.repeat(walks, 3) ** 2 * DT)
+    return W
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.sampled_from(SETS))
+def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.ndarray) -> None:
+    """[x, b, v-] moves by [[A, 0], [0, 1], [turn of v, 0]], whatever v- was before."""
+    model = load_pinocchio()
+    m = random_memory(seed)
+    m.contact[AGE] = [-1.0, 0.0, 0.004, 0.5]
+    before = copy(m)
+    A = advance(ContactDynamics(model, foot_frame_ids(model)), m, contacts)
+    turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(before.q[3:7])
+    F = np.zeros((SIZE, SIZE))
+    F[:ROBOT, :ROBOT], F[ROBOT:STATES, ROBOT:STATES] = A, np.eye(STATES - ROBOT)
+    F[PREVIOUS:, VELOCITY : VELOCITY + 3] = turn
+    wanted = F @ before.P @ F.T + process_noise(m.contact[AGE])
+    np.testing.assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
+    np.testing.assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
+    assert np.array_equal(m.P, m.P.T)
+
+
+@pytest.mark.parametrize("contacts", SETS)
+def test_predict_is_step_and_its_derivatives_to_the_bit(
+    dynamics: ContactDynamics, contacts: np.ndarray
+) -> None:
+    m = random_memory(11)
+    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
+    q, v, forces = dynamics.predict(m.q, m.v, m.torque, contacts, DT, A, B)
+    step = dynamics.step(m.q, m.v, m.torque, contacts, DT)
+    A_step, B_step = dynamics.step_derivatives(m.q, m.v, m.torque, contacts, DT)
+    by_acceleration = dynamics.acceleration(m.q, m.v, m.torque, contacts)[1]
+    for ours, theirs in zip(
+        (q, v, A, B, forces), (*step, A_step, B_step, by_acceleration), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    assert (forces[contacts < 0.5] == 0.0).all()
+
+
+def test_the_covariance_is_that_of_samples(dynamics: ContactDynamics) -> None:
+    """Drawn from P, stepped by the dynamics themselves; the process noise is taken out."""
+    m, random = random_memory(2), np.random.default_rng(0)
+    m.v[:] *= 0.3
+    m.P[:] *= 1e-6
+    start, contacts = copy(m), SETS[2]
+    advance(dynamics, m, contacts)
+    draws = random.multivariate_normal(np.zeros(SIZE), start.P, 4000)
+    found = np.array([_error_after(dynamics, start, m, d, contacts) for d in draws])
+    wanted = m.P - process_noise(m.contact[AGE])
+    deviations = np.sqrt(wanted.diagonal())
+    sampled = np.cov(found.T) / np.outer(deviations, deviations)
+    # 4000 draws: a correlation errs by 1.6 %, and the worst of a thousand by four times that.
+    np.testing.assert_allclose(sampled, wanted / np.outer(deviations, deviations), atol=0.08)
+
+
+def _error_after(
+    dynamics: ContactDynamics, start: Memory, m: Memory, d: np.ndarray, contacts: np.ndarray
+) -> np.ndarray:
+    """Error (48) of a start disturbed by d, a tick later."""
+    other = disturbed(start, d)
+    q, v = dynamics.step(other.q, other.v, other.torque, contacts, DT)
+    turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(start.q[3:7])
+    left = turn @ other.v[:3] - m.previous
+    return np.concatenate((difference(m.q, m.v, q, v), other.bias - start.bias, left))
+
+
+@pytest.mark.parametrize("gap", [0.005, 0.1])
+def test_coasting_keeps_the_velocities_and_trusts_them_less(gap: float) -> None:
+    m = random_memory(3)
+    before = copy(m)
+    coast(m, gap, PARAMETERS)
+    q, v = integrate(before.q, before.v, np.concatenate((gap * before.v, np.zeros(18))))
+    np.testing.assert_array_equal(m.q, q)
+    np.testing.assert_array_equal(m.v, v)
+    grown = (m.P - before.P).diagonal()
+    assert grown[VELOCITY] == pytest.approx(100.0 * PARAMETERS.acceleration_noise**2 * gap)
+    assert (grown[ROBOT:STATES] > 0.0).all()
+    assert np.linalg.eigvalsh(m.P).min() > 0.0
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000))
+def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
+    """J P J^T on 48 with J = blkdiag(Xi, 1), and the noises; the tick before stays as it was."""
+    m, random = random_memory(seed), np.random.default_rng(seed)
+    Xi, v_plus = random.standard_normal((ROBOT, ROBOT)), random.standard_normal(18)
+    along, before = random.standard_normal(ROBOT), copy(m)
+    J = np.eye(SIZE)
+    J[:ROBOT, :ROBOT] = Xi
+    W = np.zeros((SIZE, SIZE))
+    W[:ROBOT, :ROBOT] = np.outer(along, along)
+    jump = PARAMETERS.impact_noise * (v_plus - m.v)
+    W[VELOCITY:ROBOT, VELOCITY:ROBOT] += np.diag(jump**2)
+    rates = slice(VELOCITY + 6, ROBOT)
+    W[rates, rates] += (PARAMETERS.foot_vertical_noise / LINK_LENGTH) ** 2 * np.eye(12)
+    reset(m, v_plus, Xi, along, PARAMETERS)
+    np.testing.assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
+    assert np.array_equal(m.P, m.P.T)
+    np.testing.assert_array_equal(m.v, v_plus)
+    for name in ("q", "bias", "previous", "contact", "torque"):
+        np.testing.assert_array_equal(getattr(m, name), getattr(before, name))
+
+
+def test_at_the_start_the_attitude_errs_as_the_imu_does() -> None:
+    """phi + b is the IMU's noise alone, however large either is."""
+    P = np.empty((SIZE, SIZE))
+    start_covariance(P, PARAMETERS)
+    assert np.linalg.eigvalsh(P).min() > 0.0
+    h = np.zeros(SIZE)
+    h[3] = h[MISALIGNMENT] = 1.0
+    assert h @ P @ h == pytest.approx(PARAMETERS.orientation_noise**2)
+    assert P[3, 3] > PARAMETERS.misalignment**2
+    assert P[ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] == PARAMETERS.accelerometer_bias**2

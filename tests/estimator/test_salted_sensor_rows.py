@@ -1,0 +1,129 @@
+"""What a reading's rows tell: their H by finite differences, their gains by the textbook.
+
+The residual as a function of the true state gives H; a batch update with it says what P and the
+corrections must become.
+"""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator.health import layout as reading
+from estimator.health.layout import ROW
+from estimator.salted.layout import ANGULAR, SIZE
+from estimator.salted.memory import Memory
+from estimator.salted.sensor_rows import (
+    take_accelerometer,
+    take_encoders,
+    take_gyroscope,
+    take_orientation,
+)
+from robots.a1.constants import GRAVITY
+from robots.rotations import (
+    exp3,
+    log3,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    skew,
+)
+from tests.estimator.salted_case import (
+    ALL_SOUND,
+    batch_update,
+    check_rows,
+    differentiate,
+    disturbed,
+    random_memory,
+    with_options,
+)
+
+DT = 0.05  # long, and the noises large: the rows are as well conditioned as P
+NOISY = with_options(
+    accelerometer_noise=2.0, accelerometer_relative_noise=0.1, gyro_noise=0.5,
+    orientation_noise=0.4, joint_position_noise=0.3, joint_velocity_noise=0.7,
+)  # fmt: skip
+RANDOM_SEEDS = given(st.integers(0, 10_000))
+
+
+def specific_force(m: Memory) -> np.ndarray:
+    R = rotation_from_quaternion(m.q[3:7])
+    return (m.v[:3] - m.previous) / DT + GRAVITY * R[2] + m.bias[3:6]
+
+
+def attitude(m: Memory) -> np.ndarray:
+    return rotation_from_quaternion(m.q[3:7]) @ exp3(m.bias[6:9])
+
+
+def random_row(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed + 1).uniform(-3.0, 3.0, ROW)
+
+
+@RANDOM_SEEDS
+@settings(max_examples=10)
+def test_accelerometer(seed: int) -> None:
+    m, row = random_memory(seed), random_row(seed)
+    measured = row[reading.ACCELERATION : reading.POSITION]
+    H = differentiate(lambda d: specific_force(disturbed(m, d)), SIZE)
+    # Errors of the past attitude are beyond the state; that of today's rate stands for them.
+    H[:, ANGULAR : ANGULAR + 3] = -skew(m.previous)
+    deviations = 2.0 + 0.1 * np.abs(measured)
+    y = measured - specific_force(m)
+    check_rows(m, lambda m, d: take_accelerometer(m, d, row, DT, NOISY), H, y, deviations)
+
+
+@RANDOM_SEEDS
+@settings(max_examples=10)
+def test_gyroscope(seed: int) -> None:
+    m, row = random_memory(seed), random_row(seed)
+
+    def residual(m: Memory) -> np.ndarray:
+        return row[reading.GYRO : reading.ACCELERATION] - m.v[3:6] - m.bias[:3]
+
+    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    check_rows(m, lambda m, d: take_gyroscope(m, d, row, NOISY), H, residual(m), np.full(3, 0.5))
+
+
+@RANDOM_SEEDS
+@settings(max_examples=10)
+def test_orientation(seed: int) -> None:
+    """To first order in residual and misalignment, which are milliradians on the robot."""
+    m, row = random_memory(seed), random_row(seed)
+    m.bias[6:9] *= 1e-8
+    small = 1e-8 * np.array([1.0, -2.0, 3.0])
+    row[:4] = -3.0 * quaternion_from_rotation(attitude(m) @ exp3(small))  # sign and size are free
+    H = differentiate(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), SIZE)
+    d, wanted = np.zeros(SIZE), batch_update(m.P, H, small, np.full(3, 0.16))
+    take_orientation(m, d, row, NOISY)
+    np.testing.assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
+    np.testing.assert_allclose(m.P, wanted[1], atol=1e-7)
+
+
+@RANDOM_SEEDS
+@settings(max_examples=10)
+def test_encoders_that_are_sound(seed: int) -> None:
+    m, row, random = random_memory(seed), random_row(seed), np.random.default_rng(seed)
+    sound = random.random((2, 12)) < 0.6
+    health = ALL_SOUND._replace(joint_position=sound[0], joint_velocity=sound[1])
+
+    def residual(m: Memory) -> np.ndarray:
+        joints = row[reading.POSITION : reading.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
+        return joints[sound.ravel()]
+
+    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    deviations = np.repeat([0.3, 0.7], 12)[sound.ravel()]
+    check_rows(m, lambda m, d: take_encoders(m, d, row, health, NOISY), H, residual(m), deviations)
+
+
+def test_a_robot_at_rest_has_nothing_to_correct() -> None:
+    m = random_memory(5)
+    m.v[:], m.previous[:] = 0.0, 0.0
+    row = np.zeros(ROW)
+    row[:4] = quaternion_from_rotation(attitude(m))
+    row[reading.GYRO : reading.ACCELERATION] = m.bias[:3]
+    row[reading.ACCELERATION : reading.POSITION] = specific_force(m)
+    row[reading.POSITION : reading.VELOCITY] = m.q[7:]
+    d = np.zeros(SIZE)
+    take_accelerometer(m, d, row, DT, NOISY)
+    take_gyroscope(m, d, row, NOISY)
+    take_orientation(m, d, row, NOISY)
+    take_encoders(m, d, row, ALL_SOUND, NOISY)
+    assert np.abs(d).max() < 1e-13

@@ -1,0 +1,76 @@
+"""What standing feet tell, against a batch update with an H by finite differences."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator.salted.foot_rows import foot_rows
+from estimator.salted.layout import SIZE
+from estimator.salted.memory import AGE, Memory
+from estimator.salted.standing_rows import height_variances, take_standing_feet
+from tests.estimator.salted_case import (
+    PARAMETERS,
+    check_rows,
+    differentiate,
+    disturbed,
+    random_memory,
+    with_options,
+)
+
+NOISY = with_options(foot_velocity_noise=0.5, foot_vertical_noise=0.9, height_noise=0.3)
+FIRST = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def standing(seed: int) -> Memory:
+    """Feet about on the ground, for different times."""
+    m = random_memory(seed)
+    m.q[2] += 0.02 - foot_rows(m.q, m.v, np.zeros(4)).height.mean()
+    m.contact[AGE] = [5.0, 5.0, 0.01, -1.0]
+    return m
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10_000))
+def test_standing_feet(seed: int) -> None:
+    """Soft feet sink and roll on less, untrusted ones say nothing, half trusted ones half."""
+    m = standing(seed)
+    load, trust = np.array([30.0, -5.0, 90.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
+    sunk = np.array([30.0, 0.0, 90.0, 20.0]) / NOISY.foot_stiffness
+    bounce = NOISY.touchdown_noise * np.exp(-np.array([5.0, 5.0, 0.01]) / NOISY.touchdown_time)
+
+    def residual(m: Memory) -> np.ndarray:
+        feet = foot_rows(m.q, m.v, 0.02 - 0.5 * sunk)
+        return -np.column_stack((feet.velocity, feet.height - 0.02 + sunk))[:3].ravel()
+
+    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    deviations = np.array([0.5, 0.5, 0.9, 0.3]) / trust[:3, None]
+    deviations[:, :3] = np.hypot(deviations[:, :3], bounce[:, None])
+    check_rows(
+        m,
+        lambda m, d: take_standing_feet(m, d, load, trust, True, NOISY),
+        H,
+        residual(m),
+        deviations.ravel(),
+    )
+
+
+def correction(jumping: bool, speed: float) -> float:
+    """Size of the correction by one foot that moves at `speed`, with a small P."""
+    m, d = standing(3), np.zeros(SIZE)
+    m.v[:] = 0.0
+    m.v[0], m.P[:] = speed, 1e-4 * np.eye(SIZE)
+    take_standing_feet(m, d, np.zeros(4), FIRST, jumping, PARAMETERS._replace(height_noise=1e3))
+    return float(np.linalg.norm(d))
+
+
+def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_way() -> None:
+    assert correction(False, 1e-3) == correction(True, 1e-3)
+    assert 0.0 < correction(False, 2.0) < 0.3 * correction(True, 2.0)
+    assert correction(False, 1.0) < correction(False, 2.0)  # Huber's: never less for more
+
+
+def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
+    m = random_memory(4)
+    feet = foot_rows(m.q, m.v, np.full(4, 0.02))
+    H = differentiate(lambda d: foot_rows(*disturbed(m, d)[:2], np.full(4, 0.02)).height, SIZE)
+    np.testing.assert_allclose(height_variances(m.P, feet), (H @ m.P @ H.T).diagonal(), rtol=1e-7)
