@@ -34,8 +34,8 @@ def standing(seed: int) -> Memory:
 def test_standing_feet(seed: int) -> None:
     """Soft feet sink and roll on less, untrusted ones say nothing, half trusted ones half."""
     m = standing(seed)
-    load, trust = np.array([30.0, -5.0, 90.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
-    sunk = np.array([30.0, 0.0, 90.0, 20.0]) / NOISY.foot_stiffness
+    load, trust = np.array([30.0, -5.0, 60.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
+    sunk = np.array([30.0, 0.0, 60.0, 20.0]) / NOISY.foot_stiffness
     bounce = NOISY.touchdown_noise * np.exp(-np.array([5.0, 5.0, 0.01]) / NOISY.touchdown_time)
 
     def residual(m: Memory) -> np.ndarray:

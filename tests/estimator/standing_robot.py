@@ -1,0 +1,74 @@
+"""A standing A1 for tests, with the joint torques that hold it up and errors of its IMU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pinocchio as pin
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.rotations import exp3, quaternion_from_rotation
+from runtime.messages import SensorReading
+from tests.estimator.synthetic_walk import KinematicRobot, Noise
+
+Array = NDArray[np.float64]
+
+
+def expected_noise() -> Noise:
+    """What `SaltedOptions` and the simulated sensors say of the A1's."""
+    return Noise(0.05, 0.005, 2e-4, 0.03, 2.0)
+
+
+@dataclass
+class StandingRobot:
+    """Readings of a robot that stands, at first still; its `robot` can be moved."""
+
+    noise: Noise = field(default_factory=expected_noise)
+    yaw: float = 0.0
+    gyroscope: Array = field(default_factory=lambda: np.zeros(3))  # biases, base axes [rad/s]
+    accelerometer: Array = field(default_factory=lambda: np.zeros(3))  # [m/s2]
+    misalignment: Array = field(default_factory=lambda: np.zeros(3))  # [rad]
+
+    def __post_init__(self) -> None:
+        self.robot = KinematicRobot(self.noise, self.yaw)
+        q = np.concatenate(
+            (
+                self.robot.position,
+                quaternion_from_rotation(self.robot.rotation),
+                self.robot.joints(),
+            )
+        )
+        self._torque, self._force = _static_torques(q)
+
+    def reading(self) -> SensorReading:
+        """The next one."""
+        r = self.robot
+        r.step()
+        r.force = self._force
+        plain = r.reading()
+        attitude = r.rotation @ exp3(self.noise.add(self.misalignment, 5e-4))
+        return replace(
+            plain,
+            quaternion_imu_in_world=quaternion_from_rotation(attitude),
+            angular_velocity_imu=plain.angular_velocity_imu + self.gyroscope,
+            linear_acceleration_imu=plain.linear_acceleration_imu + self.accelerometer,
+            joint_torque=self.noise.add(self._torque, 0.2),
+        )
+
+
+def _static_torques(q: Array) -> tuple[Array, Array]:
+    """Joint torques (12) and normal forces (4) of the least forces that carry the robot."""
+    model = load_pinocchio()
+    data, zero = model.createData(), np.zeros(model.nv)
+    weight = pin.rnea(model, data, q, zero, zero)
+    J = np.vstack(
+        [
+            pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)[:3]
+            for frame in foot_frame_ids(model)
+        ]
+    )
+    forces = np.linalg.lstsq(J[:, :6].T, weight[:6], rcond=None)[0]
+    return (weight - J.T @ forces)[6:], forces.reshape(4, 3)[:, 2]

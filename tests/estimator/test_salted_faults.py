@@ -1,0 +1,183 @@
+"""Gaps, steps back in time, unusable readings, divergence: told by the status, never raised."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from estimator.salted import SaltedEstimator, SaltedOptions
+from estimator.salted.memory import PROBABILITY
+from robots.a1.constants import STAND_HEIGHT
+from runtime.messages import SensorReading
+from tests.estimator.standing_robot import StandingRobot
+
+NAN = np.full(12, np.nan)
+
+
+@pytest.fixture(scope="module")
+def shared() -> SaltedEstimator:
+    return SaltedEstimator()
+
+
+@pytest.fixture
+def observer(shared: SaltedEstimator) -> SaltedEstimator:
+    """As fresh, at (1, 2); what it counted before is forgotten."""
+    shared.reset(np.array([1.0, 2.0]))
+    shared.divergences = 0
+    return shared
+
+
+@pytest.fixture(scope="module")
+def readings() -> list[SensorReading]:
+    robot = StandingRobot()
+    return [robot.reading() for _ in range(400)]
+
+
+def feed(observer: SaltedEstimator, readings: list[SensorReading]) -> list[str]:
+    """Statuses of the readings, whose estimates are all finite."""
+    statuses = []
+    for reading in readings:
+        estimate = observer.update(reading)
+        assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
+        assert (estimate.tick, estimate.time) == (reading.tick, reading.time) or np.isnan(
+            reading.time
+        )
+        statuses.append(estimate.status)
+    return statuses
+
+
+def moved(reading: SensorReading, by: float) -> SensorReading:
+    return replace(reading, time=reading.time + by)
+
+
+def test_the_first_reading_places_the_robot(
+    observer: SaltedEstimator, readings: list[SensorReading]
+) -> None:
+    estimate = observer.update(readings[0])
+    assert estimate.status == "ok"
+    np.testing.assert_allclose(estimate.q[:2], [1.0, 2.0], atol=1e-9)
+    assert estimate.q[2] == pytest.approx(STAND_HEIGHT, abs=2e-3)
+
+
+@pytest.mark.parametrize("field", ["quaternion_imu_in_world", "joint_position", "joint_velocity"])
+def test_it_is_starting_until_imu_and_encoders_are_sound(
+    observer: SaltedEstimator, readings: list[SensorReading], field: str
+) -> None:
+    bad = [replace(r, **{field: np.full_like(getattr(r, field), np.nan)}) for r in readings[:5]]
+    assert feed(observer, bad) == ["starting"] * 5
+    assert observer.divergences == 5
+    statuses = feed(observer, readings[5:200])
+    assert set(statuses) == {"starting", "ok"}
+    first = statuses.index("ok")
+    assert set(statuses[first:]) == {"ok"}
+    assert observer.divergences == 5 + first
+
+
+@pytest.mark.parametrize("gap", [0.005, 0.1])
+def test_after_a_gap_it_is_degraded_once(
+    observer: SaltedEstimator, readings: list[SensorReading], gap: float
+) -> None:
+    feed(observer, readings[:200])
+    trace = np.trace(observer.velocity_covariance)
+    estimate = observer.update(moved(readings[200], gap))
+    assert estimate.status == "degraded"
+    assert np.trace(observer.velocity_covariance) > trace
+    assert set(feed(observer, [moved(r, gap) for r in readings[201:]])) == {"ok"}
+    assert observer.divergences == 0
+
+
+@pytest.mark.parametrize("jump", [-0.01, -1e-9, 0.3, 1e300])
+def test_a_step_back_or_a_gap_beyond_all_limits_restarts_where_it_was(
+    observer: SaltedEstimator, readings: list[SensorReading], jump: float
+) -> None:
+    feed(observer, readings[:200])
+    place = observer._memory.q[:2].copy()
+    last = readings[199].time
+    estimate = observer.update(replace(readings[200], time=last + jump))
+    assert estimate.status == "diverged"
+    assert observer.divergences == 1
+    np.testing.assert_array_equal(estimate.q[:2], place)
+    if jump < 1.0:  # beyond 1e16 s a millisecond is none
+        after = [
+            replace(r, time=last + jump + (k + 1) * 1e-3) for k, r in enumerate(readings[201:])
+        ]
+        assert feed(observer, after)[-1] == "ok"
+        assert observer.divergences == 1
+
+
+@pytest.mark.parametrize("time", [np.nan, np.inf, -np.inf])
+def test_a_time_that_is_none_is_left_out_and_counted(
+    observer: SaltedEstimator, readings: list[SensorReading], time: float
+) -> None:
+    assert observer.update(replace(readings[0], time=time)).status == "starting"
+    feed(observer, readings[:200])
+    before = observer._memory.q.copy()
+    estimate = observer.update(replace(readings[200], time=time))
+    assert estimate.status == "diverged"
+    np.testing.assert_array_equal(estimate.q, before)
+    assert observer.divergences == 2
+    assert observer.update(readings[200]).status == "ok"
+
+
+def test_a_second_reading_of_the_same_time_changes_nothing(
+    observer: SaltedEstimator, readings: list[SensorReading]
+) -> None:
+    feed(observer, readings[:200])
+    before = [array.copy() for array in observer._memory]
+    other = replace(readings[300], tick=7, time=readings[199].time)
+    estimate = observer.update(other)
+    assert (estimate.status, estimate.tick) == ("ok", 7)
+    for array, kept in zip(observer._memory, before, strict=True):
+        np.testing.assert_array_equal(array, kept)
+
+
+@pytest.mark.parametrize("block", ["q", "v", "bias", "P"])
+def test_numbers_that_are_none_restart_it(
+    observer: SaltedEstimator, readings: list[SensorReading], block: str
+) -> None:
+    feed(observer, readings[:200])
+    getattr(observer._memory, block)[0] = np.nan
+    assert feed(observer, readings[200:201]) == ["diverged"]
+    assert observer.divergences == 1
+    assert set(feed(observer, readings[201:])) == {"ok"}
+    np.testing.assert_allclose(observer._memory.q[:2], [1.0, 2.0], atol=1e-3)
+
+
+def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(
+    observer: SaltedEstimator, readings: list[SensorReading]
+) -> None:
+    feed(observer, readings[:100])
+    blind = [
+        replace(r, quaternion_imu_in_world=NAN[:4], joint_position=NAN) for r in readings[100:]
+    ]
+    statuses = feed(observer, blind)
+    within = round(observer.options.largest_gap / 1e-3)
+    assert set(statuses[: within - 1]) == {"degraded"}
+    assert set(statuses[within + 1 :]) == {"diverged"}
+    again = [moved(r, 0.4) for r in readings]
+    assert feed(observer, again)[-1] == "ok"
+
+
+def test_reset_forgets_the_state_and_keeps_the_count(
+    observer: SaltedEstimator, readings: list[SensorReading]
+) -> None:
+    first = observer.update(readings[0])
+    feed(observer, [*readings[1:100], moved(readings[0], -1.0)])
+    assert observer.divergences == 1
+    observer.reset(np.array([1.0, 2.0, 99.0]))
+    assert observer.update(readings[0]) == first
+    assert observer.divergences == 1
+    assert observer._memory.contact[PROBABILITY].max() <= 0.5
+
+
+def test_faults_are_named(observer: SaltedEstimator, readings: list[SensorReading]) -> None:
+    feed(observer, readings[:50])
+    assert observer.faults == ()
+    observer.update(replace(readings[50], foot_force=NAN[:4]))
+    assert observer.faults == ("foot force",)
+
+
+def test_options_refuse_what_is_not_positive() -> None:
+    with pytest.raises(ValueError, match="height_noise"):
+        SaltedOptions(height_noise=0.0)
+    with pytest.raises(ValueError, match="huber"):
+        SaltedOptions(huber=float("nan"))

@@ -1,0 +1,131 @@
+"""A robot that stands, on rigid feet: constant errors are found, pushes are followed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from estimator.salted import SaltedEstimator, SaltedOptions
+from estimator.salted.layout import GYRO_BIAS, MISALIGNMENT, STATES
+from robots.rotations import log3, rotation_from_quaternion
+from runtime.messages import StateEstimate
+from tests.estimator.standing_robot import StandingRobot
+from tests.estimator.synthetic_walk import errors
+
+GYROSCOPE, ACCELEROMETER = np.array([0.004, -0.003, 0.002]), np.array([0.05, -0.04, 0.03])
+TILT = np.array([0.003, -0.002, 0.0])
+YAW = np.array([0.0, 0.0, 0.004])
+
+
+@pytest.fixture(scope="module")
+def observer() -> SaltedEstimator:
+    return SaltedEstimator(replace(SaltedOptions(), foot_stiffness=1e9))
+
+
+def follow(
+    robot: StandingRobot, observer: SaltedEstimator, ticks: int
+) -> tuple[list[StateEstimate], np.ndarray]:
+    """The estimates and their velocity errors (ticks, 3), world axes."""
+    estimates, found = [], []
+    for _ in range(ticks):
+        estimates.append(observer.update(robot.reading()))
+        found.append(errors(estimates[-1], robot.robot)[1])
+    return estimates, np.array(found)
+
+
+def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
+    observer: SaltedEstimator,
+) -> None:
+    """Feet on flat ground tell the tilt; then accelerometer and attitude say how they err."""
+    observer.reset()
+    imu = StandingRobot(gyroscope=GYROSCOPE, accelerometer=ACCELEROMETER, misalignment=TILT + YAW)
+    observer.update(imu.reading())
+    deviations = np.sqrt(observer.covariance.diagonal()[GYRO_BIAS:STATES])
+    estimates, velocity = follow(imu, observer, 2000)
+    attitude = log3(rotation_from_quaternion(estimates[-1].q[3:7]))
+    assert {estimate.status for estimate in estimates} == {"ok"}
+    assert np.sqrt((velocity[1000:] ** 2).sum(axis=1).mean()) < 2e-3
+    assert abs(estimates[-1].q[2] - imu.robot.position[2]) < 3e-4
+    gyroscope, accelerometer, misalignment = observer._memory.bias.reshape(3, 3)
+    np.testing.assert_allclose(gyroscope, GYROSCOPE, atol=1e-3)
+    np.testing.assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
+    np.testing.assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
+    np.testing.assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
+    assert attitude[2] == pytest.approx(YAW[2], abs=1e-3)  # nothing tells it from a turn
+    left = np.sqrt(observer.covariance.diagonal()[GYRO_BIAS:STATES]) / deviations
+    heading = MISALIGNMENT + 2 - GYRO_BIAS
+    assert left[heading] > 0.9
+    assert np.delete(left, heading).max() < 0.3
+
+
+def test_no_impact_is_seen_once_it_stands(
+    observer: SaltedEstimator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then no reset runs, and the filter is an extended Kalman filter."""
+    observer.reset()
+    robot, changes = StandingRobot(), []
+    first = follow(robot, observer, 3)[0][-1]
+    np.testing.assert_allclose(first.contact, 1.0, atol=0.01)
+    monkeypatch.setattr(observer, "_change_modes", lambda *args: changes.append(args))
+    follow(robot, observer, 1000)
+    assert changes == []
+
+
+def test_the_velocity_covariance_covers_the_error(observer: SaltedEstimator) -> None:
+    """With errors of the IMU drawn as the options say: too large at worst, feet here never slip."""
+    options, random, squared = observer.options, np.random.default_rng(3), []
+    for _ in range(6):
+        observer.reset()
+        robot = StandingRobot(
+            yaw=random.uniform(-3.0, 3.0),
+            gyroscope=options.gyro_bias * random.standard_normal(3),
+            accelerometer=options.accelerometer_bias * random.standard_normal(3),
+            misalignment=options.misalignment * random.standard_normal(3),
+        )
+        robot.noise.generator = np.random.default_rng(random.integers(1 << 30))
+        for k in range(300):
+            v = observer.update(robot.reading()).v[:3]
+            if k >= 50:
+                squared.append(v @ np.linalg.solve(observer.velocity_covariance, v))
+    assert 0.1 < np.mean(squared) < 4.0
+    assert np.quantile(squared, 0.99) < 15.0
+
+
+def error_after_push(observer: SaltedEstimator, push: list[float]) -> np.ndarray:
+    """Size of the velocity's error (30) from the first reading after the push on [m/s]."""
+    observer.reset()
+    robot = StandingRobot(yaw=0.5)
+    follow(robot, observer, 300)
+    robot.robot.velocity = np.array(push)
+    velocity = follow(robot, observer, 30)[1]
+    assert observer.divergences == 0
+    return np.linalg.norm(velocity, axis=1)
+
+
+@pytest.mark.parametrize("push", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-0.3, -0.4, 0.0]])
+def test_a_push_is_followed_in_milliseconds(observer: SaltedEstimator, push: list[float]) -> None:
+    assert error_after_push(observer, push)[5:].max() < 0.1
+    blind = SaltedEstimator(replace(observer.options, jump_speed=1e3))
+    assert error_after_push(blind, push)[10] > 0.1
+
+
+def test_right_after_touchdown_no_push_is_believed(observer: SaltedEstimator) -> None:
+    found = []
+    for ticks in (4, 100):
+        observer.reset()
+        robot = StandingRobot()
+        follow(robot, observer, ticks)
+        robot.robot.velocity = np.array([1.0, 0.0, 0.0])
+        follow(robot, observer, 2)
+        found.append(observer._memory.jump[1] > 0.0)
+    assert found == [False, True]
+
+
+def test_a_foot_that_slips_does_not_move_the_base(observer: SaltedEstimator) -> None:
+    observer.reset()
+    robot = StandingRobot()
+    follow(robot, observer, 300)
+    robot.robot.stance[0], robot.robot.foot_velocities[0] = False, [0.0, 0.5, 0.0]
+    _, velocity = follow(robot, observer, 50)
+    assert np.linalg.norm(velocity, axis=1).max() < 0.05
+    assert observer._memory.jump[1] == 0.0

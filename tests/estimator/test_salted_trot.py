@@ -1,0 +1,137 @@
+"""The salted filter on a recorded trot of the simulated A1: accuracy, consistency, invariances."""
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from estimator.interface import Estimator
+from estimator.leg_odometry import LegOdometryFilter
+from estimator.salted import SaltedEstimator
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from runtime.messages import StateEstimate
+from tests.estimator.fault_scenarios import Stream
+from tests.estimator.recorded_stream import recorded_trot
+
+SETTLED = 300
+YAW = 2.1
+
+
+@pytest.fixture(scope="module")
+def stream() -> Stream:
+    return recorded_trot(1.0)
+
+
+@pytest.fixture(scope="module")
+def observer() -> SaltedEstimator:
+    return SaltedEstimator()
+
+
+@pytest.fixture(scope="module")
+def plain(stream: Stream, observer: SaltedEstimator) -> list[StateEstimate]:
+    return run(observer, stream)
+
+
+def run(observer: Estimator, stream: Stream, ticks: int | None = None) -> list[StateEstimate]:
+    observer.reset(stream.truth[0, :2])
+    return [observer.update(stream.reading(k)) for k in range(ticks or len(stream.time))]
+
+
+def velocity_rmse(estimates: list[StateEstimate], stream: Stream) -> float:
+    """Of the base's linear velocity in its own axes, once settled [m/s]."""
+    found = np.array([estimate.v[:3] for estimate in estimates])
+    error = (found - stream.truth[: len(found), 19:22])[SETTLED:]
+    return float(np.sqrt((error**2).sum(axis=1).mean()))
+
+
+def test_its_velocity_is_far_better_than_leg_odometry(
+    stream: Stream, plain: list[StateEstimate]
+) -> None:
+    assert velocity_rmse(plain, stream) < 5e-3
+    by_legs = velocity_rmse(run(LegOdometryFilter(), stream), stream)
+    assert velocity_rmse(plain, stream) < 0.6 * by_legs
+
+
+def test_position_and_joints_are_followed(stream: Stream, plain: list[StateEstimate]) -> None:
+    q = np.array([estimate.q for estimate in plain])[SETTLED:]
+    v = np.array([estimate.v for estimate in plain])[SETTLED:]
+    truth = stream.truth[SETTLED:]
+    assert np.abs(q[:, 2] - truth[:, 2]).max() < 3e-3
+    assert np.linalg.norm(q[-1, :2] - truth[-1, :2]) < 0.01
+    sensed = stream.rows[SETTLED:, 22:34]
+    ours, encoders = v[:, 6:] - truth[:, 25:], sensed - truth[:, 25:]
+    assert np.sqrt((ours**2).mean()) < 0.9 * np.sqrt((encoders**2).mean())
+
+
+def test_the_velocity_covariance_covers_the_error(
+    stream: Stream, observer: SaltedEstimator
+) -> None:
+    observer.reset(stream.truth[0, :2])
+    squared = []
+    for k in range(len(stream.time)):
+        error = observer.update(stream.reading(k)).v[:3] - stream.truth[k, 19:22]
+        squared.append(error @ np.linalg.solve(observer.velocity_covariance, error))
+    assert 0.2 < np.mean(squared[SETTLED:]) < 5.0
+    assert np.quantile(squared[SETTLED:], 0.95) < 12.0
+
+
+def test_contacts_are_those_of_the_forces(stream: Stream, plain: list[StateEstimate]) -> None:
+    """Where the force leaves no doubt, and has not for 10 ms."""
+    contact = np.array([estimate.contact for estimate in plain])[SETTLED:]
+    force = stream.rows[SETTLED:, 46:]
+    for foot in range(4):
+        firm, off = (
+            np.convolve(sure, np.ones(10), "full")[: len(sure)] == 10
+            for sure in (force[:, foot] > 40.0, force[:, foot] < 12.0)
+        )
+        assert contact[firm, foot].min() > 0.5
+        assert (contact[off, foot] < 0.5).mean() > 0.97
+
+
+def test_turning_the_world_turns_the_estimate(
+    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
+) -> None:
+    turn = exp3(np.array([0.0, 0.0, YAW]))
+    half = quaternion_from_rotation(turn)
+    rows, truth = stream.rows.copy(), stream.truth.copy()
+    rows[:, :4] = [quaternion_product(half, row[:4].copy()) for row in rows]
+    truth[:, :2] = truth[:, :2] @ turn[:2, :2].T
+    turned = run(observer, Stream(stream.time, rows, truth), 800)
+    for one, other in zip(plain, turned, strict=False):
+        np.testing.assert_allclose(turn @ one.q[:3], other.q[:3], atol=1e-7)
+        expected = quaternion_product(half, one.q[3:7].copy())
+        assert abs(expected @ other.q[3:7]) == pytest.approx(1.0, abs=1e-12)
+        np.testing.assert_allclose(one.q[7:], other.q[7:], atol=1e-7)
+        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
+        np.testing.assert_allclose(one.contact, other.contact, atol=1e-5)
+
+
+def test_neither_the_place_nor_the_origin_of_time_matters(
+    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
+) -> None:
+    place = np.array([3.0, -7.0])
+    observer.reset(stream.truth[0, :2] + place)
+    for k, one in enumerate(plain[:800]):
+        reading = stream.reading(k)
+        other = observer.update(replace(reading, tick=k + 7, time=reading.time + 4096.0))
+        np.testing.assert_allclose(one.q[:2] + place, other.q[:2], atol=1e-7)
+        np.testing.assert_allclose(one.q[2:], other.q[2:], atol=1e-7)
+        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
+        assert (other.tick, other.time) == (k + 7, reading.time + 4096.0)
+
+
+def test_the_same_readings_give_the_same_bits(
+    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
+) -> None:
+    assert run(observer, stream, 600) == plain[:600]
+    assert run(SaltedEstimator(), stream, 600) == plain[:600]
+
+
+def test_without_force_sensors_the_guards_find_the_steps(
+    stream: Stream, observer: SaltedEstimator
+) -> None:
+    """All of them NaN from the start on: a trot of two seconds by the guards alone."""
+    rows = stream.rows.copy()
+    rows[:, 46:] = np.nan
+    estimates = run(observer, stream._replace(rows=rows))
+    assert {estimate.status for estimate in estimates} == {"degraded"}
+    assert velocity_rmse(estimates, stream) < 0.05
