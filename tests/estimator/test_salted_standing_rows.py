@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.salted.foot_rows import foot_rows
-from estimator.salted.layout import SIZE
+from estimator.salted.layout import POSITION, SIZE, VELOCITY
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.standing_rows import height_variances, take_standing_feet
 from tests.estimator.salted_case import (
@@ -17,34 +17,31 @@ from tests.estimator.salted_case import (
     with_options,
 )
 
-NOISY = with_options(foot_velocity_noise=0.5, foot_vertical_noise=0.9, height_noise=0.3)
+NOISY = with_options(foot_velocity_noise=0.5, foot_vertical_noise=0.9, height_noise=0.3, huber=1e6)
 FIRST = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def standing(seed: int) -> Memory:
-    """Feet about on the ground, for different times."""
+    """Feet about on the ground, for long but for one in the air."""
     m = random_memory(seed)
     m.q[2] += 0.02 - foot_rows(m.q, m.v, np.zeros(4)).height.mean()
-    m.contact[AGE] = [5.0, 5.0, 0.01, -1.0]
+    m.contact[AGE] = [5.0, 5.0, 5.0, -1.0]
     return m
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_standing_feet(seed: int) -> None:
-    """Soft feet sink and roll on less, untrusted ones say nothing, half trusted ones half."""
+    """Without load; untrusted feet say nothing, half trusted ones half."""
     m = standing(seed)
-    load, trust = np.array([30.0, -5.0, 60.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
-    sunk = np.array([30.0, 0.0, 60.0, 20.0]) / NOISY.foot_stiffness
-    bounce = NOISY.touchdown_noise * np.exp(-np.array([5.0, 5.0, 0.01]) / NOISY.touchdown_time)
+    load, trust = np.array([0.0, -5.0, 0.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
 
     def residual(m: Memory) -> np.ndarray:
-        feet = foot_rows(m.q, m.v, 0.02 - 0.5 * sunk)
-        return -np.column_stack((feet.velocity, feet.height - 0.02 + sunk))[:3].ravel()
+        feet = foot_rows(m.q, m.v, np.full(4, 0.02))
+        return -np.column_stack((feet.velocity, feet.height - 0.02))[:3].ravel()
 
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
     deviations = np.array([0.5, 0.5, 0.9, 0.3]) / trust[:3, None]
-    deviations[:, :3] = np.hypot(deviations[:, :3], bounce[:, None])
     check_rows(
         m,
         lambda m, d: take_standing_feet(m, d, load, trust, True, NOISY),
@@ -54,9 +51,32 @@ def test_standing_feet(seed: int) -> None:
     )
 
 
-def correction(jumping: bool, speed: float) -> float:
+def found_by_first_foot(load: float) -> tuple[float, np.ndarray]:
+    """Height and velocity of the base that foot 0 with a turning calf asks for, all else known."""
+    m, d = standing(3), np.zeros(SIZE)
+    m.q[3:7], m.v[:], m.P[:] = [0.0, 0.0, 0.0, 1.0], 0.0, 0.0
+    m.v[8] = 4.0
+    for i in (POSITION + 2, VELOCITY, VELOCITY + 1, VELOCITY + 2):
+        m.P[i, i] = 1e6
+    take_standing_feet(m, d, np.full(4, load), FIRST, True, PARAMETERS)
+    return d[POSITION + 2], d[VELOCITY : VELOCITY + 3]
+
+
+def test_a_load_presses_the_foot_in_and_it_rolls_on_half_that_less() -> None:
+    height, velocity = found_by_first_foot(0.0)
+    sunk = []
+    for load in (10.0, 30.0, 60.0):
+        pressed, slower = found_by_first_foot(load)
+        sunk.append(height - pressed)
+        lost = np.linalg.norm(slower - velocity)
+        np.testing.assert_allclose(lost, 4.0 * 0.5 * sunk[-1], rtol=1e-4)
+    assert 0.0 < sunk[0] < sunk[1] < sunk[2] < 0.004
+
+
+def correction(jumping: bool, speed: float, age: float = 5.0) -> float:
     """Size of the correction by one foot that moves at `speed`, with a small P."""
     m, d = standing(3), np.zeros(SIZE)
+    m.contact[AGE, 0] = age
     m.v[:] = 0.0
     m.v[0], m.P[:] = speed, 1e-4 * np.eye(SIZE)
     take_standing_feet(m, d, np.zeros(4), FIRST, jumping, PARAMETERS._replace(height_noise=1e3))
@@ -67,6 +87,12 @@ def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_wa
     assert correction(False, 1e-3) == correction(True, 1e-3)
     assert 0.0 < correction(False, 2.0) < 0.3 * correction(True, 2.0)
     assert correction(False, 1.0) < correction(False, 2.0)  # Huber's: never less for more
+
+
+def test_a_foot_that_has_just_landed_counts_less() -> None:
+    found = [correction(True, 0.5, age) for age in (0.0, 0.01, 0.03, 1.0)]
+    assert (np.diff(found) > 0.0).all()
+    assert found[0] < 0.1 * found[-1]
 
 
 def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
