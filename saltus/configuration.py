@@ -89,7 +89,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
     instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
-    estimator: str = "leg_odometry"
+    estimator: str = "salted"
     salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
     leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)

@@ -16,11 +16,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.contact_trust import contact_probability, learn_offset
-from estimator.salted.memory import AGE, CROSSED, OFFSET, PROBABILITY, TRUST, Memory
+from estimator.salted.memory import AGE, CROSSED, HELD, OFFSET, PROBABILITY, TRUST, Memory
 from estimator.salted.options import Parameters
 
 Array = NDArray[np.float64]
 
+FIRM = 0.5
+"""Trust from which a foot holds firmly."""
 CERTAIN = 1e-4
 """No foot is nearer than this to certainty, so that the sensors can change the filter's mind."""
 LARGEST_EVIDENCE = 20.0
@@ -64,13 +66,14 @@ def update_modes(
                 c[PROBABILITY, i] = CERTAIN if standing else 1.0 - CERTAIN
         grip = contact_probability(force, True, parameters) if sound[i] else 1.0
         c[TRUST, i] = p * grip if standing else 0.0
+        c[HELD, i] = c[HELD, i] + dt if c[TRUST, i] > FIRM else 0.0
     return change
 
 
 @njit(cache=True)
 def set_down(m: Memory, foot: int) -> None:
     """A foot's mode becomes standing."""
-    m.contact[AGE, foot], m.contact[CROSSED, foot] = 0.0, 0.0
+    m.contact[AGE, foot], m.contact[CROSSED, foot] = 0.0, 1.0
 
 
 @njit(cache=True)

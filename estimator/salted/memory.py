@@ -12,7 +12,7 @@ from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 
 Array = NDArray[np.float64]
 
-AGE, PROBABILITY, TRUST, OFFSET, CROSSED = range(5)
+AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
 """Rows of `Memory.contact`."""
 
 
@@ -30,8 +30,9 @@ class Memory(NamedTuple):
     P: Array
     """(48, 48) covariance of the errors, in the order of `layout`."""
     contact: Array
-    """(5, 4) rows: time since touchdown [s], -1 in the air; probability that the foot stands; how
-    firmly it holds; zero of its force sensor [N]; probability that its guard is crossed."""
+    """(6, 4) rows: time since touchdown [s], -1 in the air; probability that the foot stands; how
+    firmly it holds; zero of its force sensor [N]; probability that its guard is crossed; time for
+    which it has held firmly [s]."""
     torque: Array
     """(12) last sound joint torques [N m]."""
     jump: Array
@@ -42,7 +43,7 @@ class Memory(NamedTuple):
 def new_memory() -> Memory:
     """Memory of a filter that has seen nothing: standing still, no contact, unit covariance."""
     q = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
-    contact = np.zeros((5, 4))
+    contact = np.zeros((6, 4))
     contact[AGE] = -1.0
     return Memory(
         q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5)

@@ -55,7 +55,7 @@ class SaltedOptions:
     misalignment: float = 0.004
     """[rad]"""
     # Feet that stand.
-    foot_velocity_noise: float = 0.02
+    foot_velocity_noise: float = 0.01
     """Slip along the ground [m/s]."""
     foot_vertical_noise: float = 0.06
     """Sinking of the foot and the ground [m/s]."""
@@ -63,12 +63,19 @@ class SaltedOptions:
     """Slip and bounce at touchdown [m/s], which fades with `touchdown_time`."""
     touchdown_time: float = 0.01
     """[s]"""
+    heavy_load: float = 100.0
+    """A foot under more than this sinks in [N]: its vertical noise grows by `touchdown_noise` for
+    every other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
     height_noise: float = 0.006
     """Height of a standing foot above flat ground [m]."""
     foot_stiffness: float = 3e4
-    """Of foot and ground [N/m]: fits the simulated ground, where 60 N press a foot in by 2 mm."""
-    huber: float = 2.0
-    """Standard deviations beyond which a foot's velocity counts less (Huber's weight)."""
+    """Of foot and ground [N/m]. With `foot_depth` it fits the simulated ground; a real robot's feet
+    are to be measured."""
+    foot_depth: float = 0.0022
+    """How far a heavy load presses a foot in at most [m]."""
+    huber: float = 0.25
+    """Standard deviations beyond which a foot's row counts less (Huber's weight): so few that slip
+    counts by its sign rather than its size, for it has a long tail."""
     # Modes.
     terrain_noise: float = 0.005
     """Of the ground's height where a foot comes down: width of the guard [m]."""
@@ -93,13 +100,15 @@ class SaltedOptions:
     largest_offset: float = 20.0
     """A force beyond this is no zero offset [N]."""
     # A push that changes the velocity between two samples of the accelerometer.
-    settling_time: float = 0.015
-    """Over this time after touchdown a foot becomes a witness of jumps [s]."""
+    settling_time: float = 0.008
+    """Over this time of holding firmly a foot becomes a witness of jumps [s]."""
+    firm_time: float = 0.03
+    """One foot at least must have held firmly for so long [s]: a robot that lands is not pushed."""
     jump_gate: float = 2.5
     """Standard deviations of the mean stance-foot velocity that tell a jump of the base."""
     jump_speed: float = 0.15
     """Smallest jump of the base velocity looked for [m/s]."""
-    jump_scatter: float = 0.5
+    jump_scatter: float = 0.3
     """Largest scatter among the stance feet, relative to their mean, in a jump."""
     jump_persistence: float = 0.001
     """Time that the evidence of a jump must last [s]."""

@@ -25,28 +25,34 @@ def take_standing_feet(
 ) -> None:
     """Zero velocity and height of feet with their trust (4); P and d (48) in place.
 
-    A foot is soft: under its load (4) [N] it sinks by load / stiffness, and rolls on a radius that
-    is smaller by half of that. Its noise grows as its trust falls, and by Huber's weight
-    where its velocity contradicts the state, but for the time after a jump of the base: then the
+    A foot is soft: its load (4) [N] presses it in, and it rolls on a radius that is smaller by half
+    of that. Its noise grows as its trust falls, while it lands or is pressed hard, and by Huber's
+    weight where it contradicts the state, but for its velocity after a jump of the base: then the
     state is what is wrong.
     """
-    sunk = np.minimum(np.maximum(load, 0.0), parameters.largest_force) / parameters.foot_stiffness
+    sunk = np.maximum(load, 0.0) / parameters.foot_stiffness
+    sunk = np.minimum(sunk, parameters.foot_depth)
     feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk)
     for i in range(4):
         if trust[i] <= LEAST_TRUST:
             continue
-        bounce = parameters.touchdown_noise * np.exp(-m.contact[AGE, i] / parameters.touchdown_time)
+        landing = np.exp(-m.contact[AGE, i] / parameters.touchdown_time)
+        pressing = landing + max(0.0, load[i] / parameters.heavy_load - 1.0)
         columns = _velocity_columns(i)
         for axis in range(3):
+            unrest = pressing if axis == UP else landing
             slip = parameters.foot_vertical_noise if axis == UP else parameters.foot_velocity_noise
-            variance = slip * slip / (trust[i] * trust[i]) + bounce * bounce
+            variance = (slip / trust[i]) ** 2 + (parameters.touchdown_noise * unrest) ** 2
             h, residual = feet.velocity_jacobian[i, axis], -feet.velocity[i, axis]
             if not jumping:
                 variance *= _softening(m.P, d, columns, h, residual, variance, parameters.huber)
             correct(m.P, d, columns, h, residual, variance)
+        columns, h = _height_columns(i), feet.height_jacobian[i]
         residual = parameters.foot_radius - sunk[i] - feet.height[i]
-        variance = (parameters.height_noise / trust[i]) ** 2
-        correct(m.P, d, _height_columns(i), feet.height_jacobian[i], residual, variance)
+        sinking = parameters.touchdown_noise * parameters.touchdown_time * pressing
+        variance = (parameters.height_noise / trust[i]) ** 2 + sinking * sinking
+        variance *= _softening(m.P, d, columns, h, residual, variance, parameters.huber)
+        correct(m.P, d, columns, h, residual, variance)
 
 
 @njit(cache=True)

@@ -13,7 +13,7 @@ from estimator.salted.contact_modes import update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
-from estimator.salted.memory import AGE, TRUST, Memory
+from estimator.salted.memory import HELD, TRUST, Memory
 from estimator.salted.options import Parameters
 from estimator.salted.prediction import start_covariance
 from estimator.salted.sensor_rows import (
@@ -68,8 +68,10 @@ def before_prediction(
     """
     hold_torques(m, row, health)
     share = _sound_legs(health)
-    age = np.minimum(1.0, np.maximum(0.0, m.contact[AGE]) / parameters.settling_time)
-    trust = m.contact[TRUST] * share * age
+    held = m.contact[HELD]
+    trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
+    if held.max() < parameters.firm_time:
+        trust[:] = 0.0
     residuals = _by_own_sensors(m, row, parameters)
     jumping = watch_for_jump(m, residuals, trust, dt, parameters)
     if jumping:
