@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 
 FIRM = 0.5
 """Trust from which a foot holds firmly."""
+DOUBT = 0.2
+"""A mode changes only when its probability has fallen this far below one half."""
 CERTAIN = 1e-4
 """No foot is nearer than this to certainty, so that the sensors can change the filter's mind."""
 LARGEST_EVIDENCE = 20.0
@@ -60,7 +62,8 @@ def update_modes(
         if sound[i]:
             p = _corrected(p, _evidence(force, parameters))
         c[PROBABILITY, i] = min(max(p, CERTAIN), 1.0 - CERTAIN)
-        if standing != (p > 0.5):
+        doubt = DOUBT if sound[i] else 0.0
+        if standing != (p > (0.5 - doubt if standing else 0.5 + doubt)):
             change[i] = -1.0 if standing else 1.0
             if not sound[i]:  # the guard alone has decided
                 c[PROBABILITY, i] = CERTAIN if standing else 1.0 - CERTAIN
