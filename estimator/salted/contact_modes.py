@@ -76,7 +76,7 @@ def update_modes(
 @njit(cache=True)
 def set_down(m: Memory, foot: int) -> None:
     """A foot's mode becomes standing."""
-    m.contact[AGE, foot], m.contact[CROSSED, foot] = 0.0, 1.0
+    m.contact[AGE, foot], m.contact[CROSSED, foot] = 0.0, 0.0
 
 
 @njit(cache=True)

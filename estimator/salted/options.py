@@ -73,7 +73,7 @@ class SaltedOptions:
     are to be measured."""
     foot_depth: float = 0.0022
     """How far a heavy load presses a foot in at most [m]."""
-    huber: float = 0.25
+    huber: float = 0.5
     """Standard deviations beyond which a foot's row counts less (Huber's weight): so few that slip
     counts by its sign rather than its size, for it has a long tail."""
     # Modes.

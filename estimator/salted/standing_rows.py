@@ -38,21 +38,23 @@ def take_standing_feet(
             continue
         landing = np.exp(-m.contact[AGE, i] / parameters.touchdown_time)
         pressing = landing + max(0.0, load[i] / parameters.heavy_load - 1.0)
-        columns = _velocity_columns(i)
+        slip = (parameters.foot_velocity_noise / trust[i]) ** 2
+        slip += (parameters.touchdown_noise * landing) ** 2
+        sink = (parameters.foot_vertical_noise / trust[i]) ** 2
+        sink += (parameters.touchdown_noise * pressing) ** 2
+        columns, H, residual = _velocity_columns(i), feet.velocity_jacobian[i], -feet.velocity[i]
+        if not jumping:
+            slip *= _softening(m.P, d, columns, H[:UP], residual[:UP], slip, parameters.huber)
+            sink *= _softening(m.P, d, columns, H[UP:], residual[UP:], sink, parameters.huber)
         for axis in range(3):
-            unrest = pressing if axis == UP else landing
-            slip = parameters.foot_vertical_noise if axis == UP else parameters.foot_velocity_noise
-            variance = (slip / trust[i]) ** 2 + (parameters.touchdown_noise * unrest) ** 2
-            h, residual = feet.velocity_jacobian[i, axis], -feet.velocity[i, axis]
-            if not jumping:
-                variance *= _softening(m.P, d, columns, h, residual, variance, parameters.huber)
-            correct(m.P, d, columns, h, residual, variance)
-        columns, h = _height_columns(i), feet.height_jacobian[i]
-        residual = parameters.foot_radius - sunk[i] - feet.height[i]
-        sinking = parameters.touchdown_noise * parameters.touchdown_time * pressing
-        variance = (parameters.height_noise / trust[i]) ** 2 + sinking * sinking
-        variance *= _softening(m.P, d, columns, h, residual, variance, parameters.huber)
-        correct(m.P, d, columns, h, residual, variance)
+            noise = sink if axis == UP else slip
+            correct(m.P, d, columns, H[axis], residual[axis], noise)
+        columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
+        residual = np.array([parameters.foot_radius - sunk[i] - feet.height[i]])
+        unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
+        noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest
+        noise *= _softening(m.P, d, columns, H, residual, noise, parameters.huber)
+        correct(m.P, d, columns, H[0], residual[0], noise)
 
 
 @njit(cache=True)
@@ -66,12 +68,18 @@ def height_variances(P: Array, feet: FootRows) -> Array:
 
 @njit(cache=True)
 def _softening(
-    P: Array, d: Array, columns: NDArray[np.int64], h: Array, residual: float, variance: float,
+    P: Array, d: Array, columns: NDArray[np.int64], H: Array, residual: Array, variance: float,
     huber: float,
 ) -> float:  # fmt: skip
-    """What Huber's weight makes of a row's variance: 1 or more."""
-    deviation = np.sqrt(innovation_variance(P, columns, h) + variance)
-    distance = abs(residual - predicted(d, columns, h)) / deviation
+    """What Huber's weight makes of the variance that rows H (r, m) share: 1 or more.
+
+    The distance is that of the residuals (r) together, so it does not depend on their axes.
+    """
+    squared, spread = 0.0, 0.0
+    for axis in range(len(residual)):
+        squared += (residual[axis] - predicted(d, columns, H[axis])) ** 2
+        spread += innovation_variance(P, columns, H[axis]) + variance
+    distance = np.sqrt(squared / spread)
     return 1.0 if distance <= huber else distance / huber
 
 

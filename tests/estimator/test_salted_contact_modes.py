@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from estimator.salted.contact_modes import CERTAIN, lift_off, set_down, update_modes
+from estimator.salted.contact_modes import CERTAIN, DOUBT, lift_off, set_down, update_modes
 from estimator.salted.memory import AGE, CROSSED, OFFSET, PROBABILITY, TRUST, Memory, new_memory
 from tests.estimator.salted_case import PARAMETERS
 
@@ -147,7 +147,9 @@ def test_probabilities_stay_between_zero_and_one(story: list) -> None:
         p = m.contact[PROBABILITY]
         assert ((p >= CERTAIN) & (p <= 1.0 - CERTAIN)).all()
         assert (np.abs(m.contact[OFFSET]) <= PARAMETERS.largest_offset).all()
-        wanted = np.where(standing == (p > 0.5), 0.0, 1.0 - 2.0 * standing)
+        doubt = np.where(sound, DOUBT, 0.0)
+        stands = np.where(standing, p > 0.5 - doubt, p > 0.5 + doubt)
+        wanted = np.where(standing == stands, 0.0, 1.0 - 2.0 * standing)
         np.testing.assert_array_equal(change, wanted)
         for foot in range(4):
             if change[foot] > 0.0:
