@@ -81,6 +81,8 @@ class SaltedOptions:
     """Of the ground's height where a foot comes down: width of the guard [m]."""
     touchdown_delay: float = 0.0015
     """How late or early a force sensor tells a touchdown [s]."""
+    slowest_impact: float = 0.05
+    """A foot that comes down more slowly makes no impact [m/s]."""
     load_noise: float = 15.0
     """Of the predicted normal force at liftoff: width of that guard [N]."""
     force_noise: float = 4.0

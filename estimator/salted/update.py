@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from estimator.health import layout as reading
 from estimator.health.health import Health
 from estimator.leg_measurements import leg_measurements
-from estimator.salted.contact_modes import update_modes
+from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
@@ -83,12 +83,21 @@ def before_prediction(
 def modes_after_prediction(
     m: Memory, row: Array, health: Health, dt: float, parameters: Parameters, load: Array
 ) -> Array:
-    """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N]."""
+    """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
+
+    A foot that comes down slowly is set down here: its impact changes next to nothing, and light
+    feet do that often.
+    """
     feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius))
     clearance = feet.height - parameters.foot_radius
     deviation = np.sqrt(height_variances(m.P, feet) + parameters.terrain_noise**2)
     forces = row[reading.FORCE :]
-    return update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
+    change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
+    for i in range(4):
+        if change[i] > 0.0 and feet.velocity[i, 2] > -parameters.slowest_impact:
+            set_down(m, i)
+            change[i] = 0.0
+    return change
 
 
 @njit(cache=True)
