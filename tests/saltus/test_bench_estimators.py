@@ -28,7 +28,9 @@ from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
-SHORT = load_launch("stand", [PUSH, "hilqr.threads=1", "planner=instant_qp"], duration=0.5)
+SHORT = load_launch(
+    "stand", [PUSH, "hilqr.threads=1", "planner=instant_qp", "estimator=leg_odometry"], duration=0.5
+)
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
     assert {recorded_walk.recorded_walk(c) for c in same} == {path}
     other = [
         config(reference="trot"), config("command.velocity_x=0.1"),
-        config("convex_mpc.friction=0.3"), config("leg_odometry.huber=3.0"),
+        config("convex_mpc.friction=0.3"), config("salted.huber=3.0"),
     ]  # fmt: skip
     paths = {recorded_walk.recorded_walk(c) for c in other}
     paths.add(recorded_walk.recorded_walk(config(), "hilqr"))
