@@ -16,6 +16,7 @@ __all__ = [
     "Message",
     "MotorCommand",
     "Plan",
+    "RobotStatus",
     "SensorReading",
     "StateEstimate",
     "decode",
@@ -110,3 +111,17 @@ class GroundTruth(Message, frozen=True):
     foot_force: Annotated[Array, Shape(4, 3)]  # on the foot, in world [N]
     contact: PerFoot  # 0 or 1
     trunk_contact: bool
+
+
+class RobotStatus(Message, frozen=True):
+    """How the bridge to a robot is doing: what it lets the robot do, and why not more."""
+
+    tick: int
+    time: float  # [s]
+    state: Literal["off", "damping", "stand_up", "ready", "running", "sit_down"]
+    cause: str  # why the robot was stopped or sat down; "" while all is well
+    temperature: PerMotor  # [deg C]
+    power: float  # the motors' sum of |torque x speed| [W]
+    state_age: float  # since the newest believed frame was measured [s]
+    frames: int  # believed so far
+    refused: int  # not believed so far

@@ -8,6 +8,7 @@ from runtime.messages import (
     LineSearch,
     MotorCommand,
     Plan,
+    RobotStatus,
     SensorReading,
     StateEstimate,
 )
@@ -31,6 +32,7 @@ PLAN = Topic("plan", Plan, 100.0, 0.200)  # the rate it has in lock step; in rea
 MOTOR_COMMAND = Topic("motor_command", MotorCommand, 1000.0, 0.010)
 GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
 LINE_SEARCH = Topic("line_search", LineSearch, 100.0, 0.200)  # after each plan that searched
+ROBOT_STATUS = Topic("robot_status", RobotStatus, 50.0, 0.200)  # of a real or emulated robot only
 
 TOPICS: tuple[Topic[Any], ...] = (
     SIMULATED_READING,
@@ -39,5 +41,6 @@ TOPICS: tuple[Topic[Any], ...] = (
     PLAN,
     MOTOR_COMMAND,
     GROUND_TRUTH,
-    LINE_SEARCH,  # the last, so that the others keep their tcp ports
+    LINE_SEARCH,
+    ROBOT_STATUS,  # new ones go last, so that the others keep their tcp ports
 )

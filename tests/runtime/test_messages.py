@@ -15,13 +15,14 @@ from runtime.messages import (
     Message,
     MotorCommand,
     Plan,
+    RobotStatus,
     SensorReading,
     StateEstimate,
     decode,
     encode,
 )
 
-KINDS = [SensorReading, StateEstimate, Plan, LineSearch, MotorCommand, GroundTruth]
+KINDS = [SensorReading, StateEstimate, Plan, LineSearch, MotorCommand, GroundTruth, RobotStatus]
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 FLOATS = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -38,7 +39,7 @@ def messages(draw, kind):
     fields = {name: draw(floats(shape)) for name, shape in fixed}
     fields |= {name: draw(floats(shape.at(numbers))) for name, shape in varying}
     fields |= {name: draw(st.sampled_from(accepted)) for name, accepted in words}
-    scalars = {int: INTEGERS, float: FLOATS, bool: st.booleans()}
+    scalars = {int: INTEGERS, float: FLOATS, bool: st.booleans(), str: st.text()}
     for name, hint in kind.__annotations__.items():
         if name not in fields:
             fields[name] = draw(scalars[hint])
