@@ -1,0 +1,33 @@
+"""The ten bytes that both frames begin with."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hw_bridge.wire.layout import HEADER, LOW_LEVEL
+
+
+class Header(NamedTuple):
+    """Who speaks, and at which level; a driver answers with the robot's own values.
+
+    Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth.
+    """
+
+    level_flag: int = LOW_LEVEL  # 8 bits
+    comm_version: int = 0  # 16 bits
+    robot_id: int = 0  # 16 bits
+    serial: int = 0  # 32 bits
+    bandwidth: int = 0  # 8 bits
+
+
+_MASKS = tuple((1 << 8 * HEADER[name].itemsize) - 1 for name in Header._fields)
+
+
+def read_header(record: np.void) -> Header:
+    """The header of a LOW_COMMAND or LOW_STATE record."""
+    return Header(*record["header"].item())
+
+
+def write_header(record: np.void, header: Header) -> None:
+    """Write it into a record; of a number too large for its field the low bits are sent."""
+    record["header"] = tuple(int(value) & mask for value, mask in zip(header, _MASKS, strict=True))
