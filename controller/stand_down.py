@@ -11,12 +11,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import profiles
 from controller.motor_law import MotorAim
-from robots.a1.constants import STAND_JOINTS
+from robots import profiles
+from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
 
 Array = NDArray[np.float64]
-LIE_JOINTS: Array = np.tile([0.0, 1.3, -2.6], 4)  # [rad] feet below the hips, trunk 0.13 m high
 
 
 class StandDownOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
 from controller.gaits import Gait
-from controller.profiles import bump, minimum_jerk
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
+from robots.profiles import bump, minimum_jerk
 
 Array = NDArray[np.float64]
 

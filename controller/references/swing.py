@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.gaits import Gait
-from controller.profiles import bump, minimum_jerk
+from robots.profiles import bump, minimum_jerk
 
 
 class FootPath:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from controller.stand_down import LIE_JOINTS, StandDown, StandDownOptions, damping, minimum_jerk
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
+from controller.stand_down import StandDown, StandDownOptions, damping, minimum_jerk
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, LIE_JOINTS, STAND_JOINTS
 
 O = StandDownOptions()  # noqa: E741
 START = STAND_JOINTS + np.linspace(-0.3, 0.3, 12)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from controller.profiles import bump, minimum_jerk
+from robots.profiles import bump, minimum_jerk
 
 H = 1e-6
 

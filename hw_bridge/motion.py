@@ -1,0 +1,121 @@
+"""Motions of the bridge's own: slow, bounded, from the pose that was measured when they begin.
+
+A motion is a row of stages. In each the targets go by minimum jerk, at bounded joint speed, from
+one pose to the next, while the share of the robot's weight that the legs carry goes to another one;
+the weight is fed forward, so that joint PD has little left to do and the robot does not sag. Where
+a joint lags, the motion slows down and waits: it never pushes harder than kp * stop_lag.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hw_bridge.motion_options import MotionOptions
+from hw_bridge.setpoints import Setpoints
+from robots.a1.constants import GRAVITY, TOTAL_MASS
+from robots.a1.kinematics import foot_jacobians_in_base
+from robots.profiles import minimum_jerk
+
+Array = NDArray[np.float64]
+_PEAK = 1.875  # fastest slope of the minimum-jerk profile
+
+
+class Stage(NamedTuple):
+    """One leg of a motion."""
+
+    goal: Array  # joints (12) at its end [rad]
+    load: float  # share of the weight carried at its end
+    speed: float  # fastest joint [rad/s]
+    least_s: float = 0.0  # shortest duration [s]
+
+
+class Motion:
+    """A motion under way: joint PD towards moving targets, plus the weight and a fading torque.
+
+    Attributes:
+        done: the last stage has ended; the motion goes on holding its goal.
+        target: where the joints shall be now (12) [rad].
+        load: share of the robot's weight that the legs carry now.
+    """
+
+    def __init__(
+        self,
+        options: MotionOptions,
+        start: Array,
+        load: float,
+        stages: Sequence[Stage],
+        torque: Array | None = None,
+    ) -> None:
+        """Begin at rest in the pose `start` (12) [rad].
+
+        Args:
+            options: gains and bounds.
+            start: measured joints.
+            load: share of the weight carried now.
+            stages: at least one.
+            torque: (12) [N m] of the last command: it goes over into the motion's own within the
+                first stage, so that nothing jumps.
+        """
+        self.options, self.done, self.target, self.load = options, False, start.copy(), load
+        self._stages, self._index = tuple(stages), 0
+        self._from, self._from_load = start.copy(), load
+        self._s, self._now = 0.0, math.nan
+        self._left = np.zeros(12) if torque is None else torque - weight_torque(start, load)
+
+    @property
+    def goal(self) -> Array:
+        """Joints (12) at the end of the last stage [rad]."""
+        return self._stages[-1].goal
+
+    def step(self, now: float, q: Array) -> Setpoints:
+        """Return the setpoints at `now` [s] for measured joints q (12) [rad]."""
+        dt = 0.0 if math.isnan(self._now) else max(0.0, now - self._now)
+        self._now = now
+        rate = self._rate(q)
+        dq = self._move(dt * rate) * rate
+        tau = weight_torque(self.target, self.load)
+        if self._index == 0 and not self.done:
+            tau += (1.0 - minimum_jerk(self._s).value) * self._left
+        o = self.options
+        return Setpoints(self.target.copy(), dq, np.full(12, o.kp), np.full(12, o.kd), tau)
+
+    def _rate(self, q: Array) -> float:
+        """How fast the motion's own time runs: 1, less where a joint lags, 0 where it waits."""
+        o = self.options
+        lag = float(np.abs(q - self.target).max())
+        return min(1.0, max(0.0, (o.stop_lag - lag) / (o.stop_lag - o.slow_lag)))
+
+    def _move(self, dt: float) -> Array:
+        """Go on by `dt` [s] of the motion's own time; return the targets' velocity (12)."""
+        if self.done:
+            return np.zeros(12)
+        stage = self._stages[self._index]
+        way = stage.goal - self._from
+        duration = max(stage.least_s, _PEAK * float(np.abs(way).max()) / stage.speed, 1e-3)
+        self._s = min(1.0, self._s + dt / duration)
+        blend = minimum_jerk(self._s)
+        self.target = self._from + blend.value * way
+        self.load = self._from_load + blend.value * (stage.load - self._from_load)
+        if self._s >= 1.0:
+            self._next(stage)
+        return (blend.slope / duration) * way
+
+    def _next(self, stage: Stage) -> None:
+        """Begin the stage after `stage`, if there is one."""
+        if self._index + 1 == len(self._stages):
+            self.done = True
+            return
+        self._from, self._from_load, self._s = stage.goal, stage.load, 0.0
+        self._index += 1
+
+
+def weight_torque(joints: Array, load: float) -> Array:
+    """Torques (12) [N m] that carry a share of the robot's weight on four feet, trunk level.
+
+    By virtual work, tau = -J' f with the ground's force f on each foot; the legs count as massless.
+    """
+    lift = load * TOTAL_MASS * GRAVITY / 4.0
+    return -lift * foot_jacobians_in_base(joints)[:, 2, :].reshape(12)

@@ -1,0 +1,24 @@
+"""What the robot is doing, and what an operator may ask of it."""
+
+from enum import StrEnum
+
+
+class RobotState(StrEnum):
+    """What the bridge lets the robot do; entered in this order, then damping and off again."""
+
+    OFF = "off"  # no torque
+    DAMPING = "damping"  # joints resist motion, none is driven anywhere
+    STAND_UP = "stand_up"  # the bridge's own motion from the measured pose to the stand
+    READY = "ready"  # stands by itself
+    RUNNING = "running"  # the tracker's commands go to the motors
+    SIT_DOWN = "sit_down"  # the bridge's own motion to the ground
+
+
+class Request(StrEnum):
+    """What an operator asks for; what does not fit the state is refused, except STOP."""
+
+    STAND_UP = "stand_up"
+    RUN = "run"
+    SIT_DOWN = "sit_down"
+    STOP = "stop"  # damping at once, from any state, for good
+    END = "end"  # sit down if up, then end
