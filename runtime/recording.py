@@ -4,7 +4,7 @@ import json
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import msgspec
 from mcap.exceptions import EndOfFile, InvalidMagic
@@ -13,6 +13,7 @@ from mcap.records import Message as Record
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
+from runtime.chunk_file import ChunkFile
 from runtime.messages import Message, decode
 from runtime.topics import TOPICS, Topic
 
@@ -32,30 +33,73 @@ class Recorder:
     """Writes frames to the MCAP file `path`; `close` finishes it.
 
     Frames go to disk in chunks of 1 MiB, so a process that is killed loses at most the last one.
+    Where the disk refuses (it is full, or broken), the recording stops and keeps its whole chunks;
+    whoever records goes on: neither `write` nor `close` raises OSError.
+
+    Attributes:
+        failure: why the recording stopped before its end; empty while it has not.
+        kept: number of frames in the file's whole chunks: all of them once it is closed well.
+        kept_until_ns: newest log time of these [ns].
     """
 
     def __init__(self, path: Path) -> None:
+        """Begin the file.
+
+        Raises:
+            OSError: it cannot be made or begun.
+        """
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("wb")
-        self._writer = Writer(self._file, compression=CompressionType.LZ4)
-        self._writer.start(profile=PROFILE, library=PROFILE)
+        self.failure, self.kept, self.kept_until_ns = "", 0, 0
+        self._written, self._newest_ns, self._whole = 0, 0, 0
+        self._file = ChunkFile(path)
+        self._writer = Writer(cast(IO[Any], self._file), compression=CompressionType.LZ4)
+        try:
+            self._writer.start(profile=PROFILE, library=PROFILE)
+        except OSError:
+            self._file.close()
+            raise
         self._channels: dict[str, int] = {}
         self._closed = False
 
     def write(self, topic: Topic[Any], frame: bytes, log_time_ns: int) -> None:
-        """Append a frame of `topic` that arrived at `log_time_ns` [ns]."""
-        channel = self._channels.get(topic.name)
-        if channel is None:
-            channel = self._channels[topic.name] = self._register(topic)
-        self._writer.add_message(channel, log_time_ns, frame, log_time_ns)
+        """Append a frame of `topic` that arrived at `log_time_ns` [ns]; nothing once stopped."""
+        if self.failure:
+            return
+        try:
+            channel = self._channels.get(topic.name)
+            if channel is None:
+                channel = self._channels[topic.name] = self._register(topic)
+                self._count()
+            self._written += 1
+            self._newest_ns = max(self._newest_ns, log_time_ns)
+            self._writer.add_message(channel, log_time_ns, frame, log_time_ns)
+        except OSError as error:
+            self._stop(error)
+        self._count()
 
     def close(self) -> None:
         """Write the index and close the file; once is enough."""
-        if not self._closed:
-            self._closed = True
-            self._writer.finish()
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self.failure:
+                self._writer.finish()
             self._file.close()
+        except OSError as error:
+            self._stop(error)
+        self._count()
+
+    def _stop(self, error: OSError) -> None:
+        self.failure = error.strerror or str(error)
+        self._file.end_early()
+
+    def _count(self) -> None:
+        """Count what the file's whole chunks hold, whenever one has come to them."""
+        if self._file.whole != self._whole:
+            self._whole = self._file.whole
+            self.kept, self.kept_until_ns = self._written, self._newest_ns
 
     def __enter__(self) -> "Recorder":
         return self

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import suppress
 from typing import Any
 
 from rich import box
@@ -12,8 +13,13 @@ stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(message: str) -> None:
-    """Print one line of progress or log on standard error."""
-    stderr.print(message, markup=False)
+    """Print one line of progress or log on standard error; one that cannot be shown is lost.
+
+    A launch must not end because its log stands on a full disk or nobody reads it any more (for
+    which rich raises SystemExit).
+    """
+    with suppress(OSError, SystemExit):
+        stderr.print(message, markup=False)
 
 
 def print_json(result: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from saltus.cores import on_tick_core
 from saltus.listener import Listener
 from saltus.metrics import RunMetrics
 from saltus.progress import RunProgress
-from saltus.run_folder import RunFolder
+from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
 from saltus.summary import launch_summary
 from saltus.supervisor import Death, Supervisor
 
@@ -62,16 +62,19 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
 
     Raises:
         BadRequest: the configuration does not fit together, or the run folder or the endpoints
-            cannot be had; nothing was started.
+            cannot be had; nothing is running.
     """
     assembly.check(config)
-    with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
+    with preparing():
+        temporary_folder = tempfile.TemporaryDirectory(prefix="saltus-")
+    with temporary_folder as temporary:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
         check_free(endpoints)
         folder = RunFolder(record or Path(temporary) / "run")
-        warmup.ensure_compiled(config)
-        write_config(config, folder.configuration)
+        with preparing():
+            warmup.ensure_compiled(config)
+            write_config(config, folder.configuration)
         with StopFlag() as stop, Bus(endpoints) as bus:
             metrics = RunMetrics()
             listener = Listener(bus, metrics, folder.recording if record else None)
@@ -81,13 +84,15 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
                 with Supervisor(
                     children, "simulation", frozenset({"planner"}), report=say
                 ) as supervisor:
-                    supervisor.start()
+                    with preparing():
+                        supervisor.start()
                     with on_tick_core(config):
                         run.follow(supervisor)
                 listener.drain()
             finally:
                 listener.close()
         reports = {name: folder.read_report(name) for name in PROCESSES}
+        tell_of_lost_reports(reports, supervisor.deaths, run.completed)
         # In real time truth is published too seldom to show a short touch of the ground.
         metrics.fell |= reports["simulation"].get("fell", False)
         summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
@@ -95,7 +100,7 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         deaths = [death._asdict() for death in outcome.deaths]
         extra = {
             "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
-            "deaths": deaths, "processes": reports,
+            "deaths": deaths, "processes": reports, "recording": listener.recording,
         }  # fmt: skip
         folder.write_summary(summary | extra)
         return outcome

@@ -1,6 +1,7 @@
 """Listens to every topic of a launch: feeds the metrics, counts plans, and records."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -8,7 +9,9 @@ from runtime.bus import Bus, Subscriber
 from runtime.messages import DecodeError, decode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, PLAN, STATE_ESTIMATE, TOPICS
+from saltus.console import say
 from saltus.metrics import RunMetrics
+from saltus.run_folder import preparing
 
 
 class Stamp(msgspec.Struct):
@@ -27,12 +30,18 @@ class Listener:
     """
 
     def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
-        """Connect, and open the recording where there is one."""
+        """Connect, and open the recording where there is one.
+
+        Raises:
+            BadRequest: the recording cannot be opened or begun.
+        """
         self.metrics = metrics
         self.plans = 0
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
-        self._recorder = Recorder(recording) if recording else None
+        with preparing():
+            self._recorder = Recorder(recording) if recording else None
+        self._told = False
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
     def drain(self) -> None:
@@ -45,6 +54,22 @@ class Listener:
         """Finish the recording."""
         if self._recorder:
             self._recorder.close()
+            self._tell_once()
+
+    @property
+    def recording(self) -> dict[str, Any] | None:
+        """Whether the recording is complete, and else the cause; None where none was asked for."""
+        if self._recorder is None:
+            return None
+        return {"complete": not self._recorder.failure, "cause": self._recorder.failure}
+
+    def _tell_once(self) -> None:
+        """Say that the recording has stopped, why, and what is kept; the launch goes on."""
+        recorder = self._recorder
+        if recorder and recorder.failure and not self._told:
+            self._told = True
+            say(f"recording stopped: {recorder.failure}; {recorder.kept} frames are kept, "
+                f"to {recorder.kept_until_ns * 1e-9:.2f} s; the launch goes on")  # fmt: skip
 
     def _take(self, subscriber: Subscriber, frame: bytes) -> None:
         topic = subscriber.topic
@@ -54,6 +79,7 @@ class Listener:
             return
         if self._recorder:
             self._recorder.write(topic, frame, round(stamp.time * 1e9))
+            self._tell_once()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN:
             self.plans += 1

@@ -30,6 +30,7 @@ from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.cores import leave_tick_core, serve_ticks
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
+from saltus.run_folder import write_whole
 from sim_bridge import node as simulation_node
 from sim_bridge.simulated_bridge import SimulatedBridge
 
@@ -169,7 +170,11 @@ def main(arguments: list[str]) -> int:
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1
-    Path(report_path).write_bytes(msgspec.json.encode(report, enc_hook=lambda x: x.tolist()))
+    failure = write_whole(
+        Path(report_path), msgspec.json.encode(report, enc_hook=lambda x: x.tolist())
+    )
+    if failure:  # it did its work all the same
+        logging.getLogger("saltus").error("no report of the %s: %s", name, failure)
     return 0
 
 

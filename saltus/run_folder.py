@@ -1,11 +1,15 @@
 """The folder of a run: its configuration, logs, reports, recording and summary."""
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from saltus.console import say
 from saltus.errors import BadRequest
+from saltus.supervisor import Death
 
 
 class RunFolder:
@@ -55,6 +59,42 @@ class RunFolder:
             return {}
 
     def write_summary(self, summary: dict[str, Any]) -> None:
-        """Write ``summary.json``."""
+        """Write ``summary.json``; a disk that has no room for it costs a line, not the launch."""
         text = msgspec.json.format(msgspec.json.encode(summary))
-        (self.path / "summary.json").write_bytes(text + b"\n")
+        failure = write_whole(self.path / "summary.json", text + b"\n")
+        if failure:
+            say(f"no summary.json in the run folder: {failure}")
+
+
+def write_whole(path: Path, data: bytes) -> str:
+    """Write a file, or leave none; returns why it could not be written, empty when it was."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        with suppress(OSError):
+            path.unlink()  # half a file says nothing, and takes room
+        return str(error)
+    return ""
+
+
+@contextmanager
+def preparing() -> Iterator[None]:
+    """What the system refuses before the robot moves, such as room on the disk, is one line.
+
+    Raises:
+        BadRequest: something within raised OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise BadRequest(f"the launch cannot be prepared: {error}") from error
+
+
+def tell_of_lost_reports(
+    reports: Mapping[str, Mapping[str, Any]], deaths: Iterable[Death], completed: bool
+) -> None:
+    """Say which processes left no report although they lived to the end of a completed run."""
+    dead = {death.name for death in deaths}
+    lost = [name for name, report in reports.items() if not report and name not in dead]
+    if completed and lost:
+        say(f"no report of {', '.join(lost)} (see the logs): the summary lacks what they counted")
