@@ -71,7 +71,11 @@ class LowCommandEncoder:
         try:
             with np.errstate(all="ignore"):
                 values[:] = setpoints[:5]
-        except (TypeError, ValueError):  # not (12) numbers each: a mistake, and no torque
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # not (12) numbers each: a mistake, and no torque
             values[:] = np.nan
         finite = np.isfinite(values)
         if not finite.all():

@@ -10,9 +10,11 @@ from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
     LOW_STATE_SIZE,
+    MOTORS,
     REMOTE_BYTES,
     TORQUE_SCALE,
 )
+from hw_bridge.wire.saturation import Saturation
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -142,33 +144,38 @@ def _integers(field: NDArray[Any]) -> Integers:
 
 
 _PLAIN = ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy")
-_COUNTED = ("imu_temperature", "foot_force", "foot_force_est", "reserve")
 _MOTOR_PLAIN = ("q", "dq", "q_raw", "dq_raw")
-_MOTOR_COUNTED = ("mode", "ddq", "ddq_raw", "temperature")
+_COUNTED = {
+    "imu_temperature": ("i1", ()),
+    "foot_force": ("i2", (4,)),
+    "foot_force_est": ("i2", (4,)),
+    "reserve": ("u4", ()),
+}
+_MOTOR_COUNTED = {
+    "mode": ("u1", (MOTORS,)),
+    "ddq": ("i2", (MOTORS,)),
+    "tau_est": ("i2", (MOTORS,)),
+    "ddq_raw": ("i2", (MOTORS,)),
+    "temperature": ("i1", (MOTORS,)),
+    "motor_reserve": ("u4", (MOTORS, 2)),
+}
+_INTEGERS = Saturation({**_COUNTED, **_MOTOR_COUNTED})
 
 
 def _write(record: np.void, state: LowState) -> None:
     write_header(record, state.header)
-    motors = record["motors"]
+    scaled = TORQUE_SCALE * np.asarray(state.tau_est)
+    motors, counts = record["motors"], _INTEGERS.counts(state._asdict() | {"tau_est": scaled})
     for name in _PLAIN:
         record[name][:] = getattr(state, name)
-    for name in _COUNTED:
-        record[name] = _counts(getattr(state, name), LOW_STATE[name].base)
     for name in _MOTOR_PLAIN:
         motors[name] = getattr(state, name)
+    for name in _COUNTED:
+        record[name] = counts[name]
     for name in _MOTOR_COUNTED:
-        motors[name] = _counts(getattr(state, name), motors.dtype[name])
-    motors["tau_est"] = _counts(TORQUE_SCALE * np.asarray(state.tau_est), np.dtype("<i2"))
-    motors["reserve"] = _counts(state.motor_reserve, np.dtype("<u4"))
+        motors[name.removeprefix("motor_")] = counts[name]
     record["tick"] = state.tick & 0xFFFFFFFF
     record["remote"] = _remote(state.remote)
-
-
-def _counts(values: Any, integer: np.dtype[Any]) -> NDArray[Any]:
-    """Values as an integer type, truncated toward zero and saturated; 0 for NaN."""
-    bounds = np.iinfo(integer)
-    finite = np.nan_to_num(np.asarray(values, np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    return np.clip(finite, bounds.min, bounds.max).astype(integer)
 
 
 def _remote(data: bytes) -> NDArray[np.uint8]:
