@@ -3,7 +3,9 @@
 A motion is a row of stages. In each the targets go by minimum jerk, at bounded joint speed, from
 one pose to the next, while the share of the robot's weight that the legs carry goes to another one;
 the weight is fed forward, so that joint PD has little left to do and the robot does not sag. Where
-a joint lags, the motion slows down and waits: it never pushes harder than kp * stop_lag.
+a joint lags, its motion slows down and waits: it never pushes harder than kp * stop_lag. All joints
+wait for it where they carry the robot together; where legs only fold, each waits for itself, so
+that one whose foot is jammed gets free as the others go on.
 """
 
 import math
@@ -21,6 +23,7 @@ from robots.profiles import minimum_jerk
 
 Array = NDArray[np.float64]
 _PEAK = 1.875  # fastest slope of the minimum-jerk profile
+_LEAST_S = 1e-3  # of a stage that has nothing to do
 
 
 class Stage(NamedTuple):
@@ -30,6 +33,7 @@ class Stage(NamedTuple):
     load: float  # share of the weight carried at its end
     speed: float  # fastest joint [rad/s]
     least_s: float = 0.0  # shortest duration [s]
+    together: bool = True  # whether all joints wait for the one that lags most
 
 
 class Motion:
@@ -62,7 +66,7 @@ class Motion:
         self.options, self.done, self.target, self.load = options, False, start.copy(), load
         self._stages, self._index = tuple(stages), 0
         self._from, self._from_load = start.copy(), load
-        self._s, self._now = 0.0, math.nan
+        self._s, self._now = np.zeros(12), math.nan  # how far each joint is through the stage
         self._left = np.zeros(12) if torque is None else torque - weight_torque(start, load)
 
     @property
@@ -74,41 +78,42 @@ class Motion:
         """Return the setpoints at `now` [s] for measured joints q (12) [rad]."""
         dt = 0.0 if math.isnan(self._now) else max(0.0, now - self._now)
         self._now = now
-        rate = self._rate(q)
-        dq = self._move(dt * rate) * rate
+        dq = np.zeros(12) if self.done else self._move(dt, self._rates(q))
         tau = weight_torque(self.target, self.load)
         if self._index == 0 and not self.done:
-            tau += (1.0 - minimum_jerk(self._s).value) * self._left
+            tau += (1.0 - minimum_jerk(float(self._s.min())).value) * self._left
         o = self.options
         return Setpoints(self.target.copy(), dq, np.full(12, o.kp), np.full(12, o.kd), tau)
 
-    def _rate(self, q: Array) -> float:
-        """How fast the motion's own time runs: 1, less where a joint lags, 0 where it waits."""
-        o = self.options
-        lag = float(np.abs(q - self.target).max())
-        return min(1.0, max(0.0, (o.stop_lag - lag) / (o.stop_lag - o.slow_lag)))
+    def _rates(self, q: Array) -> Array:
+        """How fast each joint's own time runs: 1, less where it lags, 0 where it waits."""
+        o, stage = self.options, self._stages[self._index]
+        if stage.together:
+            lag = np.full(12, np.abs(self.target - q).max())
+        else:
+            lag = np.sign(stage.goal - self._from) * (self.target - q)
+        return np.clip((o.stop_lag - lag) / (o.stop_lag - o.slow_lag), 0.0, 1.0)
 
-    def _move(self, dt: float) -> Array:
-        """Go on by `dt` [s] of the motion's own time; return the targets' velocity (12)."""
-        if self.done:
-            return np.zeros(12)
+    def _move(self, dt: float, rates: Array) -> Array:
+        """Go on by `dt` [s], each joint at its own rate; return the targets' velocity (12)."""
         stage = self._stages[self._index]
         way = stage.goal - self._from
-        duration = max(stage.least_s, _PEAK * float(np.abs(way).max()) / stage.speed, 1e-3)
-        self._s = min(1.0, self._s + dt / duration)
-        blend = minimum_jerk(self._s)
-        self.target = self._from + blend.value * way
-        self.load = self._from_load + blend.value * (stage.load - self._from_load)
-        if self._s >= 1.0:
+        duration = max(stage.least_s, _PEAK * float(np.abs(way).max()) / stage.speed, _LEAST_S)
+        self._s = np.minimum(1.0, self._s + rates * dt / duration)
+        blend = np.array([minimum_jerk(s) for s in self._s.tolist()])  # (12, 2) value and slope
+        self.target = self._from + blend[:, 0] * way
+        self.load = self._from_load + float(blend[:, 0].min()) * (stage.load - self._from_load)
+        velocity = rates * blend[:, 1] / duration * way
+        if self._s.min() >= 1.0:
             self._next(stage)
-        return (blend.slope / duration) * way
+        return velocity
 
     def _next(self, stage: Stage) -> None:
         """Begin the stage after `stage`, if there is one."""
         if self._index + 1 == len(self._stages):
             self.done = True
             return
-        self._from, self._from_load, self._s = stage.goal, stage.load, 0.0
+        self._from, self._from_load, self._s = stage.goal, stage.load, np.zeros(12)
         self._index += 1
 
 

@@ -1,26 +1,44 @@
-"""The ways the bridge moves the robot: up to the stand, back to the stand, down to the ground."""
+"""The ways the bridge moves the robot: up to the stand, back to the stand, down to the ground.
+
+A robot rests on its belly with its shins folded under its thighs and its hips spread: folded legs
+below the hips are longer (0.13 m) than the trunk is deep (0.06 m), so a robot left on them would
+drop. Up and down lead through the pose of lying, feet below the hips, where the legs take the
+weight, or have it last.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.motion import Motion, Stage
 from hw_bridge.motion_options import MotionOptions
-from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
+from robots.a1.constants import LEG_SIDE, LIE_JOINTS, STAND_JOINTS
 
 Array = NDArray[np.float64]
+SPREAD = 0.65  # [rad] of the hips: feet of folded legs just reach the floor that the belly is on
+
+
+def _rest_joints() -> Array:
+    joints = LIE_JOINTS.copy()
+    joints[::3] = SPREAD * LEG_SIDE
+    return joints
+
+
+REST_JOINTS = _rest_joints()  # [rad] lying on the belly
 
 
 def stand_up(options: MotionOptions, q: Array) -> Motion:
     """From a robot that lies, joints q (12) [rad], to the stand.
 
-    The legs fold first and the hips swing in, so that the feet are below the hips before the legs
-    take the weight; then they push straight up.
+    Shins fold first, then thighs turn: with spread hips a folded leg turns clear of the floor
+    wherever it lay. Hips swing in, so that the feet are below them before the legs take the
+    weight; then all push straight up.
     """
-    folded = LIE_JOINTS.copy()
-    folded[::3] = q[::3]
+    shins_folded = REST_JOINTS.copy()
+    shins_folded[1::3] = q[1::3]
     v = options.joint_speed
     stages = (
-        Stage(folded, 0.0, v),
+        Stage(shins_folded, 0.0, v, together=False),
+        Stage(REST_JOINTS, 0.0, v, together=False),
         Stage(LIE_JOINTS, 0.0, v),
         Stage(LIE_JOINTS, 1.0, v, options.load_s),
         Stage(STAND_JOINTS, 1.0, v),
@@ -41,6 +59,6 @@ def fold(options: MotionOptions, q: Array, load: float) -> Motion:
 
 
 def _down(options: MotionOptions) -> tuple[Stage, Stage]:
-    """Fold the legs under the weight, then give it to the ground."""
-    down = Stage(LIE_JOINTS, 1.0, options.joint_speed)
-    return down, Stage(LIE_JOINTS, 0.0, options.joint_speed, options.load_s)
+    """Fold the legs under the weight, then spread the hips until the belly carries it."""
+    folded = Stage(LIE_JOINTS, 1.0, options.joint_speed)
+    return folded, Stage(REST_JOINTS, 0.0, options.joint_speed)
