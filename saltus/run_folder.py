@@ -72,7 +72,8 @@ def write_whole(path: Path, data: bytes) -> str:
         path.write_bytes(data)
     except OSError as error:
         with suppress(OSError):
-            path.unlink()  # half a file says nothing, and takes room
+            if path.is_file():  # and no device
+                path.unlink()  # half a file says nothing, and takes room
         return str(error)
     return ""
 

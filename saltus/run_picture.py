@@ -10,6 +10,8 @@ from saltus.console import say
 PICTURE = "film_strip.png"
 AROUND_EVENT = (-0.1, 0.1, 0.3, 0.7, 2.0)  # panels before and after the first perturbation [s]
 PATIENCE_S = 120.0
+NOTHING_TO_DRAW = 2  # exit status of the drawing: nothing recorded, or no room for the picture
+GRAPHICS_HINT = "; off-screen drawing needs EGL: see `saltus doctor`"
 
 
 def leave_picture(folder: Path, duration: float, events: Sequence[float]) -> None:
@@ -27,11 +29,13 @@ def leave_picture(folder: Path, duration: float, events: Sequence[float]) -> Non
         done = subprocess.run(
             command + times, capture_output=True, text=True, timeout=PATIENCE_S, check=False
         )
-        failure = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["?"])[-1]
     except (OSError, subprocess.TimeoutExpired) as error:
-        failure = str(error)
-    if failure:
-        say(f"no picture ({failure}); off-screen drawing needs EGL: see `saltus doctor`")
+        say(f"no picture ({error})")
+        return
+    if done.returncode != 0:
+        failure = (done.stderr.strip().splitlines() or ["?"])[-1]
+        hint = "" if done.returncode == NOTHING_TO_DRAW else GRAPHICS_HINT
+        say(f"no picture ({failure}){hint}")
 
 
 def panel_times(duration: float, events: Sequence[float]) -> list[float]:

@@ -3,8 +3,33 @@
 ``pytest --hypothesis-profile=explore`` draws new ones.
 """
 
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
+
+
+@contextmanager
+def _room_for(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture(scope="session")
+def room_for() -> Callable[[int], AbstractContextManager[None]]:
+    """``with room_for(size)``: no file grows beyond `size` [bytes], here and in processes begun.
+
+    It stands for a full disk, and refuses as one does: a part of a write first, then OSError (EFBIG
+    instead of ENOSPC; Python ignores the signal that goes with it).
+    """
+    return _room_for

@@ -39,6 +39,9 @@ def read_run(folder: Path) -> Subject:
                        "report again when it has ended.")  # fmt: skip
     elif not summary.get("completed", True):
         missing.append(_broken_off(summary))
+    if cause := (summary.get("recording") or {}).get("cause"):
+        missing.append(f"The recording stopped before the run did ({cause}): figures and counts "
+                       "that are drawn from it know of its beginning alone.")  # fmt: skip
     try:
         trace = trace_of_run(folder)
     except BadRequest as error:

@@ -87,6 +87,18 @@ def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
+def test_a_recording_that_stopped_early_is_said_to_know_only_the_beginning(run):
+    stopped = {"complete": False, "cause": "No space left on device"}
+    (run / "summary.json").write_text(json.dumps(SUMMARY | {"recording": stopped}))
+    assert "stopped before the run did (No space left on device)" in page.page(
+        page.read_subject(run)
+    )
+    (run / "summary.json").write_text(
+        json.dumps(SUMMARY | {"recording": {"complete": True, "cause": ""}})
+    )
+    assert "stopped before the run did" not in page.page(page.read_subject(run))
+
+
 def test_lock_step_has_no_times_that_count(run):
     assert "In lock step the robot waits for every plan" in page.page(page.read_subject(run))
     write_config(load_launch("push", (), "realtime"), run / "launch.yaml")
