@@ -1,6 +1,10 @@
 """Whether a frame is whole."""
 
 from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hw_bridge.wire.crc import crc
 
@@ -43,3 +47,8 @@ def seal(frame: bytearray) -> bytes:
     """The frame with its checksum in its last 4 bytes."""
     frame[-4:] = crc(frame).to_bytes(4, "little")
     return bytes(frame)
+
+
+def record_in(frame: bytes | bytearray, layout: np.dtype[Any]) -> NDArray[np.void]:
+    """The frame's own bytes as an array of no dimension, whose fields are views."""
+    return np.ndarray((), layout, frame)

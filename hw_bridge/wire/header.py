@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import HEADER, LOW_LEVEL
 
@@ -23,11 +24,11 @@ class Header(NamedTuple):
 _MASKS = tuple((1 << 8 * HEADER[name].itemsize) - 1 for name in Header._fields)
 
 
-def read_header(record: np.void) -> Header:
-    """The header of a LOW_COMMAND or LOW_STATE record."""
+def read_header(record: NDArray[np.void]) -> Header:
+    """The header of a LOW_COMMAND or LOW_STATE record, an array of no dimension."""
     return Header(*record["header"].item())
 
 
-def write_header(record: np.void, header: Header) -> None:
+def write_header(record: NDArray[np.void], header: Header) -> None:
     """Write it into a record; of a number too large for its field the low bits are sent."""
     record["header"] = tuple(int(value) & mask for value, mask in zip(header, _MASKS, strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.setpoints import Setpoints
-from hw_bridge.wire.frame import check_frame, seal
+from hw_bridge.wire.frame import check_frame, record_in, seal
 from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     BRAKE,
@@ -30,22 +30,31 @@ class LowCommandEncoder:
     """Writes setpoints into frames. Its `encode` never raises.
 
     Attributes:
-        header: sent with each frame; the robot's own, once it is known.
         not_finite: motors that were given no torque, because a number of theirs was not finite.
         saturated: torques and gains that were cut to what the frame can carry.
     """
 
     def __init__(self, header: Header | None = None) -> None:
         """Prepare a frame as the vendor's InitCmdData does: 20 motors in servo mode, no torque."""
-        self.header = header or Header()
         self.not_finite = 0
         self.saturated = 0
         self._frame = bytearray(LOW_COMMAND_SIZE)
-        self._record = np.frombuffer(self._frame, LOW_COMMAND)[0]
+        self._record = record_in(self._frame, LOW_COMMAND)
         self._motors = self._record["motors"]
+        self.header = header or Header()
         self._joints = self._motors[:JOINTS]
         self._values = np.empty((5, JOINTS), np.float32)  # q, dq, kp, kd, tau
         self._motors["q"], self._motors["dq"] = POS_STOP, VEL_STOP
+
+    @property
+    def header(self) -> Header:
+        """Sent with each frame; the robot's own, once it is known."""
+        return self._header
+
+    @header.setter
+    def header(self, header: Header) -> None:
+        self._header = header
+        write_header(self._record, header)
 
     def encode(self, setpoints: Setpoints) -> bytes:
         """A sealed frame of 610 bytes.
@@ -57,7 +66,6 @@ class LowCommandEncoder:
         Any mode but SERVO is sent as BRAKE, for others act on the motor's calibration. Motors 12
         to 19 get the mode and no torque.
         """
-        write_header(self._record, self.header)
         self._motors["mode"] = SERVO if setpoints.mode == SERVO else BRAKE
         self._take(setpoints)
         joints, values = self._joints, self._values
@@ -70,7 +78,8 @@ class LowCommandEncoder:
         values = self._values
         try:
             with np.errstate(all="ignore"):
-                values[:] = setpoints[:5]
+                for row, numbers in zip(values, setpoints, strict=False):  # all but the mode
+                    row[:] = numbers
         except (
             TypeError,
             ValueError,
@@ -112,7 +121,7 @@ def decode_low_command(frame: bytes) -> LowCommand:
         WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
     """
     check_frame(frame, LOW_COMMAND_SIZE)
-    record = np.frombuffer(frame, LOW_COMMAND)[0]
+    record = record_in(frame, LOW_COMMAND)
     motors = record["motors"]
     joints, mode = motors[:JOINTS], motors["mode"].astype(np.int64)
     with np.errstate(all="ignore"):  # a signalling NaN

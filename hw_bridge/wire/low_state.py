@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.wire.frame import check_frame, seal
+from hw_bridge.wire.frame import check_frame, record_in, seal
 from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
@@ -72,7 +72,7 @@ class LowState(NamedTuple):
 
 def zero_low_state() -> LowState:
     """All zero but the level flag and an upright quaternion: a state to set fields of."""
-    blank = np.zeros(1, LOW_STATE)[0]
+    blank = np.zeros((), LOW_STATE)
     blank["quaternion_wxyz"][0] = 1.0
     return _read(blank)._replace(header=Header())
 
@@ -84,7 +84,7 @@ def decode_low_state(frame: bytes) -> LowState:
         WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
     """
     check_frame(frame, LOW_STATE_SIZE)
-    return _read(np.frombuffer(frame, LOW_STATE)[0])
+    return _read(record_in(frame, LOW_STATE))
 
 
 def encode_low_state(state: LowState) -> bytes:
@@ -97,18 +97,18 @@ def encode_low_state(state: LowState) -> bytes:
         ValueError: an array of another shape, or `remote` of another length.
     """
     frame = bytearray(LOW_STATE_SIZE)
-    record = np.frombuffer(frame, LOW_STATE)[0]
+    record = record_in(frame, LOW_STATE)
     with np.errstate(all="ignore"):  # a float64 beyond float32 becomes inf
         _write(record, state)
     return seal(frame)
 
 
-def _read(record: np.void) -> LowState:
+def _read(record: NDArray[np.void]) -> LowState:
     with np.errstate(all="ignore"):  # a signalling NaN
         return _read_quietly(record)
 
 
-def _read_quietly(record: np.void) -> LowState:
+def _read_quietly(record: NDArray[np.void]) -> LowState:
     motors = record["motors"]
     return LowState(
         header=read_header(record),
@@ -116,7 +116,7 @@ def _read_quietly(record: np.void) -> LowState:
         gyroscope=_floats(record["gyroscope"]),
         accelerometer=_floats(record["accelerometer"]),
         rpy=_floats(record["rpy"]),
-        imu_temperature=int(record["imu_temperature"]),
+        imu_temperature=record["imu_temperature"].item(),
         mode=_integers(motors["mode"]),
         q=_floats(motors["q"]),
         dq=_floats(motors["dq"]),
@@ -129,9 +129,9 @@ def _read_quietly(record: np.void) -> LowState:
         motor_reserve=_integers(motors["reserve"]),
         foot_force=_integers(record["foot_force"]),
         foot_force_est=_integers(record["foot_force_est"]),
-        tick=int(record["tick"]),
+        tick=record["tick"].item(),
         remote=record["remote"].tobytes(),
-        reserve=int(record["reserve"]),
+        reserve=record["reserve"].item(),
     )
 
 
@@ -162,7 +162,7 @@ _MOTOR_COUNTED = {
 _INTEGERS = Saturation({**_COUNTED, **_MOTOR_COUNTED})
 
 
-def _write(record: np.void, state: LowState) -> None:
+def _write(record: NDArray[np.void], state: LowState) -> None:
     write_header(record, state.header)
     scaled = TORQUE_SCALE * np.asarray(state.tau_est)
     motors, counts = record["motors"], _INTEGERS.counts(state._asdict() | {"tau_est": scaled})

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 class Saturation:
@@ -17,7 +18,7 @@ class Saturation:
         self._smallest = np.repeat([float(limit.min) for limit in limits], sizes)
         self._largest = np.repeat([float(limit.max) for limit in limits], sizes)
 
-    def counts(self, values: Mapping[str, Any]) -> np.void:
+    def counts(self, values: Mapping[str, Any]) -> NDArray[np.void]:
         """A record of float64 fields within the integers' ranges, 0 where it was NaN.
 
         Assigned to an integer field, they are truncated toward zero.
@@ -26,7 +27,7 @@ class Saturation:
             ValueError: a value of another shape than its field's.
         """
         wide = np.empty(1, self._wide)
-        record, flat = wide[0], wide.view(np.float64)
+        record, flat = wide.reshape(()), wide.view(np.float64)
         for name in self._wide.names or ():
             record[name] = values[name]
         flat[np.isnan(flat)] = 0.0
