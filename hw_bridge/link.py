@@ -1,0 +1,166 @@
+"""UDP to the robot and back: what comes in is stamped by the kernel, and nothing blocks or raises.
+
+The socket is not connected to the robot, so that what others send to its port arrives too and can
+be counted; whom to believe is for `Intake` to say.
+"""
+
+import errno
+import logging
+import socket
+import struct
+import time
+from typing import Final, NamedTuple, Protocol
+
+from hw_bridge.link_options import LinkOptions
+
+__all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
+
+LOG = logging.getLogger(__name__)
+MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
+LONGEST: Final = 1024  # [bytes] kept of one; no A1 frame is that long, so a cut one is not taken
+SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
+_TIMESPEC: Final = struct.Struct("@ll")  # seconds, nanoseconds
+_ANCILLARY: Final = socket.CMSG_SPACE(_TIMESPEC.size)
+_REASONS: Final = {
+    errno.EADDRINUSE: "another program has it: only one may drive the robot at a time",
+    errno.EADDRNOTAVAIL: "no interface of this machine has this address; see `ip address`",
+    errno.EACCES: "ports below 1024 are for root",
+}
+
+
+class Datagram(NamedTuple):
+    """What one sender sent."""
+
+    data: bytes
+    sender: tuple[str, int]  # address, port
+    arrival: float  # at this machine's kernel, on the monotonic clock [s]
+
+
+class Link(Protocol):
+    """The way to the robot and back. No method raises or blocks."""
+
+    def send(self, frame: bytes) -> bool:
+        """Send to the robot; False when that failed."""
+        ...
+
+    def receive(self) -> list[Datagram]:
+        """What has come since the last call, in order of arrival, at most 256 of them."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the socket; safe to call twice."""
+        ...
+
+
+class UdpLink:
+    """A UDP socket bound to one address.
+
+    Attributes:
+        local: address and port that it listens on.
+        robot: address and port that it sends to.
+        send_errors: frames that the kernel did not take; the first is one log line.
+        receive_errors: errors while receiving, other than that nothing was there.
+    """
+
+    def __init__(self, options: LinkOptions | None = None) -> None:
+        """Open and bind the socket.
+
+        Raises:
+            ValueError: no address faces the robot, or the address or port cannot be had.
+        """
+        options = options or LinkOptions()
+        self.robot = options.robot
+        self.send_errors = self.receive_errors = 0
+        self._socket = _bound(options.local)
+        self.local: tuple[str, int] = self._socket.getsockname()
+        self._earliest = time.monotonic()  # what comes next did not arrive before [s]
+
+    def send(self, frame: bytes) -> bool:
+        """Send a frame to the robot; False, and counted, when the kernel does not take it."""
+        try:
+            self._socket.sendto(frame, self.robot)
+        except OSError as error:
+            self.send_errors += 1
+            if self.send_errors == 1:
+                LOG.warning("link: cannot send to %s port %d: %s", *self.robot, error.strerror)
+            return False
+        return True
+
+    def receive(self) -> list[Datagram]:
+        """What has come since the last call, in order of arrival, at most 256 datagrams.
+
+        Longer ones than 1024 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
+        carried over to the monotonic clock; where it gives none, the time of this call. They never
+        go back.
+        """
+        began = time.monotonic()
+        raw = self._drain()
+        received = []
+        if raw:
+            wall_ns, now = time.time_ns(), time.monotonic()
+            for data, ancillary, _, sender in raw:
+                stamp_ns = _stamp_ns(ancillary)
+                self._earliest = arrival_time(stamp_ns, wall_ns, now, self._earliest)
+                received.append(Datagram(data, sender, self._earliest))
+        if len(raw) < MOST_AT_ONCE:
+            self._earliest = max(began, self._earliest)
+        return received
+
+    def close(self) -> None:
+        """Close the socket; safe to call twice. Afterwards nothing is sent or received."""
+        self._socket.close()
+
+    def _drain(self) -> list[tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]]:
+        """What recvmsg gives of each datagram that waits, up to `MOST_AT_ONCE`."""
+        raw = []
+        try:
+            while len(raw) < MOST_AT_ONCE:
+                raw.append(self._socket.recvmsg(LONGEST, _ANCILLARY))
+        except (BlockingIOError, InterruptedError):
+            pass  # nothing waits any more
+        except OSError:
+            self.receive_errors += 1
+        return raw
+
+
+def arrival_time(stamp_ns: int | None, wall_ns: int, now: float, earliest: float) -> float:
+    """When a datagram arrived, on the monotonic clock [s]: from `earliest` to `now`.
+
+    The kernel stamps with the wall clock, which may be set between the arrival and this call; the
+    bounds hold that error down to the time between two calls.
+
+    Args:
+        stamp_ns: the kernel's stamp [ns] on the wall clock, None where there is none.
+        wall_ns: the wall clock [ns] at `now`.
+        now: the monotonic clock [s].
+        earliest: a time on it [s] by which the datagram had not arrived yet.
+    """
+    if stamp_ns is None:
+        return now
+    return min(now, max(earliest, now - 1e-9 * (wall_ns - stamp_ns)))
+
+
+def _bound(local: tuple[str, int]) -> socket.socket:
+    """A socket that listens there, does not block, and has its arrivals stamped if possible."""
+    channel = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        channel.setblocking(False)
+        channel.bind(local)
+    except OSError as error:
+        channel.close()
+        reason = _REASONS.get(error.errno or 0, error.strerror)
+        raise ValueError(f"link: cannot listen on {local[0]} port {local[1]}: {reason}") from None
+    try:
+        channel.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    except OSError:
+        LOG.warning("link: this kernel does not stamp arrivals; they count from when they are read")
+    return channel
+
+
+def _stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:
+    """The kernel's stamp [ns] among what came beside a datagram."""
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(data) == _TIMESPEC.size:
+            seconds, nanoseconds = _TIMESPEC.unpack(data)
+            return 10**9 * seconds + nanoseconds
+    return None
