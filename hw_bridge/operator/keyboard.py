@@ -1,0 +1,62 @@
+"""Keys as requests, from a terminal in cbreak mode (`terminal.raw_keys`) or from a pipe."""
+
+import logging
+import os
+import select
+
+from hw_bridge.operator.asked import Asked
+from hw_bridge.states import Request
+
+LOG = logging.getLogger(__name__)
+_STOP = {" ": "space", "x": "x", "\x1b": "Esc"}
+_KEYS = {"u": Request.STAND_UP, "r": Request.RUN, "d": Request.SIT_DOWN}
+_AT_ONCE = 256  # bytes a poll
+
+
+class Keyboard:
+    """Requests by key, in either case; other keys mean nothing.
+
+    Every Esc byte stops, so arrow and function keys, which begin with one, do too: waiting for
+    what follows would delay a stop, and a stop too many is the lesser evil. A terminal that hangs
+    up ends the run, because nobody could stop the robot any more; the end of a pipe does not.
+    """
+
+    def __init__(self, fd: int) -> None:
+        """Read keys from the open file `fd`; its flags, shared with other processes, stay."""
+        self._fd, self._open = fd, True
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
+        try:
+            self._terminal = os.isatty(fd)
+        except OSError:
+            self._terminal = False
+
+    def poll(self) -> list[Asked]:
+        """Return what has been asked for since the last call. Never blocks, never raises."""
+        if not self._open:
+            return []
+        try:
+            if not self._poll.poll(0):
+                return []
+            keys = os.read(self._fd, _AT_ONCE)
+        except OSError:  # a terminal that has hung up, or a file closed under us
+            keys = b""
+        return _requests(keys) if keys else self._gone()
+
+    def _gone(self) -> list[Asked]:
+        self._open = False
+        if not self._terminal:
+            return []
+        LOG.warning("operator: the terminal has gone")
+        return [(Request.END, "the operator's terminal has gone")]
+
+
+def _requests(keys: bytes) -> list[Asked]:
+    """The requests of keys, in their order."""
+    asked: list[Asked] = []
+    for key in keys.decode("latin-1").lower():
+        if key in _STOP:
+            asked.append((Request.STOP, f"stopped by the operator ({_STOP[key]} key)"))
+        elif key in _KEYS:
+            asked.append((_KEYS[key], ""))
+    return asked

@@ -1,0 +1,32 @@
+"""The emergency stop of the A1's own remote control, as LowState carries it."""
+
+from collections.abc import Iterable
+
+from hw_bridge.operator.asked import Asked
+from hw_bridge.states import Request
+from hw_bridge.wire.remote import Remote
+
+
+class RemoteStop:
+    """A stop when a set of buttons comes to be held together; held from the start counts too."""
+
+    def __init__(self, sets: Iterable[Iterable[str]]) -> None:
+        """Watch for any of the `sets` of button names."""
+        self._sets = tuple(frozenset(buttons) for buttons in sets)
+        self._held: tuple[frozenset[str], ...] = ()
+
+    def poll(self, remote: Remote | None) -> list[Asked]:
+        """Return a stop for each set that is held now and was not in the last call.
+
+        Args:
+            remote: the newest state of the remote; None before the first.
+        """
+        if remote is None:
+            return []
+        before = self._held
+        self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
+        return [
+            (Request.STOP, f"stopped by the robot's remote ({'+'.join(sorted(buttons))})")
+            for buttons in self._held
+            if buttons not in before
+        ]
