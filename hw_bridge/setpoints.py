@@ -35,14 +35,12 @@ class Setpoints(NamedTuple):
 
 def no_torque() -> Setpoints:
     """Both loops off, zero gains and torque: what the vendor's InitCmdData prepares."""
-    zero = np.zeros(JOINTS)
-    return Setpoints(np.full(JOINTS, POS_STOP), np.full(JOINTS, VEL_STOP), zero, zero, zero)
+    return Setpoints(_all(POS_STOP), _all(VEL_STOP), _all(0.0), _all(0.0), _all(0.0))
 
 
 def damping(kd: float) -> Setpoints:
     """Position loop off, torque -kd dq_measured, with kd in [N m s/rad]."""
-    zero = np.zeros(JOINTS)
-    return Setpoints(np.full(JOINTS, POS_STOP), zero, zero, np.full(JOINTS, kd), zero)
+    return Setpoints(_all(POS_STOP), _all(0.0), _all(0.0), _all(kd), _all(0.0))
 
 
 def law_torque(setpoints: Setpoints, q: Array, dq: Array) -> Array:
@@ -53,3 +51,7 @@ def law_torque(setpoints: Setpoints, q: Array, dq: Array) -> Array:
     spring = np.where(setpoints.q == POS_STOP, 0.0, setpoints.kp * (setpoints.q - q))
     damper = np.where(setpoints.dq == VEL_STOP, 0.0, setpoints.kd * (setpoints.dq - dq))
     return setpoints.tau + spring + damper
+
+
+def _all(value: float) -> Array:
+    return np.full(JOINTS, value)

@@ -23,6 +23,8 @@ from hw_bridge.wire.layout import (
 
 _REST = np.array([[POS_STOP], [VEL_STOP], [0.0], [0.0], [0.0]], np.float32)  # no torque
 _SCALES = np.array([[KP_SCALE], [KD_SCALE], [TORQUE_SCALE]], np.float32)
+# What setpoints raise that are not (12) numbers each: a mistake, for which there is no torque.
+_NO_NUMBERS = (TypeError, ValueError, OverflowError)
 _LARGEST, _SMALLEST = np.float32(32767), np.float32(-32768)  # of an int16
 
 
@@ -67,24 +69,20 @@ class LowCommandEncoder:
         to 19 get the mode and no torque.
         """
         self._motors["mode"] = SERVO if setpoints.mode == SERVO else BRAKE
-        self._take(setpoints)
         joints, values = self._joints, self._values
-        joints["q"], joints["dq"] = values[0], values[1]
-        joints["kp"], joints["kd"], joints["tau"] = self._counts()
+        with np.errstate(all="ignore"):  # numbers beyond float32 are dealt with, not warned of
+            self._take(setpoints)
+            joints["q"], joints["dq"] = values[0], values[1]
+            joints["kp"], joints["kd"], joints["tau"] = self._counts()
         return seal(self._frame)
 
     def _take(self, setpoints: Setpoints) -> None:
         """Copy the numbers, with no torque in place of those that are not finite."""
         values = self._values
         try:
-            with np.errstate(all="ignore"):
-                for row, numbers in zip(values, setpoints, strict=False):  # all but the mode
-                    row[:] = numbers
-        except (
-            TypeError,
-            ValueError,
-            OverflowError,
-        ):  # not (12) numbers each: a mistake, and no torque
+            for row, numbers in zip(values, setpoints, strict=False):  # all but the mode
+                row[:] = numbers
+        except _NO_NUMBERS:
             values[:] = np.nan
         finite = np.isfinite(values)
         if not finite.all():
