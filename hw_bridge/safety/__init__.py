@@ -1,0 +1,1 @@
+"""What may reach the motors, and whether the robot is fit to go on: last before the wire."""

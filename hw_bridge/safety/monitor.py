@@ -1,0 +1,101 @@
+"""The monitor: whether the robot's newest state lets it go on."""
+
+import logging
+
+from hw_bridge.intake import Sample
+from hw_bridge.safety.encoder_watch import EncoderWatch
+from hw_bridge.safety.mode_watch import ModeWatch
+from hw_bridge.safety.motion_watch import MotionWatch
+from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.thermal_watch import ThermalWatch
+from hw_bridge.safety.verdict import GO, Verdict, damp
+
+LOG = logging.getLogger(__name__)
+_SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
+
+
+class Monitor:
+    """Judges the state once a tick. Deterministic; raises nothing; latches nothing.
+
+    Attributes:
+        options: the limits.
+        holding: the newest state is late, but not yet too old.
+        errors: exceptions that were caught; each is a verdict to damp.
+    """
+
+    def __init__(self, options: SafetyOptions | None = None) -> None:
+        """Compile what is compiled; no state seen."""
+        self.options = options or SafetyOptions()
+        self.errors = 0
+        self._thermal = ThermalWatch(self.options)
+        self._watches = MotionWatch(self.options), ModeWatch(self.options)
+        self._encoders = EncoderWatch(self.options)
+        self._warnings: list[str] = []
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the robot, for a new connection to it."""
+        self.holding = False
+        self._sample: Sample | None = None
+        self._verdict = GO
+        for watch in (self._thermal, *self._watches, self._encoders):
+            watch.reset()
+
+    def judge(self, sample: Sample | None, now: float, serving: bool) -> Verdict:
+        """Return what is to become of the robot.
+
+        Args:
+            sample: the newest one, or None where none has come since the last call; the same one
+                may be passed again, it is looked at once.
+            now: time [s] on the monotonic clock.
+            serving: the motors are to follow positions (from stand-up to sit-down). Before, joints
+                may lie at the ends of their range and motors be in any mode.
+        """
+        try:
+            return self._judge(sample, now, serving)
+        except Exception as error:
+            self.errors += 1
+            if self.errors == 1:
+                LOG.exception("monitor: an error; damping")
+            return damp(f"the monitor failed: {error}")
+
+    def take_warnings(self) -> list[str]:
+        """Lines for a person since the last call; each is given once."""
+        lines = self._warnings + self._thermal.warnings
+        self._warnings, self._thermal.warnings = [], []
+        return lines
+
+    def _judge(self, sample: Sample | None, now: float, serving: bool) -> Verdict:
+        before = self._sample
+        sample = sample or before
+        if sample is None:
+            return damp("no state from the robot yet") if serving else GO
+        if before is None or sample.state.tick != before.state.tick:
+            self._sample = sample
+            self._verdict = self._look(sample, serving)
+        too_old = self._judge_age(now - sample.time)
+        return too_old if too_old is not GO else self._verdict
+
+    def _judge_age(self, age: float) -> Verdict:
+        """The verdict on the state's age [s]; below zero the clock has gone back."""
+        o = self.options
+        if not abs(age) <= o.state_age_max_s:
+            limit = 1e3 * o.state_age_max_s
+            return damp(f"the robot's state is {1e3 * age:.0f} ms old (limit {limit:.0f})")
+        late = age > o.state_age_hold_s
+        if late and not self.holding:
+            self._warnings.append(f"the robot's state is {1e3 * age:.0f} ms old: holding on")
+        self.holding = late
+        return GO
+
+    def _look(self, sample: Sample, serving: bool) -> Verdict:
+        """The gravest verdict on a new sample; every watch sees every sample."""
+        state, time = sample.state, sample.time
+        motion, mode = self._watches
+        verdicts = (
+            motion.judge(state, serving, time),
+            mode.judge(state.mode[:12], serving, time),
+            self._encoders.judge(state.q[:12], state.dq[:12], state.tau_est[:12], serving, time),
+            self._thermal.judge(state.temperature[:12], time),
+        )
+        return max(verdicts, key=lambda verdict: _SEVERITY[verdict.action])
