@@ -7,17 +7,17 @@ refused and counted. A stop leads to damping from every state, and after it only
 """
 
 import logging
-import math
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_bridge import ways
 from hw_bridge.motion import Motion
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.settling import Settling, furthest, is_still
 from hw_bridge.states import Request, RobotState
-from hw_bridge.ways import fold, recover, stand_up
-from robots.a1.constants import JOINT_NAMES
+from robots.a1.constants import TORQUE_LIMIT
 
 __all__ = ["Machine", "MotionOptions", "Request", "RobotState"]
 
@@ -51,14 +51,14 @@ class Machine:
         self.cause, self.finished, self.refused = "", False, 0
         self._stopped = self._ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
-        self._settled_since: float | None = None
+        self._settling = Settling(self.options)
         self._joints: tuple[Array, Array] | None = None  # measured last
         self._motion: Motion | None = None
         self._sent = no_torque()
 
     @property
     def ended_well(self) -> bool:
-        """Whether the run is over without a stop and without a cause to sit down."""
+        """Whether the run is over, and nothing but a wish has ended it."""
         return self.finished and not self.cause
 
     def request(self, request: Request, why: str) -> bool:
@@ -66,7 +66,7 @@ class Machine:
 
         Args:
             request: what is asked for; it shows in the next step.
-            why: who or what asked, for the log; a STOP's is the cause.
+            why: the cause, one line for a person; "" where the request is simply wished.
         """
         if request is Request.STOP:
             self.stop(why)
@@ -75,14 +75,14 @@ class Machine:
             return True
         if self.finished or self._stopped or self.state not in _FITS[request]:
             self.refused += 1
-            LOG.warning("%s (%s) does not fit the state %s: refused", request, why, self.state)
+            LOG.warning("robot: %s does not fit the state %s: refused", request, self.state)
             return False
         if request is Request.STAND_UP:
             self._enter(RobotState.DAMPING, why)
         elif request is Request.RUN:
             self._enter(RobotState.RUNNING, why)
         else:
-            self._come_down(why)
+            self.sit_down(why)
         return True
 
     def stop(self, cause: str) -> None:
@@ -96,12 +96,16 @@ class Machine:
         self._stopped = self._ending = True
         self.cause = self.cause or cause or "stopped"
         if self.state is RobotState.DAMPING:
-            LOG.warning("stopped: %s", cause)
+            LOG.warning("robot: %s", cause)
         else:
             self._enter(RobotState.DAMPING, cause)
 
     def sit_down(self, cause: str) -> None:
-        """Come down in order because of `cause`, and end; one that lies does not stand up."""
+        """Come down in order, and end; one that lies does not stand up.
+
+        Args:
+            cause: one line for a person, kept if it is the first; "" where it is simply wished.
+        """
         if self._stopped or self.finished:
             return
         self.cause = self.cause or cause
@@ -118,7 +122,7 @@ class Machine:
             q, dq: newest measured joints (12) [rad], [rad/s]; None before the first.
             tracker: what the tracker wants; used while running, None if it wants nothing.
         """
-        if q is not None and dq is not None and math.isfinite(float(q.sum() + dq.sum())):
+        if q is not None and dq is not None and np.isfinite(q.sum() + dq.sum()):
             self._joints = q.copy(), dq.copy()
         self._since = now if self._since is None else self._since
         self._advance(now, now - self._since)
@@ -135,39 +139,55 @@ class Machine:
             self._begin_sitting(was)
 
     def _begin_sitting(self, was: RobotState) -> None:
-        """From the measured pose: to the stand if it may be walking, then to the ground."""
-        if self._joints is None:  # unreachable: standing up begins with measured joints
-            return
-        q, dq = self._joints
+        """From the measured pose to the ground; who is up has been measured."""
+        assert self._joints is not None
         if was is RobotState.STAND_UP:
             assert self._motion is not None
-            self._motion = fold(self.options, q, self._motion.load)
+            self._motion = ways.give_up(self.options, self._joints[0], self._motion.load)
         else:
-            self._motion = recover(self.options, q, law_torque(self._sent, q, dq), then_fold=True)
+            self._motion = ways.sit_down(self.options, self._joints[0], self._torque())
 
     def _advance(self, now: float, elapsed: float) -> None:
         """Enter the state that follows by itself, if it is time to."""
-        o = self.options
-        if self.state is RobotState.DAMPING and elapsed >= o.damping_s:
-            if not self._ending and self._joints is not None:
-                self._motion = stand_up(o, self._joints[0])
+        if self.state is RobotState.DAMPING and elapsed >= self.options.damping_s:
+            if self._ending:
+                self._end_damping(now, elapsed)
+            elif self._joints is not None:
+                self._motion = ways.stand_up(self.options, self._joints[0])
+                self._settling = Settling(self.options)
                 self._enter(RobotState.STAND_UP, "", now)
-            elif self._ending and (self._still() or elapsed >= o.damping_timeout_s):
-                self._enter(RobotState.OFF, self.cause, now)
-                self.finished = True
         elif self.state is RobotState.STAND_UP:
-            if self._settled(now):
-                self._enter(RobotState.READY, "", now)
-            elif elapsed > o.stand_up_timeout_s:
-                self.sit_down(f"no stand within {o.stand_up_timeout_s:g} s: {self._furthest()}")
-                self._since = now
-        elif self.state is RobotState.SIT_DOWN and self._motion is not None:
-            if elapsed > o.sit_down_timeout_s:
-                self.cause = self.cause or (
-                    f"not down within {o.sit_down_timeout_s:g} s: {self._furthest()}"
-                )
-            if self._motion.done or elapsed > o.sit_down_timeout_s:
-                self._enter(RobotState.DAMPING, "", now)
+            self._end_standing_up(now, elapsed)
+        elif self.state is RobotState.SIT_DOWN:
+            self._end_sitting_down(now, elapsed)
+
+    def _end_damping(self, now: float, elapsed: float) -> None:
+        """Off, once the robot is still or has had time enough."""
+        o = self.options
+        still = self._joints is not None and is_still(self._joints[1], o.still_speed)
+        if still or elapsed >= o.damping_timeout_s:
+            self._enter(RobotState.OFF, self.cause, now)
+            self.finished = True
+
+    def _end_standing_up(self, now: float, elapsed: float) -> None:
+        """Ready, once the robot stands still; down again if that takes too long."""
+        assert self._joints is not None and self._motion is not None
+        limit, (q, dq) = self.options.stand_up_timeout_s, self._joints
+        if self._motion.done and self._settling.settled(now, q, dq, self._motion.goal):
+            self._enter(RobotState.READY, "", now)
+        elif elapsed > limit:
+            self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
+            self._since = now
+
+    def _end_sitting_down(self, now: float, elapsed: float) -> None:
+        """Damping, once the robot is down, or if that takes too long."""
+        assert self._joints is not None and self._motion is not None
+        limit, target = self.options.sit_down_timeout_s, self._motion.target
+        if not self._motion.done and elapsed > limit:
+            late = f"not down within {limit:g} s: {furthest(self._joints[0], target)}"
+            self.cause = self.cause or late
+        if self._motion.done or elapsed > limit:
+            self._enter(RobotState.DAMPING, "", now)
 
     def _setpoints(self, now: float, tracker: Setpoints | None) -> Setpoints:
         """The setpoints of the state."""
@@ -178,39 +198,17 @@ class Machine:
         if self.state is RobotState.RUNNING and tracker is not None:
             self._motion = None
             return tracker
-        q, dq = self._joints
         if self._motion is None:
-            self._motion = recover(self.options, q, law_torque(self._sent, q, dq))
-        return self._motion.step(now, q)
+            self._motion = ways.recover(self.options, self._joints[0], self._torque())
+        return self._motion.step(now, self._joints[0])
+
+    def _torque(self) -> Array:
+        """What the last setpoints give now (12) [N m], as far as motors can."""
+        assert self._joints is not None
+        torque = np.nan_to_num(law_torque(self._sent, *self._joints))
+        return np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
 
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:
-        """Change the state, with one log line."""
-        LOG.info("%s -> %s%s", self.state, state, f": {why}" if why else "")
-        self.state, self._since, self._settled_since = state, now, None
-
-    def _still(self) -> bool:
-        """Whether no joint moves, as far as was measured last."""
-        return self._joints is not None and (
-            float(np.abs(self._joints[1]).max()) < self.options.still_speed
-        )
-
-    def _settled(self, now: float) -> bool:
-        """Whether the robot has been still at the stand for long enough."""
-        o, motion = self.options, self._motion
-        if self._joints is None or motion is None or not motion.done:
-            return False
-        off = float(np.abs(self._joints[0] - motion.goal).max())
-        if off > o.tolerance or not self._still():
-            self._settled_since = None
-            return False
-        self._settled_since = now if self._settled_since is None else self._settled_since
-        return now - self._settled_since >= o.settle_s
-
-    def _furthest(self) -> str:
-        """The joint that is furthest from where the motion wants it, for a person."""
-        if self._joints is None or self._motion is None:
-            return "no joint was measured"
-        off = self._joints[0] - self._motion.target
-        worst = int(np.abs(off).argmax())
-        name = JOINT_NAMES[worst].removesuffix("_joint").replace("_", " ")
-        return f"{name} is {off[worst]:+.2f} rad off its target"
+        """Change the state, with one log line; without `now` it begins at the next step."""
+        LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
+        self.state, self._since = state, now

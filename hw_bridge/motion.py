@@ -24,6 +24,7 @@ from robots.profiles import minimum_jerk
 Array = NDArray[np.float64]
 _PEAK = 1.875  # fastest slope of the minimum-jerk profile
 _LEAST_S = 1e-3  # of a stage that has nothing to do
+_MOST_S = 0.01  # of the motion's time in a step: after a stall it goes on where it was
 
 
 class Stage(NamedTuple):
@@ -76,7 +77,7 @@ class Motion:
 
     def step(self, now: float, q: Array) -> Setpoints:
         """Return the setpoints at `now` [s] for measured joints q (12) [rad]."""
-        dt = 0.0 if math.isnan(self._now) else max(0.0, now - self._now)
+        dt = 0.0 if math.isnan(self._now) else min(max(0.0, now - self._now), _MOST_S)
         self._now = now
         dq = np.zeros(12) if self.done else self._move(dt, self._rates(q))
         tau = weight_torque(self.target, self.load)

@@ -46,16 +46,31 @@ def stand_up(options: MotionOptions, q: Array) -> Motion:
     return Motion(options, q, 0.0, stages)
 
 
-def recover(options: MotionOptions, q: Array, torque: Array, then_fold: bool = False) -> Motion:
-    """From a walk's pose q (12) [rad] and torque (12) [N m] to the stand, and to the ground."""
-    back = Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s)
-    down = _down(options) if then_fold else ()
-    return Motion(options, q, 1.0, (back, *down), torque)
+def recover(options: MotionOptions, q: Array, torque: Array) -> Motion:
+    """From a walk's pose q (12) [rad] and torque (12) [N m] to the stand."""
+    return Motion(options, q, 1.0, (_back(options),), torque)
 
 
-def fold(options: MotionOptions, q: Array, load: float) -> Motion:
+def sit_down(options: MotionOptions, q: Array, torque: Array) -> Motion:
+    """From any pose q (12) [rad] on the feet, under a torque (12) [N m], to the ground.
+
+    A walk ends in the stand first, so that all feet are down; a robot that is low already folds.
+    """
+    low = float(np.mean(q[2::3])) < 0.5 * (STAND_JOINTS[2] + LIE_JOINTS[2])
+    return Motion(
+        options, q, 1.0, _down(options) if low else (_back(options), *_down(options)), torque
+    )
+
+
+def give_up(options: MotionOptions, q: Array, load: float) -> Motion:
     """From wherever standing up has come to, joints q (12) [rad] under `load`, to the ground."""
-    return Motion(options, q, load, _down(options))
+    down = _down(options)
+    return Motion(options, q, load, down if load > 0.0 else down[1:])
+
+
+def _back(options: MotionOptions) -> Stage:
+    """To the stand, fast; at least as long as legs take to change the weight they carry."""
+    return Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s)
 
 
 def _down(options: MotionOptions) -> tuple[Stage, Stage]:
