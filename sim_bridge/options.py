@@ -1,10 +1,14 @@
 """Everything that can be chosen about the simulated robot and its world."""
 
+from typing import Literal
+
 import msgspec
 
 from sim_bridge.motors import MotorOptions
 from sim_bridge.perturbation_script import TICK
 from sim_bridge.sensors import SensorOptions
+
+STARTS = ("stand", "folded", "sprawled")
 
 
 class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -18,6 +22,8 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         payload_mass: mass added at the trunk's centre of mass [kg].
         mass_scale: factor on every mass and inertia of the robot (before the payload).
         floor_slope: angle of the floor, uphill along world x [rad].
+        start: stand, or lying on the belly with limp motors: folded (legs under the body) or
+            sprawled (legs anyhow).
         motors: limits of the motors.
         sensors: errors of the sensors.
     """
@@ -29,6 +35,7 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     payload_mass: float = 0.0
     mass_scale: float = 1.0
     floor_slope: float = 0.0
+    start: Literal["stand", "folded", "sprawled"] = "stand"
     motors: MotorOptions = MotorOptions()
     sensors: SensorOptions = SensorOptions()
 
@@ -42,6 +49,7 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         _check(0.0 <= self.payload_mass < 100.0, "payload_mass must be in [0, 100) kg")
         _check(0.1 <= self.mass_scale <= 10.0, "mass_scale must be in [0.1, 10]")
         _check(abs(self.floor_slope) < 0.5, "floor_slope must be in (-0.5, 0.5) rad")
+        _check(self.start in STARTS, f"start must be one of {', '.join(STARTS)}")
 
     @property
     def steps_per_tick(self) -> int:

@@ -10,9 +10,11 @@ from robots.a1.constants import GRAVITY
 from robots.rotations import rotation_from_quaternion
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
+from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.contacts import ContactReader, FloorContacts
 from sim_bridge.delay import DelayLine
 from sim_bridge.domain import build_model
+from sim_bridge.lying import lie
 from sim_bridge.motors import motor_torques
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import TICK, PerturbationScript
@@ -29,13 +31,17 @@ class SimulatedA1:
     """A robot that reads like the real one, obeys motor commands, and knows its own truth.
 
     Deterministic: equal options, script and commands give equal runs, bit for bit. Until the first
-    command arrives the robot holds its standing start; a missing command repeats the last one.
+    command arrives the robot holds its standing start, or lies limp where `options.start` says
+    so; a missing command repeats the last one.
 
     Attributes:
         options: what it was made with.
         tick: ticks of 1 ms since the start.
         fell: the trunk has touched the floor, the body has tilted past 60 degrees, or the physics
             has diverged; stays true.
+        judge_falls: whether touching and tilting count as a fall; true for a robot that starts
+            standing. One that starts lying touches the floor from the first, and is free to lie
+            down again: whoever knows when it should be up may set it.
         blocked: the motors give no torque.
     """
 
@@ -44,10 +50,11 @@ class SimulatedA1:
         options: SimulationOptions | None = None,
         script: PerturbationScript | None = None,
     ) -> None:
-        """Build the world and stand in it, at rest, at tick 0."""
+        """Build the world and stand (or lie) in it, at rest, at tick 0."""
         self.options = options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
+        stop_stage_timers()
         self._model = build_model(self.options)
         self._data = mujoco.MjData(self._model)
         self._trunk = self._model.body("trunk").id
@@ -56,7 +63,8 @@ class SimulatedA1:
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         motors = self.options.motors
         self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
-        self._command = stand(self._model, self._data, self.options.floor_slope)
+        self.judge_falls = self.options.start == "stand"
+        self._command = self._start()
         self._views = (self._data.qpos[7:], self._data.qvel[6:], self._data.ctrl)
         self._step = 0
         self._observe(self._data.qvel[:3].copy())
@@ -130,6 +138,17 @@ class SimulatedA1:
         """Take the motors' torque away, or give it back, from now on."""
         self.blocked = blocked
 
+    def drive_joints(self, torque: Array) -> None:
+        """Set a torque (12) [N m] on the joints from outside, from now on."""
+        self._data.qfrc_applied[6:] = torque
+
+    def _start(self) -> Array:
+        """Take the start's pose; the command (5, 12) until the first one."""
+        options = self.options
+        if options.start == "stand":
+            return stand(self._model, self._data, options.floor_slope)
+        return lie(self._model, self._data, options.start, options.floor_slope)
+
     def _physics_step(self) -> None:
         due = self._delay.at(self._step)
         if due is not None:
@@ -155,4 +174,5 @@ class SimulatedA1:
             self.time, self._q, self._v, acceleration @ rotation, data.ctrl, self._contacts[1]
         )
         upright = rotation[2, 2] > FALLEN_COSINE  # false for NaN: a diverged robot has fallen
-        self.fell = self.fell or self._contacts.trunk or not upright
+        down = self._contacts.trunk or not upright
+        self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))

@@ -1,0 +1,93 @@
+"""A robot that starts on its belly: limp, at rest, and not taken for one that has fallen."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from robots.a1.constants import GRAVITY, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
+from sim_bridge.options import STARTS, SimulationOptions
+from sim_bridge.sensors import SensorOptions
+from sim_bridge.simulated_a1 import SimulatedA1
+
+PERFECT = SensorOptions(noise=0)
+LYING = ("folded", "sprawled")
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.1])
+@pytest.mark.parametrize("start", LYING)
+def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
+    robot = SimulatedA1(SimulationOptions(start=start, floor_slope=slope))
+    before = robot.truth()
+    assert (robot.tick, robot.time) == (0, 0.0)
+    np.testing.assert_array_equal(before.v, 0.0)
+    assert before.trunk_contact
+    assert np.hypot(*before.q[:2]) < 0.1
+    joints = before.q[7:]
+    assert (joints > JOINT_LOWER - 0.02).all() and (joints < JOINT_UPPER + 0.02).all()
+    for _ in range(500):
+        robot.advance(None)
+    np.testing.assert_allclose(robot.truth().q, before.q, atol=0.01)
+    assert not robot.fell
+
+
+def test_the_two_are_what_their_names_say() -> None:
+    folded = SimulatedA1(SimulationOptions(start="folded")).truth().q[7:].reshape(4, 3)
+    sprawled = SimulatedA1(SimulationOptions(start="sprawled")).truth().q[7:].reshape(4, 3)
+    assert (folded[:, 2] < -2.6).all()  # calves at their stop, as at power-up
+    np.testing.assert_allclose(folded[::2] * [-1, 1, 1], folded[1::2], atol=0.02)
+    assert np.ptp(sprawled[:, 1]) > 0.5 and np.ptp(sprawled[:, 2]) > 0.5
+
+
+@pytest.mark.parametrize("start", LYING)
+def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> None:
+    robot = SimulatedA1(SimulationOptions(start=start, sensors=PERFECT))
+    for _ in range(50):
+        robot.advance(None)
+        np.testing.assert_array_equal(robot.reading().joint_torque, 0.0)
+    np.testing.assert_allclose(
+        robot.reading().linear_acceleration_imu @ [0, 0, 1], GRAVITY, atol=0.3
+    )
+    assert robot.truth().foot_force[:, 2].sum() < TOTAL_MASS * GRAVITY
+
+
+def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None:
+    robot = SimulatedA1(SimulationOptions(start="folded"))
+    assert not robot.judge_falls
+    robot.judge_falls = True
+    robot.advance(None)
+    assert robot.fell
+    assert SimulatedA1().judge_falls
+
+
+def test_a_diverged_robot_has_fallen_in_any_start() -> None:
+    robot = SimulatedA1(SimulationOptions(start="folded", sensors=PERFECT))
+    robot.place(np.full(19, np.nan), np.zeros(18))
+    assert robot.fell
+
+
+def test_a_torque_from_outside_moves_a_joint_like_one_from_its_motor() -> None:
+    def joints(motor: float, outside: float) -> np.ndarray:
+        robot = SimulatedA1(SimulationOptions(start="folded", sensors=PERFECT))
+        torque = np.zeros(12)
+        torque[4] = outside
+        robot.drive_joints(torque)
+        rows = np.zeros((5, 12))
+        rows[4, 4] = motor
+        robot._command = rows
+        for _ in range(100):
+            robot.advance(None)
+        felt = robot.reading().joint_torque[4]
+        assert felt == motor  # the motor does not feel what comes from outside
+        robot.drive_joints(np.zeros(12))
+        return robot.truth().q[7:]
+
+    np.testing.assert_allclose(joints(3.0, 0.0), joints(0.0, 3.0), atol=1e-9)
+    assert abs(joints(3.0, 0.0)[4] - joints(0.0, 0.0)[4]) > 0.05
+
+
+def test_an_unknown_start_is_refused_and_the_accepted_ones_are_named() -> None:
+    with pytest.raises(ValueError, match="stand, folded, sprawled"):
+        SimulationOptions(start="upside_down")  # type: ignore[arg-type]
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"start": "floating"}, SimulationOptions)
+    assert set(STARTS) == {"stand", *LYING}
