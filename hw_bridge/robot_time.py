@@ -22,14 +22,15 @@ class Instant(NamedTuple):
 class RobotTime:
     """Maps ticks of the robot's clock to our monotonic clock.
 
-    With r the robot's time since the first frame and a the arrival of each frame k,
+    With r the robot's own time and a the arrival of each frame k,
 
-        time_k = r_k + b_k,  b_k = min(a_k - r_k, b_(k-1) + 200e-6 (r_k - r_(k-1))),
+        time_k = min(a_k, time_(k-1) + (1 + 200e-6) (r_k - r_(k-1))).
 
-    so b is the least delay that was seen, and follows a robot's clock that is slow against ours.
-    Times are never after their arrival and never go back. A constant delay cannot be told from a
-    difference of clocks: ages that come of these times are too small by the least delay. A clock
-    slower than 200e-6 shows as a `lag` that grows, so such a robot's state looks old, not fresh.
+    So time - r is the least of a - r that was seen, and rises by at most 200e-6 to follow a robot's
+    clock that is slow against ours. Times are never after their arrival and never go back. A
+    constant delay cannot be told from a difference of clocks: ages that come of these times are too
+    small by the least delay. A clock slower than 200e-6 shows as a `lag` that grows, so the state
+    of such a robot looks old, not fresh.
 
     Attributes:
         lag: how much later than the least delay lets expect the last frame arrived [s].
@@ -41,7 +42,7 @@ class RobotTime:
         self._unit = unit_s
         self._last: int | None = None  # tick as received
         self._ticks = 0  # since the first frame
-        self._offset = self._time = 0.0
+        self._time = 0.0  # of the last frame [s]
 
     def place(self, tick: int, arrival: float) -> Instant:
         """When the frame with `tick` (u32), newer than the last one, was measured.
@@ -51,13 +52,10 @@ class RobotTime:
             arrival: of the frame on our monotonic clock [s], not before the last one's.
         """
         if self._last is None:
-            self._last, self._offset, self._time = tick, arrival, arrival
+            self._last, self._time = tick, arrival
             return Instant(arrival, 0)
         elapsed = ticks_between(self._last, tick)
         self._last, self._ticks = tick, self._ticks + elapsed
-        since_first = self._ticks * self._unit
-        risen = self._offset + LARGEST_DRIFT * elapsed * self._unit
-        self._offset = min(arrival - since_first, risen)
-        self._time = min(arrival, max(self._time, since_first + self._offset))
+        self._time = min(arrival, self._time + (1.0 + LARGEST_DRIFT) * elapsed * self._unit)
         self.lag = arrival - self._time
-        return Instant(self._time, round(since_first / STACK_TICK))
+        return Instant(self._time, round(self._ticks * self._unit / STACK_TICK))

@@ -1,0 +1,80 @@
+"""The robot's state as the stack's message."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.intake import Sample
+from hw_bridge.reading import SensingOptions, to_reading
+from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+from runtime.messages import SensorReading, decode, encode
+
+
+def sample(**fields):
+    """A sample as the wire would carry it."""
+    state = zero_low_state()._replace(**fields)
+    return Sample(decode_low_state(encode_low_state(state)), arrival=9.5, time=9.0, tick=77)
+
+
+def random_sample(seed=3):
+    rng = np.random.default_rng(seed)
+    return sample(
+        quaternion_wxyz=rng.normal(size=4), gyroscope=rng.normal(size=3),
+        accelerometer=rng.normal(size=3), q=rng.normal(size=20), dq=rng.normal(size=20),
+        tau_est=rng.normal(size=20), foot_force=rng.integers(-100, 300, 4),
+    )  # fmt: skip
+
+
+def test_every_number_stands_where_the_stack_expects_it():
+    believed = random_sample()
+    state, reading = believed.state, to_reading(believed, SensingOptions())
+    assert (reading.tick, reading.time) == (77, 9.0)
+    w, x, y, z = state.quaternion_wxyz / np.linalg.norm(state.quaternion_wxyz)
+    assert np.allclose(reading.quaternion_imu_in_world, [x, y, z, w], atol=1e-15)
+    assert np.array_equal(reading.angular_velocity_imu, state.gyroscope)
+    assert np.array_equal(reading.linear_acceleration_imu, state.accelerometer)
+    assert np.array_equal(reading.joint_position, state.q[:12])
+    assert np.array_equal(reading.joint_velocity, state.dq[:12])
+    assert np.array_equal(reading.joint_torque, state.tau_est[:12])
+    assert np.array_equal(reading.foot_force, state.foot_force)
+
+
+def test_a_reading_crosses_the_bus_unchanged():
+    reading = to_reading(random_sample(), SensingOptions(0.5, (1.0, 2.0, 3.0, 4.0)))
+    assert decode(SensorReading, encode(reading)) == reading
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=4, max_size=4))
+def test_the_quaternion_is_of_unit_length_or_zero(wxyz):
+    reading = to_reading(sample(quaternion_wxyz=np.array(wxyz)), SensingOptions())
+    length = np.linalg.norm(reading.quaternion_imu_in_world)
+    assert length == pytest.approx(1.0) or length == 0.0
+
+
+@given(
+    st.lists(st.integers(-32768, 32767), min_size=4, max_size=4),
+    st.tuples(*[st.floats(-100.0, 100.0)] * 4),
+    st.floats(0.01, 10.0),
+)
+def test_foot_forces_are_counts_less_their_offsets_scaled(counts, offset, scale):
+    reading = to_reading(sample(foot_force=np.array(counts)), SensingOptions(scale, offset))
+    assert np.allclose(reading.foot_force, scale * (np.array(counts) - np.array(offset)))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"foot_force_scale": 0.0},
+        {"foot_force_scale": -1.0},
+        {"foot_force_scale": math.nan},
+        {"foot_force_scale": math.inf},
+        {"foot_force_offset": (0.0, 0.0, 0.0, math.nan)},
+        {"foot_force_offset": (0.0, 0.0, 0.0)},
+    ],
+)
+def test_a_calibration_that_cannot_be_is_refused_by_name(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        SensingOptions(**wrong)

@@ -1,0 +1,190 @@
+"""The robot's clock on ours, and which tick may follow which."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hw_bridge.robot_time import WRAP, RobotTime, ticks_between
+from hw_bridge.tick_order import TickOrder
+
+MS, US = 1e-3, 1e-6
+
+ticks = st.integers(0, WRAP - 1)
+streams = st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 0.1)), min_size=2, max_size=60)
+"""Of each frame: ticks since the last one, and seconds since the last arrival."""
+
+
+def placed(stream, start=0, unit=MS, arrival=100.0):
+    """Arrivals and instants of frames that come as `stream` says."""
+    clock, tick, arrivals, instants = RobotTime(unit), start, [], []
+    for step, wait in stream:
+        tick, arrival = (tick + step) % WRAP, arrival + wait
+        arrivals.append(arrival)
+        instants.append(clock.place(tick, arrival))
+    return np.array(arrivals), instants
+
+
+def jittered(seconds, jitter_s, drift=0.0, seed=1):
+    """A 1 kHz stream: true times, and arrivals after 5 ms and a random delay, in order."""
+    measured = np.arange(round(seconds / MS)) * MS
+    delay = 0.005 + np.random.default_rng(seed).uniform(0.0, jitter_s, len(measured))
+    return measured * (1.0 + drift), np.maximum.accumulate(measured * (1.0 + drift) + delay)
+
+
+def times_of(arrivals, start=0):
+    clock = RobotTime(MS)
+    return np.array([clock.place((start + k) % WRAP, a).time for k, a in enumerate(arrivals)])
+
+
+@given(ticks, st.integers(-(2**31), 2**31 - 1))
+def test_ticks_between_undoes_the_wrap(tick, step):
+    assert ticks_between(tick, (tick + step) % WRAP) == step
+
+
+@given(streams)
+def test_times_are_never_after_arrival_and_never_go_back(stream):
+    arrivals, instants = placed(stream)
+    times = np.array([instant.time for instant in instants])
+    assert (times <= arrivals).all()
+    assert (np.diff(times) >= 0.0).all()
+
+
+@given(streams, ticks)
+def test_where_the_robot_started_to_count_does_not_matter(stream, start):
+    assert placed(stream, start)[1] == placed(stream)[1]
+
+
+@given(streams)
+def test_the_stack_counts_milliseconds_of_the_robots_clock_in_any_unit(stream):
+    instants = placed(stream)[1]
+    in_us = placed([(1000 * step, wait) for step, wait in stream], unit=US)[1]
+    elapsed = np.cumsum([step for step, _ in stream]) - stream[0][0]
+    assert [instant.tick for instant in instants] == elapsed.tolist()
+    assert [instant.tick for instant in in_us] == elapsed.tolist()
+    assert np.allclose([i.time for i in instants], [i.time for i in in_us], atol=1e-9, rtol=0.0)
+
+
+@given(st.integers(0, 2**31), st.integers(1, 100))
+def test_frames_without_jitter_are_as_far_apart_as_their_ticks(start, step):
+    stream = [(step, step * MS)] * 30
+    times = [instant.time for instant in placed(stream, start)[1]]
+    assert np.allclose(np.diff(times), step * MS, atol=1e-9, rtol=0.0)
+
+
+def test_jittered_arrivals_in_order_give_nearly_even_times():
+    measured, arrivals = jittered(20.0, jitter_s=0.02)
+    error, jitter = (times_of(arrivals) - measured)[2000:], (arrivals - measured)[2000:]
+    assert np.ptp(jitter) > 0.01
+    assert np.std(error) < 0.5 * np.std(jitter)
+    assert np.median(np.abs(np.diff(error))) < 1e-6  # even except where a new minimum is
+
+
+def test_jittered_arrivals_that_overtake_each_other_give_even_times():
+    """A delay that is drawn for each frame alone; those overtaken are not believed."""
+    measured = np.arange(20_000) * MS
+    arrivals = measured + np.random.default_rng(2).uniform(0.005, 0.025, len(measured))
+    came = np.argsort(arrivals)
+    newest = came[came == np.maximum.accumulate(came)]
+    clock = RobotTime(MS)
+    times = np.array([clock.place(int(k), arrivals[k]).time for k in newest])
+    settled = newest > 2000
+    error, jitter = (times - measured[newest])[settled], (arrivals - measured)[newest][settled]
+    assert np.ptp(error) < 0.5e-3 < 5e-3 < np.ptp(jitter)
+
+
+@pytest.mark.parametrize("drift", [-150e-6, -50e-6, 50e-6, 150e-6])
+def test_a_clock_that_drifts_is_followed(drift):
+    measured, arrivals = jittered(60.0, jitter_s=0.001, drift=drift)
+    error = (times_of(arrivals) - measured)[5000:]
+    assert np.ptp(error) < 0.5e-3
+
+
+def test_a_frame_held_up_moves_no_other():
+    measured, arrivals = jittered(3.0, jitter_s=0.0)
+    late = arrivals.copy()
+    late[1000:1050] = arrivals[1050]  # 50 ms in a queue, then all at once
+    assert np.abs(times_of(late) - measured - 0.005).max() < 0.1e-3
+
+
+def test_a_first_frame_held_up_is_soon_forgotten():
+    measured, arrivals = jittered(1.0, jitter_s=0.0)
+    arrivals[0] += 0.05
+    arrivals = np.maximum.accumulate(arrivals)
+    assert np.allclose((times_of(arrivals) - measured)[51:], 0.005, atol=1e-9)
+
+
+def test_the_lag_of_a_clock_far_too_slow_grows():
+    clock = RobotTime(US)  # the robot counts milliseconds
+    for k in range(1000):
+        clock.place(k, 100.0 + k * MS)
+    assert clock.lag == pytest.approx(0.998, abs=0.01)
+
+
+def follow(order, ticks_and_arrivals):
+    """Verdicts, accepting what is well."""
+    verdicts = []
+    for tick, arrival in ticks_and_arrivals:
+        verdicts.append(order.judge(tick, arrival))
+        if verdicts[-1] is None:
+            order.accept(tick, arrival)
+    return verdicts
+
+
+@given(ticks, st.integers(1, 400))
+def test_repeated_and_past_ticks_are_told_from_new_ones_across_the_wrap(tick, step):
+    order = TickOrder(MS)
+    order.accept(tick, 10.0)
+    assert order.judge(tick, 10.1) == "duplicate"
+    assert order.judge((tick - step) % WRAP, 10.1) == "old"
+    assert order.judge((tick + step) % WRAP, 10.1) is None
+
+
+@given(ticks, st.floats(0.0, 10.0), st.integers(-300, 300))
+def test_after_steady_frames_a_leap_is_what_is_beyond_25_percent_and_half_a_second(
+    start, wait, beyond
+):
+    order = TickOrder(MS)
+    assert set(follow(order, [((start + k) % WRAP, k * MS) for k in range(5)])) == {None}
+    step = round((0.5 + 1.25 * wait) / MS) + beyond
+    verdict = order.judge((start + 4 + step) % WRAP, 4 * MS + wait)
+    if beyond != 0:  # there, rounding decides
+        assert (verdict == "leap") == (beyond > 0)
+
+
+@pytest.mark.parametrize("jitter_s", [0.0, 0.02, 0.3])
+def test_an_honest_robot_never_leaps(jitter_s):
+    for drift in (-200e-6, 200e-6):
+        _, arrivals = jittered(30.0, jitter_s, drift)
+        assert set(follow(TickOrder(MS), enumerate(arrivals))) == {None}
+
+
+def test_what_a_queue_held_up_and_let_go_all_at_once_is_no_leap():
+    _, arrivals = jittered(10.0, 0.0)
+    arrivals[2000:5000] = arrivals[5000]  # three seconds, without one frame lost
+    assert set(follow(TickOrder(MS), enumerate(arrivals))) == {None}
+    arrivals = np.delete(arrivals, np.arange(2100, 4900))  # and most of them lost
+    kept = np.delete(np.arange(10_000), np.arange(2100, 4900))
+    assert set(follow(TickOrder(MS), zip(kept.tolist(), arrivals, strict=True))) == {None}
+
+
+@pytest.mark.parametrize("rate", [1.5, 2.0, 10.0, 100.0, 1000.0])
+def test_a_clock_too_fast_is_found_however_small_its_steps(rate):
+    """As when the robot counts microseconds and `tick_unit_s` says milliseconds."""
+    frames = [(round(k * rate), k * MS) for k in range(5000)]
+    verdicts = follow(TickOrder(MS), frames)
+    found = verdicts.index("leap")
+    assert found * MS <= 0.5 / (rate - 1.25) + 2 * MS
+    assert verdicts.count(None) < 0.9 * len(frames)
+
+
+@settings(max_examples=50)
+@given(streams, ticks)
+def test_order_does_not_depend_on_where_the_count_began(stream, start):
+    def verdicts(first):
+        steps = np.cumsum([step for step, _ in stream])
+        arrivals = np.cumsum([wait for _, wait in stream])
+        sent = zip((first + steps) % WRAP, arrivals, strict=True)
+        return follow(TickOrder(MS), [(int(tick), arrival) for tick, arrival in sent])
+
+    assert verdicts(start) == verdicts(0)
