@@ -12,8 +12,11 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _KILL_WAIT_S = 5.0
 
-PLANNER_GONE = signal.SIGUSR1
-"""Tells the tracker that no plan will come any more: lock step must not wait for one."""
+PEER_GONE = signal.SIGUSR1
+"""Tells the tracker that the planner has died, or on an A1 planner or estimator.
+
+Lock step must not wait for its plans any more; a robot is to sit down.
+"""
 
 
 def die_with_parent(parent: int) -> None:
@@ -35,11 +38,13 @@ class Child:
         name: how messages call it.
         command: program and arguments.
         log: file that takes its standard output and error.
+        listens: whether it reads this process's standard input.
     """
 
     name: str
     command: Sequence[str]
     log: Path
+    listens: bool = False
     _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
 
     def start(self) -> None:
@@ -47,8 +52,8 @@ class Child:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True,
+                self.command, stdin=None if self.listens else subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True,
             )
 
     @property

@@ -15,6 +15,8 @@ from controller.tracker_options import TrackerOptions
 from estimator.invariant.options import InvariantOptions
 from estimator.options import LegOdometryOptions
 from estimator.salted.options import SaltedOptions
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.options import HardwareOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
@@ -23,6 +25,7 @@ from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
+Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 ESTIMATORS = ("salted", "leg_odometry", "invariant")
@@ -68,8 +71,10 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that one launch is made of; the file and the overrides are gone.
 
     Attributes:
+        robot: ``simulated``; ``a1`` over UDP; ``emulated``, the same bridge with an emulator of the
+            A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
-        duration: length of the run [s].
+        duration: length of the run [s]; of an A1's, how long it runs before it sits down.
         planner: which planner runs: one of `PLANNERS`, each with a section of options.
         reference: stand, walk, trot, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
@@ -78,6 +83,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         perturbations: what is done to the robot, and when.
     """
 
+    robot: Robot = "simulated"
     mode: Mode = "paused"
     duration: float = 6.0
     planner: str = "hilqr"
@@ -94,8 +100,15 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
+    hardware: HardwareOptions = HardwareOptions()
+    emulator: EmulatorOptions = EmulatorOptions()
     realtime: RealtimeOptions = RealtimeOptions()
     bus: BusOptions = BusOptions()
+
+    @property
+    def bridged(self) -> bool:
+        """Whether the tracker drives an A1 over UDP, real or emulated."""
+        return self.robot in ("a1", "emulated")
 
     @property
     def ticks(self) -> int:
@@ -187,6 +200,12 @@ def _check_values(config: LaunchConfig, source: str) -> None:
         raise BadRequest(
             f"{source}: estimator {config.estimator!r} is not built; accepted: "
             f"{', '.join(ESTIMATORS)}"
+        )
+    if config.robot != "simulated" and config.mode != "realtime":
+        raise BadRequest(f"{source}: robot {config.robot} cannot be paused; give mode: realtime")
+    if config.robot != "simulated" and config.perturbations:
+        raise BadRequest(
+            f"{source}: perturbations are a simulated robot's; an emulated one has emulator.events"
         )
     period = getattr(config, config.planner).period
     if round(period / TICK_S) < 1:

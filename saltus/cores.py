@@ -13,7 +13,7 @@ from runtime.realtime import request_realtime, set_cpu_affinity
 from saltus.configuration import LaunchConfig
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
-URGENCY = {"simulation": 0, "estimator": 1, "tracker": 2}
+URGENCY = {"simulation": 0, "emulator": 0, "estimator": 1, "tracker": 2}
 
 
 def serve_ticks(config: LaunchConfig, name: str) -> None:

@@ -4,28 +4,30 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from runtime.bus import Bus
 from runtime.signals import StopFlag
-from runtime.topics import GROUND_TRUTH
 from saltus import assembly, warmup
 from saltus.addresses import check_free, endpoints_of
-from saltus.children import PLANNER_GONE, Child
+from saltus.cast import cast_of
+from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
 from saltus.cores import on_tick_core
 from saltus.listener import Listener
-from saltus.metrics import RunMetrics
 from saltus.progress import RunProgress
 from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
-from saltus.summary import launch_summary
+from saltus.run_view import beat_of, operator_keys, progress_of, run_metrics, unit_of
+from saltus.summary import launch_summary, robot_summary
 from saltus.supervisor import Death, Supervisor
 
-# Started and stopped in this order: whoever produces commands falls silent before the robot does.
-PROCESSES = ("planner", "estimator", "tracker", "simulation")
+Meddle = Callable[[Supervisor, Listener], None]
+
+PROGRAM = "saltus.processes"
 POLL_S = 0.02
 STALL_S = 200.0  # without a tick; longer than the patience of lock step and than a compilation
 
@@ -50,21 +52,29 @@ class Outcome(NamedTuple):
     @property
     def ok(self) -> bool:
         """True when the launch did what was asked: all of it, every process alive, no fall."""
-        return self.completed and not self.deaths and not self.summary["fell"]
+        robot_well = self.summary.get("robot", {"ended_well": True})["ended_well"]
+        return self.completed and not self.deaths and not self.summary["fell"] and robot_well
 
 
-def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
+def launch(
+    config: LaunchConfig, record: Path | None = None, meddle: Meddle | None = None,
+    modules: Mapping[str, str] | None = None,
+) -> Outcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
     Args:
         config: what to run.
         record: folder of the recording, or None to keep nothing.
+        meddle: called with the processes and what was heard, some fifty times a second; a study
+            of faults does its harm here.
+        modules: of processes that run in place of their own, by name.
 
     Raises:
         BadRequest: the configuration does not fit together, or the run folder or the endpoints
             cannot be had; nothing is running.
     """
     assembly.check(config)
+    cast = cast_of(config)
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix="saltus-")
     with temporary_folder as temporary:
@@ -76,13 +86,14 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
             warmup.ensure_compiled(config)
             write_config(config, folder.configuration)
         with StopFlag() as stop, Bus(endpoints) as bus:
-            metrics = RunMetrics()
+            metrics = run_metrics(config)
             listener = Listener(bus, metrics, folder.recording if record else None)
-            run = _Run(config, listener, stop)
-            children = [_child(name, folder, sockets) for name in PROCESSES]
+            run = _Run(config, listener, stop, meddle)
+            programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
+            children = [_child(name, config, folder, sockets, programs) for name in programs]
             try:
-                with Supervisor(
-                    children, "simulation", frozenset({"planner"}), report=say
+                with operator_keys(config), Supervisor(
+                    children, cast.finishing, cast.spared, cast.grace_s, report=say
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
@@ -91,11 +102,14 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
                 listener.drain()
             finally:
                 listener.close()
-        reports = {name: folder.read_report(name) for name in PROCESSES}
+        reports = {name: folder.read_report(name) for name in cast.processes}
         tell_of_lost_reports(reports, supervisor.deaths, run.completed)
         # In real time truth is published too seldom to show a short touch of the ground.
-        metrics.fell |= reports["simulation"].get("fell", False)
-        summary = launch_summary(metrics, listener.plans, reports["planner"], reports["tracker"])
+        metrics.fell |= reports.get("simulation", {}).get("fell", False)
+        planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
+        summary = launch_summary(metrics, listener.plans, planner, tracker)
+        if config.bridged:
+            summary["robot"] = robot_summary(listener.status, tracker, supervisor.deaths)
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
         deaths = [death._asdict() for death in outcome.deaths]
         extra = {
@@ -106,46 +120,56 @@ def launch(config: LaunchConfig, record: Path | None = None) -> Outcome:
         return outcome
 
 
-def _child(name: str, folder: RunFolder, sockets: Path) -> Child:
+def _child(
+    name: str, config: LaunchConfig, folder: RunFolder, sockets: Path, programs: Mapping[str, str]
+) -> Child:
     command = [
-        sys.executable, "-m", "saltus.processes", name, str(folder.configuration),
+        sys.executable, "-m", programs[name], name, str(folder.configuration),
         str(sockets), str(folder.report(name)), str(os.getpid()),
     ]  # fmt: skip
-    return Child(name, command, folder.log(name))
+    return Child(name, command, folder.log(name), name == "tracker" and config.bridged)
 
 
 class _Run:
     """Follows one launch until it is over, for whatever reason."""
 
-    def __init__(self, config: LaunchConfig, listener: Listener, stop: StopFlag) -> None:
+    def __init__(
+        self, config: LaunchConfig, listener: Listener, stop: StopFlag, meddle: Meddle | None
+    ) -> None:
         self.completed = False
+        self._meddle = meddle
         self._config, self._listener, self._stop = config, listener, stop
+        self._beat = beat_of(config)
         self._last_tick, self._moved = -1, time.monotonic()
 
     def follow(self, supervisor: Supervisor) -> None:
         """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
-        with RunProgress(self._config.duration, "s simulated") as progress:
+        with RunProgress(self._config.duration, unit_of(self._config)) as progress:
             while not self._over(supervisor):
                 self._listener.drain()
-                if any(death.name == "planner" for death in supervisor.watch()):
-                    self._go_on_without_planner(supervisor)
+                if any(not death.fatal for death in supervisor.watch()):
+                    self._go_on_without_peer(supervisor)
                 self._show(progress)
+                if self._meddle is not None:
+                    self._meddle(supervisor, self._listener)
                 time.sleep(POLL_S)
 
-    def _go_on_without_planner(self, supervisor: Supervisor) -> None:
+    def _go_on_without_peer(self, supervisor: Supervisor) -> None:
         tracker = next(child for child in supervisor.children if child.name == "tracker")
-        tracker.signal(PLANNER_GONE)
+        tracker.signal(PEER_GONE)
 
     def _tick(self) -> int:
-        return self._listener.ticks[GROUND_TRUTH.name]
+        return self._listener.ticks[self._beat.name]
 
     def _over(self, supervisor: Supervisor) -> bool:
         if self._stop() or supervisor.lost:
             return True
         if self._tick() < 0 and supervisor.deaths:
-            say("the planner died before the robot moved: stopping")
+            say(f"the {supervisor.deaths[0].name} died before the robot moved: stopping")
             return True
         still = time.monotonic() - self._moved
+        if self._config.robot == "emulator":
+            still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         if still > STALL_S:
             say(f"no tick for {STALL_S:g} s: stopping")
         self.completed = supervisor.finished
@@ -155,7 +179,4 @@ class _Run:
         tick = self._tick()
         if tick != self._last_tick:
             self._last_tick, self._moved = tick, time.monotonic()
-        metrics = self._listener.metrics
-        seconds = max(tick, 1) * 1e-3
-        what = f"{metrics.distance:.2f} m, {self._listener.plans / seconds:.0f} plans/s"
-        progress.show(seconds if tick >= 0 else 0.0, what if tick >= 0 else "starting")
+        progress.show(*progress_of(self._config, self._listener, tick))

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import DecodeError, decode
+from runtime.messages import DecodeError, RobotStatus, decode
 from runtime.recording import Recorder
-from runtime.topics import GROUND_TRUTH, PLAN, STATE_ESTIMATE, TOPICS
+from runtime.topics import GROUND_TRUTH, PLAN, ROBOT_STATUS, STATE_ESTIMATE, TOPICS
 from saltus.console import say
 from saltus.metrics import RunMetrics
 from saltus.run_folder import preparing
@@ -27,6 +27,7 @@ class Listener:
     Attributes:
         plans: number of plans seen.
         ticks: newest tick seen, per topic name (-1 before the first).
+        status: of the robot's bridge, where there is one.
     """
 
     def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
@@ -37,6 +38,7 @@ class Listener:
         """
         self.metrics = metrics
         self.plans = 0
+        self.status: RobotStatus | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
         with preparing():
@@ -68,8 +70,9 @@ class Listener:
         recorder = self._recorder
         if recorder and recorder.failure and not self._told:
             self._told = True
-            say(f"recording stopped: {recorder.failure}; {recorder.kept} frames are kept, "
-                f"to {recorder.kept_until_ns * 1e-9:.2f} s; the launch goes on")  # fmt: skip
+            kept = f"its first {recorder.kept_until_ns * 1e-9:.2f} s ({recorder.kept} frames)"
+            say(f"recording stopped: {recorder.failure}; "
+                f"{kept if recorder.kept else 'nothing'} is kept; the launch goes on")  # fmt: skip
 
     def _take(self, subscriber: Subscriber, frame: bytes) -> None:
         topic = subscriber.topic
@@ -88,5 +91,14 @@ class Listener:
                 self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))
             elif topic is STATE_ESTIMATE:
                 self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
+            elif topic is ROBOT_STATUS:
+                self._note(decode(ROBOT_STATUS.message, frame))
         except DecodeError:
             return
+
+    def _note(self, status: RobotStatus) -> None:
+        """Keep the robot's status; why it was stopped is worth a line, once."""
+        if status.cause and (self.status is None or not self.status.cause):
+            say(f"robot: {status.cause}")
+        self.status = status
+        self.metrics.add_status(status)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.state import rotation_from_quaternion
-from runtime.messages import GroundTruth, StateEstimate
+from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 
 Array = NDArray[np.float64]
 
@@ -24,10 +24,15 @@ class RunMetrics:
 
     Attributes:
         lateral_reference: where the reference has the base sideways [m].
+        judging: whether the robot is being judged: one that is not running may lie.
+        by_estimates: nobody knows the truth, so the way is that of the estimates.
     """
 
     lateral_reference: float = 0.0
+    judging: bool = True
+    by_estimates: bool = False
     fell: bool = False
+    first_tick: int = 0
     last_tick: int = -1
     distance: float = 0.0  # [m]
     max_lateral_deviation: float = 0.0  # [m]
@@ -38,18 +43,21 @@ class RunMetrics:
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
-        if self._start_x is None:
-            self._start_x = float(truth.q[0])
-        self.last_tick = truth.tick
-        self.distance = float(truth.q[0]) - self._start_x
-        deviation = abs(float(truth.q[1]) - self.lateral_reference)
-        self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
-        self.fell = self.fell or has_fallen(truth)
-        self._match(truth)
+        if self.judging:
+            self._follow(truth.tick, truth.q)
+            self.fell = self.fell or has_fallen(truth)
+            self._match(truth)
 
     def add_estimate(self, estimate: StateEstimate) -> None:
         """Take one estimate in."""
-        self._match(estimate)
+        if self.judging and self.by_estimates:
+            self._follow(estimate.tick, estimate.q)
+        elif self.judging:
+            self._match(estimate)
+
+    def add_status(self, status: RobotStatus) -> None:
+        """Take in what a robot's bridge lets it do."""
+        self.judging = status.state == "running"
 
     def estimator(self) -> dict[str, float]:
         """Root mean square errors of position [m], velocity [m/s] and tilt [rad]."""
@@ -61,10 +69,19 @@ class RunMetrics:
         """The part of the run's summary that truth and estimates tell."""
         return {
             "fell": self.fell,
-            "simulated_s": round(max(self.last_tick, 0) * 1e-3, 6),
+            "simulated_s": round(max(self.last_tick - self.first_tick, 0) * 1e-3, 6),
             "distance_m": self.distance,
             "max_lateral_deviation_m": self.max_lateral_deviation,
         }
+
+    def _follow(self, tick: int, q: Array) -> None:
+        """How far the base has gone since the first one judged, and how far to the side."""
+        if self._start_x is None:
+            self._start_x, self.first_tick = float(q[0]), tick
+        self.last_tick = tick
+        self.distance = float(q[0]) - self._start_x
+        deviation = abs(float(q[1]) - self.lateral_reference)
+        self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
 
     def _match(self, message: GroundTruth | StateEstimate) -> None:
         other = self._waiting.get(message.tick)

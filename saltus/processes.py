@@ -18,18 +18,19 @@ import msgspec
 
 from controller import planner_node, tracker_node
 from estimator import node as estimator_node
-from runtime.bus import Bus, Publisher, Subscriber
+from runtime.bus import Bus, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
 from runtime.signals import StopFlag
 from runtime.topics import LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
-from saltus import assembly, warmup
+from saltus import assembly, hardware, warmup
 from saltus.addresses import endpoints_of
-from saltus.children import PLANNER_GONE, die_with_parent
+from saltus.children import PEER_GONE, die_with_parent
 from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.cores import leave_tick_core, serve_ticks
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
+from saltus.ready import READY_S, RECORDER, NotReady, await_listeners
 from saltus.run_folder import write_whole
 from sim_bridge import node as simulation_node
 from sim_bridge.simulated_bridge import SimulatedBridge
@@ -37,14 +38,8 @@ from sim_bridge.simulated_bridge import SimulatedBridge
 Report = dict[str, Any]
 Stop = Callable[[], bool]
 
-READY_S = 150.0  # patience with the others' start
 LAST_WORDS_S = 1.0  # for which the simulation stays, so that its last messages arrive
-RECORDER = 1  # the supervisor listens to every topic
 ENDED_WELL = ("done", "fell", "stopped")
-
-
-class NotReady(RuntimeError):
-    """A process that this one needs did not come."""
 
 
 class PlansUntilGone:
@@ -53,7 +48,7 @@ class PlansUntilGone:
     def __init__(self, plans: Subscriber[Plan]) -> None:
         self._plans = plans
         self._gone = False
-        signal.signal(PLANNER_GONE, self._on_signal)
+        signal.signal(PEER_GONE, self._on_signal)
 
     @property
     def undecodable(self) -> int:
@@ -86,8 +81,8 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     with open_bus() as bus:
         plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
         estimates = bus.subscriber(STATE_ESTIMATE)
-        _await(plans, RECORDER + 1, stop)
-        _await(searches, RECORDER, stop)
+        await_listeners(plans, RECORDER + 1, stop)
+        await_listeners(searches, RECORDER, stop)
         every = assembly.plan_every_ticks(config)
         limit = assembly.solve_time_limit(config)
         return planner_node.run(
@@ -104,20 +99,22 @@ def estimator(
     serve_ticks(config, "estimator")
     with open_bus() as bus:
         estimates = bus.publisher(STATE_ESTIMATE)
-        _await(estimates, RECORDER + 2, stop)
+        await_listeners(estimates, RECORDER + 2, stop)
         readings = bus.subscriber(SENSOR_READING)
         return estimator_node.run(core, readings, estimates, clock, stop)
 
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
+    if config.bridged:
+        return hardware.tracker(config, open_bus, clock, stop)
     core = assembly.make_tracker(config)
     serve_ticks(config, "tracker")
     with open_bus() as bus:
         plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
         estimates = bus.subscriber(STATE_ESTIMATE)
         readings = bus.publisher(SENSOR_READING)
-        _await(readings, RECORDER + 1, stop)
+        await_listeners(readings, RECORDER + 1, stop)
         bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)
         every = assembly.plan_every_ticks(config)
         try:
@@ -148,12 +145,8 @@ def simulation(
 
 PROCESSES = {
     "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
+    "emulator": hardware.emulator,
 }  # fmt: skip
-
-
-def _await(publisher: Publisher, count: int, stop: Stop) -> None:
-    if not publisher.wait_for_subscribers(count, READY_S, stop) and not stop():
-        raise NotReady(f"only {publisher.subscribers()} of {count} listeners came")
 
 
 def main(arguments: list[str]) -> int:

@@ -1,8 +1,11 @@
 """The summary of a launch, with exactly the keys that scripts rely on."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from runtime.messages import RobotStatus
 from saltus.metrics import RunMetrics
+from saltus.supervisor import Death
 
 NO_LATENESS = {"p50": 0.0, "p99": 0.0, "p999": 0.0}
 
@@ -34,6 +37,24 @@ def launch_summary(
         },
         "estimator": metrics.estimator(),
     }
+
+
+def robot_summary(
+    status: RobotStatus | None, tracker: dict[str, Any], deaths: Sequence[Death]
+) -> dict[str, Any]:
+    """What a robot's bridge says of the run: its report, or what was heard of one that died.
+
+    Args:
+        status: the last one heard, None without any.
+        tracker: report of the tracker's process, possibly empty.
+        deaths: processes that died; one explains a cause better than its consequence does.
+    """
+    robot = dict(tracker.get("robot", {}))
+    if not robot:
+        robot = {"state": "silent", "cause": status.cause if status else "", "ended_well": False}
+    if deaths:
+        robot |= {"cause": f"{deaths[0].name} died ({deaths[0].cause})", "ended_well": False}
+    return robot
 
 
 def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[str]:

@@ -13,7 +13,7 @@ from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.folders import cache_folder
 
-PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge")
+PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
 
 
 def ensure_compiled(config: LaunchConfig) -> None:

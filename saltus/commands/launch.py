@@ -8,6 +8,7 @@ import typer
 
 from saltus.commands.common import INTERRUPTED, JsonOption
 from saltus.console import print_json, print_lines, say
+from saltus.errors import BadRequest
 from saltus.folders import names_in
 
 
@@ -30,20 +31,36 @@ def launch(
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
     ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="On an A1: read and print, send no torque.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="On an A1: run the whole stack, send no torque.")
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
     from saltus import assembly  # the numeric stack takes a second to load
     from saltus.configuration import load_launch
+    from saltus.confirmation import confirm_motion
+    from saltus.hardware_view import view
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
     from saltus.summary import readable_summary
 
-    config = load_launch(name_or_file, assignments or (), mode, duration)
+    modes = [f"hardware.mode={m}" for m, on in
+             (("read_only", read_only), ("dry_run", dry_run)) if on]
+    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration)
+    if modes and not config.bridged:
+        raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
+    if config.bridged and config.hardware.mode == "read_only":
+        return view(config, json)
+    confirm_motion(config)
     outcome = run(config, record)
     if record:
-        seconds = float(outcome.summary["simulated_s"])
-        leave_picture(record, seconds, assembly.event_times(config))
+        if config.robot != "a1":  # of which nobody knows the true pose
+            seconds = float(outcome.summary["simulated_s"])
+            leave_picture(record, seconds, assembly.event_times(config))
         say(f"run folder: {record}")
     if json:
         print_json(outcome.summary)

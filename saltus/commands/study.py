@@ -52,6 +52,9 @@ STUDIES = {
     "skf-constant-flow": Study(
         "saltus.studies.skf_constant_flow", "constant flow: Kalman filters with Xi or D_x R"
     ),
+    "a1-faults": Study(
+        "saltus.studies.a1_faults", "the emulated A1 over UDP, in real time, and what can go wrong"
+    ),
     "skf-aslip": Study("saltus.studies.skf_aslip", "two jumps: Kalman filters with Xi or D_x R"),
 }
 _WIDTH = 80  # columns of a note

@@ -1,0 +1,34 @@
+"""Judges the tracker's commands: whether they are fresh, and whether it still follows a plan."""
+
+from hw_bridge.safety.verdict import GO, Verdict
+from runtime.messages import MotorCommand
+
+
+class Following:
+    """What the tracker's commands say about the tracker."""
+
+    def __init__(self, command_age_max_s: float, patience_s: float) -> None:
+        """`command_age_max_s` is the oldest command to act on, `patience_s` see `judge` [s]."""
+        self._age_max, self._patience = command_age_max_s, patience_s
+        self._standing_since: float | None = None
+
+    def judge(self, command: MotorCommand, now: float) -> Verdict:
+        """Whether to go on with `command` at `now` [s].
+
+        Damp when the tracker does, or when its command is too old; sit down once it has stood
+        without a plan for longer than the patience.
+        """
+        age = now - command.time
+        if not age <= self._age_max:
+            limit = 1e3 * self._age_max
+            return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
+        if command.status == "damp":
+            return Verdict("damp", "the tracker gave up: a fall, or nothing measured")
+        if command.status != "stand_down":
+            self._standing_since = None
+            return GO
+        if self._standing_since is None:
+            self._standing_since = now
+        if now - self._standing_since <= self._patience:
+            return GO
+        return Verdict("sit_down", "the tracker has no plan or no estimate to follow")

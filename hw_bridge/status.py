@@ -1,0 +1,25 @@
+"""The bridge's state as a message."""
+
+import numpy as np
+
+from hw_bridge.intake import Intake
+from hw_bridge.machine import Machine
+from runtime.messages import RobotStatus
+
+BELIEVED = ("accepted", "overtaken")  # of the intake's counts
+
+
+def robot_status(machine: Machine, intake: Intake, now: float, tick: int) -> RobotStatus:
+    """What the bridge publishes at `now` [s], its `tick`-th; zeros before the first good frame."""
+    last = intake.last
+    believed = sum(intake.counts[name] for name in BELIEVED)
+    temperature, power = np.zeros(12), 0.0
+    if last is not None:
+        temperature = np.array(last.state.temperature[:12], dtype=np.float64)
+        power = float(np.abs(last.state.tau_est[:12] * last.state.dq[:12]).sum())
+    return RobotStatus(
+        tick=tick, time=now, state=machine.state.value, cause=machine.cause,
+        temperature=temperature, power=power,
+        state_age=float("inf") if last is None else now - last.time,
+        frames=believed, refused=sum(intake.counts.values()) - believed,
+    )  # fmt: skip

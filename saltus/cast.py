@@ -1,0 +1,44 @@
+"""Which processes a launch is made of, and what becomes of it when one of them ends."""
+
+from typing import NamedTuple
+
+from saltus.configuration import LaunchConfig
+
+SIT_DOWN_S = 20.0  # longest that a robot takes from any motion to lying, and then to silence [s]
+
+
+class Cast(NamedTuple):
+    """The processes of a launch.
+
+    Attributes:
+        processes: started and stopped in this order.
+        finishing: the one whose end with status 0 is the end of the launch.
+        spared: those whose death the launch survives: the tracker is told, and ends it in order.
+        grace_s: time that each has to end once told to [s].
+    """
+
+    processes: tuple[str, ...]
+    finishing: str
+    spared: frozenset[str]
+    grace_s: float = 5.0
+
+
+# Whoever produces commands falls silent before the simulated robot does.
+_SIMULATED = Cast(
+    ("planner", "estimator", "tracker", "simulation"), "simulation", frozenset({"planner"})
+)
+# The tracker sits the robot down, for which it needs none of the others.
+_A1 = Cast(
+    ("tracker", "planner", "estimator"), "tracker", frozenset({"planner", "estimator"}), SIT_DOWN_S
+)
+_CASTS = {
+    "simulated": _SIMULATED,
+    "a1": _A1,
+    "emulated": _A1._replace(processes=(*_A1.processes, "emulator")),
+    "emulator": Cast(("emulator",), "emulator", frozenset()),
+}
+
+
+def cast_of(config: LaunchConfig) -> Cast:
+    """The processes of this launch."""
+    return _CASTS[config.robot]

@@ -1,0 +1,54 @@
+"""What a launch follows on the bus, and shows, by the robot that it is on."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hw_bridge.operator.terminal import raw_keys
+from runtime.topics import GROUND_TRUTH, ROBOT_STATUS, Topic
+from saltus.configuration import LaunchConfig
+from saltus.listener import Listener
+from saltus.metrics import RunMetrics
+
+
+def run_metrics(config: LaunchConfig) -> RunMetrics:
+    """Metrics of this launch; an A1 is judged only while it runs."""
+    return RunMetrics(judging=config.robot == "simulated", by_estimates=config.robot == "a1")
+
+
+def beat_of(config: LaunchConfig) -> Topic[Any]:
+    """The topic whose ticks say that the launch lives."""
+    return ROBOT_STATUS if config.bridged else GROUND_TRUTH
+
+
+def unit_of(config: LaunchConfig) -> str:
+    """What the seconds of the progress are."""
+    return "s run" if config.bridged else "s simulated"
+
+
+def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
+    """How far the run is [s], and what a person wants to know meanwhile."""
+    metrics = listener.metrics
+    if tick < 0:
+        return 0.0, f"waits at {config.emulator.address}:{config.emulator.port}" if (
+            config.robot == "emulator"
+        ) else "starting"
+    way = f"{metrics.distance:.2f} m"
+    if listener.status is not None:
+        hottest = listener.status.temperature.max()
+        what = f"{listener.status.state}, {way}, motors to {hottest:.0f} degC"
+        return metrics.summary()["simulated_s"], what
+    seconds = max(tick, 1) * 1e-3
+    return seconds, f"{way}, {listener.plans / seconds:.0f} plans/s"
+
+
+@contextmanager
+def operator_keys(config: LaunchConfig) -> Iterator[None]:
+    """Keys go to the robot's bridge one by one, unechoed, while a robot is driven from here."""
+    if not (config.bridged and config.hardware.operator.keyboard and sys.stdin.isatty()):
+        yield
+        return
+    print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
+    with raw_keys(sys.stdin.fileno()):
+        yield
