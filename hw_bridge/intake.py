@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     state: LowState
     arrival: float  # at this machine [s], monotonic
     time: float  # when it was measured, as far as arrivals tell [s], monotonic
-    tick: int  # of the stack: ms of the robot's clock since the first believed frame
+    tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
 
 
 class Intake:

@@ -16,7 +16,7 @@ class Instant(NamedTuple):
     """When a frame was measured."""
 
     time: float  # on our monotonic clock [s]
-    tick: int  # of the stack: ms since the first frame
+    tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
 
 
 class RobotTime:
@@ -41,7 +41,7 @@ class RobotTime:
         self.lag = 0.0
         self._unit = unit_s
         self._last: int | None = None  # tick as received
-        self._ticks = 0  # since the first frame
+        self._ticks = 0  # of the last frame, without the wrap
         self._time = 0.0  # of the last frame [s]
 
     def place(self, tick: int, arrival: float) -> Instant:
@@ -52,8 +52,7 @@ class RobotTime:
             arrival: of the frame on our monotonic clock [s], not before the last one's.
         """
         if self._last is None:
-            self._last, self._time = tick, arrival
-            return Instant(arrival, 0)
+            self._last, self._ticks, self._time = tick, tick, arrival
         elapsed = ticks_between(self._last, tick)
         self._last, self._ticks = tick, self._ticks + elapsed
         self._time = min(arrival, self._time + (1.0 + LARGEST_DRIFT) * elapsed * self._unit)

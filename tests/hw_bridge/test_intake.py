@@ -58,12 +58,12 @@ def test_before_anything_came_there_is_nothing(intake):
     assert (intake.last, intake.header, intake.counts) == (None, None, Counter())
 
 
-def test_the_first_good_frame_tells_the_header_and_starts_the_count(intake):
+def test_the_first_good_frame_tells_the_header_and_where_the_robot_counts(intake):
     header = Header(0xFF, 1, 2, 3, 4)
     first = intake.take([datagram(frame(5000, header, imu_temperature=33))])
     assert first is not None and first is intake.last
     assert intake.header == header
-    assert (first.tick, first.time, first.arrival) == (0, 10.0, 10.0)
+    assert (first.tick, first.time, first.arrival) == (5000, 10.0, 10.0)
     assert (first.state.tick, first.state.imu_temperature) == (5000, 33)
     assert take(intake, 1) is None
     assert intake.counts == {"accepted": 1, "header": 1}
@@ -185,7 +185,7 @@ def test_the_tick_wraps_around_without_a_trace(intake):
     for k in range(-5, 6):
         sample = intake.take([datagram(frame(k), 10.0 + k * MS)])
         assert sample is not None
-        assert sample.tick == k + 5
+        assert sample.tick == WRAP + k
         assert sample.time == pytest.approx(10.0 + k * MS)
     assert intake.counts == {"accepted": 11}
 
