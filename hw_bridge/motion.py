@@ -5,12 +5,13 @@ one pose to the next, while the share of the robot's weight that the legs carry 
 the weight is fed forward, so that joint PD has little left to do and the robot does not sag. Where
 a joint lags, its motion slows down and waits: it never pushes harder than kp * stop_lag. All joints
 wait for it where they carry the robot together; where legs only fold, each waits for itself, so
-that one whose foot is jammed gets free as the others go on.
+that one whose foot is jammed gets free as the others go on. Nothing waits on the way out of a walk:
+what moves is brought to rest by getting there.
 """
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class Stage(NamedTuple):
     load: float  # share of the weight carried at its end
     speed: float  # fastest joint [rad/s]
     least_s: float = 0.0  # shortest duration [s]
-    together: bool = True  # whether all joints wait for the one that lags most
+    waits: Literal["all", "each", "none"] = "all"  # for a joint that lags: all joints, or itself
 
 
 class Motion:
@@ -61,13 +62,14 @@ class Motion:
             start: measured joints.
             load: share of the weight carried now.
             stages: at least one.
-            torque: (12) [N m] of the last command: it goes over into the motion's own within the
-                first stage, so that nothing jumps.
+            torque: (12) [N m] of the last command: it goes over into the motion's own within
+                load_s, so that nothing jumps.
         """
         self.options, self.done, self.target, self.load = options, False, start.copy(), load
         self._stages, self._index = tuple(stages), 0
         self._from, self._from_load = start.copy(), load
         self._s, self._now = np.zeros(12), math.nan  # how far each joint is through the stage
+        self._elapsed = 0.0  # [s]
         self._left = np.zeros(12) if torque is None else torque - weight_torque(start, load)
 
     @property
@@ -79,17 +81,19 @@ class Motion:
         """Return the setpoints at `now` [s] for measured joints q (12) [rad]."""
         dt = 0.0 if math.isnan(self._now) else min(max(0.0, now - self._now), _MOST_S)
         self._now = now
+        self._elapsed += dt
         dq = np.zeros(12) if self.done else self._move(dt, self._rates(q))
-        tau = weight_torque(self.target, self.load)
-        if self._index == 0 and not self.done:
-            tau += (1.0 - minimum_jerk(float(self._s.min())).value) * self._left
         o = self.options
+        faded = minimum_jerk(min(1.0, self._elapsed / o.load_s)).value
+        tau = weight_torque(self.target, self.load) + (1.0 - faded) * self._left
         return Setpoints(self.target.copy(), dq, np.full(12, o.kp), np.full(12, o.kd), tau)
 
     def _rates(self, q: Array) -> Array:
         """How fast each joint's own time runs: 1, less where it lags, 0 where it waits."""
         o, stage = self.options, self._stages[self._index]
-        if stage.together:
+        if stage.waits == "none":
+            return np.ones(12)
+        if stage.waits == "all":
             lag = np.full(12, np.abs(self.target - q).max())
         else:
             lag = np.sign(stage.goal - self._from) * (self.target - q)

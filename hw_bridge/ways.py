@@ -37,8 +37,8 @@ def stand_up(options: MotionOptions, q: Array) -> Motion:
     shins_folded[1::3] = q[1::3]
     v = options.joint_speed
     stages = (
-        Stage(shins_folded, 0.0, v, together=False),
-        Stage(REST_JOINTS, 0.0, v, together=False),
+        Stage(shins_folded, 0.0, v, waits="each"),
+        Stage(REST_JOINTS, 0.0, v, waits="each"),
         Stage(LIE_JOINTS, 0.0, v),
         Stage(LIE_JOINTS, 1.0, v, options.load_s),
         Stage(STAND_JOINTS, 1.0, v),
@@ -70,7 +70,7 @@ def give_up(options: MotionOptions, q: Array, load: float) -> Motion:
 
 def _back(options: MotionOptions) -> Stage:
     """To the stand, fast; at least as long as legs take to change the weight they carry."""
-    return Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s)
+    return Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s, waits="none")
 
 
 def _down(options: MotionOptions) -> tuple[Stage, Stage]:

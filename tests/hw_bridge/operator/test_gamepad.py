@@ -1,0 +1,97 @@
+"""The gamepad: events of Linux's joystick interface from a named pipe in its place."""
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.operator.gamepad import Gamepad
+from hw_bridge.operator.options import GamepadButtons
+from hw_bridge.states import Request
+
+BUTTONS = GamepadButtons()
+BUTTON, AXIS, AT_OPENING = 0x01, 0x02, 0x80
+
+
+def event(number: int, value: int = 1, kind: int = BUTTON) -> bytes:
+    return struct.pack("<IhBB", 1234, value, kind, number)
+
+
+@pytest.fixture
+def pad(tmp_path: Path) -> Iterator[tuple[Gamepad, int]]:
+    path = tmp_path / "js0"
+    os.mkfifo(path)
+    writing = os.open(path, os.O_RDWR)  # so that opening either end never waits
+    gamepad = Gamepad(str(path), BUTTONS)
+    yield gamepad, writing
+    gamepad.close()
+    try:
+        os.close(writing)
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize(
+    "number, request_",
+    [
+        (BUTTONS.stand_up, Request.STAND_UP),
+        (BUTTONS.run, Request.RUN),
+        (BUTTONS.sit_down, Request.SIT_DOWN),
+        *((number, Request.STOP) for number in BUTTONS.stop),
+    ],
+)
+def test_a_button_asks_when_pressed_not_when_let_go(
+    pad: tuple[Gamepad, int], number: int, request_: Request
+) -> None:
+    gamepad, writing = pad
+    os.write(writing, event(number) + event(number, value=0))
+    [(request, cause)] = gamepad.poll()
+    assert request is request_ and bool(cause) == (request is Request.STOP)
+    assert gamepad.poll() == []
+
+
+def test_axes_and_other_buttons_ask_for_nothing(pad: tuple[Gamepad, int]) -> None:
+    os.write(pad[1], event(BUTTONS.stop[0], 32767, AXIS) + event(99))
+    assert pad[0].poll() == []
+
+
+def test_of_what_is_held_at_opening_only_a_stop_counts(pad: tuple[Gamepad, int]) -> None:
+    held = [event(n, 1, BUTTON | AT_OPENING) for n in (BUTTONS.run, BUTTONS.stop[0])]
+    free = event(BUTTONS.stop[1], 0, BUTTON | AT_OPENING)
+    os.write(pad[1], b"".join(held) + free)
+    assert [request for request, _ in pad[0].poll()] == [Request.STOP]
+
+
+def test_an_event_cut_in_two_is_put_together(pad: tuple[Gamepad, int]) -> None:
+    whole = event(BUTTONS.run)
+    os.write(pad[1], whole[:3])
+    assert pad[0].poll() == []
+    os.write(pad[1], whole[3:])
+    assert pad[0].poll() == [(Request.RUN, "")]
+
+
+def test_a_gamepad_that_goes_ends_the_run_once(pad: tuple[Gamepad, int]) -> None:
+    os.close(pad[1])
+    assert pad[0].poll() == [(Request.END, "the gamepad has gone")]
+    assert pad[0].poll() == []
+
+
+def test_one_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="operator.gamepad: cannot open .*js7"):
+        Gamepad(str(tmp_path / "js7"), BUTTONS)
+
+
+@given(st.lists(st.binary(min_size=1, max_size=64), max_size=5))
+def test_any_bytes_are_read_without_an_error(chunks: list[bytes]) -> None:
+    reading, writing = os.pipe()
+    gamepad = Gamepad(f"/proc/self/fd/{reading}", BUTTONS)
+    for chunk in chunks:
+        os.write(writing, chunk)
+        gamepad.poll()
+    gamepad.close()
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,88 @@
+"""Keys: what each asks for, from a pipe and from a terminal, and what a hangup does."""
+
+import os
+import pty
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.operator.keyboard import Keyboard
+from hw_bridge.operator.terminal import raw_keys
+from hw_bridge.states import Request
+
+KEYS = {b"u": Request.STAND_UP, b"r": Request.RUN, b"d": Request.SIT_DOWN}
+STOPS = (b" ", b"x", b"\x1b")
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    reading, writing = os.pipe()
+    yield reading, writing
+    for fd in (reading, writing):
+        try:
+            os.close(fd)
+        except OSError:
+            pass
+
+
+@pytest.mark.parametrize("key", [*KEYS, *STOPS])
+def test_each_key_in_either_case(pipe: tuple[int, int], key: bytes) -> None:
+    keyboard = Keyboard(pipe[0])
+    for typed in {key, key.upper()}:
+        os.write(pipe[1], typed)
+        [(request, cause)] = keyboard.poll()
+        assert request is KEYS.get(key, Request.STOP)
+        assert bool(cause) == (request is Request.STOP)
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_and_every_stop_among_them_is_seen(typed: bytes) -> None:
+    reading, writing = os.pipe()
+    try:
+        keyboard = Keyboard(reading)
+        os.write(writing, typed)
+        asked = keyboard.poll() + keyboard.poll()
+        stops = sum(typed.lower().count(stop) for stop in STOPS)
+        assert sum(request is Request.STOP for request, _ in asked) == stops
+        assert keyboard.poll() == []
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_an_arrow_key_stops_because_it_begins_with_esc(pipe: tuple[int, int]) -> None:
+    os.write(pipe[1], b"\x1b[A")
+    assert [request for request, _ in Keyboard(pipe[0]).poll()] == [Request.STOP]
+
+
+def test_no_key_is_no_request_and_does_not_block(pipe: tuple[int, int]) -> None:
+    assert Keyboard(pipe[0]).poll() == []
+
+
+def test_the_end_of_a_pipe_asks_for_nothing(pipe: tuple[int, int]) -> None:
+    keyboard = Keyboard(pipe[0])
+    os.write(pipe[1], b"u")
+    os.close(pipe[1])
+    assert keyboard.poll() == [(Request.STAND_UP, "")]
+    assert keyboard.poll() == keyboard.poll() == []
+
+
+def test_a_file_that_is_closed_or_was_never_open_asks_for_nothing(pipe: tuple[int, int]) -> None:
+    keyboard = Keyboard(pipe[0])
+    os.close(pipe[0])
+    assert keyboard.poll() == keyboard.poll() == []
+    assert Keyboard(pipe[0]).poll() == []
+
+
+def test_a_terminal_that_hangs_up_ends_the_run_once() -> None:
+    outer, inner = pty.openpty()
+    keyboard = Keyboard(inner)
+    with raw_keys(inner):
+        os.write(outer, b"r")
+        assert keyboard.poll() == [(Request.RUN, "")]
+        os.close(outer)
+        assert keyboard.poll() == [(Request.END, "the operator's terminal has gone")]
+        assert keyboard.poll() == []
+    os.close(inner)

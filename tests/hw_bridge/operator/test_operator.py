@@ -1,0 +1,99 @@
+"""The remote's stop, the script, and all operators together."""
+
+import os
+
+import pytest
+
+from hw_bridge.operator.operator import Operator
+from hw_bridge.operator.options import GamepadButtons, OperatorOptions
+from hw_bridge.operator.remote_stop import RemoteStop
+from hw_bridge.operator.script import Script
+from hw_bridge.states import Request, RobotState
+from hw_bridge.wire.remote import Remote
+
+S = RobotState
+SETS = OperatorOptions().remote_stop
+
+
+def held(*buttons: str) -> Remote:
+    return Remote(frozenset(buttons))
+
+
+@pytest.mark.parametrize("buttons", [("R2",), ("L2", "B"), ("R2", "A"), ("L2", "B", "up")])
+def test_the_remote_stops_once_for_each_time_it_is_pressed(buttons: tuple[str, ...]) -> None:
+    stop = RemoteStop(SETS)
+    assert stop.poll(None) == stop.poll(held()) == []
+    for _ in range(2):
+        [(request, cause)] = stop.poll(held(*buttons))
+        assert request is Request.STOP and "remote" in cause
+        assert stop.poll(held(*buttons)) == []
+        assert stop.poll(held()) == []
+
+
+def test_buttons_held_in_the_first_sample_count_as_pressed() -> None:
+    assert len(RemoteStop(SETS).poll(held("R2"))) == 1
+
+
+@pytest.mark.parametrize("buttons", [("L2",), ("B",), ("A", "start", "R1")])
+def test_other_buttons_of_the_remote_do_not_stop(buttons: tuple[str, ...]) -> None:
+    assert RemoteStop(SETS).poll(held(*buttons)) == []
+
+
+def test_the_script_takes_each_step_once() -> None:
+    script, asked, now = Script(run_s=2.0), [], 50.0
+    for state in (S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF):
+        for _ in range(30):
+            asked += [(request, state, now) for request, _ in script.poll(now, state)]
+            now += 0.1
+    assert [(request, state) for request, state, _ in asked] == [
+        (Request.STAND_UP, S.OFF), (Request.RUN, S.READY), (Request.SIT_DOWN, S.RUNNING),
+    ]  # fmt: skip
+    assert asked[2][2] - (50.0 + 4 * 3.0) == pytest.approx(2.0, abs=0.11)
+
+
+def test_a_script_without_an_end_runs_on() -> None:
+    script = Script(run_s=0.0)
+    assert not any(script.poll(float(second), S.RUNNING) for second in range(1000))
+
+
+def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
+    reading, writing = os.pipe()
+    operator = Operator(OperatorOptions(script=True), keyboard_fd=reading)
+    os.write(writing, b"rud ")
+    asked = [request for request, _ in operator.poll(0.0, S.OFF, held("R2"))]
+    assert asked[:2] == [Request.STOP, Request.STOP]
+    assert sorted(asked[2:]) == sorted(
+        [Request.RUN, Request.STAND_UP, Request.SIT_DOWN, Request.STAND_UP]
+    )
+    operator.close()
+    os.close(reading)
+    os.close(writing)
+
+
+def test_without_a_keyboard_no_key_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    operator = Operator(OperatorOptions(keyboard=False), keyboard_fd=reading)
+    assert operator.poll(0.0, S.OFF, None) == []
+    os.close(reading)
+    os.close(writing)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"remote_stop": (("R3",),)},
+        {"remote_stop": ((),)},
+        {"run_s": -1.0},
+        {"run_s": float("nan")},
+    ],
+)
+def test_options_are_refused_by_name(options: dict) -> None:
+    with pytest.raises(ValueError, match=f"operator.{next(iter(options))}: expected"):
+        OperatorOptions(**options)
+
+
+@pytest.mark.parametrize("buttons", [{"stop": ()}, {"run": 7}, {"stop": (1, 256)}])
+def test_gamepad_buttons_are_refused(buttons: dict) -> None:
+    with pytest.raises(ValueError, match="operator.gamepad_buttons: expected"):
+        GamepadButtons(**buttons)

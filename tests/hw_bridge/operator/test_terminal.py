@@ -1,0 +1,68 @@
+"""The terminal: keys one by one inside, as it was outside, whatever happened in between."""
+
+import os
+import pty
+import termios
+from collections.abc import Iterator
+
+import pytest
+
+from hw_bridge.operator.terminal import raw_keys
+
+LOCAL, SPECIAL = 3, 6  # indices among a terminal's attributes
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    outer, inner = pty.openpty()
+    yield outer, inner
+    os.close(outer)
+    os.close(inner)
+
+
+def test_keys_come_one_by_one_unechoed_and_only_interrupt_stays(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    with raw_keys(inner):
+        attributes = termios.tcgetattr(inner)
+        assert not attributes[LOCAL] & (termios.ICANON | termios.ECHO)
+        assert attributes[LOCAL] & termios.ISIG
+        assert attributes[SPECIAL][termios.VSUSP] == b"\x00"
+        os.write(outer, b"u")
+        assert os.read(inner, 10) == b"u"
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt, SystemExit])
+def test_it_is_restored(terminal: tuple[int, int], error: type[BaseException] | None) -> None:
+    inner = terminal[1]
+    before = termios.tcgetattr(inner)
+    if error is None:
+        with raw_keys(inner):
+            pass
+    else:
+        with pytest.raises(error), raw_keys(inner):
+            raise error
+    assert termios.tcgetattr(inner) == before
+
+
+def test_what_was_not_read_does_not_reach_the_shell(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    with raw_keys(inner):
+        os.write(outer, b"xxx")
+    os.write(outer, b"ls\n")
+    assert os.read(inner, 10) == b"ls\n"
+
+
+def test_a_terminal_that_hung_up_is_let_go() -> None:
+    outer, inner = pty.openpty()
+    with raw_keys(inner):
+        os.close(outer)
+    os.close(inner)
+
+
+def test_a_pipe_is_left_alone() -> None:
+    reading, writing = os.pipe()
+    with raw_keys(reading):
+        os.write(writing, b"u")
+    assert os.read(reading, 1) == b"u"
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,219 @@
+"""The states: entered only in order, a stop from each of them, and what counts as a good end."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.machine import Machine, MotionOptions, Request, RobotState
+from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.ways import REST_JOINTS
+from robots.a1.constants import STAND_JOINTS
+
+S = RobotState
+O = MotionOptions()  # noqa: E741
+DT = 0.01
+FOLLOWS = {
+    S.OFF: {S.DAMPING},
+    S.DAMPING: {S.STAND_UP, S.OFF},
+    S.STAND_UP: {S.READY, S.SIT_DOWN, S.DAMPING},
+    S.READY: {S.RUNNING, S.SIT_DOWN, S.DAMPING},
+    S.RUNNING: {S.SIT_DOWN, S.DAMPING},
+    S.SIT_DOWN: {S.DAMPING},
+}
+TRACKER = Setpoints(STAND_JOINTS + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12), np.ones(12))
+
+
+class Legs:
+    """Joints that go where they are told within a step, or not at all."""
+
+    def __init__(self, machine: Machine, stuck: bool = False) -> None:
+        self.machine, self.stuck, self.now = machine, stuck, 100.0
+        self.q, self.dq = REST_JOINTS.copy(), np.zeros(12)
+        self.sent, self.states = no_torque(), [machine.state]
+
+    def step(self, tracker: Setpoints | None = None) -> Setpoints:
+        self.states.append(self.machine.state)
+        self.sent = self.machine.step(self.now, self.q, self.dq, tracker)
+        self.states.append(self.machine.state)
+        self.now += DT
+        if self.sent.kp.any() and not self.stuck:
+            self.q, self.dq = self.sent.q, self.sent.dq
+        else:
+            self.dq = np.zeros(12)
+        return self.sent
+
+    def until(self, state: RobotState, seconds: float = 30.0) -> "Legs":
+        for _ in range(round(seconds / DT)):
+            if self.machine.state is state:
+                return self
+            self.step()
+        raise AssertionError(f"{self.machine.state} after {seconds} s, not {state}")
+
+
+def reach(state: RobotState, stuck: bool = False) -> Legs:
+    """A robot in `state`, on the way up, or on the way down for sit_down."""
+    legs = Legs(Machine(O), stuck)
+    if state is S.OFF:
+        return legs
+    legs.machine.request(Request.STAND_UP, "")
+    if state is S.DAMPING:
+        legs.step()
+        return legs
+    if state is S.STAND_UP:
+        return legs.until(S.STAND_UP)
+    legs.until(S.READY)
+    if state is not S.READY:
+        legs.machine.request(Request.RUN if state is S.RUNNING else Request.SIT_DOWN, "")
+        legs.step()
+    assert legs.machine.state is state
+    return legs
+
+
+def same(a: Setpoints, b: Setpoints) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def test_a_good_run_goes_through_all_states_in_order() -> None:
+    legs = reach(S.RUNNING)
+    assert same(legs.step(TRACKER), TRACKER)
+    assert legs.machine.request(Request.SIT_DOWN, "")
+    legs.until(S.OFF)
+    order = [state for state, _ in itertools.groupby(legs.states + [legs.machine.state])]
+    assert order == [
+        S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF,
+    ]  # fmt: skip
+    assert legs.machine.finished and legs.machine.ended_well and legs.machine.refused == 0
+
+
+EVENTS = st.one_of(
+    st.sampled_from(list(Request)),
+    st.sampled_from(["fault", "sit", "nothing measured", "not finite"]),
+    st.integers(1, 300),
+)
+
+
+@given(st.lists(EVENTS, max_size=12), st.booleans())
+def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: bool) -> None:
+    legs = Legs(Machine(O), stuck)
+    machine, stopped = legs.machine, False
+    for event in events:
+        if isinstance(event, Request):
+            machine.request(event, "")
+        elif event == "fault":
+            machine.stop("a fault")
+        elif event == "sit":
+            machine.sit_down("too hot")
+        elif event == "nothing measured":
+            machine.step(legs.now, None, None, TRACKER)
+        elif event == "not finite":
+            machine.step(legs.now, np.full(12, np.nan), np.zeros(12), None)
+        else:
+            for _ in range(event):
+                legs.step()
+        legs.states.append(machine.state)
+        ended = event in (Request.STOP, "fault") and not machine.finished
+        stopped = stopped or ended
+        if ended:
+            assert machine.state is S.DAMPING
+        if stopped:
+            assert machine.state in (S.DAMPING, S.OFF) and machine.cause
+        sent = legs.step(TRACKER)
+        assert all(np.isfinite(np.asarray(part)).all() for part in sent)
+        if machine.state is not S.RUNNING:
+            assert sent.tau.max() < 20.0 and sent.kp.max() <= O.kp
+    for before, after in itertools.pairwise(legs.states):
+        assert after is before or after in FOLLOWS[before], (before, after)
+
+
+@pytest.mark.parametrize("state", list(S))
+def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState) -> None:
+    legs = reach(state)
+    assert legs.machine.request(Request.STOP, "stopped by the operator")
+    assert same(legs.step(TRACKER), damping(O.damping_kd))
+    for request in (Request.STAND_UP, Request.RUN, Request.SIT_DOWN):
+        assert not legs.machine.request(request, "")
+    legs.until(S.OFF)
+    assert legs.machine.finished and not legs.machine.ended_well
+    assert legs.machine.cause == "stopped by the operator"
+    assert same(legs.step(TRACKER), no_torque())
+
+
+@pytest.mark.parametrize("state", list(S))
+@pytest.mark.parametrize("request_", list(Request))
+def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: Request) -> None:
+    fits = {
+        Request.STAND_UP: (S.OFF,),
+        Request.RUN: (S.READY,),
+        Request.SIT_DOWN: (S.STAND_UP, S.READY, S.RUNNING),
+        Request.STOP: tuple(S),
+        Request.END: tuple(S),
+    }
+    legs = reach(state)
+    refused = legs.machine.refused
+    accepted = legs.machine.request(request_, "")
+    assert accepted == (state in fits[request_])
+    assert legs.machine.refused == refused + (not accepted)
+    assert accepted or legs.machine.state is state
+
+
+@pytest.mark.parametrize("state", list(S))
+def test_the_end_may_be_asked_for_again_and_again(state: RobotState) -> None:
+    legs = reach(state)
+    for _ in range(3000):
+        assert legs.machine.request(Request.END, "")
+        legs.step()
+    assert legs.machine.finished and legs.machine.ended_well and legs.machine.refused == 0
+
+
+def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
+    legs = reach(S.RUNNING)
+    legs.machine.sit_down("FL thigh at 61 degC")
+    legs.machine.stop("later trouble")
+    legs.until(S.OFF)
+    assert legs.machine.cause == "FL thigh at 61 degC" and not legs.machine.ended_well
+
+
+@pytest.mark.parametrize("state", [S.OFF, S.DAMPING])
+def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
+    legs = reach(state)
+    legs.machine.sit_down("FL thigh at 61 degC")
+    for _ in range(500):
+        legs.step()
+    assert legs.machine.finished and S.STAND_UP not in legs.states
+
+
+def test_it_does_not_move_before_it_has_been_measured() -> None:
+    machine = Machine(O)
+    machine.request(Request.STAND_UP, "")
+    for tick in range(500):
+        assert same(machine.step(tick * DT, None, None, None), damping(O.damping_kd))
+    assert machine.state is S.DAMPING
+
+
+def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
+    legs = reach(S.STAND_UP, stuck=True)
+    legs.until(S.SIT_DOWN).until(S.OFF, 60.0)
+    assert "no stand within 20 s: " in legs.machine.cause
+    assert "rad off its target" in legs.machine.cause and not legs.machine.ended_well
+
+
+def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
+    legs = reach(S.RUNNING)
+    legs.step(TRACKER)
+    before = legs.q.copy()
+    first = legs.step(None)
+    assert np.abs(first.q - before).max() < 0.01
+    for _ in range(100):
+        legs.step(None)
+    np.testing.assert_allclose(legs.sent.q, STAND_JOINTS, atol=1e-9)
+    assert same(legs.step(TRACKER), TRACKER)
+
+
+@pytest.mark.parametrize("name", MotionOptions.__struct_fields__)
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_options_are_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"motion.{name}"):
+        MotionOptions(**{name: value})
