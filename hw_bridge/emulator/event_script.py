@@ -1,0 +1,89 @@
+"""Plays the events of one run, tick by tick."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hw_bridge.emulator.events import (
+    Cut,
+    DriveJoint,
+    Event,
+    Heat,
+    PowerCut,
+    Push,
+    RemoteButtons,
+    StuckEncoder,
+    motor_index,
+)
+
+Array = NDArray[np.float64]
+
+
+class Disturbance(NamedTuple):
+    """What the events make of one tick.
+
+    Attributes:
+        cut: no frame passes.
+        stuck: (12) whether the motor's encoder is stuck.
+        heat: motors and their new temperatures [deg C], of this tick only.
+        joint_torque: (12) from outside [N m].
+        buttons: held on the remote.
+        push: (3) added to the trunk's velocity at this tick [m/s, world].
+        power_cut: the battery is gone.
+    """
+
+    cut: bool
+    stuck: NDArray[np.bool_]
+    heat: tuple[tuple[int, float], ...]
+    joint_torque: Array
+    buttons: frozenset[str]
+    push: Array
+    power_cut: bool
+
+
+class EventScript:
+    """The events of one run, their instants rounded to ticks; those that overlap add up."""
+
+    def __init__(self, events: Sequence[Event], tick_s: float) -> None:
+        """Events with `at` in [s], for ticks of `tick_s` [s]."""
+        self._windows = tuple((*_window(event, tick_s), event) for event in events)
+        self._edges = frozenset(edge for first, last, _ in self._windows for edge in (first, last))
+
+    def change(self, tick: int) -> Disturbance | None:
+        """What holds from `tick` on, if something begins or ends there; None on other ticks."""
+        if tick not in self._edges:
+            return None
+        active = [event for first, last, event in self._windows if first <= tick < last]
+        stuck, torque, push = np.zeros(12, np.bool_), np.zeros(12), np.zeros(3)
+        for event in active:
+            if isinstance(event, StuckEncoder):
+                stuck[motor_index(event.motor)] = True
+            elif isinstance(event, DriveJoint):
+                torque[motor_index(event.motor)] += event.torque
+            elif isinstance(event, Push):
+                push += event.value
+        held = [event.buttons for event in active if isinstance(event, RemoteButtons)]
+        return Disturbance(
+            cut=any(isinstance(event, Cut) for event in active),
+            stuck=stuck,
+            heat=tuple(
+                (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
+            ),
+            joint_torque=torque,
+            buttons=frozenset().union(*held),
+            push=push,
+            power_cut=any(isinstance(event, PowerCut) for event in active),
+        )
+
+
+def _window(event: Event, tick_s: float) -> tuple[int, float]:
+    """The ticks [first, last) of an event."""
+    first = round(event.at / tick_s)
+    if isinstance(event, StuckEncoder | PowerCut):
+        return first, math.inf
+    if isinstance(event, Cut | DriveJoint | RemoteButtons):
+        return first, first + max(1, round(event.duration / tick_s))
+    return first, first + 1

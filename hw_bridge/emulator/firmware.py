@@ -1,0 +1,175 @@
+"""The A1's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
+
+from collections import Counter
+
+from hw_bridge.emulator.encoders import Encoders
+from hw_bridge.emulator.event_script import Disturbance, EventScript
+from hw_bridge.emulator.motor_drivers import MotorDrivers
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.plant import Plant
+from hw_bridge.emulator.protection import CommandWatch, FirmwareState
+from hw_bridge.emulator.state_frame import StateFrame
+from hw_bridge.emulator.thermal import Thermal
+from hw_bridge.emulator.worst import WorstWatch
+from hw_bridge.wire.frame import WireError
+from hw_bridge.wire.layout import LOW_LEVEL
+from hw_bridge.wire.low_command import LowCommand, decode_low_command
+
+TICK_S = 0.001  # [s]
+
+
+class Firmware:
+    """A core: no socket, no clock. One tick is `receive`, then `advance`.
+
+    Until the first command it sends nothing and leaves the plant at its start. Then it obeys, with
+    a protection against lost commands (`CommandWatch`) and against heat (`Thermal`).
+
+    Attributes:
+        plant: the robot's body.
+        commands: frames that were believed.
+        refused: frames that were not, by reason: length, crc, level (not low-level).
+        notes: of believed ones: not_finite (motors), header (another than the robot's).
+        cut: the cable is out; whoever carries the frames asks.
+        worst: since the first command that asked for motion.
+        first_damping_at: when, after that, the first command came that asked for none [s].
+        button_pressed_at: when the first state with a remote's button was ready [s].
+    """
+
+    def __init__(self, options: EmulatorOptions, plant: Plant) -> None:
+        """Wake up, silent, at tick 0."""
+        self.plant, self.commands = plant, 0
+        self.refused, self.notes = Counter[str](), Counter[str]()
+        self.cut, self.worst = False, WorstWatch()
+        self.first_damping_at: float | None = None
+        self.button_pressed_at: float | None = None
+        self._options, self._header = options, options.header
+        self._watch = CommandWatch(
+            round(options.command_timeout_s / TICK_S), round(options.release_s / TICK_S)
+        )
+        self._reply_every = max(1, round(1.0 / options.stream_hz / TICK_S))
+        self._thermal = Thermal(options.thermal)
+        self._script = EventScript(options.events, TICK_S)
+        self._drivers, self._frame = MotorDrivers(options.brake_kd), StateFrame(options)
+        self._ticks = self._tick = 0  # since the start; since the first command
+        self._moved = self._pressed = False
+        self._reading, self._truth = plant.reading(), plant.truth()
+        self._encoders = Encoders(self._reading.joint_position, self._reading.joint_velocity)
+        self._told = self._encoders.q, self._encoders.dq  # in the last answer
+
+    @property
+    def state(self) -> FirmwareState:
+        """What the robot does with commands."""
+        return self._watch.state
+
+    @property
+    def history(self) -> list[tuple[float, str, str]]:
+        """Each change of state: time since the first command [s], state, cause."""
+        return [(tick * TICK_S, state.value, cause) for tick, state, cause in self._watch.history]
+
+    @property
+    def passive(self) -> bool:
+        """Whether no motor is asked for a position or a torque."""
+        return self.state is FirmwareState.OFF or not self._drivers.asks_for_motion
+
+    def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
+        """Live through one tick: take LowCmd frames, return LowState frames."""
+        replies = self.receive(frames, now)
+        self.advance()
+        return replies
+
+    def receive(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
+        """Take the frames that have come by this tick, at `now` [s]; return the robot's answers.
+
+        Of several commands the last one counts. Answers carry the state of this tick. Raises
+        nothing for what a frame holds.
+        """
+        if self.state is FirmwareState.OFF:
+            return []
+        commands = [command for frame in frames if (command := self._believed(frame)) is not None]
+        if self.state is FirmwareState.WAITING and not commands:
+            return []
+        self._disturb(self._script.change(self._tick))
+        if self.state is FirmwareState.OFF:
+            return []
+        for command in commands:
+            self._obey(command, now)
+        self._watch.pass_tick(self._tick)
+        protected = self.state is FirmwareState.PROTECTED
+        self._drivers.follow(self._thermal.shut_down, self._encoders, protected)
+        return self._answers(len(commands), now)
+
+    def advance(self) -> None:
+        """Live on for 1 ms under the law that holds now."""
+        self._ticks += 1
+        if self.state is FirmwareState.WAITING:
+            self.plant.advance(None)
+        else:
+            self._tick += 1
+            self.plant.advance(self._drivers.command(self._ticks, self._ticks * TICK_S))
+        self._reading = reading = self.plant.reading()
+        self._encoders.read(reading.joint_position, reading.joint_velocity, TICK_S)
+        self._thermal.step(reading.joint_torque, TICK_S)
+        if self._moved:
+            truth = self._truth = self.plant.truth()
+            self.worst.note(truth.q, truth.v, reading.joint_torque, self._thermal.temperature)
+
+    def _believed(self, frame: bytes) -> LowCommand | None:
+        """The command of a good frame; others are counted."""
+        try:
+            command = decode_low_command(frame)
+        except WireError as error:
+            self.refused[error.fault.value] += 1
+            return None
+        if command.header.level_flag != LOW_LEVEL:
+            self.refused["level"] += 1
+            return None
+        self.commands += 1
+        self.notes["header"] += command.header != self._header
+        return command
+
+    def _obey(self, command: LowCommand, now: float) -> None:
+        self.notes["not_finite"] += self._drivers.take(command)
+        asks = self._drivers.asks_for_motion
+        self._watch.command(self._tick, asks)
+        if asks and not self._moved:
+            self._moved, self._truth = True, self.plant.truth()
+        if asks:
+            demand, truth = self._drivers.largest_torque, self._truth
+            self.worst.note_demand(demand(*self._told), demand(truth.q[7:], truth.v[6:]))
+        elif self._moved and self.first_damping_at is None:
+            self.first_damping_at = now
+
+    def _disturb(self, disturbance: Disturbance | None) -> None:
+        """Do what begins or ends at this tick."""
+        if disturbance is None:
+            return
+        self.cut, self._pressed = disturbance.cut, bool(disturbance.buttons)
+        self._encoders.stick(disturbance.stuck)
+        for motor, temperature in disturbance.heat:
+            self._thermal.heat(motor, temperature)
+        self._frame.hold_buttons(disturbance.buttons)
+        self.plant.drive_joints(disturbance.joint_torque)
+        if disturbance.push.any():
+            self.plant.add_base_velocity(disturbance.push)
+        if disturbance.power_cut:
+            self.plant.block_motors(True)
+            self._watch.switch_off(self._tick)
+
+    def _answers(self, commands: int, now: float) -> list[bytes]:
+        """This tick's state, as often as it is due."""
+        if self._options.reply == "stream":
+            count = int(self._tick % self._reply_every == 0)
+        else:
+            count = commands
+        if not count:
+            return []
+        if self._pressed and self.button_pressed_at is None:
+            self.button_pressed_at = now
+        self._frame.set_motors(self._drivers.mode, self._thermal.shut_down)
+        tick = self._options.first_tick + round(self._ticks * TICK_S / self._options.tick_unit_s)
+        encoders = self._encoders
+        self._told = encoders.q, encoders.dq
+        frame = self._frame.write(
+            self._reading, encoders.q, encoders.dq, encoders.ddq, self._thermal.temperature, tick
+        )
+        return [frame] * count

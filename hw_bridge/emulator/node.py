@@ -1,0 +1,154 @@
+"""The emulator's process: a thin loop that carries frames between a socket and the firmware."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from hw_bridge.emulator.firmware import TICK_S, Firmware
+from hw_bridge.emulator.network import LossyNetwork
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.plant import Plant
+from hw_bridge.emulator.posture import is_still, posture_of
+from hw_bridge.emulator.udp import Address, RobotSocket
+from hw_bridge.wire.layout import LOW_COMMAND_SIZE
+from runtime.bus import Publisher
+from runtime.clock import Clock
+from runtime.messages import GroundTruth
+
+Stop = Callable[[], bool]
+
+CATCH_UP_TICKS = 5  # made up for in a row when late; a longer delay stops the emulated world
+TRUTH_EVERY = 5  # ticks from one published truth to the next
+LINGER_S = 4.0  # for which the robot lives on when asked to stop, until it is damped and still
+STILL_TICKS = 200  # in a row: a fall too begins with no speed
+
+
+class EmulatorLoop:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        plant: Plant,
+        options: EmulatorOptions,
+        socket: RobotSocket,
+        truths: Publisher[GroundTruth] | None,
+    ) -> None:
+        """See `run`."""
+        self.firmware = Firmware(options, plant)
+        self.inbound = LossyNetwork[Address](options.network, "in")
+        self.outbound = LossyNetwork[Address](options.network, "out")
+        self.ticks = self.caught_up = self.lost = 0
+        self._socket, self._truths, self._plant = socket, truths, plant
+        self._client: Address | None = None
+        self._still = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether the robot is damped and has been still for a while."""
+        return self.firmware.passive and self._still >= STILL_TICKS
+
+    def catch_up(self, due: int, now: float) -> None:
+        """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
+        missed = due - self.lost - self.ticks
+        for _ in range(min(missed, CATCH_UP_TICKS)):
+            self._live([], now)
+            self.caught_up += 1
+        self.lost += max(0, missed - CATCH_UP_TICKS)
+
+    def tick(self, now: float) -> None:
+        """Take what has come by `now` [s], answer, live through 1 ms."""
+        for data, sender in self._socket.receive():
+            self.inbound.push(data, sender, now)
+        frames = []
+        for frame in self.inbound.pop(now):
+            frames.append(frame.data)
+            if len(frame.data) == LOW_COMMAND_SIZE:
+                self._client = frame.peer
+        self._live(frames, now)
+
+    def publish(self, now: float) -> None:
+        """Send the truth when it is its turn, and watch whether the robot rests."""
+        if self.ticks % TRUTH_EVERY:
+            return
+        truth = self._plant.truth(now)
+        self._still = self._still + TRUTH_EVERY if is_still(truth) else 0
+        if self._truths is not None:
+            self._truths.send(truth)
+
+    def _live(self, frames: list[bytes], now: float) -> None:
+        """One tick; answers leave before the physics takes its time."""
+        client, replies = self._client, self.firmware.receive(frames, now)
+        self.inbound.cut = self.outbound.cut = self.firmware.cut
+        for reply in replies:
+            if client is not None:
+                self.outbound.push(reply, client, now)
+        for frame in self.outbound.pop(now):
+            self._socket.send(frame.data, frame.peer)
+        self.firmware.advance()
+        self.ticks += 1
+
+    def report(self, clock: Clock) -> dict[str, Any]:
+        """See `run`."""
+        firmware, statistics = self.firmware, clock.statistics()
+        return {
+            "ticks": self.ticks,
+            "emulated_s": self.ticks * TICK_S,
+            "commands": firmware.commands,
+            "refused": dict(firmware.refused),
+            "notes": {note: count for note, count in firmware.notes.items() if count},
+            "state": firmware.state.value,
+            "history": [list(change) for change in firmware.history],
+            "posture": posture_of(self._plant.truth()),
+            "worst": msgspec.to_builtins(firmware.worst.values()),
+            "first_damping_at": firmware.first_damping_at,
+            "button_pressed_at": firmware.button_pressed_at,
+            "network": {
+                "in": msgspec.to_builtins(self.inbound.counts),
+                "out": msgspec.to_builtins(self.outbound.counts),
+            },
+            "send_errors": self._socket.send_errors,
+            "missed": statistics.missed,
+            "caught_up": self.caught_up,
+            "lost": self.lost,
+            "lateness_us": msgspec.to_builtins(statistics.lateness_us),
+        }
+
+
+def run(
+    plant: Plant,
+    options: EmulatorOptions,
+    socket: RobotSocket,
+    clock: Clock,
+    stop: Stop,
+    truths: Publisher[GroundTruth] | None = None,
+) -> dict[str, Any]:
+    """Be an A1 until told to stop, and then until the robot is damped and still, at most 4 s more.
+
+    Args:
+        plant: the robot's body, at its start.
+        options: of the emulator.
+        socket: bound; closing it stays the caller's.
+        clock: real time, ticking every 1 ms.
+        stop: true when the process shall end.
+        truths: where the true state goes, every 5 ms.
+
+    Returns:
+        The report, plain values only: `ticks`, `emulated_s`, `commands` (believed), `refused` (by
+        reason), `notes`, `state` and its `history` (time since the first command [s], state,
+        cause), `posture` (standing, lying, fallen, moving), `worst` (see WorstValues),
+        `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
+        `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
+        `lateness_us`.
+    """
+    loop = EmulatorLoop(plant, options, socket, truths)
+    deadline: float | None = None
+    while True:
+        due, now = clock.wait_tick(), clock.now()
+        loop.catch_up(due, now)
+        if stop():
+            deadline = now + LINGER_S if deadline is None else deadline
+            if loop.over or now > deadline:
+                return loop.report(clock)
+        loop.tick(now)
+        loop.publish(now)

@@ -1,0 +1,66 @@
+"""A body for the firmware's tests: twelve free joints, exact sensors, no floor."""
+
+import numpy as np
+
+from robots.a1.constants import STAND_JOINTS
+from runtime.messages import GroundTruth, MotorCommand, SensorReading
+
+INERTIA = 0.05  # [kg m^2] of each joint
+STEPS = 10  # of the motor law in a tick
+
+
+class FreeJoints:
+    """Twelve joints that turn under their motors; remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+        self.q, self.dq = STAND_JOINTS.copy(), np.zeros(12)
+        self.torque, self.outside = np.zeros(12), np.zeros(12)
+        self.command: MotorCommand | None = None
+        self.told = 0
+        self.blocked = False
+        self.pushed = np.zeros(3)
+
+    def reading(self, stamp: float | None = None) -> SensorReading:
+        return SensorReading(
+            tick=self.tick,
+            time=0.001 * self.tick,
+            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
+            angular_velocity_imu=np.zeros(3),
+            linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
+            joint_position=self.q.copy(),
+            joint_velocity=self.dq.copy(),
+            joint_torque=self.torque.copy(),
+            foot_force=np.array([30.0, 31.0, 32.0, 33.0]),
+        )
+
+    def truth(self, stamp: float | None = None) -> GroundTruth:
+        return GroundTruth(
+            tick=self.tick,
+            time=0.001 * self.tick if stamp is None else stamp,
+            q=np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], self.q]),
+            v=np.concatenate([np.zeros(6), self.dq]),
+            foot_force=np.zeros((4, 3)),
+            contact=np.ones(4),
+            trunk_contact=False,
+        )
+
+    def advance(self, command: MotorCommand | None) -> None:
+        self.told += command is not None
+        self.command = c = command or self.command
+        for _ in range(STEPS):
+            self.torque = np.zeros(12)
+            if c is not None and not self.blocked:
+                self.torque = c.tau + c.kp * (c.q - self.q) + c.kd * (c.dq - self.dq)
+            self.dq += (self.torque + self.outside) / INERTIA * 0.001 / STEPS
+            self.q += self.dq * 0.001 / STEPS
+        self.tick += 1
+
+    def drive_joints(self, torque: np.ndarray) -> None:
+        self.outside = torque
+
+    def block_motors(self, blocked: bool) -> None:
+        self.blocked = blocked
+
+    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+        self.pushed += velocity_in_world

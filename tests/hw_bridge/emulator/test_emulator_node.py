@@ -1,0 +1,175 @@
+"""The emulator over real UDP, with the simulated A1 as its body and a clock of its own."""
+
+import socket
+
+import msgspec
+import numpy as np
+import pytest
+
+from hw_bridge.emulator import node
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.plant import Plant
+from hw_bridge.emulator.posture import posture_of
+from hw_bridge.emulator.udp import RobotSocket
+from hw_bridge.setpoints import Setpoints, damping
+from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_state import decode_low_state
+from robots.a1.constants import STAND_JOINTS
+from runtime.clock import TickStatistics
+from sim_bridge.options import SimulationOptions
+from sim_bridge.simulated_a1 import SimulatedA1
+
+STAND = Setpoints(STAND_JOINTS, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
+ENCODER = LowCommandEncoder()
+
+
+class Ticks:
+    """A clock that ticks as fast as it is asked, and can skip."""
+
+    paused = False
+
+    def __init__(self, skips: dict[int, int] | None = None) -> None:
+        self._tick, self._skips = -1, skips or {}
+
+    def now(self) -> float:
+        return 0.001 * self._tick
+
+    def wait_tick(self) -> int:
+        self._tick += 1 + self._skips.get(self._tick, 0)
+        return self._tick
+
+    def collect(self, source, tick, stop):
+        raise AssertionError("the emulator reads no topic")
+
+    def statistics(self) -> TickStatistics:
+        return TickStatistics(ticks=self._tick + 1)
+
+
+class Client:
+    """Speaks to the emulator once a tick, from within its `stop`; ends after some ticks."""
+
+    def __init__(self, address, ticks: int, setpoints=STAND, damp_from: int = 10**9) -> None:
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.socket.setblocking(False)
+        self.states, self.asked = [], 0
+        self._address, self._ticks = address, ticks
+        self._frame, self._damp = ENCODER.encode(setpoints), ENCODER.encode(damping(3.0))
+        self._damp_from = damp_from
+
+    def __call__(self) -> bool:
+        try:
+            while True:
+                self.states.append(decode_low_state(self.socket.recv(2048)))
+        except BlockingIOError:
+            pass
+        self.asked += 1
+        frame = self._damp if self.asked > self._damp_from else self._frame
+        self.socket.sendto(frame, self._address)
+        return self.asked > self._ticks
+
+
+def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=None, **options):
+    """A run on a free port of loopback: the report and the client."""
+    chosen = EmulatorOptions(port=0, **options)
+    plant = plant or SimulatedA1(SimulationOptions(timestep=0.001))
+    end = RobotSocket(chosen.address, chosen.port)
+    try:
+        stop = Client(end.address, ticks, damp_from=damp_from)
+        counted = iter(range(10**9))
+        silent = lambda: next(counted) > ticks  # noqa: E731
+        clock = Ticks(skips)
+        report = node.run(plant, chosen, end, clock, stop if client else silent, truths)
+        stop.socket.close()
+        return report, stop
+    finally:
+        end.close()
+
+
+def test_the_simulated_robot_is_a_plant() -> None:
+    plant: Plant = SimulatedA1()  # and so says the type checker
+    assert isinstance(plant, Plant)
+
+
+def test_it_answers_every_command_and_stands() -> None:
+    report, client = run(ticks=300)
+    assert report["commands"] >= 300 and not report["refused"]
+    ticks = [state.tick for state in client.states]
+    assert len(ticks) >= 295 and (np.diff(ticks) == 1).all()
+    np.testing.assert_allclose(client.states[-1].q[:12], STAND_JOINTS, atol=0.1)
+    assert client.states[-1].accelerometer[2] == pytest.approx(9.81, abs=1.0)
+    assert (client.states[-1].foot_force > 10).all()
+
+
+def test_without_a_command_it_is_silent_and_ends_at_once_when_asked_to() -> None:
+    report, client = run(ticks=250, client=False)
+    assert client.states == [] and report["state"] == "waiting"
+    assert report["ticks"] < 300 and report["posture"] == "standing"
+
+
+def test_a_robot_that_lies_is_said_to_lie() -> None:
+    plant = SimulatedA1(SimulationOptions(start="folded"))
+    report, _ = run(plant, ticks=250, client=False)
+    assert report["posture"] == "lying"
+
+
+def test_on_stop_it_lives_on_until_it_is_damped_and_still() -> None:
+    report, _ = run(ticks=300, damp_from=250)
+    assert 500 < report["ticks"] < 4301
+    assert report["posture"] == "lying"
+    assert report["first_damping_at"] == pytest.approx(0.250, abs=0.002)
+
+
+def test_on_stop_it_waits_no_longer_than_four_seconds() -> None:
+    report, _ = run(ticks=20)  # commands go on, so it is never damped
+    assert report["ticks"] == pytest.approx(4020, abs=3)
+    assert report["posture"] == "standing"
+
+
+def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest() -> None:
+    report, _ = run(ticks=250, client=False, skips={50: 3, 100: 40})
+    assert report["caught_up"] == 3 + 5
+    assert report["lost"] == 35
+
+
+def test_a_cut_stops_both_ways_and_the_robot_protects_itself() -> None:
+    events = ({"kind": "cut", "at": 0.1, "for": 0.1},)
+    chosen = msgspec.convert({"events": events}, EmulatorOptions).events
+    report, client = run(ticks=300, events=chosen)
+    assert [change[1] for change in report["history"]] == ["obeying", "protected"]
+    assert report["network"]["in"]["cut"] == pytest.approx(100, abs=2)
+    gaps = np.diff([state.tick for state in client.states])
+    assert gaps.max() == pytest.approx(101, abs=2) and (np.sort(gaps)[:-1] == 1).all()
+
+
+def test_truth_goes_out_every_five_ticks() -> None:
+    class Truths(list):
+        send = list.append
+
+    truths = Truths()
+    report, _ = run(ticks=100, client=False, truths=truths)
+    assert [truth.tick for truth in truths] == list(range(5, report["ticks"] + 1, 5))
+
+
+def test_a_port_in_use_is_one_clear_line() -> None:
+    end = RobotSocket("127.0.0.1", 0)
+    try:
+        with pytest.raises(ValueError, match=f"127.0.0.1:{end.address[1]}: Address already in use"):
+            RobotSocket("127.0.0.1", end.address[1])
+    finally:
+        end.close()
+        end.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "posture"),
+    [({}, "standing"), ({"v": np.full(18, 0.2)}, "moving"), ({"trunk_contact": True}, "lying"),
+     ({"contact": np.array([1.0, 0, 0, 0])}, "lying")],
+)  # fmt: skip
+def test_postures(change, posture: str) -> None:
+    truth = SimulatedA1().truth()
+    assert posture_of(msgspec.structs.replace(truth, **change)) == posture
+    tilted = truth.q.copy()
+    tilted[3:7] = np.sin(0.6), 0.0, 0.0, np.cos(0.6)
+    assert posture_of(msgspec.structs.replace(truth, q=tilted)) == "fallen"
+    assert posture_of(msgspec.structs.replace(truth, q=np.full(19, np.nan))) == "fallen"

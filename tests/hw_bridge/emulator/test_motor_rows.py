@@ -1,0 +1,86 @@
+"""What the drivers make of setpoints is the motor law of the wire, for every combination."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hw_bridge.emulator.motor_rows import asks_for_motion, largest_torque, motor_rows
+from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
+
+NONE = np.zeros(12, np.bool_)
+ALL_SERVO = np.full(12, SERVO)
+
+
+def rows_of(setpoints: Setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
+    rows = np.full((5, 12), np.nan)
+    at = np.zeros(12) if at is None else at
+    count = motor_rows(mode, *setpoints[:5], shut, stuck, at, brake, 3.0, rows)
+    assert np.isfinite(rows).all()
+    return rows, count
+
+
+def torque(rows: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+    return rows[4] + rows[2] * (rows[0] - q) + rows[3] * (rows[1] - dq)
+
+
+def drawn(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    q, dq, tau = random.uniform(-3, 3, 12), random.uniform(-20, 20, 12), random.uniform(-30, 30, 12)
+    q[random.random(12) < 0.3], dq[random.random(12) < 0.3] = POS_STOP, VEL_STOP
+    setpoints = Setpoints(q, dq, random.uniform(0, 100, 12), random.uniform(0, 5, 12), tau)
+    return setpoints, random.uniform(-3, 3, 12), random.uniform(-20, 20, 12)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_servo_motors_follow_the_wires_law(seed: int) -> None:
+    setpoints, q, dq = drawn(seed)
+    rows, not_finite = rows_of(setpoints)
+    expected = law_torque(setpoints, q, dq)
+    np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
+    assert largest_torque(rows, q, dq) == np.abs(torque(rows, q, dq)).max()
+    assert not_finite == 0
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_braking_stuck_and_shut_down_motors(seed: int) -> None:
+    setpoints, q, dq = drawn(seed)
+    random = np.random.default_rng(seed + 1)
+    mode = np.where(random.random(12) < 0.3, random.integers(0, 256, 12), SERVO)
+    shut, stuck, at = random.random(12) < 0.2, random.random(12) < 0.3, random.uniform(-3, 3, 12)
+    rows, _ = rows_of(setpoints, mode, shut, stuck, at)
+    # A stuck encoder's loop sees its own angle and no speed, wherever the joint is.
+    seen_q, seen_dq = np.where(stuck, at, q), np.where(stuck, 0.0, dq)
+    expected = np.where(mode == SERVO, law_torque(setpoints, seen_q, seen_dq), -3.0 * dq)
+    expected[shut] = 0.0
+    np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
+    braked, _ = rows_of(setpoints, mode, shut, stuck, at, brake=True)
+    np.testing.assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 4), st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]))
+def test_a_motor_with_a_number_that_is_none_brakes_alone(row: int, i: int, bad: float) -> None:
+    setpoints, q, dq = drawn(0)
+    wrong = Setpoints(*(values.copy() for values in setpoints[:5]))
+    wrong[row][i] = bad
+    good, _ = rows_of(setpoints)
+    rows, count = rows_of(wrong)
+    assert count == 1
+    assert torque(rows, q, dq)[i] == -3.0 * dq[i]
+    np.testing.assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))
+
+
+def test_damping_and_no_torque_ask_for_no_motion_and_all_else_does() -> None:
+    for harmless in (damping(3.0), no_torque()):
+        assert not asks_for_motion(rows_of(harmless)[0])
+    for field, value in (("tau", 0.5), ("kp", 1.0)):
+        values = getattr(no_torque(), field).copy()
+        values[6] = value
+        asking = no_torque()._replace(**{field: values, "q": np.zeros(12)})
+        assert asks_for_motion(rows_of(asking)[0])
+    assert asks_for_motion(rows_of(damping(3.0)._replace(dq=np.ones(12)))[0])
+    brake = np.full(12, BRAKE)
+    assert not asks_for_motion(rows_of(drawn(1)[0], mode=brake)[0])
