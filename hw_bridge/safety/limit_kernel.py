@@ -74,18 +74,20 @@ def is_passive(row: Array) -> bool:
 
 @njit(cache=True)
 def outward_cap(distance: float, speed: float, b: Bounds) -> float:
-    """Largest torque [N m] outwards; negative where the joint must be pulled back.
+    """Largest torque [N m] outwards; negative where the joint must be braked or pulled back.
+
+    A damped spring that stands at the margin, does not pull within it, so that folded legs may rest
+    there, and pulls back from beyond the range: min(0, d) + max(0, d - margin), less the damping.
 
     Args:
         distance: to the end of the range, negative beyond it [rad].
         speed: outwards [rad/s].
         b: the limits.
     """
-    depth = b.position_margin - distance  # into the margin
-    if depth <= 0.0:
-        return b.torque_limit * min(1.0, -depth / b.position_margin)
-    brake = b.stop_damping * max(0.0, speed) * min(1.0, depth / b.position_margin)
-    return -min(b.torque_limit, brake + b.stop_stiffness * max(0.0, -distance))
+    beyond_margin = max(0.0, distance - b.position_margin)
+    spring = b.stop_stiffness * (beyond_margin + min(0.0, distance))
+    cap = spring - b.stop_damping * max(0.0, speed)
+    return min(b.torque_limit, max(-b.torque_limit, cap))
 
 
 @njit(cache=True)

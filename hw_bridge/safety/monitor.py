@@ -71,8 +71,8 @@ class Monitor:
         if sample is None:
             return damp("no state from the robot yet") if serving else GO
         if before is None or sample.state.tick != before.state.tick:
-            self._sample = sample
             self._verdict = self._look(sample, serving)
+            self._sample = sample  # only now: one that could not be looked at stays new
         too_old = self._judge_age(now - sample.time)
         return too_old if too_old is not GO else self._verdict
 

@@ -1,0 +1,57 @@
+"""Samples and setpoints for the tests of the bridge's safety."""
+
+from typing import Any
+
+import numpy as np
+
+from hw_bridge.intake import Sample
+from hw_bridge.setpoints import Array, Setpoints
+from hw_bridge.wire.layout import SERVO
+from hw_bridge.wire.low_state import zero_low_state
+from robots.a1.constants import STAND_JOINTS
+
+UNUSED = np.zeros(8)
+FR_CALF, FL_THIGH = 2, 4
+
+
+def twenty(values: Any) -> Array:
+    """(12) values as a frame's (20)."""
+    return np.concatenate([np.array(values, dtype=float), UNUSED])
+
+
+def sample(tick: int, **changes: Any) -> Sample:
+    """A robot that stands well at `tick` [ms], but for `changes` of its state (12 or whole)."""
+    fields: dict[str, Any] = {
+        "q": STAND_JOINTS,
+        "dq": np.zeros(12),
+        "tau_est": np.full(12, 5.0),
+        "mode": np.full(12, SERVO),
+        "temperature": np.full(12, 30),
+    }
+    fields |= changes
+    for name, value in fields.items():
+        if np.shape(value) == (12,):
+            whole = twenty(value)
+            fields[name] = whole.astype(int) if name in ("mode", "temperature") else whole
+    state = zero_low_state()._replace(tick=tick, **fields)
+    return Sample(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
+
+
+def at(motor: int, value: float, others: Any) -> Array:
+    """(12) `others`, but `value` at a motor."""
+    values = np.array(np.broadcast_to(others, 12), dtype=float)
+    values[motor] = value
+    return values
+
+
+def torque_command(tau: Any) -> Setpoints:
+    """Plain torques [N m], twelve or one for all, at the stand, without feedback."""
+    zero = np.zeros(12)
+    return Setpoints(STAND_JOINTS.copy(), zero, zero, zero, np.full(12, 1.0) * tau)
+
+
+def pd_command(q: Any = STAND_JOINTS, kp: float = 100.0, kd: float = 3.0) -> Setpoints:
+    """Joint PD towards a pose."""
+    return Setpoints(
+        np.array(q, dtype=float), np.zeros(12), np.full(12, kp), np.full(12, kd), np.zeros(12)
+    )

@@ -1,0 +1,192 @@
+"""The limiter over time and at the ends of the joints' range."""
+
+import logging
+import math
+from collections import deque
+
+import numpy as np
+import pytest
+
+from hw_bridge.safety.limits import Limiter
+from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.setpoints import Array, Setpoints, damping, law_torque, no_torque
+from hw_bridge.wire.layout import BRAKE, SERVO
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
+from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, pd_command, torque_command
+
+Q, STILL = STAND_JOINTS.copy(), np.zeros(12)
+OPTIONS = SafetyOptions(torque_slew=5000.0)
+STEP = 5.0  # [N m] in 1 ms
+
+
+@pytest.fixture
+def limiter() -> Limiter:
+    return Limiter(OPTIONS)
+
+
+def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
+    """Ask for a torque for some ticks; the time of the last."""
+    for tick in range(ticks):
+        limiter.apply(torque_command(torque), Q, STILL, start + 1e-3 * tick)
+    return start + 1e-3 * (ticks - 1)
+
+
+def test_the_first_command_begins_at_no_torque(limiter: Limiter) -> None:
+    first = limiter.apply(torque_command(20.0), Q, STILL, 100.0)
+    assert first.limited == ("slew",)
+    np.testing.assert_allclose(first.torque, STEP)
+
+
+def test_a_late_tick_does_not_make_up_for_all_it_missed(limiter: Limiter) -> None:
+    limiter.apply(no_torque(), Q, STILL, 0.0)
+    late = limiter.apply(torque_command(33.0), Q, STILL, 0.02)
+    np.testing.assert_allclose(late.torque, 3.0 * STEP)
+
+
+@pytest.mark.parametrize("gap", [0.0301, 3600.0, 1e12])
+def test_after_a_gap_torque_begins_at_nothing(limiter: Limiter, gap: float) -> None:
+    now = ramp(limiter, 30.0, 0.0, 10)
+    after = limiter.apply(torque_command(30.0), Q, STILL, now + gap)
+    np.testing.assert_allclose(after.torque, STEP)
+    assert limiter.counts["gap"] == 1
+
+
+def test_after_a_reset_torque_begins_at_nothing(limiter: Limiter) -> None:
+    now = ramp(limiter, 30.0, 0.0, 10)
+    limiter.reset()
+    np.testing.assert_allclose(limiter.apply(torque_command(30.0), Q, STILL, now).torque, STEP)
+
+
+@pytest.mark.parametrize("odd", [-1.0, -1e5, math.nan, math.inf])
+def test_no_torque_changes_while_the_clock_is_odd(
+    limiter: Limiter, odd: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = ramp(limiter, 10.0, 0.0, 10)
+    for _ in range(2):
+        limited = limiter.apply(torque_command(30.0), Q, STILL, odd)
+        np.testing.assert_allclose(limited.torque, 10.0)
+    assert "clock" in limiter.apply(torque_command(30.0), Q, STILL, math.nan).limited
+    assert len(caplog.records) == 1  # one line, however often
+    back = odd if math.isfinite(odd) else now
+    after = limiter.apply(torque_command(30.0), Q, STILL, back + 1e-3)
+    np.testing.assert_allclose(after.torque, 10.0 + STEP)
+
+
+def test_damping_is_never_kept_waiting_nor_followed_by_a_jump(limiter: Limiter) -> None:
+    now = ramp(limiter, 30.0, 0.0, 10)
+    calm = damping(5.0)
+    limited = limiter.apply(calm, Q, STILL + 2.0, now)
+    assert limited.setpoints is calm and limited.limited == ()
+    np.testing.assert_allclose(limited.torque, -10.0)
+    on = limiter.apply(torque_command(30.0), Q, STILL + 2.0, now + 1e-3)
+    np.testing.assert_allclose(on.torque, -10.0 + STEP)  # from the damping's own torque
+
+
+@pytest.mark.parametrize("setpoints", [no_torque(), no_torque()._replace(mode=BRAKE), damping(3.0)])
+def test_what_drives_nothing_passes_even_unmeasured(limiter: Limiter, setpoints: Setpoints) -> None:
+    assert limiter.apply(setpoints, Q, STILL, 0.0).setpoints is setpoints
+    assert limiter.apply(setpoints, None, None, 0.001).setpoints is setpoints
+
+
+@pytest.mark.parametrize(
+    "q, dq",
+    [(None, STILL), (Q, None), (at(3, np.nan, Q), STILL), (Q, at(3, np.inf, 0.0)), (Q[:3], STILL)],
+)
+def test_without_joints_nothing_is_driven(
+    limiter: Limiter, q: Array | None, dq: Array | None
+) -> None:
+    limited = limiter.apply(pd_command(), q, dq, 0.0)
+    assert limited.limited == ("not_measured",)
+    np.testing.assert_array_equal(limited.setpoints[:5], damping(OPTIONS.damping_kd)[:5])
+
+
+@pytest.mark.parametrize("mode", [0x04, 0x08, 0xFF])
+def test_no_mode_but_servo_and_brake_goes_out(limiter: Limiter, mode: int) -> None:
+    limited = limiter.apply(pd_command()._replace(mode=mode), Q, STILL, 0.0)
+    assert limited.limited == ("mode",) and limited.setpoints.mode == SERVO
+    np.testing.assert_array_equal(limited.setpoints[:5], damping(OPTIONS.damping_kd)[:5])
+
+
+def test_a_malformed_command_becomes_damping(
+    limiter: Limiter, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad = pd_command()._replace(tau=np.zeros(3))
+    for _ in range(3):
+        limited = limiter.apply(bad, Q, STILL, 0.0)
+        assert limited.limited == ("malformed",)
+        np.testing.assert_array_equal(limited.setpoints[:5], damping(OPTIONS.damping_kd)[:5])
+    assert limiter.counts == {"malformed": 3}
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+@pytest.mark.parametrize("reads", [0.0, -3.2])  # the calf's range ends at -0.92 and -2.70
+def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(
+    limiter: Limiter, reads: float
+) -> None:
+    wanted = pd_command()
+    limited = limiter.apply(wanted, at(FR_CALF, reads, Q), STILL, 0.0)
+    assert limited.limited == ("measurement",)
+    others = np.arange(12) != FR_CALF
+    assert limited.setpoints.kp[FR_CALF] == 0.0 == limited.setpoints.tau[FR_CALF]
+    assert limited.setpoints.kd[FR_CALF] == OPTIONS.damping_kd
+    for sent, asked in zip(limited.setpoints[:5], wanted[:5], strict=True):
+        np.testing.assert_array_equal(sent[others], asked[others])
+
+
+def test_clipped_gains_leave_the_torque_at_the_instant(limiter: Limiter) -> None:
+    wanted = Setpoints(Q + 0.01, STILL, np.full(12, 500.0), np.full(12, 30.0), np.full(12, -3.0))
+    limited = limiter.apply(wanted, Q, STILL + 0.05, 0.0)
+    assert limited.limited == ("gain",)
+    np.testing.assert_allclose(limited.torque, law_torque(wanted, Q, STILL + 0.05))
+    assert limited.setpoints.kp[0] == OPTIONS.kp_max and limited.setpoints.kd[0] == OPTIONS.kd_max
+
+
+def test_a_far_target_comes_near_and_the_torque_stays() -> None:
+    limiter = Limiter(SafetyOptions(torque_slew=1e9))
+    wanted = pd_command(Q + 0.8, kp=100.0)._replace(tau=np.full(12, -75.0))
+    limited = limiter.apply(wanted, Q, STILL, 0.0)
+    np.testing.assert_allclose(limited.torque, 5.0)
+    np.testing.assert_allclose(limited.setpoints.q, np.minimum(Q + 0.335, JOINT_UPPER))
+
+
+def test_braking_keeps_its_power_before_driving_does() -> None:
+    limiter = Limiter(SafetyOptions(torque_slew=1e9, total_power=400.0))
+    dq = np.where(np.arange(12) < 2, 10.0, 0.0)
+    tau = np.where(np.arange(12) == 0, 30.0, -30.0)
+    limited = limiter.apply(torque_command(tau), Q, dq, 0.0)
+    assert limited.limited == ("total_power",)
+    np.testing.assert_allclose(limited.torque[:3], [10.0, -30.0, -30.0])
+
+
+def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
+    """Positions [rad] of one joint (rotor and a light shank) that all are told to drive outwards.
+
+    Motor law and physics at 10 kHz, commands at 1 kHz of joints `delay_ms` old, a constant `load`
+    [N m] from outside.
+    """
+    limiter, inertia, step = Limiter(), 0.03, 1e-4
+    q, dq, way = Q.copy(), STILL.copy(), []
+    seen = deque([(q.copy(), dq.copy())] * (delay_ms + 1), maxlen=delay_ms + 1)
+    for tick in range(1200):
+        seen.append((q.copy(), dq.copy()))
+        sent = limiter.apply(torque_command(at(motor, sign * 33.5, 0.0)), *seen[0], 1e-3 * tick)
+        for _ in range(10):
+            torque = np.clip(law_torque(sent.setpoints, q, dq), -33.5, 33.5)[motor]
+            dq[motor] += step * (torque + load - 0.2 * dq[motor]) / inertia
+            q[motor] += step * dq[motor]
+        way.append(q[motor])
+    return np.array(way)
+
+
+@pytest.mark.parametrize("motor", [0, FR_CALF, FL_THIGH])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("delay_ms", [0, 3, 10])
+def test_full_torque_outwards_ends_inside_the_range(motor: int, sign: float, delay_ms: int) -> None:
+    way = drive_out(motor, sign, delay_ms, load=0.0)
+    assert JOINT_LOWER[motor] < way.min() and way.max() < JOINT_UPPER[motor]
+    assert np.ptp(way[-200:]) < 0.02
+
+
+def test_a_load_outwards_is_held_by_the_spring() -> None:
+    rest = drive_out(FR_CALF, 1.0, 0, load=10.0)[-300:]
+    np.testing.assert_allclose(rest - JOINT_UPPER[FR_CALF], 10.0 / 120.0, atol=0.005)

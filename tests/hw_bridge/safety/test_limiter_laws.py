@@ -1,0 +1,168 @@
+"""What holds of every command that leaves the limiter, whatever went in."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from hw_bridge.safety.limits import Limited, Limiter
+from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.setpoints import Array, Setpoints, law_torque
+from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+
+OPTIONS = SafetyOptions()
+LIMITER, AT_EASE = Limiter(OPTIONS), Limiter(SafetyOptions(torque_slew=1e9))
+EPS = 1e-8
+FEW = settings(max_examples=40)  # of 12 motors each
+ANY = st.floats(allow_nan=True, allow_infinity=True)
+
+
+def twelve(low: float, high: float, *special: float) -> st.SearchStrategy[Array]:
+    """(12) numbers in a range, some of them special."""
+    return arrays(float, 12, elements=st.floats(low, high) | st.sampled_from((0.0, *special)))
+
+
+SETPOINTS = st.builds(
+    Setpoints,
+    q=twelve(-6.0, 6.0, POS_STOP),
+    dq=twelve(-60.0, 60.0, VEL_STOP),
+    kp=twelve(-50.0, 1000.0),
+    kd=twelve(-10.0, 100.0),
+    tau=twelve(-200.0, 200.0),
+    mode=st.just(SERVO),
+)
+# Believed, and up to the limit of what is: also beyond the end of a joint's range.
+SHARE = twelve(0.0, 1.0, 0.0, 1.0)
+MARGIN = OPTIONS.excursion_max - 1e-6
+Q = SHARE.map(
+    lambda share: JOINT_LOWER - MARGIN + share * (JOINT_UPPER - JOINT_LOWER + 2.0 * MARGIN)
+)
+DQ = twelve(-40.0, 40.0)
+
+
+def passive(s: Setpoints) -> Array:
+    """Which motors are asked for damping or nothing."""
+    springless = (s.q == POS_STOP) | (s.kp == 0.0)
+    still = (s.dq == VEL_STOP) | (s.dq == 0.0) | (s.kd == 0.0)
+    return springless & still & (s.kd >= 0.0) & (s.tau == 0.0)
+
+
+def at_ease(setpoints: Setpoints, q: Array, dq: Array) -> Limited:
+    """What leaves a limiter whose torques may change as fast as they like."""
+    AT_EASE.reset()
+    return AT_EASE.apply(setpoints, q, dq, 0.0)
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_torque_and_gains_stay_within_their_limits(s: Setpoints, q: Array, dq: Array) -> None:
+    sent, torque, _ = at_ease(s, q, dq)
+    np.testing.assert_allclose(law_torque(sent, q, dq), torque, atol=EPS)
+    assert abs(torque).max() <= OPTIONS.torque_limit + EPS
+    assert abs(sent.tau).max() <= 3.0 * OPTIONS.torque_limit + EPS  # the wire's field ends at 128
+    assert (sent.kp[~passive(s)] >= 0.0).all() and (sent.kp[~passive(s)] <= OPTIONS.kp_max).all()
+    assert (sent.kd >= 0.0).all() and (sent.kd <= OPTIONS.kd_max).all()
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_power_stays_within_its_limits(s: Setpoints, q: Array, dq: Array) -> None:
+    power = at_ease(s, q, dq).torque * dq
+    assert power.max() <= OPTIONS.motor_power + EPS
+    assert abs(power[~passive(s)]).sum() <= OPTIONS.total_power + EPS
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_no_torque_drives_a_joint_out_of_its_range(s: Setpoints, q: Array, dq: Array) -> None:
+    sent, torque, _ = at_ease(s, q, dq)
+    driven = ~passive(s)
+    high, low = (
+        q >= JOINT_UPPER - OPTIONS.position_margin,
+        q <= JOINT_LOWER + OPTIONS.position_margin,
+    )
+    assert (torque[driven & high] <= EPS).all() and (torque[driven & low] >= -EPS).all()
+    aimed = driven & (sent.q != POS_STOP)
+    assert (sent.q[aimed] >= JOINT_LOWER[aimed]).all()
+    assert (sent.q[aimed] <= JOINT_UPPER[aimed]).all()
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_no_torque_drives_a_joint_beyond_its_speed(s: Setpoints, q: Array, dq: Array) -> None:
+    torque = at_ease(s, q, dq).torque
+    fast = abs(dq) >= OPTIONS.velocity_limit
+    assert (torque[fast] * dq[fast] <= EPS).all()
+
+
+@FEW
+@given(SETPOINTS, SETPOINTS, Q, DQ, st.floats(0.0, 0.003))
+def test_torque_changes_no_faster_than_the_slew(
+    first: Setpoints, second: Setpoints, q: Array, dq: Array, since: float
+) -> None:
+    LIMITER.reset()
+    before = LIMITER.apply(first, q, dq, 0.0)
+    after = LIMITER.apply(second, q, dq, since)
+    if set(after.limited) - {"slew", "gain", "target", "torque"}:
+        return  # torque that would harm the robot goes at once
+    driven = ~passive(second)
+    change = abs(after.torque - before.torque)[driven]
+    assert change.max(initial=0.0) <= OPTIONS.torque_slew * since + EPS
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_what_has_been_limited_is_within_the_limits(s: Setpoints, q: Array, dq: Array) -> None:
+    LIMITER.reset()
+    once = LIMITER.apply(s, q, dq, 0.0)
+    again = LIMITER.apply(once.setpoints, q, dq, 0.0)
+    if "range" not in once.limited:  # the spring asks again for what power or speed has cut
+        assert again.setpoints is once.setpoints and again.limited == ()
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_what_is_not_limited_is_not_touched(s: Setpoints, q: Array, dq: Array) -> None:
+    kept = [values.copy() for values in s[:5]]
+    limited = at_ease(s, q, dq)
+    for mine, theirs in zip(kept, s[:5], strict=True):
+        np.testing.assert_array_equal(mine, theirs)  # the input is the caller's
+    assert (limited.setpoints is s) == (limited.limited == ())
+
+
+@FEW
+@given(SETPOINTS, Q, DQ)
+def test_passive_motors_never_drive_and_never_wait(s: Setpoints, q: Array, dq: Array) -> None:
+    LIMITER.reset()
+    LIMITER.apply(s, q, dq, 0.0)
+    calm = s._replace(dq=np.zeros(12), kp=np.zeros(12), tau=np.zeros(12), kd=np.full(12, 5.0))
+    torque = LIMITER.apply(calm, q, dq, 0.0).torque
+    np.testing.assert_allclose(torque, np.clip(-5.0 * dq, -33.5, 33.5), atol=EPS)
+
+
+@settings(max_examples=100)
+@given(
+    arrays(float, (5, 12), elements=ANY), arrays(float, (2, 12), elements=ANY),
+    ANY, st.sampled_from((0x0A, 0x00, 0x04, 0xFF)),
+)  # fmt: skip
+def test_garbage_in_safe_numbers_out(rows: Array, joints: Array, now: float, mode: int) -> None:
+    sent, torque, limited = LIMITER.apply(Setpoints(*rows, mode), joints[0], joints[1], now)
+    assert np.isfinite(np.array(sent[:5])).all() and np.isfinite(torque).all()
+    assert abs(torque).max() <= OPTIONS.torque_limit + EPS
+    assert "malformed" not in limited
+    if not np.isfinite(rows).all():
+        assert sent.mode == 0x0A and passive(sent).all()
+        assert "mode" in limited or "not_finite" in limited
+
+
+@pytest.mark.parametrize("row", range(5))
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_one_number_that_is_not_finite_damps_all_motors(row: int, value: float) -> None:
+    rows = np.zeros((5, 12))
+    rows[row, 7] = value
+    limited = Limiter(OPTIONS).apply(Setpoints(*rows), np.zeros(12), np.ones(12), 0.0)
+    assert limited.limited == ("not_finite",)
+    np.testing.assert_array_equal(limited.setpoints.kd, OPTIONS.damping_kd)
+    assert passive(limited.setpoints).all()

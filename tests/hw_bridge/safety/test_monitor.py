@@ -1,0 +1,194 @@
+"""What the monitor stops, what it leaves alone, and what it says."""
+
+import logging
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hw_bridge.intake import Sample
+from hw_bridge.safety.monitor import Monitor
+from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.verdict import GO, Verdict
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from robots.a1.constants import STAND_JOINTS
+from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, sample
+
+ROLLED = np.array([math.cos(0.7), math.sin(0.7), 0.0, 0.0])  # by 1.4 rad
+Q = STAND_JOINTS
+
+
+@pytest.fixture
+def monitor() -> Monitor:
+    return Monitor()
+
+
+def live(
+    monitor: Monitor, ticks: int, start: int = 0, serving: bool = True, **changes: Any
+) -> Verdict:
+    """The verdict after some ticks of 1 ms in one state, seen 1 ms later."""
+    verdict = GO
+    for tick in range(start, start + ticks):
+        q = np.array(changes.get("q", Q)) + 1e-4 * (tick % 2)  # encoders are never quite still
+        verdict = monitor.judge(sample(tick, **changes | {"q": q}), 1e-3 * (tick + 1), serving)
+    return verdict
+
+
+FAULTS = {
+    "tilt": ({"quaternion_wxyz": ROLLED}, "the trunk is tilted by 80 deg (limit 60)"),
+    "IMU": (
+        {"quaternion_wxyz": np.array([0.7, 0.0, 0.0, 0.0])},
+        "the IMU's quaternion has length 0.70 (expected 1)",
+    ),
+    "no IMU": ({"quaternion_wxyz": np.zeros(4)}, "length 0.00"),
+    "range": (
+        {"q": at(FR_CALF, -2.9, Q)},
+        "FR calf at -2.90 rad (range -2.70 to -0.92, 0.10 beyond it is the limit)",
+    ),
+    "speed": ({"dq": at(FL_THIGH, -31.0, 0.0)}, "FL thigh at 31.0 rad/s (limit 30)"),
+    "power": (
+        {"dq": np.full(12, 9.0), "tau_est": np.full(12, -10.0)},
+        "the motors take 1080 W (limit 1000)",
+    ),
+    "heat": ({"temperature": at(FL_THIGH, 66, 30)}, "FL thigh at 66 degC (limit 65)"),
+    "mode": (
+        {"mode": at(FL_THIGH, OVERHEATED, SERVO)},
+        "FL thigh has left servo mode: the robot's own protection (mode 0x08, overheated)",
+    ),
+    "brake": (
+        {"mode": np.full(12, BRAKE)},
+        "FR hip has left servo mode: the robot's own protection (mode 0x00, braked, as after lost "
+        "commands)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("changes, cause", FAULTS.values(), ids=FAULTS)
+def test_a_fault_that_lasts_damps_and_says_why(
+    monitor: Monitor, changes: dict[str, Any], cause: str
+) -> None:
+    assert live(monitor, 30) == GO
+    assert live(monitor, 2, start=30, **changes) == GO  # one odd sample is no fault, nor are two
+    assert live(monitor, 30, start=32) == GO
+    verdict = live(monitor, 30, start=62, **changes)
+    assert verdict.action == "damp" and cause in verdict.cause
+    assert "\n" not in verdict.cause
+
+
+@pytest.mark.parametrize("field", ["q", "dq", "tau_est", "quaternion_wxyz"])
+def test_what_is_not_a_number_is_a_fault(monitor: Monitor, field: str) -> None:
+    bad = np.full(4 if field == "quaternion_wxyz" else 12, np.nan)
+    live(monitor, 10)
+    assert live(monitor, 30, start=10, **{field: bad}).action == "damp"
+    assert monitor.errors == 0
+
+
+@pytest.mark.parametrize("name", ["range", "mode", "brake"])
+def test_range_and_mode_count_only_while_the_motors_serve(monitor: Monitor, name: str) -> None:
+    changes = FAULTS[name][0]
+    assert live(monitor, 300, serving=False, **changes) == GO
+    assert live(monitor, 300, start=300, serving=True, **changes).action == "damp"
+
+
+@pytest.mark.parametrize("name", ["tilt", "IMU", "speed", "power", "heat"])
+def test_other_faults_count_before_the_motors_serve(monitor: Monitor, name: str) -> None:
+    assert live(monitor, 30, serving=False, **FAULTS[name][0]).action == "damp"
+
+
+def test_folded_legs_at_power_up_may_stand_up(monitor: Monitor) -> None:
+    folded = np.tile([0.0, 1.4, -2.71], 4)
+    assert live(monitor, 100, serving=False, q=folded, mode=np.full(12, BRAKE)) == GO
+    assert live(monitor, 100, start=100, q=folded) == GO
+
+
+def test_motors_have_time_to_enter_servo_mode_but_not_for_ever(monitor: Monitor) -> None:
+    live(monitor, 10, serving=False, mode=np.full(12, BRAKE))
+    assert live(monitor, 200, start=10, mode=np.full(12, BRAKE)) == GO
+    verdict = live(monitor, 100, start=210, mode=np.full(12, BRAKE))
+    assert verdict.action == "damp" and "FR hip does not enter servo mode" in verdict.cause
+
+
+def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor: Monitor) -> None:
+    assert live(monitor, 50, temperature=at(FL_THIGH, 49, 30)) == GO
+    assert monitor.take_warnings() == []
+    for start in (50, 100):
+        assert live(monitor, 50, start=start, temperature=at(FL_THIGH, 52, 30)) == GO
+    assert monitor.take_warnings() == ["FL thigh at 52 degC (warning from 50)"]
+    verdict = live(monitor, 50, start=150, temperature=at(FL_THIGH, 61, 30))
+    assert verdict == Verdict("sit_down", "FL thigh at 61 degC (limit 60)")
+    assert monitor.take_warnings() == []
+    assert live(monitor, 50, start=200, temperature=at(FL_THIGH, 65, 30)).action == "damp"
+
+
+def test_damping_comes_before_sitting_down(monitor: Monitor) -> None:
+    hot = at(0, 62, 30)
+    verdict = live(monitor, 50, temperature=hot, quaternion_wxyz=ROLLED)
+    assert verdict.action == "damp" and "tilted" in verdict.cause
+
+
+@pytest.mark.parametrize("repeated", [True, False], ids=["the same sample", "none"])
+def test_an_old_state_is_held_then_damps(monitor: Monitor, repeated: bool) -> None:
+    last = sample(0)
+    monitor.judge(last, 0.001, True)
+    again = last if repeated else None
+    assert monitor.judge(again, 0.019, True) == GO and not monitor.holding
+    assert monitor.judge(again, 0.050, True) == GO and monitor.holding
+    assert monitor.judge(again, 0.099, True) == GO
+    assert monitor.take_warnings() == ["the robot's state is 50 ms old: holding on"]
+    verdict = monitor.judge(again, 0.101, True)
+    assert verdict == Verdict("damp", "the robot's state is 101 ms old (limit 100)")
+    assert monitor.judge(sample(200), 0.201, True) == GO and not monitor.holding
+    assert monitor.take_warnings() == []
+
+
+@pytest.mark.parametrize("now", [-1.0, math.nan, math.inf, -math.inf])
+def test_a_clock_that_cannot_be_is_a_fault(monitor: Monitor, now: float) -> None:
+    monitor.judge(sample(0), 0.001, True)
+    assert monitor.judge(sample(1), now, True).action == "damp"
+    assert monitor.errors == 0
+
+
+def test_a_sample_is_looked_at_once(monitor: Monitor) -> None:
+    surge = sample(5, dq=np.full(12, 20.0), tau_est=np.full(12, 10.0))
+    for _ in range(50):
+        assert monitor.judge(surge, 0.01, True) == GO
+
+
+def test_the_power_count_goes_down_again(monitor: Monitor) -> None:
+    surge = {"dq": np.full(12, 20.0), "tau_est": np.full(12, 10.0)}
+    for tick in range(0, 300, 3):
+        assert live(monitor, 1, start=tick, **surge) == GO
+        assert live(monitor, 2, start=tick + 1) == GO
+
+
+def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
+    assert monitor.judge(None, 5.0, False) == GO
+    verdict = monitor.judge(None, 5.0, True)
+    assert verdict == Verdict("damp", "no state from the robot yet")
+
+
+def test_a_reset_forgets_the_robot(monitor: Monitor) -> None:
+    assert live(monitor, 50, quaternion_wxyz=ROLLED).action == "damp"
+    monitor.reset()
+    assert monitor.judge(None, 100.0, False) == GO
+    assert live(monitor, 5, start=3, quaternion_wxyz=ROLLED) == GO
+
+
+def test_what_raises_inside_is_a_verdict(
+    monitor: Monitor, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = Sample(sample(1).state._replace(q=None), 0.0, 0.0, 1)  # type: ignore[arg-type]
+    for _ in range(3):
+        verdict = monitor.judge(broken, 0.001, True)
+        assert verdict.action == "damp" and "the monitor failed" in verdict.cause
+    assert monitor.errors == 3
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+def test_limits_are_the_options() -> None:
+    monitor = Monitor(SafetyOptions(tilt_max=1.5, confirm_s=0.1))
+    assert live(monitor, 300, quaternion_wxyz=ROLLED) == GO
+    monitor = Monitor(SafetyOptions(confirm_s=0.1))
+    assert live(monitor, 100, quaternion_wxyz=ROLLED) == GO
+    assert live(monitor, 2, start=100, quaternion_wxyz=ROLLED).action == "damp"
