@@ -7,10 +7,12 @@ own. It fulfils the controller's RobotBridge protocol by its methods alone.
 """
 
 import logging
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from hw_bridge.attitude import tilt_of
 from hw_bridge.following import Following
 from hw_bridge.intake import Intake, Sample
 from hw_bridge.link import Link
@@ -125,7 +127,7 @@ class A1Bridge:
         """
         self._now = clock.now
         sample = self._receive()
-        self._ask_operator(clock.now())
+        self._ask_operator()
         if sample is None or not self._feeds_stack:
             return None
         self._fed = True
@@ -149,7 +151,8 @@ class A1Bridge:
             self._over = True
 
     def close(self) -> None:
-        """Let go of the socket; safe to call twice."""
+        """Let go of socket and gamepad; safe to call twice."""
+        self._operator.close()
         self._link.close()
 
     def report(self) -> dict[str, Any]:
@@ -183,15 +186,19 @@ class A1Bridge:
                 self._stop_frame = self._encoder.encode(damping(self.options.motion.damping_kd))
         return sample
 
-    def _ask_operator(self, now: float) -> None:
+    def _ask_operator(self) -> None:
         last = self.intake.last
         remote = None if last is None else decode_remote(last.state.remote)
-        for request, why in self._operator.poll(now, self.machine.state, remote):
+        for request, why in self._operator.poll(self.machine.state, remote):
+            lean = 0.0 if last is None else tilt_of(last.state.quaternion_wxyz)
+            if request is Request.STAND_UP and not lean <= self.options.motion.lean_max:
+                self.end(f"leans by {math.degrees(lean):.0f} deg: lay the robot on its belly first")
+                return
             self.machine.request(request, why)
             if self.options.mode != "full" and request in (Request.STOP, Request.END):
                 self._over = True
         if self._run_s and self.running_s > self._run_s:
-            self.machine.request(Request.END, "its time is up")
+            self.machine.request(Request.END, "")
 
     def _write(self, command: MotorCommand) -> None:
         now, last = self._now(), self.intake.last

@@ -25,11 +25,14 @@ class RunMetrics:
     Attributes:
         lateral_reference: where the reference has the base sideways [m].
         judging: whether the robot is being judged: one that is not running may lie.
+        anywhere: the estimator was not told where the robot begins, so the first pair of positions
+            counts as equal.
         by_estimates: nobody knows the truth, so the way is that of the estimates.
     """
 
     lateral_reference: float = 0.0
     judging: bool = True
+    anywhere: bool = False
     by_estimates: bool = False
     fell: bool = False
     first_tick: int = 0
@@ -39,6 +42,7 @@ class RunMetrics:
     pairs: int = 0
     _start_x: float | None = None
     _squares: Array = field(default_factory=lambda: np.zeros(3))
+    _moved: Array = field(default_factory=lambda: np.zeros(3))
     _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
 
     def add_truth(self, truth: GroundTruth) -> None:
@@ -92,7 +96,11 @@ class RunMetrics:
             return
         del self._waiting[message.tick]
         truth, estimate = (message, other) if isinstance(message, GroundTruth) else (other, message)
-        self._squares += squared_errors(truth.q, truth.v, estimate.q, estimate.v)
+        q = truth.q.copy()
+        if self.anywhere and self.pairs == 0:
+            self._moved = estimate.q[:3] - q[:3]
+        q[:3] += self._moved
+        self._squares += squared_errors(q, truth.v, estimate.q, estimate.v)
         self.pairs += 1
 
 

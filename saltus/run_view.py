@@ -14,7 +14,8 @@ from saltus.metrics import RunMetrics
 
 def run_metrics(config: LaunchConfig) -> RunMetrics:
     """Metrics of this launch; an A1 is judged only while it runs."""
-    return RunMetrics(judging=config.robot == "simulated", by_estimates=config.robot == "a1")
+    simulated = config.robot == "simulated"
+    return RunMetrics(judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1")
 
 
 def beat_of(config: LaunchConfig) -> Topic[Any]:

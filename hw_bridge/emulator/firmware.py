@@ -71,6 +71,16 @@ class Firmware:
         """Whether no motor is asked for a position or a torque."""
         return self.state is FirmwareState.OFF or not self._drivers.asks_for_motion
 
+    @property
+    def clock_ms(self) -> int:
+        """The robot's clock, as its states tell it, in [ms] and without the wrap."""
+        first_ms = self._options.first_tick * self._options.tick_unit_s / TICK_S
+        return round(first_ms) + self._ticks
+
+    def skip(self, ticks: int) -> None:
+        """Let the robot's clock go on by `ticks` of 1 ms through which nobody computed its body."""
+        self._ticks += ticks
+
     def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
         """Live through one tick: take LowCmd frames, return LowState frames."""
         replies = self.receive(frames, now)

@@ -54,7 +54,9 @@ class EmulatorLoop:
         for _ in range(min(missed, CATCH_UP_TICKS)):
             self._live([], now)
             self.caught_up += 1
-        self.lost += max(0, missed - CATCH_UP_TICKS)
+        lost = max(0, missed - CATCH_UP_TICKS)
+        self.lost += lost
+        self.firmware.skip(lost)  # a clock that stood still would make every later state look old
 
     def tick(self, now: float) -> None:
         """Take what has come by `now` [s], answer, live through 1 ms."""
@@ -71,7 +73,7 @@ class EmulatorLoop:
         """Send the truth when it is its turn, and watch whether the robot rests."""
         if self.ticks % TRUTH_EVERY:
             return
-        truth = self._plant.truth(now)
+        truth = msgspec.structs.replace(self._plant.truth(now), tick=self.firmware.clock_ms)
         self._still = self._still + TRUTH_EVERY if is_still(truth) else 0
         if self._truths is not None:
             self._truths.send(truth)

@@ -29,13 +29,12 @@ class Operator:
             None if options.gamepad is None else Gamepad(options.gamepad, options.gamepad_buttons)
         )
         self._remote_stop = RemoteStop(options.remote_stop)
-        self._script = Script(options.run_s) if options.script else None
+        self._script = Script() if options.script else None
 
-    def poll(self, now: float, state: RobotState, remote: Remote | None) -> list[Asked]:
+    def poll(self, state: RobotState, remote: Remote | None) -> list[Asked]:
         """Return what is asked for now, stops first, each with its cause. Never raises.
 
         Args:
-            now: [s].
             state: of the robot.
             remote: the robot's newest word of its remote; None before the first.
         """
@@ -45,7 +44,7 @@ class Operator:
         if self._keyboard is not None:
             asked += self._keyboard.poll()
         if self._script is not None:
-            asked += self._script.poll(now, state)
+            asked += self._script.poll(state)
         for request, cause in asked:
             LOG.info("operator: %s%s", request, f" ({cause})" if cause else "")
         return sorted(asked, key=lambda one: one[0] is not Request.STOP)

@@ -1,7 +1,5 @@
 """Everything that can be chosen about the operator's means."""
 
-import math
-
 import msgspec
 
 from hw_bridge.wire.remote import BUTTONS
@@ -43,8 +41,7 @@ class OperatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         gamepad_buttons: what its buttons mean.
         remote_stop: buttons of the A1's own remote that stop, each a set held together; R2 is the
             stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
-        script: stand up, run for `run_s` and sit down without being told.
-        run_s: how long the script runs [s]; 0 until told.
+        script: stand up and run without being told.
     """
 
     keyboard: bool = True
@@ -52,7 +49,6 @@ class OperatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gamepad_buttons: GamepadButtons = GamepadButtons()
     remote_stop: tuple[tuple[str, ...], ...] = (("R2",), ("L2", "B"))
     script: bool = False
-    run_s: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -62,5 +58,3 @@ class OperatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     f"operator.remote_stop: expected sets of {', '.join(BUTTONS)}, "
                     f"got {list(together)}"
                 )
-        if not (math.isfinite(self.run_s) and self.run_s >= 0.0):
-            raise ValueError(f"operator.run_s: expected a finite number >= 0, got {self.run_s}")

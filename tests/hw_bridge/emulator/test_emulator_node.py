@@ -142,13 +142,30 @@ def test_a_cut_stops_both_ways_and_the_robot_protects_itself() -> None:
     assert gaps.max() == pytest.approx(101, abs=2) and (np.sort(gaps)[:-1] == 1).all()
 
 
-def test_truth_goes_out_every_five_ticks() -> None:
-    class Truths(list):
-        send = list.append
+class Truths(list):
+    """Keeps what is published."""
 
+    send = list.append
+
+
+def test_truth_goes_out_every_five_ticks_with_the_tick_that_states_tell() -> None:
     truths = Truths()
-    report, _ = run(ticks=100, client=False, truths=truths)
-    assert [truth.tick for truth in truths] == list(range(5, report["ticks"] + 1, 5))
+    report, client = run(ticks=100, truths=truths, first_tick=1000)
+    ticks = [truth.tick for truth in truths]
+    assert ticks == list(range(1005, 1000 + report["ticks"] + 1, 5))
+    told = {state.tick: state for state in client.states}
+    for truth in truths:
+        if truth.tick in told:
+            np.testing.assert_allclose(told[truth.tick].q[:12], truth.q[7:], atol=0.002)
+
+
+def test_the_robots_clock_goes_on_while_a_late_emulator_computes_nothing() -> None:
+    truths = Truths()
+    report, client = run(ticks=250, truths=truths, skips={100: 40})
+    assert report["lost"] == 35
+    assert truths[-1].tick - 123456 >= report["ticks"] + 35 - 5
+    ticks = [state.tick for state in client.states]
+    assert max(np.diff(ticks)) == pytest.approx(41, abs=1)
 
 
 def test_a_port_in_use_is_one_clear_line() -> None:
