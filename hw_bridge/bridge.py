@@ -64,7 +64,7 @@ class A1Bridge:
             link: to the robot; closed by `close`.
             operator: asked for requests every tick.
             run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
-            publish: takes the status 50 times a second.
+            publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
         """
         self.options = options
@@ -85,6 +85,7 @@ class A1Bridge:
         self._fed = self._over = False
         self._arrival: float | None = None  # of the frame that the next command answers [s]
         self._writes = 0
+        self._told: RobotState | None = None  # the state that was published last
         self._latency_us = LogHistogram(1.0)
         self._now: Callable[[], float] = lambda: 0.0
         self._stop_frame = self._encoder.encode(damping(options.motion.damping_kd))
@@ -176,6 +177,12 @@ class A1Bridge:
     def _feeds_stack(self) -> bool:
         return self.options.mode != "full" or self.machine.state is RobotState.RUNNING
 
+    @property
+    def _lean(self) -> float:
+        """Tilt of the trunk measured last [rad], NaN before the first."""
+        last = self.intake.last
+        return math.nan if last is None else tilt_of(last.state.quaternion_wxyz)
+
     def _receive(self) -> Sample | None:
         """Take in what has come; remember when, for the latency of the command that answers it."""
         sample = self.intake.take(self._link.receive())
@@ -190,13 +197,13 @@ class A1Bridge:
         last = self.intake.last
         remote = None if last is None else decode_remote(last.state.remote)
         for request, why in self._operator.poll(self.machine.state, remote):
-            lean = 0.0 if last is None else tilt_of(last.state.quaternion_wxyz)
-            if request is Request.STAND_UP and not lean <= self.options.motion.lean_max:
-                self.end(f"leans by {math.degrees(lean):.0f} deg: lay the robot on its belly first")
-                return
-            self.machine.request(request, why)
-            if self.options.mode != "full" and request in (Request.STOP, Request.END):
-                self._over = True
+            if self.options.mode != "full":
+                self._over |= request in (Request.STOP, Request.END)
+            elif request is Request.STAND_UP and not self._lean <= self.options.motion.lean_max:
+                lean = math.degrees(self._lean)
+                self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
+            else:
+                self.machine.request(request, why)
         if self._run_s and self.running_s > self._run_s:
             self.machine.request(Request.END, "")
 
@@ -215,7 +222,9 @@ class A1Bridge:
         if self._sent is not None and last is not None:
             joints = last.state.q[:12], last.state.dq[:12]
             self._sent(as_sent(command, setpoints, self.machine.state, *joints))
-        if self._publish is not None and self._writes % STATUS_EVERY == 0:
+        changed = self.machine.state is not self._told
+        if self._publish is not None and (changed or self._writes % STATUS_EVERY == 0):
+            self._told = self.machine.state
             self._publish(robot_status(self.machine, self.intake, now, self._writes))
 
     def _note_latency(self) -> None:

@@ -1,0 +1,137 @@
+"""The bridge and the emulated A1 in one process, a millisecond at a time, without a socket."""
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from hw_bridge.bridge import A1Bridge
+from hw_bridge.emulator.firmware import Firmware
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.link import Datagram
+from hw_bridge.motion_options import MotionOptions
+from hw_bridge.operator.operator import Operator
+from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.options import HardwareOptions
+from hw_bridge.states import RobotState
+from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from robots.a1.constants import STAND_JOINTS
+from runtime.messages import MotorCommand, RobotStatus, SensorReading
+from sim_bridge.options import SimulationOptions
+from sim_bridge.simulated_a1 import SimulatedA1
+
+BRISK = MotionOptions(
+    joint_speed=5.0, damping_s=0.1, damping_timeout_s=1.0, load_s=0.2, settle_s=0.05
+)
+SCRIPT = OperatorOptions(keyboard=False, script=True)
+
+
+class Clock:
+    """Time in the rig's hands."""
+
+    paused = False
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def now(self) -> float:
+        return self.time
+
+
+class Wire:
+    """A link whose other end is a list each way."""
+
+    def __init__(self, robot: tuple[str, int], clock: Clock) -> None:
+        self.robot, self.clock = robot, clock
+        self.sent: list[bytes] = []
+        self.inbox: list[Datagram] = []
+        self.last: LowCommand | None = None
+        self.closed = False
+
+    def send(self, frame: bytes) -> bool:
+        self.sent.append(frame)
+        self.last = decode_low_command(frame)
+        return True
+
+    def receive(self) -> list[Datagram]:
+        arrived, self.inbox = self.inbox, []
+        return arrived
+
+    def close(self) -> None:
+        self.closed = True
+
+    def deliver(self, frame: bytes, sender: tuple[str, int] | None = None) -> None:
+        self.inbox.append(Datagram(frame, sender or self.robot, self.clock.time))
+
+
+def stand_command(tick: int, now: float, **changes) -> MotorCommand:
+    ones = np.ones(12)
+    fields = {
+        "tick": tick, "time": now, "q": STAND_JOINTS.copy(), "dq": 0.0 * ones, "kp": 80.0 * ones,
+        "kd": 3.0 * ones, "tau": 0.0 * ones, "plan_id": 0, "status": "ok",
+    }  # fmt: skip
+    return MotorCommand(**(fields | changes))
+
+
+class Rig:
+    """Steps the loop of a tracker that stands, with the emulated robot at the other end."""
+
+    def __init__(
+        self, events: list | None = None, emulator: dict | None = None, run_s: float = 0.0,
+        operator: Operator | None = None, **hardware,
+    ) -> None:  # fmt: skip
+        plain = {"events": events or [], **(emulator or {})}
+        self.simulation = SimulatedA1(SimulationOptions(start="folded", timestep=0.001))
+        self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), self.simulation)
+        options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
+        self.clock = Clock()
+        self.wire = Wire(options.link.robot, self.clock)
+        self.statuses: list[RobotStatus] = []
+        self.commands_sent: list[MotorCommand] = []
+        self.bridge = A1Bridge(
+            options, self.wire, operator or Operator(options.operator), run_s,
+            self.statuses.append, self.commands_sent.append,
+        )  # fmt: skip
+        self.readings: list[SensorReading] = []
+        self.tick = 0
+        self.states = [RobotState.OFF]
+        self.cut = False
+        self.command: Callable[[int, float], MotorCommand] = stand_command
+        connected = self.bridge.connect(self.clock, lambda: False, lambda _: self.robot_lives())
+        assert connected
+
+    def robot_lives(self) -> None:
+        """One millisecond of the robot, with what was sent to it."""
+        self.clock.time += 1e-3
+        frames, self.wire.sent = self.wire.sent, []
+        cut = self.firmware.cut or self.cut
+        for reply in self.firmware.tick([] if cut else frames, self.clock.time):
+            if not (self.firmware.cut or self.cut):
+                self.wire.deliver(reply)
+
+    def step(self) -> None:
+        """One tick of the tracker's loop, then one of the robot."""
+        reading = self.bridge.read(self.clock, self.tick, lambda: False)
+        if reading is not None:
+            self.readings.append(reading)
+        self.bridge.write(self.command(self.tick, self.clock.time))
+        if self.bridge.machine.state is not self.states[-1]:
+            self.states.append(self.bridge.machine.state)
+        self.tick += 1
+        self.robot_lives()
+
+    def run(self, seconds: float) -> "Rig":
+        """Step for so long, or until the bridge is finished."""
+        for _ in range(round(1e3 * seconds)):
+            if self.bridge.finished:
+                break
+            self.step()
+        return self
+
+    def run_until(self, state: RobotState, seconds: float = 10.0) -> "Rig":
+        """Step until the machine is in `state`."""
+        for _ in range(round(1e3 * seconds)):
+            if self.bridge.machine.state is state:
+                return self
+            self.step()
+        raise AssertionError(f"still {self.bridge.machine.state} after {seconds} s")

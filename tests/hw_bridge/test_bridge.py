@@ -1,0 +1,234 @@
+"""The bridge against the emulated A1, fault by fault: how it ends, and what is said about it."""
+
+import numpy as np
+import pytest
+
+from hw_bridge.states import Request, RobotState
+from hw_bridge.wire.layout import POS_STOP, SERVO
+from robots.a1.constants import TORQUE_LIMIT
+from sim_bridge.simulated_a1 import SimulatedA1
+from tests.hw_bridge.rig import Rig, stand_command
+
+S = RobotState
+IN_ORDER = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF]
+STOPPED = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.DAMPING, S.OFF]
+
+
+def height(simulation: SimulatedA1) -> float:
+    return float(simulation.truth().q[2])
+
+
+def damps(rig: Rig) -> bool:
+    """Whether the last command on the wire asks for damping alone."""
+    sent = rig.wire.last
+    assert sent is not None
+    s = sent.setpoints
+    return bool((s.q == POS_STOP).all() and not s.kp.any() and not s.tau.any() and s.kd.all())
+
+
+def limp(rig: Rig) -> bool:
+    """Whether the last command on the wire asks for nothing."""
+    sent = rig.wire.last
+    assert sent is not None
+    s = sent.setpoints
+    return bool((s.q == POS_STOP).all() and not (s.kp.any() or s.kd.any() or s.tau.any()))
+
+
+def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
+    rig = Rig(run_s=0.5).run_until(S.RUNNING)
+    assert height(rig.simulation) == pytest.approx(0.29, abs=0.02)
+    assert len(rig.readings) == 1  # the stack sees the robot from the first tick of running on
+    rig.run(12.0)
+    assert rig.states == IN_ORDER
+    report = rig.bridge.report()
+    assert report["ended_well"] and report["cause"] == ""
+    assert report["running_s"] > 0.5
+    assert height(rig.simulation) < 0.1
+    assert rig.firmware.worst.values().torque_demand < TORQUE_LIMIT
+    assert {status.state for status in rig.statuses} == {state.value for state in IN_ORDER}
+
+
+def test_before_it_is_asked_to_stand_up_no_torque_is_sent():
+    rig = Rig(operator=Nobody())
+    rig.run(0.3)
+    assert rig.bridge.machine.state is S.OFF and limp(rig)
+    sent = rig.wire.last
+    assert sent is not None and sent.setpoints.mode == SERVO
+    assert sent.header == rig.firmware._header  # copied from the robot's first frame
+
+
+@pytest.mark.parametrize("mode", ["dry_run", "read_only"])
+def test_without_torque_the_stack_runs_and_the_wire_stays_limp(mode):
+    rig = Rig(mode=mode)
+    for _ in range(300):
+        rig.step()
+        assert limp(rig)
+    assert len(rig.readings) > 290
+    assert rig.bridge.machine.state is S.OFF
+    rig.bridge.end()
+    assert rig.bridge.finished
+
+
+FAULTS = {  # event 0.5 s into running -> posture's states, words of the cause
+    "cut 50 ms": ({"kind": "cut", "for": 0.05}, "protection"),
+    "cut 2 s": ({"kind": "cut", "for": 2.0}, "ms old"),
+    "power cut": ({"kind": "power_cut"}, "ms old"),
+    "remote": ({"kind": "remote", "for": 0.1, "buttons": ["R2"]}, "remote"),
+    "driven": ({"kind": "drive_joint", "motor": "FL_hip", "torque": 60.0, "for": 0.5}, "limit"),
+    "very hot": ({"kind": "heat", "motor": "RR_calf", "temperature": 66.0}, "RR calf"),
+}
+AT_S = 2.0  # when the rig's robot has stood for a while
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_ends_in_damping_and_off_with_its_cause(name):
+    event, words = FAULTS[name]
+    rig = Rig(events=[{"at": AT_S, **event}]).run(1.9)
+    assert rig.bridge.machine.state is S.RUNNING, rig.states
+    rig.run(6.0)
+    assert rig.states == STOPPED
+    assert words in rig.bridge.machine.cause
+    assert not rig.bridge.report()["ended_well"]
+    assert rig.firmware.worst.values().torque_demand <= 1.02 * TORQUE_LIMIT
+    assert rig.statuses[-1].cause == rig.bridge.machine.cause
+
+
+def test_a_hot_motor_sits_the_robot_down_in_order():
+    event = {"kind": "heat", "motor": "FL_thigh", "temperature": 61.0, "at": AT_S}
+    rig = Rig(events=[event]).run(12.0)
+    assert rig.states == IN_ORDER
+    assert "FL thigh at 60 degC" in rig.bridge.machine.cause
+    assert height(rig.simulation) < 0.1
+
+
+def test_a_stuck_encoder_of_a_leg_that_moves_is_found():
+    rig = Rig(events=[{"kind": "stuck_encoder", "motor": "FR_thigh", "at": AT_S}])
+
+    def bounce(tick, now):
+        q = stand_command(0, 0.0).q + 0.15 * np.sin(6.0 * now) * np.tile([0.0, 1.0, -2.0], 4)
+        return stand_command(tick, now, q=q)
+
+    rig.command = bounce
+    rig.run(8.0)
+    assert "FR thigh" in rig.bridge.machine.cause and "stuck" in rig.bridge.machine.cause
+    assert rig.states == STOPPED
+
+
+@pytest.mark.parametrize("field", ["q", "dq", "kp", "kd", "tau"])
+def test_a_command_that_is_not_finite_is_damped_at_once(field):
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    value = getattr(stand_command(0, 0.0), field).copy()
+    value[5] = np.nan
+    rig.command = lambda tick, now: stand_command(tick, now, **{field: value})
+    rig.step()
+    assert damps(rig)
+    rig.command = stand_command  # latched: a command that is finite again changes nothing
+    rig.step()
+    assert damps(rig) and rig.bridge.machine.state is S.DAMPING
+    assert "not finite" in rig.bridge.machine.cause
+
+
+def test_an_old_command_is_damped():
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    rig.command = lambda tick, now: stand_command(tick, now - 0.05)
+    rig.step()
+    assert damps(rig) and "50 ms old" in rig.bridge.machine.cause
+
+
+def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    rig.command = lambda tick, now: stand_command(tick, now, status="damp")
+    rig.step()
+    assert damps(rig)
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    rig.command = lambda tick, now: stand_command(tick, now, status="stand_down")
+    rig.run(0.9)
+    assert rig.bridge.machine.state is S.RUNNING
+    rig.run(10.0)
+    assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
+
+
+def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+
+    def breaks(*_):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(rig.bridge.limiter, "apply", breaks)
+    rig.step()
+    assert damps(rig) and rig.bridge.errors == 1
+    assert rig.bridge.machine.state is S.DAMPING
+
+
+def test_told_to_end_it_sits_down_first():
+    rig = Rig().run_until(S.RUNNING).run(0.3)
+    rig.bridge.end("the planner died")
+    rig.run(10.0)
+    assert rig.states == IN_ORDER and rig.bridge.finished
+    assert rig.bridge.machine.cause == "the planner died"
+
+
+class Nobody:
+    """An operator who asks for what is put into `asks`."""
+
+    def __init__(self):
+        self.asks = []
+        self.closed = False
+
+    def poll(self, state, remote):
+        asked, self.asks = self.asks, []
+        return asked
+
+    def close(self):
+        self.closed = True
+
+
+@pytest.mark.parametrize("state", [S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN])
+def test_a_stop_reaches_the_wire_in_the_tick_it_is_seen(state):
+    nobody = Nobody()
+    rig = Rig(operator=nobody)
+    steps = {S.OFF: Request.STAND_UP, S.READY: Request.RUN, S.RUNNING: Request.SIT_DOWN}
+    while rig.bridge.machine.state is not state:
+        request = steps.get(rig.bridge.machine.state)
+        nobody.asks = [] if request is None else [(request, "")]
+        rig.step()
+        assert rig.tick < 10_000
+    nobody.asks = [(Request.STOP, "the button")]
+    rig.step()
+    assert damps(rig)
+    assert rig.bridge.machine.cause == "the button"
+
+
+def test_a_robot_that_leans_is_not_stood_up():
+    nobody = Nobody()
+    rig = Rig(operator=nobody)
+    q, v = rig.simulation.truth().q.copy(), np.zeros(18)
+    q[2], q[3:7] = 0.4, [np.sin(0.4), 0.0, 0.0, np.cos(0.4)]  # rolled by 0.8 rad, in the air
+    rig.simulation.place(q, v)
+    rig.run(0.02)
+    nobody.asks = [(Request.STAND_UP, "")]
+    rig.run(0.1)
+    assert rig.bridge.finished and "on its belly" in rig.bridge.machine.cause
+    assert S.STAND_UP not in rig.states
+
+
+def test_strangers_and_replays_change_nothing():
+    rig = Rig().run_until(S.RUNNING)
+    old = rig.wire.inbox[-1].data
+    for k in range(300):
+        rig.wire.deliver(old)  # a replay
+        rig.wire.deliver(old, ("192.168.123.99", 8007))
+        rig.wire.deliver(b"noise %d" % k)
+        rig.step()
+    assert rig.bridge.machine.state is S.RUNNING
+    counts = rig.bridge.intake.counts
+    assert counts["wrong_sender"] == counts["length"] == 300
+    assert counts["old"] + counts["duplicate"] >= 299
+
+
+def test_closing_lets_go_of_link_and_operator():
+    nobody = Nobody()
+    rig = Rig(operator=nobody)
+    rig.bridge.close()
+    rig.bridge.close()
+    assert rig.wire.closed and nobody.closed
