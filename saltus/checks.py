@@ -47,19 +47,27 @@ class Check(NamedTuple):
 def run_checks() -> list[Check]:
     """Run every check, each on its own: one that breaks is a failed check, no error."""
     return [
-        _guarded("python", True, _python),
-        _guarded("packages", True, _packages),
-        _guarded("robot model", True, _robot),
-        _guarded("bus", True, _bus),
-        _guarded("cores", False, _cores),
-        _guarded("real-time scheduling", False, _realtime),
-        _guarded("tick jitter", False, _jitter),
-        _guarded("rendering", False, _rendering),
-        _guarded("bench peers", False, _peers),
+        guarded("python", True, _python),
+        guarded("packages", True, _packages),
+        guarded("robot model", True, _robot),
+        guarded("bus", True, _bus),
+        guarded("cores", False, _cores),
+        *machine_checks(),
+        guarded("rendering", False, _rendering),
+        guarded("bench peers", False, _peers),
     ]
 
 
-def _guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -> Check:
+def machine_checks() -> list[Check]:
+    """What of this machine matters to a robot that is driven from it."""
+    return [
+        guarded("real-time scheduling", False, _realtime),
+        guarded("tick jitter", False, _jitter),
+    ]
+
+
+def guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -> Check:
+    """The outcome of a check; one that breaks has failed."""
     try:
         ok, found = check()
     except Exception as error:  # a diagnosis must not die of what it diagnoses

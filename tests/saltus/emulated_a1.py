@@ -1,0 +1,91 @@
+"""An emulated A1 in a thread, on a body that lies still: bytes and timing without physics."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from hw_bridge.emulator import node
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.udp import Address, RobotSocket
+from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from runtime.clock import RealTimeClock
+from runtime.messages import GroundTruth, MotorCommand, SensorReading
+
+REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
+UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
+
+
+class StillBody:
+    """A robot on its belly that nothing moves."""
+
+    def __init__(self) -> None:
+        self.tick = 0
+
+    def reading(self, stamp: float | None = None) -> SensorReading:
+        return SensorReading(
+            tick=self.tick, time=1e-3 * self.tick,
+            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
+            angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
+            joint_position=REST, joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
+            foot_force=np.zeros(4),
+        )  # fmt: skip
+
+    def truth(self, stamp: float | None = None) -> GroundTruth:
+        return GroundTruth(
+            tick=self.tick, time=1e-3 * self.tick if stamp is None else stamp, q=UP_Q,
+            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.zeros(4), trunk_contact=True,
+        )  # fmt: skip
+
+    def advance(self, command: MotorCommand | None) -> None:
+        self.tick += 1
+
+    def drive_joints(self, torque: np.ndarray) -> None:
+        pass
+
+    def block_motors(self, blocked: bool) -> None:
+        pass
+
+    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+        pass
+
+
+class EarsOpen(RobotSocket):
+    """Remembers every datagram that came."""
+
+    def __init__(self) -> None:
+        super().__init__("127.0.0.1", 0)
+        self.heard: list[bytes] = []
+
+    def receive(self) -> list[tuple[bytes, Address]]:
+        received = super().receive()
+        self.heard += [data for data, _ in received]
+        return received
+
+    @property
+    def commands(self) -> list[LowCommand]:
+        return [decode_low_command(frame) for frame in self.heard]
+
+    @property
+    def settings(self) -> list[str]:
+        """Arguments of a launch on this robot."""
+        values = {"robot_address": "127.0.0.1", "robot_port": self.address[1], "local_port": 0}
+        return [x for k, v in values.items() for x in ("--set", f"hardware.link.{k}={v}")]
+
+
+@contextmanager
+def emulated_a1(**options: object) -> Iterator[EarsOpen]:
+    """An emulated A1 on a free port of loopback."""
+    over, socket = threading.Event(), EarsOpen()
+    thread = threading.Thread(
+        target=node.run,
+        args=(StillBody(), EmulatorOptions(**options), socket, RealTimeClock(1e-3), over.is_set),
+    )
+    thread.start()
+    try:
+        yield socket
+    finally:
+        over.set()
+        thread.join()
+        socket.close()
