@@ -1,4 +1,7 @@
-"""Kernels of the bank of salted filters in R^n: one Gaussian and its weight for each mode."""
+"""Kernels of the bank of salted filters in R^n: one Gaussian and its weight for each mode.
+
+``np.bool_(True)`` instead of ``True``: see ``compiled.kalman``.
+"""
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -109,10 +112,10 @@ def through(f: FilterTables, quiet: FilterTables, e, mode, end, x, Sigma, u, h, 
         A, _ = jacobians(f.derivatives, mode, end, x, u, t - end, limits)
         Sigma = sandwich(A, Sigma)
     seen = np.zeros(len(f.system.dims), dtype=np.bool_)
-    target, at, D, noise, _, _ = jump(f, e, t, at, u, True, True, seen, limits)
+    target, at, D, noise, _, _ = jump(f, e, t, at, u, np.bool_(True), np.bool_(True), seen, limits)
     Sigma = sandwich(D, Sigma)
     add(Sigma, noise, 1.0)
-    target, at, Sigma, status = predict(quiet, target, t, at, Sigma, u, end, True, limits)
+    target, at, Sigma, status = predict(quiet, target, t, at, Sigma, u, end, np.bool_(True), limits)
     return target, at, Sigma, status == OK and finite(at) and finite(Sigma.ravel())
 
 
@@ -139,7 +142,7 @@ def branch(f, quiet, mode, weight, t, x, Sigma, u, end, certain, limits, out: Mi
     if left < weight:
         absorb(out, mode, left, ahead, Sigma_ahead)
         return OK
-    mode, x, Sigma, status = predict(f, mode, t, x, Sigma, u, end, True, limits)
+    mode, x, Sigma, status = predict(f, mode, t, x, Sigma, u, end, np.bool_(True), limits)
     absorb(out, mode, weight, x, Sigma)
     return status
 
@@ -168,7 +171,7 @@ def settle(f: FilterTables, mode, t, x, Sigma, u, certain, limits: Limits):
     for e in range(len(f.system.source)):
         if f.system.source[e] == mode and cut(f, e, mode, t, x, Sigma, u, certain, limits)[0]:
             return mode, x, Sigma
-    return through_guards(f, mode, t, x, Sigma, u, True, limits)
+    return through_guards(f, mode, t, x, Sigma, u, np.bool_(True), limits)
 
 
 @njit(cache=True, error_model="numpy")

@@ -1,4 +1,8 @@
-"""Kernels of Algorithm 1: one prediction, one correction."""
+"""Kernels of Algorithm 1: one prediction, one correction.
+
+``np.bool_(True)`` where ``True`` would do: for an argument that stands there as a literal, Numba
+compiles the function once more, with all that it calls.
+"""
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -36,7 +40,7 @@ def predict(f: FilterTables, mode, t, x, Sigma, u, end, salted, limits: Limits):
             if waited:
                 return (*through_guards(f, mode, t, x, Sigma, u, salted, limits), OK)
             return mode, x, Sigma, OK
-        mode, x, D, noise, came_from, _ = jump(f, e, t, x, u, salted, True, seen, limits)
+        mode, x, D, noise, came_from, _ = jump(f, e, t, x, u, salted, np.bool_(True), seen, limits)
         waiting |= being_left(s, mode, came_from, t, x, u, limits)
         Sigma = sandwich(D, Sigma)
         add(Sigma, noise, 1.0)
@@ -79,7 +83,7 @@ def through_guards(f: FilterTables, mode, t, x, Sigma, u, salted, limits: Limits
         e = entered(f.system, mode, t, x, u, limits)
         if e < 0:
             break
-        mode, x, D, noise, _, again = jump(f, e, t, x, u, salted, False, seen, limits)
+        mode, x, D, noise, _, again = jump(f, e, t, x, u, salted, np.bool_(False), seen, limits)
         Sigma = sandwich(D, Sigma)
         add(Sigma, noise, 1.0)
     return mode, x, Sigma
