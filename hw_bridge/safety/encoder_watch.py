@@ -22,6 +22,7 @@ TORQUE_SWING = 4.0  # [N m] of the motor's torque, no friction in the gear holds
 LEG_WAY = 0.3  # [rad] that each other joint of the leg has travelled
 LEG_FACTOR = 5.0  # times as long must a position stand still beside a moving leg
 SAMPLES = 10  # a position must have been repeated in, however long frames were lost
+LONGEST_STEP_S = 0.005  # for which one sample of a speed speaks, when frames are lost
 WINDOW_FACTOR = 10.0  # times as long are words for a motion added up, then anew
 NEAR_STOP = 0.03  # [rad] from the end of the range a joint may press on its stop without moving
 LEAP = 0.2  # [rad] more than the fastest joint travels between two samples
@@ -76,7 +77,7 @@ def _watch(
         if row[_SINCE] == time:
             continue
         row[_SAMPLES] += 1.0
-        row[_TRAVEL] += dq[i] * step_s
+        row[_TRAVEL] += dq[i] * min(step_s, LONGEST_STEP_S)
         row[_LEAST], row[_MOST] = min(row[_LEAST], torque[i]), max(row[_MOST], torque[i])
         still_s = time - row[_SINCE]
         if still_s < stuck_s or row[_SAMPLES] < SAMPLES:

@@ -149,6 +149,35 @@ def test_a_far_target_comes_near_and_the_torque_stays() -> None:
     np.testing.assert_allclose(limited.setpoints.q, np.minimum(Q + 0.335, JOINT_UPPER))
 
 
+def test_one_motor_puts_out_no_more_than_its_power() -> None:
+    limiter, motor = Limiter(SafetyOptions(torque_slew=1e9)), FL_THIGH
+    for speed, torque in ((15.0, 400.0 / 15.0), (-15.0, 33.5)):  # driving, and braking
+        limiter.reset()
+        limited = limiter.apply(torque_command(at(motor, 33.5, 0.0)), Q, at(motor, speed, 0.0), 0.0)
+        assert limited.torque[motor] == pytest.approx(torque)
+        assert limited.limited == (("motor_power",) if speed > 0.0 else ())
+
+
+def test_a_torque_beyond_the_limit_is_cut_and_named() -> None:
+    limited = Limiter(SafetyOptions(torque_slew=1e9)).apply(torque_command(50.0), Q, STILL, 0.0)
+    assert limited.limited == ("torque",)
+    np.testing.assert_allclose(limited.torque, 33.5)
+
+
+def test_a_torque_that_overflows_is_not_finite(limiter: Limiter) -> None:
+    huge = np.full(12, 1e308)
+    limited = limiter.apply(Setpoints(huge, -huge, huge, huge, STILL), Q, STILL, 0.0)
+    assert limited.limited == ("not_finite",)
+    np.testing.assert_array_equal(limited.setpoints[:5], damping(OPTIONS.damping_kd)[:5])
+
+
+def test_after_a_fault_torque_begins_at_that_of_the_damping(limiter: Limiter) -> None:
+    now = ramp(limiter, 30.0, 0.0, 10)
+    limiter.apply(torque_command(np.nan), Q, STILL, now + 1e-3)
+    after = limiter.apply(torque_command(30.0), Q, STILL, now + 2e-3)
+    np.testing.assert_allclose(after.torque, STEP)
+
+
 def test_braking_keeps_its_power_before_driving_does() -> None:
     limiter = Limiter(SafetyOptions(torque_slew=1e9, total_power=400.0))
     dq = np.where(np.arange(12) < 2, 10.0, 0.0)
