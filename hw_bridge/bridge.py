@@ -33,6 +33,11 @@ from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 
 LOG = logging.getLogger(__name__)
+FAULTS = {  # the limiter damps what it cannot send; to go on after that would be a guess
+    "not_finite": "is not finite",
+    "mode": "asks for a mode of the motors other than servo and brake",
+    "malformed": "has not twelve numbers of each kind",
+}
 STATUS_EVERY = 20  # ticks
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 
@@ -45,6 +50,7 @@ class A1Bridge:
     Attributes:
         machine: what the robot does.
         intake: what has been received.
+        running_s: for how long the tracker has had the motors, and a plan [s].
         errors: exceptions that were caught on the way to the wire; each stops the robot.
     """
 
@@ -74,7 +80,7 @@ class A1Bridge:
         )
         self.monitor = Monitor(options.safety)
         self.limiter = Limiter(options.safety)
-        self.errors = 0
+        self.errors, self.running_s = 0, 0.0
         self._link, self._operator = link, operator
         self._encoder = LowCommandEncoder()
         self._following = Following(
@@ -94,11 +100,6 @@ class A1Bridge:
     def finished(self) -> bool:
         """Whether the robot has come to its end and the run may end."""
         return self._over or self.machine.finished
-
-    @property
-    def running_s(self) -> float:
-        """For how long the tracker has had the motors [s]."""
-        return 0.0 if self._running_since is None else self._now() - self._running_since
 
     def connect(self, clock: Clock, stop: Stop, pause: Callable[[float], None]) -> bool:
         """Ask for the robot's state, without torque, until the first good frame has come.
@@ -247,13 +248,14 @@ class A1Bridge:
             self._obey(self._following.judge(command, now))
             if self._running_since is None and command.status in ("ok", "hold"):
                 self._running_since = now
+            self.running_s = 0.0 if self._running_since is None else now - self._running_since
         q, dq = (None, None) if last is None else (last.state.q[:12], last.state.dq[:12])
         setpoints = machine.step(now, q, dq, wanted if follows else None)
         if q is None or dq is None:
             return setpoints
         limited = self.limiter.apply(setpoints, q, dq, now)
-        if "not_finite" in limited.limited:
-            machine.stop("a command that is not finite")
+        for fault in FAULTS.keys() & limited.limited:
+            machine.stop(f"a command that {FAULTS[fault]}")
         return limited.setpoints
 
     def _pretend(self, wanted: Setpoints, last: Sample | None, now: float) -> Setpoints:

@@ -24,7 +24,9 @@ def serve_ticks(config: LaunchConfig, name: str) -> None:
     status = request_realtime(None if priority is None else priority + URGENCY[name])
     logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
     if pins(config):
-        set_cpu_affinity({max(os.sched_getaffinity(0))})
+        cores = os.sched_getaffinity(0)
+        # An emulated robot stands for another computer: what it takes is not the stack's to give.
+        set_cpu_affinity(cores - {max(cores)} if name == "emulator" else {max(cores)})
 
 
 def leave_tick_core(config: LaunchConfig) -> None:
