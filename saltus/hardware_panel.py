@@ -27,14 +27,17 @@ def one_line(glance: Glance) -> str:
 
 
 def panel(glance: Glance) -> Group:
-    """A picture of 20 lines or so for a terminal."""
+    """A picture for a terminal of 80 columns and 24 lines."""
     address, port = glance.robot
     gap = glance.gap_ms
     head = Text(
         f"A1 at {address} port {port}, no torque   {glance.rate_now_hz:.0f} Hz   "
-        f"age {1e3 * glance.age_s:.1f} ms   gaps p99 {gap.p99:.1f}, max {gap.max:.1f} ms"
+        f"age {1e3 * glance.age_s:.1f} ms"
     )
-    refused = Text(f"refused   {in_words(glance.refused)}", "red" if glance.refused else "")
+    refused = _wrapped(
+        f"gaps      p99 {gap.p99:.1f}, max {gap.max:.1f} ms   refused: {in_words(glance.refused)}",
+        "red" if glance.refused else "",
+    )
     if glance.sample is None:
         return Group(head, refused)
     return Group(head, refused, *_unit(glance), *_body(glance.sample.state))
@@ -45,14 +48,19 @@ def _unit(glance: Glance) -> list[Text]:
     if glance.tick_unit_s is None:
         return []
     well, found = judge_unit(glance.tick_unit_s, glance.tick_unit_configured_s)
-    return [] if well else [Text(f"tick      {found}", "red")]
+    return [] if well else [_wrapped(f"tick      {found}", "red")]
+
+
+def _wrapped(text: str, style: str) -> Text:
+    """A line that goes on in the next one where the terminal is narrow: its end counts."""
+    return Text(text, style, no_wrap=False, overflow="fold")
 
 
 def _body(state: LowState) -> list[Text | Table]:
     remote = decode_remote(state.remote)
     held = "+".join(sorted(remote.buttons)) or "no button"
     sticks = (remote.lx, remote.ly, remote.rx, remote.ry)
-    silent = "" if any(state.remote) else "   (all its bytes are zero)"
+    silent = "" if any(state.remote) else "   (all zero)"
     return [
         Text(f"attitude  roll, pitch, yaw {_degrees(state)} deg   "
              f"IMU {state.imu_temperature} degC"),

@@ -144,9 +144,9 @@ def glance(**changes: object) -> Glance:
     return Glance(**(values | changes))
 
 
-def drawn(of: Glance, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), width=width)
-    console.print(panel(of))
+def drawn(of: Glance) -> str:
+    console = Console(file=io.StringIO(), width=80, soft_wrap=True)
+    console.print(panel(of), crop=True)
     return console.file.getvalue()
 
 
@@ -155,7 +155,8 @@ def test_the_picture_has_every_motor_foot_button_and_refusal():
     for word in (*JOINT_LABELS, "overheated", "0x42", "servo", "-23", "300", "R2", "age 10.0 ms",
                  "old 8, crc 2", "498 Hz", "192.168.123.10"):  # fmt: skip
         assert word in picture
-    assert len(picture.splitlines()) <= 24 and "tick_unit_s" not in picture
+    assert len(picture.splitlines()) < 24 and max(map(len, picture.splitlines())) <= 80
+    assert "tick_unit_s" not in picture
 
 
 def test_the_picture_warns_of_a_wrong_tick():
