@@ -5,17 +5,29 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: sim test slow peers clean
+.PHONY: sim test lint test-numeric test-hybrid slow peers clean
 .DELETE_ON_ERROR:
 
 sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
 	$(VENV)/bin/saltus launch push --record runs/$$(date +%Y%m%d-%H%M%S)
 
+# Most of a first run is compilation on one core: what needs no core for itself runs side by side.
+NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge
+
 test: $(VENV)/installed-dev  ## what CI runs
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-numeric lint test-hybrid
+	$(VENV)/bin/pytest -q --ignore=tests/hybrid $(NUMERIC:%=--ignore=%)
+
+lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 	$(VENV)/bin/lint-imports
-	$(VENV)/bin/pytest -q
+
+test-numeric: $(VENV)/installed-dev
+	$(VENV)/bin/pytest -q -p no:cacheprovider $(NUMERIC)
+
+test-hybrid: $(VENV)/installed-dev
+	$(VENV)/bin/pytest -q -p no:cacheprovider tests/hybrid
 
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(VENV)/bin/pytest -q -m slow

@@ -1,9 +1,9 @@
 """The bridge to the A1: frames in, readings out; commands in, frames out, and no unsafe one.
 
-A frame passes: link, intake (is it the robot's newest?), monitor (may the robot go on?). A command
-passes: the tracker's word (`following`), the state machine, the limiter, the encoder, the link. The
-tracker's commands reach the motors in the state "running" only; every other motion is the machine's
-own. It fulfils the controller's RobotBridge protocol by its methods alone.
+A frame passes link and intake (is it the robot's newest?), a command `decision` (monitor, the
+tracker's word, state machine, limiter), encoder and link. The tracker's commands reach the motors
+in the state "running" only; every other motion is the machine's own. It fulfils the controller's
+RobotBridge protocol by its methods alone.
 """
 
 import logging
@@ -13,15 +13,12 @@ from dataclasses import asdict
 from typing import Any
 
 from hw_bridge.attitude import tilt_of
-from hw_bridge.following import Following
+from hw_bridge.decision import Decision
 from hw_bridge.intake import Intake, Sample
 from hw_bridge.link import Link
-from hw_bridge.machine import Machine
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.reading import to_reading
-from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.monitor import Monitor
 from hw_bridge.sent import as_sent
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.states import Request, RobotState
@@ -33,11 +30,6 @@ from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 
 LOG = logging.getLogger(__name__)
-FAULTS = {  # the limiter damps what it cannot send; to go on after that would be a guess
-    "not_finite": "is not finite",
-    "mode": "asks for a mode of the motors other than servo and brake",
-    "malformed": "has not twelve numbers of each kind",
-}
 STATUS_EVERY = 20  # ticks
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 
@@ -48,10 +40,11 @@ class A1Bridge:
     """Owns the connection to one A1; see the module.
 
     Attributes:
+        decision: what goes to the motors.
         machine: what the robot does.
         intake: what has been received.
-        running_s: for how long the tracker has had the motors, and a plan [s].
         errors: exceptions that were caught on the way to the wire; each stops the robot.
+        untold: ticks of which status or command could not be published; they stop nothing.
     """
 
     def __init__(
@@ -74,20 +67,15 @@ class A1Bridge:
             sent: takes every command as it went over the wire, for a recording.
         """
         self.options = options
-        self.machine = Machine(options.motion)
+        self.decision = Decision(options)
+        self.machine = self.decision.machine
         self.intake = Intake(
             (options.link.robot_address, options.link.robot_port), options.tick_unit_s
         )
-        self.monitor = Monitor(options.safety)
-        self.limiter = Limiter(options.safety)
-        self.errors, self.running_s = 0, 0.0
+        self.errors = self.untold = 0
         self._link, self._operator = link, operator
         self._encoder = LowCommandEncoder()
-        self._following = Following(
-            options.safety.command_age_max_s, options.stand_down_patience_s
-        )
         self._run_s, self._publish, self._sent = run_s, publish, sent
-        self._running_since: float | None = None
         self._fed = self._over = False
         self._arrival: float | None = None  # of the frame that the next command answers [s]
         self._writes = 0
@@ -165,13 +153,14 @@ class A1Bridge:
             "state": machine.state.value,
             "cause": machine.cause,
             "ended_well": machine.ended_well or self.options.mode != "full",
-            "running_s": self.running_s,
+            "running_s": self.decision.running_s,
             "frames": dict(self.intake.counts),
             "commands": self._writes,
-            "limited": dict(self.limiter.counts),
+            "limited": dict(self.decision.limiter.counts),
             "saturated": self._encoder.saturated,
             "state_to_command_us": asdict(self._latency_us.quantiles()),
             "errors": self.errors,
+            "untold": self.untold,
         }
 
     @property
@@ -205,27 +194,35 @@ class A1Bridge:
                 self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
             else:
                 self.machine.request(request, why)
-        if self._run_s and self.running_s > self._run_s:
-            self.machine.request(Request.END, "")
+        if self._run_s and self.decision.running_s > self._run_s:
+            self.end()
 
     def _write(self, command: MotorCommand) -> None:
         now, last = self._now(), self.intake.last
-        wanted = Setpoints(command.q, command.dq, command.kp, command.kd, command.tau)
-        if self.options.mode == "full":
-            setpoints = self._decide(command, wanted, last, now)
-        else:
-            setpoints = self._pretend(wanted, last, now)
+        setpoints = self.decision.setpoints(command, last, now, self._fed)
         self._writes += 1
         urgent = self.machine.state is RobotState.DAMPING
         if urgent or self._writes % self.options.send_every == 0:
             self._link.send(self._encoder.encode(setpoints))
             self._note_latency()
+        try:
+            self._tell(command, setpoints, last, now)
+        except Exception as error:
+            self.untold += 1
+            if self.untold == 1:
+                LOG.error("bridge: its status cannot be published: %s", error)
+
+    def _tell(
+        self, command: MotorCommand, setpoints: Setpoints, last: Sample | None, now: float
+    ) -> None:
+        """Publish what was sent, and the status when it is its turn or the state has changed."""
+        state = self.machine.state
         if self._sent is not None and last is not None:
             joints = last.state.q[:12], last.state.dq[:12]
-            self._sent(as_sent(command, setpoints, self.machine.state, *joints))
-        changed = self.machine.state is not self._told
-        if self._publish is not None and (changed or self._writes % STATUS_EVERY == 0):
-            self._told = self.machine.state
+            self._sent(as_sent(command, setpoints, state, *joints))
+        due = state is not self._told or self._writes % STATUS_EVERY == 0
+        if self._publish is not None and due:
+            self._told = state
             self._publish(robot_status(self.machine, self.intake, now, self._writes))
 
     def _note_latency(self) -> None:
@@ -233,39 +230,3 @@ class A1Bridge:
         if self._arrival is not None:
             self._latency_us.add(1e6 * (self._now() - self._arrival))
             self._arrival = None
-
-    def _decide(
-        self, command: MotorCommand, wanted: Setpoints, last: Sample | None, now: float
-    ) -> Setpoints:
-        """What goes to the motors now, within the limits."""
-        machine = self.machine
-        serving = machine.state not in (RobotState.OFF, RobotState.DAMPING)
-        self._obey(self.monitor.judge(last, now, serving))
-        for warning in self.monitor.take_warnings():
-            LOG.warning("bridge: %s", warning)
-        follows = machine.state is RobotState.RUNNING and self._fed
-        if follows:
-            self._obey(self._following.judge(command, now))
-            if self._running_since is None and command.status in ("ok", "hold"):
-                self._running_since = now
-            self.running_s = 0.0 if self._running_since is None else now - self._running_since
-        q, dq = (None, None) if last is None else (last.state.q[:12], last.state.dq[:12])
-        setpoints = machine.step(now, q, dq, wanted if follows else None)
-        if q is None or dq is None:
-            return setpoints
-        limited = self.limiter.apply(setpoints, q, dq, now)
-        for fault in FAULTS.keys() & limited.limited:
-            machine.stop(f"a command that {FAULTS[fault]}")
-        return limited.setpoints
-
-    def _pretend(self, wanted: Setpoints, last: Sample | None, now: float) -> Setpoints:
-        """No torque; what the limiter would have done of the tracker's command is counted."""
-        if last is not None and self._fed:
-            self.limiter.apply(wanted, last.state.q[:12], last.state.dq[:12], now)
-        return no_torque()
-
-    def _obey(self, verdict: Any) -> None:
-        if verdict.action == "damp":
-            self.machine.stop(verdict.cause)
-        elif verdict.action == "sit_down":
-            self.machine.sit_down(verdict.cause)

@@ -77,6 +77,35 @@ def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[st
     ]
 
 
+def robot_lines(robot: dict[str, Any]) -> list[str]:
+    """What a person wants to know of a robot's bridge after a run."""
+    frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
+    good = frames.get("accepted", 0) + frames.get("overtaken", 0)
+    refused = ", ".join(
+        f"{count} {reason}" for reason, count in frames.items()
+        if reason not in ("accepted", "overtaken")
+    )
+    why = f": {robot['cause']}" if robot["cause"] else ""
+    return [
+        f"robot      {robot['state']}{why}",
+        f"link       {good} frames, refused {refused or 'none'}; a state is answered in "
+        f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
+    ]
+
+
+def emulator_lines(report: dict[str, Any]) -> list[str]:
+    """What an emulated A1 lived through; `report` is its process's, empty where it left none."""
+    if not report:
+        return ["the emulated A1 left no report"]
+    worst = report["worst"]
+    return [
+        f"The emulated A1 lived {report['emulated_s']:.1f} s, took {report['commands']} commands "
+        f"and is {report['posture']}.",
+        f"worst      {worst['torque_demand']:.1f} N m asked for, {worst['speed']:.1f} rad/s, "
+        f"{worst['power']:.0f} W, {worst['temperature']:.0f} degC",
+    ]
+
+
 def _number(value: float | None, digits: int = 0) -> str:
     """A number, or a dash where a process left no report."""
     return "-" if value is None else f"{value:.{digits}f}"

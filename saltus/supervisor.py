@@ -1,5 +1,6 @@
 """The supervisor: starts the processes of a launch, notices one that ends, stops all in order."""
 
+import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -75,7 +76,8 @@ class Supervisor:
                 self.report(f"{child.name} did not stop within {self.grace_s:g} s: killed")
 
     def _mourn(self, child: Child, status: int) -> Death:
-        words = child.last_words()
+        # Who is killed from outside has no last words that would explain it.
+        words = "" if status == -signal.SIGKILL else child.last_words()
         cause = describe_exit(status) + (f": {words}" if words else "")
         death = Death(child.name, cause, child.name not in self.spared)
         self.deaths.append(death)

@@ -1,6 +1,6 @@
 """The A1's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
 
-from collections import Counter
+from collections import Counter, deque
 
 from hw_bridge.emulator.encoders import Encoders
 from hw_bridge.emulator.event_script import Disturbance, EventScript
@@ -16,6 +16,7 @@ from hw_bridge.wire.layout import LOW_LEVEL
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 
 TICK_S = 0.001  # [s]
+ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
 class Firmware:
@@ -54,7 +55,8 @@ class Firmware:
         self._moved = self._pressed = False
         self._reading, self._truth = plant.reading(), plant.truth()
         self._encoders = Encoders(self._reading.joint_position, self._reading.joint_velocity)
-        self._told = self._encoders.q, self._encoders.dq  # in the last answer
+        joints = self._encoders.q, self._encoders.dq
+        self._told = deque([joints], ANSWERABLE)  # in the last answers
 
     @property
     def state(self) -> FirmwareState:
@@ -145,7 +147,8 @@ class Firmware:
             self._moved, self._truth = True, self.plant.truth()
         if asks:
             demand, truth = self._drivers.largest_torque, self._truth
-            self.worst.note_demand(demand(*self._told), demand(truth.q[7:], truth.v[6:]))
+            told = min(demand(*joints) for joints in self._told)
+            self.worst.note_demand(told, demand(truth.q[7:], truth.v[6:]))
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now
 
@@ -178,7 +181,7 @@ class Firmware:
         self._frame.set_motors(self._drivers.mode, self._thermal.shut_down)
         tick = self._options.first_tick + round(self._ticks * TICK_S / self._options.tick_unit_s)
         encoders = self._encoders
-        self._told = encoders.q, encoders.dq
+        self._told.append((encoders.q, encoders.dq))
         frame = self._frame.write(
             self._reading, encoders.q, encoders.dq, encoders.ddq, self._thermal.temperature, tick
         )

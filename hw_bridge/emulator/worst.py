@@ -15,8 +15,9 @@ class WorstValues(msgspec.Struct, frozen=True):
     """The largest values since the first command that asked for motion.
 
     Attributes:
-        torque_demand: that a command's law gave a motor at the joints of the last state that was
-            sent [N m], so at what its sender could know; the motors may have given less.
+        torque_demand: that a command's law gave a motor at the joints of a state that was sent in
+            the last ticks, that which it fits best [N m]: so at what its sender could know; the
+            motors may have given less.
         torque_demand_true: the same at the true joints of the tick in which it came [N m].
         excursion: of a joint beyond its range [rad], 0 if none was.
         speed: of a joint [rad/s].

@@ -46,7 +46,7 @@ def launch(
     from saltus.hardware_view import view
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
-    from saltus.summary import readable_summary
+    from saltus.summary import emulator_lines, readable_summary, robot_lines
 
     modes = [f"hardware.mode={m}" for m, on in
              (("read_only", read_only), ("dry_run", dry_run)) if on]
@@ -64,8 +64,12 @@ def launch(
         say(f"run folder: {record}")
     if json:
         print_json(outcome.summary)
+    elif config.robot == "emulator":
+        print_lines(emulator_lines(outcome.reports["emulator"]))
     else:
         print_lines(readable_summary(outcome.summary, config.mode, config.estimator))
+        if config.bridged:
+            print_lines(robot_lines(outcome.summary["robot"]))
     if outcome.interrupted:
         return INTERRUPTED
     return 0 if outcome.ok else 1

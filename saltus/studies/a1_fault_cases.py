@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-AT_S = 14.0  # of the emulator's time: after standing up and some seconds of walking [s]
+AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds of walking [s]
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 DOWN = frozenset({"lying", "fallen"})  # damped on the ground, in whatever way it got there
 STANDING = frozenset({"lying"})  # sat down in order at the end
@@ -38,7 +38,7 @@ def _event(kind: str, **what: Any) -> dict[str, Any]:
 
 
 FAULTS = (
-    Fault("none"),
+    Fault("none, but for a push of 1.0 m/s", emulator=_event("push", value=[0.0, 1.0, 0.0])),
     Fault("planner killed", caused="planner died", harm="kill planner"),
     Fault("estimator killed", caused="estimator died", harm="kill estimator"),
     Fault("tracker killed", DOWN, "tracker died", harm="kill tracker"),

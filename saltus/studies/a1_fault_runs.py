@@ -99,10 +99,10 @@ def run_fault(fault: Fault, folder: Path) -> dict[str, Any]:
 
 
 def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
-    """The launch file a1-emulated with the fault in it, no push, and a shorter walk."""
+    """The launch file a1-emulated with the fault in it, without its push, and a shorter walk."""
     plain = msgspec.to_builtins(load_launch("a1-emulated"))
     plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
-    plain["emulator"] |= {"port": ports.emulator, **fault.emulator}
+    plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
     plain["hardware"]["link"]["local_port"] = ports.bridge
     plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": str(gamepad)}
     return make_config(plain, f"fault {fault.name!r}")
@@ -124,7 +124,7 @@ def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> dict[str, 
     )
     return {
         "fault": fault.name, "ended": ended, "cause": cause, "ok": ok,
-        "walked_s": robot.get("running_s", outcome.summary["simulated_s"]),
+        "walked_s": robot.get("running_s"),
         "stop_ticks": stop_ticks, "torque_max": torque,
         "excursion_rad": worst.get("excursion", float("nan")),
         "temperature_max": worst.get("temperature", float("nan")),

@@ -154,7 +154,7 @@ def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     def breaks(*_):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(rig.bridge.limiter, "apply", breaks)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", breaks)
     rig.step()
     assert damps(rig) and rig.bridge.errors == 1
     assert rig.bridge.machine.state is S.DAMPING

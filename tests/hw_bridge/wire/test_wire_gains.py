@@ -1,0 +1,47 @@
+"""Cutting gains to what the wire carries leaves the motors' torque as it was."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.wire.gains import with_wire_gains
+from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def draw(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    setpoints = Setpoints(
+        rng.uniform(-2, 2, 12), rng.uniform(-20, 20, 12), rng.uniform(0, 150, 12),
+        rng.uniform(0, 8, 12), rng.uniform(-30, 30, 12),
+    )  # fmt: skip
+    return setpoints, rng.uniform(-2, 2, 12), rng.uniform(-20, 20, 12)
+
+
+@given(seeds)
+def test_the_law_gives_at_the_measured_joints_what_it_gave(seed: int) -> None:
+    setpoints, q, dq = draw(seed)
+    cut = with_wire_gains(setpoints, q, dq)
+    assert np.allclose(law_torque(cut, q, dq), law_torque(setpoints, q, dq), atol=1e-9)
+    assert (cut.kp <= setpoints.kp).all() and (cut.kd <= setpoints.kd).all()
+
+
+@given(seeds)
+def test_over_the_wire_only_the_torques_own_count_is_lost(seed: int) -> None:
+    setpoints, q, dq = draw(seed)
+    cut = with_wire_gains(setpoints, q, dq)
+    if np.abs(cut.tau).max() > 127.0:  # the wire saturates there, and the limiter never goes there
+        return
+    sent = decode_low_command(LowCommandEncoder().encode(cut)).setpoints
+    assert (sent.kp == cut.kp).all() and (sent.kd == cut.kd).all()
+    lost = np.abs(law_torque(sent, q, dq) - law_torque(setpoints, q, dq))
+    assert lost.max() < 1.0 / 256.0 + 1e-3  # float32 of q and dq adds a little
+
+
+def test_loops_that_are_off_stay_off_bit_for_bit() -> None:
+    q, dq = np.full(12, 0.3), np.full(12, -2.0)
+    for setpoints in (no_torque(), damping(5.0)):
+        cut = with_wire_gains(setpoints, q, dq)
+        assert all((a == b).all() for a, b in zip(cut[:5], setpoints[:5], strict=True))
