@@ -8,6 +8,7 @@ from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 
 WORD = "move"
+STANDARD_INPUT = 0
 
 
 def confirm_motion(config: LaunchConfig) -> None:
@@ -31,7 +32,7 @@ def confirm_motion(config: LaunchConfig) -> None:
 def _typed_line() -> str:
     """One line of standard input, and not a byte more: what follows are keys for the robot."""
     line = b""
-    while (byte := os.read(0, 1)) not in (b"", b"\n"):
+    while (byte := os.read(STANDARD_INPUT, 1)) not in (b"", b"\n"):
         line += byte
     return line.decode(errors="replace").strip()
 

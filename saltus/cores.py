@@ -23,10 +23,14 @@ def serve_ticks(config: LaunchConfig, name: str) -> None:
     priority = config.realtime.priority
     status = request_realtime(None if priority is None else priority + URGENCY[name])
     logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
-    if pins(config):
-        cores = os.sched_getaffinity(0)
-        # An emulated robot stands for another computer: what it takes is not the stack's to give.
-        set_cpu_affinity(cores - {max(cores)} if name == "emulator" else {max(cores)})
+    cores = os.sched_getaffinity(0)
+    if pins(config) and name == "emulator":
+        # It stands for another computer: what it takes is not the stack's to give.
+        set_cpu_affinity(cores - {max(cores)})
+    elif pins(config) and not (config.bridged and name == "estimator"):
+        # Beside the bridge to an A1 there is no room for a filter: Linux takes a core from
+        # processes with real-time priority for 50 ms once they had 95 % of it for a second.
+        set_cpu_affinity({max(cores)})
 
 
 def leave_tick_core(config: LaunchConfig) -> None:

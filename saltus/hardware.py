@@ -14,6 +14,7 @@ from hw_bridge.emulator.udp import RobotSocket
 from hw_bridge.link import UdpLink
 from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.operator import Operator
+from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
 from runtime.bus import Bus
 from runtime.clock import Clock
@@ -62,6 +63,30 @@ def open_link(options: LinkOptions) -> UdpLink:
         raise BadRequest(f"hardware: {error}") from error
 
 
+def check_at_hand(config: LaunchConfig) -> None:
+    """Find out before anything starts whether address, port and gamepad can be had.
+
+    Raises:
+        BadRequest: one of them cannot; the message says what to do.
+    """
+    if config.bridged:
+        options = hardware_options(config)
+        open_link(options.link).close()
+        open_operator(options.operator).close()
+
+
+def open_operator(options: OperatorOptions) -> Operator:
+    """Keyboard, gamepad and remote.
+
+    Raises:
+        BadRequest: there is no such gamepad.
+    """
+    try:
+        return Operator(options)
+    except ValueError as error:
+        raise BadRequest(f"hardware: {error}") from error
+
+
 class EndsSeated:
     """The stop of the tracker's loop: told to stop, the robot sits down before the loop ends.
 
@@ -98,7 +123,7 @@ def tracker(
         statuses = bus.publisher(ROBOT_STATUS)
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
-        operator = Operator(options.operator)
+        operator = open_operator(options.operator)
         bridge = A1Bridge(
             options, link, operator, config.duration, statuses.send, commands.send
         )

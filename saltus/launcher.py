@@ -18,6 +18,7 @@ from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
 from saltus.cores import on_tick_core
+from saltus.hardware import check_at_hand
 from saltus.listener import Listener
 from saltus.progress import RunProgress
 from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
@@ -74,6 +75,7 @@ def launch(
             cannot be had; nothing is running.
     """
     assembly.check(config)
+    check_at_hand(config)
     cast = cast_of(config)
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix="saltus-")

@@ -66,7 +66,7 @@ class MotionWatch:
         low, high = JOINT_LOWER[motor], JOINT_UPPER[motor]
         return damp(
             f"{JOINT_LABELS[motor]} at {q[motor]:.2f} rad (range {low:.2f} to {high:.2f}, "
-            f"{most:.2f} beyond it is the limit)"
+            f"limit {most:.2f} beyond)"
         )
 
     def _speed(self, state: LowState, time: float) -> Verdict:

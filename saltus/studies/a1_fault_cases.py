@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds of walking [s]
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
-DOWN = frozenset({"lying", "fallen"})  # damped on the ground, in whatever way it got there
-STANDING = frozenset({"lying"})  # sat down in order at the end
+DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
+SEATED = frozenset({"lying"})  # sat down in order at the end
 
 Meddling = str  # how `a1_fault_runs` names what is done to the launch from outside
 
@@ -25,7 +25,7 @@ class Fault(NamedTuple):
     """
 
     name: str
-    ends: frozenset[str] = STANDING
+    ends: frozenset[str] = SEATED
     caused: str = ""
     emulator: Mapping[str, Any] = {}
     harm: str = ""
@@ -53,8 +53,8 @@ FAULTS = (
     Fault("encoder stuck", DOWN, "stuck", emulator=_event("stuck_encoder", motor=4)),
     Fault("NaN from the planner", caused="no plan", planner="saltus.studies.failing_planner"),
     Fault(
-        "joint driven to its limit", DOWN, "beyond",
-        emulator=_event("drive_joint", motor=3, torque=60.0, **{"for": 0.5}),
+        "joint driven to its limit", DOWN, "limit",
+        emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),
     ),
     Fault("motor overheated", caused="degC", emulator=_event("heat", motor=7, temperature=61.0)),
     Fault("disk full while recording", harm="fill disk"),

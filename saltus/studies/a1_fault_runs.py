@@ -111,7 +111,7 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
 def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> dict[str, Any]:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
-    ended, cause = emulator.get("posture", "unknown"), robot["cause"]
+    ended, cause = _ended(emulator), robot["cause"]
     stop_ticks = _stop_ticks(fault, harm, emulator)
     frames = sum(1 for _ in read_frames(record / "run.mcap"))
     torque = worst.get("torque_demand", float("nan"))
@@ -131,6 +131,12 @@ def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> dict[str, 
         "frames_recorded": frames,
         "refused": {k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
     }  # fmt: skip
+
+
+def _ended(emulator: dict[str, Any]) -> str:
+    """Posture at the end; a damped robot may still sink, as slowly as its brakes let it."""
+    posture, state = emulator.get("posture", "unknown"), emulator.get("state")
+    return "sinking" if posture == "moving" and state == "protected" else posture
 
 
 def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | None:

@@ -44,7 +44,7 @@ FAULTS = {
     "no IMU": ({"quaternion_wxyz": np.zeros(4)}, "length 0.00"),
     "range": (
         {"q": at(FR_CALF, -2.9, Q)},
-        "FR calf at -2.90 rad (range -2.70 to -0.92, 0.10 beyond it is the limit)",
+        "FR calf at -2.90 rad (range -2.70 to -0.92, limit 0.10 beyond)",
     ),
     "speed": ({"dq": at(FL_THIGH, -31.0, 0.0)}, "FL thigh at 31.0 rad/s (limit 30)"),
     "power": (
