@@ -51,7 +51,7 @@ class EmulatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     serial: int = 20211207
     bandwidth: int = 8
     tick_unit_s: float = 1e-3
-    first_tick: int = 123456
+    first_tick: int = 0
     foot_force_scale: float = 1.0
     foot_force_offset: Counts4 = (-1, -23, -8, -14)
     command_timeout_s: float = 0.03

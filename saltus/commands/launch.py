@@ -59,7 +59,8 @@ def launch(
     outcome = run(config, record)
     if record:
         if config.robot != "a1":  # of which nobody knows the true pose
-            seconds = float(outcome.summary["simulated_s"])
+            lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
+            seconds = float(lived_s or outcome.summary["simulated_s"])
             leave_picture(record, seconds, assembly.event_times(config))
         say(f"run folder: {record}")
     if json:

@@ -32,6 +32,7 @@ class TraceRecorder:
         self._events = event_times(config)
         self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
         self._gait = GAITS.get(config.reference)
+        self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
         self._solve_ms: list[float] = []
@@ -50,9 +51,11 @@ class TraceRecorder:
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take a true state in."""
+        if self._origin is None:
+            self._origin = truth.time - TICK_S * truth.tick
         if truth.tick >= self._due:
             self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
-            self._states.append((truth.time, truth.q, truth.contact))
+            self._states.append((truth.time - self._origin, truth.q, truth.contact))
 
     def add_command(self, command: MotorCommand) -> None:
         """Count a motor command."""
@@ -94,7 +97,7 @@ class TraceRecorder:
         plan = self._plan
         if plan is None:
             return {}
-        return {"plan_time": plan.time, "plan_period": plan.period,
+        return {"plan_time": plan.time - (self._origin or 0.0), "plan_period": plan.period,
                 "plan_contacts": plan.contacts, "plan_q": plan.states_q}  # fmt: skip
 
     def _kept_search(self) -> dict[str, Any]:

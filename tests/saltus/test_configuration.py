@@ -18,7 +18,7 @@ LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml")
 @pytest.mark.parametrize("name", LAUNCH_FILES)
 def test_every_launch_file_loads(name):
     config = load_launch(name)
-    assert config.mode == "paused" and config.duration > 0.0
+    assert (config.mode == "paused") == (config.robot == "simulated") and config.duration > 0.0
 
 
 def test_overrides_win_over_the_file_and_options_over_overrides():
