@@ -163,7 +163,7 @@ def test_the_robots_clock_goes_on_while_a_late_emulator_computes_nothing() -> No
     truths = Truths()
     report, client = run(ticks=250, truths=truths, skips={100: 40})
     assert report["lost"] == 35
-    assert truths[-1].tick - 123456 >= report["ticks"] + 35 - 5
+    assert truths[-1].tick >= report["ticks"] + 35 - 5
     ticks = [state.tick for state in client.states]
     assert max(np.diff(ticks)) == pytest.approx(41, abs=1)
 
