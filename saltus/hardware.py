@@ -45,9 +45,7 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
             robot_address=emulator.address, robot_port=emulator.port,
             local_address=emulator.address, local_port=options.link.local_port,
         )  # fmt: skip
-        options = msgspec.structs.replace(
-            options, link=link, tick_unit_s=emulator.tick_unit_s
-        )
+        options = msgspec.structs.replace(options, link=link, tick_unit_s=emulator.tick_unit_s)
     return options
 
 
@@ -90,13 +88,14 @@ def open_operator(options: OperatorOptions) -> Operator:
 class EndsSeated:
     """The stop of the tracker's loop: told to stop, the robot sits down before the loop ends.
 
-    A peer that died, of which the supervisor tells, ends the run in the same way.
+    A peer that died, of which the supervisor tells, ends the run in the same way. Its signal only
+    leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
     """
 
     def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
         """Listen to the supervisor."""
         self._stop, self._bridge = stop, bridge
-        self._told = False
+        self._told = self._peer_gone = False
         signal.signal(PEER_GONE, self._on_peer_gone)
 
     def __call__(self) -> bool:
@@ -104,10 +103,13 @@ class EndsSeated:
         if self._stop() and not self._told:
             self._told = True
             self._bridge.end()
+        if self._peer_gone:
+            self._peer_gone = False
+            self._bridge.end("the planner or the estimator died")
         return self._bridge.finished
 
     def _on_peer_gone(self, *_: object) -> None:
-        self._bridge.end("the planner or the estimator died")
+        self._peer_gone = True
 
 
 def tracker(
@@ -124,15 +126,11 @@ def tracker(
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
         operator = open_operator(options.operator)
-        bridge = A1Bridge(
-            options, link, operator, config.duration, statuses.send, commands.send
-        )
+        bridge = A1Bridge(options, link, operator, config.duration, statuses.send, commands.send)
         try:
             _connect(bridge, options, clock, stop)
             every, ends = assembly.plan_every_ticks(config), EndsSeated(stop, bridge)
-            report = tracker_node.run(
-                core, bridge, readings, estimates, plans, clock, every, ends
-            )
+            report = tracker_node.run(core, bridge, readings, estimates, plans, clock, every, ends)
         finally:
             bridge.close()
     return report | {"robot": bridge.report()}
