@@ -23,6 +23,7 @@ from hw_bridge.sent import as_sent
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.states import Request, RobotState
 from hw_bridge.status import robot_status
+from hw_bridge.wire.header import command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import decode_remote
 from runtime.clock import Clock
@@ -32,6 +33,7 @@ from runtime.messages import MotorCommand, RobotStatus, SensorReading
 LOG = logging.getLogger(__name__)
 STATUS_EVERY = 20  # ticks
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
+MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
 Stop = Callable[[], bool]
 
@@ -43,7 +45,7 @@ class A1Bridge:
         decision: what goes to the motors.
         machine: what the robot does.
         intake: what has been received.
-        errors: exceptions that were caught on the way to the wire; each stops the robot.
+        errors: exceptions that were caught on the way from or to the wire; each stops the robot.
         untold: ticks of which status or command could not be published; they stop nothing.
     """
 
@@ -82,7 +84,8 @@ class A1Bridge:
         self._told: RobotState | None = None  # the state that was published last
         self._latency_us = LogHistogram(1.0)
         self._now: Callable[[], float] = lambda: 0.0
-        self._stop_frame = self._encoder.encode(damping(options.motion.damping_kd))
+        self._moves = options.mode == "full"
+        self._stop_frame = self._encode_stop()
 
     @property
     def finished(self) -> bool:
@@ -100,6 +103,7 @@ class A1Bridge:
             stop: ends the wait.
             pause: sleeps for so many seconds.
         """
+        self._now = clock.now
         deadline = clock.now() + self.options.connect_timeout_s
         while self.intake.last is None:
             if stop() or clock.now() > deadline:
@@ -113,11 +117,15 @@ class A1Bridge:
         """The newest believed frame, for the stack; None without a new one, or while not running.
 
         The stack gets to see a robot that stands on its feet: before, its filters would start on a
-        robot that lies on its belly.
+        robot that lies on its belly. Raises nothing: an error is a stop.
         """
         self._now = clock.now
-        sample = self._receive()
-        self._ask_operator()
+        try:
+            sample = self._receive()
+            self._ask_operator()
+        except Exception:
+            self._fail()
+            return None
         if sample is None or not self._feeds_stack:
             return None
         self._fed = True
@@ -128,20 +136,27 @@ class A1Bridge:
         try:
             self._write(command)
         except Exception:
-            self.errors += 1
-            if self.errors == 1:
-                LOG.exception("bridge: an error on the way to the wire; damping")
-            self.machine.stop("an error in the bridge; see the log")
+            self._fail()
             self._link.send(self._stop_frame)
 
     def end(self, cause: str = "") -> None:
-        """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything."""
-        self.machine.sit_down(cause)
-        if self.options.mode != "full":
-            self._over = True
+        """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything.
+
+        Raises nothing. Not for a signal's handler: it would run in the middle of a tick.
+        """
+        try:
+            self.machine.sit_down(cause)
+        except Exception:
+            self._fail()
+        self._over |= not self._moves
 
     def close(self) -> None:
-        """Let go of socket and gamepad; safe to call twice."""
+        """Let go of socket and gamepad; safe to call twice.
+
+        A robot that is not off yet is damped: nobody knows how long the last command would hold.
+        """
+        if self._moves and self.machine.state is not RobotState.OFF:
+            self._link.send(self._stop_frame)
         self._operator.close()
         self._link.close()
 
@@ -152,7 +167,7 @@ class A1Bridge:
             "mode": self.options.mode,
             "state": machine.state.value,
             "cause": machine.cause,
-            "ended_well": machine.ended_well or self.options.mode != "full",
+            "ended_well": machine.ended_well or (not self._moves and not self.errors),
             "running_s": self.decision.running_s,
             "frames": dict(self.intake.counts),
             "commands": self._writes,
@@ -165,7 +180,7 @@ class A1Bridge:
 
     @property
     def _feeds_stack(self) -> bool:
-        return self.options.mode != "full" or self.machine.state is RobotState.RUNNING
+        return not self._moves or self.machine.state is RobotState.RUNNING
 
     @property
     def _lean(self) -> float:
@@ -178,18 +193,33 @@ class A1Bridge:
         sample = self.intake.take(self._link.receive())
         if sample is not None:
             self._arrival = sample.arrival
-            if self.intake.header is not None and self.intake.header != self._encoder.header:
-                self._encoder.header = self.intake.header
-                self._stop_frame = self._encoder.encode(damping(self.options.motion.damping_kd))
+            header = self.intake.header
+            if header is not None and command_header(header) != self._encoder.header:
+                self._encoder.header = command_header(header)
+                self._stop_frame = self._encode_stop()
         return sample
+
+    def _encode_stop(self) -> bytes:
+        """The frame that stops whatever the motors do; without torque where none is ever sent."""
+        kd = self.options.motion.damping_kd
+        return self._encoder.encode(damping(kd) if self._moves else no_torque())
+
+    def _fail(self) -> None:
+        """Stop the robot after an exception; a robot that cannot be served any more is let go."""
+        self.errors += 1
+        if self.errors == 1:
+            LOG.exception("bridge: an error; damping")
+        self.machine.stop("an error in the bridge; see the log")
+        self._over |= not self._moves or self.errors > MOST_ERRORS
 
     def _ask_operator(self) -> None:
         last = self.intake.last
         remote = None if last is None else decode_remote(last.state.remote)
         for request, why in self._operator.poll(self.machine.state, remote):
-            if self.options.mode != "full":
+            rises = request is Request.STAND_UP and self.machine.state is RobotState.OFF
+            if not self._moves:
                 self._over |= request in (Request.STOP, Request.END)
-            elif request is Request.STAND_UP and not self._lean <= self.options.motion.lean_max:
+            elif rises and not self._lean <= self.options.motion.lean_max:
                 lean = math.degrees(self._lean)
                 self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
             else:

@@ -14,6 +14,7 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.setpoints import no_torque
 from hw_bridge.status import BELIEVED
 from hw_bridge.wire.frame import frame_fault
+from hw_bridge.wire.header import command_header
 from hw_bridge.wire.layout import LOW_STATE_SIZE
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
@@ -80,8 +81,8 @@ class Exchange:
         datagrams = self._link.receive()
         self.intake.take(datagrams)
         header = self.intake.header
-        if header is not None and header != self._encoder.header:
-            self._encoder.header = header
+        if header is not None and command_header(header) != self._encoder.header:
+            self._encoder.header = command_header(header)
             self._frame = self._encoder.encode(no_torque())
         return [self._note(datagram) for datagram in datagrams if self._is_whole(datagram)]
 

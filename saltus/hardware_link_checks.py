@@ -69,7 +69,7 @@ def pattern(fast: Phase, slow: Phase) -> str:
 
 
 def header(survey: Survey, options: HardwareOptions) -> Found:
-    """Whether all frames begin alike; commands are sent under the same values."""
+    """Whether all frames begin alike; commands are sent under the same values but the level."""
     counts = Counter(one.state.header for one in (*survey.fast.heard, *survey.slow.heard))
     if not counts:
         return False, "no frame"
@@ -79,8 +79,8 @@ def header(survey: Survey, options: HardwareOptions) -> Found:
         return False, f"{len(counts)} different ones, most often {values}: are there two robots?"
     if usual.level_flag != LOW_LEVEL:
         return False, (
-            f"constant, {values}; level_flag {LOW_LEVEL} is the low level's, and commands copy it: "
-            "settle what it means before anything moves"
+            f"constant, {values}; level_flag {LOW_LEVEL} is the low level's, under which commands "
+            "are sent: settle what it means before anything moves"
         )
     return True, f"constant, {values}"
 

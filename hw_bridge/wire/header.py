@@ -9,7 +9,7 @@ from hw_bridge.wire.layout import HEADER, LOW_LEVEL
 
 
 class Header(NamedTuple):
-    """Who speaks, and at which level; a driver answers with the robot's own values.
+    """Who speaks, and at which level.
 
     Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth.
     """
@@ -22,6 +22,15 @@ class Header(NamedTuple):
 
 
 _MASKS = tuple((1 << 8 * HEADER[name].itemsize) - 1 for name in Header._fields)
+
+
+def command_header(robot: Header) -> Header:
+    """What commands to a robot with this header begin with: its own values, at the low level.
+
+    unitree_ros_real copies all five; the vendor's InitCmdData sets the level whatever the robot
+    says, and motor commands under another one would be a guess.
+    """
+    return robot._replace(level_flag=LOW_LEVEL)
 
 
 def read_header(record: NDArray[np.void]) -> Header:

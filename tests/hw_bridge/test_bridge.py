@@ -1,13 +1,15 @@
 """The bridge against the emulated A1, fault by fault: how it ends, and what is said about it."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from hw_bridge.states import Request, RobotState
-from hw_bridge.wire.layout import POS_STOP, SERVO
+from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
 from robots.a1.constants import TORQUE_LIMIT
 from sim_bridge.simulated_a1 import SimulatedA1
-from tests.hw_bridge.rig import Rig, stand_command
+from tests.hw_bridge.rig import BRISK, Rig, stand_command
 
 S = RobotState
 IN_ORDER = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF]
@@ -150,14 +152,57 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
 
 def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.2)
-
-    def breaks(*_):
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", breaks)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
+    monkeypatch.setattr("hw_bridge.bridge.MOST_ERRORS", 100)
     rig.step()
     assert damps(rig) and rig.bridge.errors == 1
     assert rig.bridge.machine.state is S.DAMPING
+    rig.run(0.2)  # the robot cannot even be damped in order: the run ends all the same
+    assert damps(rig) and rig.bridge.finished and not rig.bridge.report()["ended_well"]
+
+
+def raises(*_):
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("mode", ["dry_run", "read_only"])
+def test_an_error_sends_no_torque_where_none_is_ever_sent(mode, monkeypatch):
+    rig = Rig(mode=mode).run(0.1)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
+    rig.step()
+    assert rig.bridge.errors == 1 and limp(rig)
+    assert rig.bridge.finished and not rig.bridge.report()["ended_well"]
+
+
+@pytest.mark.parametrize("state", [S.STAND_UP, S.RUNNING])
+def test_an_error_on_the_way_from_the_wire_damps(state, monkeypatch):
+    rig = Rig().run_until(state).run(0.05)
+    monkeypatch.setattr(rig.bridge._operator, "poll", raises)  # nobody could stop the robot
+    rig.step()
+    assert damps(rig) and rig.bridge.machine.state is S.DAMPING
+
+
+def test_an_error_on_the_way_to_the_ground_damps(monkeypatch):
+    rig = Rig().run_until(S.RUNNING).run(0.05)
+    monkeypatch.setattr("hw_bridge.ways.sit_down", raises)
+    rig.bridge.end("the planner died")
+    rig.step()
+    assert damps(rig) and rig.bridge.machine.cause == "the planner died"
+
+
+@pytest.mark.parametrize("state", [S.STAND_UP, S.RUNNING])
+def test_closed_before_its_end_the_last_word_is_damping(state):
+    rig = Rig().run_until(state).run(0.05)
+    rig.bridge.close()
+    assert damps(rig) and rig.wire.closed
+
+
+def test_commands_are_low_level_whatever_level_the_robot_speaks_of():
+    rig = Rig()
+    rig.bridge.intake.header = Header(level_flag=0, robot_id=7)
+    rig.run(0.01)
+    sent = rig.wire.last
+    assert sent is not None and sent.header == Header(LOW_LEVEL, robot_id=7)
 
 
 def test_told_to_end_it_sits_down_first():
@@ -210,6 +255,16 @@ def test_a_robot_that_leans_is_not_stood_up():
     rig.run(0.1)
     assert rig.bridge.finished and "on its belly" in rig.bridge.machine.cause
     assert S.STAND_UP not in rig.states
+
+
+def test_the_key_for_standing_up_means_nothing_to_a_robot_that_walks_and_leans():
+    nobody = Nobody()
+    rig = Rig(motion=msgspec.structs.replace(BRISK, lean_max=1e-9), operator=nobody)
+    rig.bridge.machine.request(Request.STAND_UP, "")
+    rig.run_until(S.READY)
+    nobody.asks = [(Request.STAND_UP, "")]
+    rig.run(0.1)
+    assert rig.bridge.machine.state is S.READY and rig.bridge.machine.refused == 1
 
 
 def test_strangers_and_replays_change_nothing():
