@@ -11,7 +11,9 @@ def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
 
     The wire truncates kd to 1/16 N m s/rad: at 20 rad/s that alone changes a torque by 1.2 N m.
     With tau' = tau + (kp - kp') (q_des - q) + (kd - kd') (dq_des - dq) the law gives what it gave
-    at the sampling instant. A loop that is switched off has no part in it.
+    at the sampling instant. A velocity loop that is switched off has no part in it. A motor
+    without a position loop is damped and gets no torque: one that stays where its speed does not
+    would drive it. It loses less than 1/16 N m s/rad.
 
     Args:
         setpoints: wanted.
@@ -19,6 +21,7 @@ def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
     """
     kp = np.trunc(setpoints.kp * KP_SCALE) / KP_SCALE
     kd = np.trunc(setpoints.kd * KD_SCALE) / KD_SCALE
-    spring = (setpoints.kp - kp) * (setpoints.q - q) * (setpoints.q != POS_STOP)
+    spring = (setpoints.kp - kp) * (setpoints.q - q)
     damper = (setpoints.kd - kd) * (setpoints.dq - dq) * (setpoints.dq != VEL_STOP)
-    return setpoints._replace(kp=kp, kd=kd, tau=setpoints.tau + spring + damper)
+    lost = (spring + damper) * (setpoints.q != POS_STOP)
+    return setpoints._replace(kp=kp, kd=kd, tau=setpoints.tau + lost)

@@ -45,3 +45,8 @@ def test_loops_that_are_off_stay_off_bit_for_bit() -> None:
     for setpoints in (no_torque(), damping(5.0)):
         cut = with_wire_gains(setpoints, q, dq)
         assert all((a == b).all() for a, b in zip(cut[:5], setpoints[:5], strict=True))
+
+
+def test_damping_is_nothing_but_damping_whatever_its_gain() -> None:
+    cut = with_wire_gains(damping(3.3), np.full(12, 0.3), np.full(12, -20.0))
+    assert not cut.tau.any() and (cut.kd == 3.25).all()
