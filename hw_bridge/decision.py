@@ -38,7 +38,7 @@ class Decision:
         self.running_s = 0.0
         self._monitor = Monitor(safety)
         self._following = Following(safety.command_age_max_s, options.stand_down_patience_s)
-        self._moves = options.mode == "full"
+        self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
         self._running_since: float | None = None
 
     def setpoints(
@@ -67,7 +67,8 @@ class Decision:
         if last is None:
             return machine.step(now, None, None, None)
         q, dq = last.state.q[:12], last.state.dq[:12]
-        setpoints = machine.step(now, q, dq, wanted if follows else None)
+        known = (q, dq) if now - last.time <= self._state_age_max_s else (None, None)
+        setpoints = machine.step(now, *known, wanted if follows else None)
         limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), q, dq, now)
         for fault in FAULTS.keys() & limited.limited:
             machine.stop(f"a command that {FAULTS[fault]}")

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge import ways
-from hw_bridge.motion import Motion
+from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
 from hw_bridge.settling import Settling, furthest, is_still
 from hw_bridge.states import Request, RobotState
-from robots.a1.constants import TORQUE_LIMIT
+from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 
 __all__ = ["Machine", "MotionOptions", "Request", "RobotState"]
 
@@ -27,7 +27,7 @@ _UP = (RobotState.STAND_UP, RobotState.READY, RobotState.RUNNING)
 _FITS: dict[Request, tuple[RobotState, ...]] = {
     Request.STAND_UP: (RobotState.OFF,),
     Request.RUN: (RobotState.READY,),
-    Request.SIT_DOWN: _UP,
+    Request.SIT_DOWN: (RobotState.DAMPING, *_UP),  # before it stands up: it stays down
     Request.END: tuple(RobotState),
     Request.STOP: tuple(RobotState),
 }
@@ -45,7 +45,8 @@ class Machine:
     """
 
     def __init__(self, options: MotionOptions | None = None) -> None:
-        """Begin off."""
+        """Begin off; compile what is compiled."""
+        weight_torque(STAND_JOINTS.copy(), 0.0)
         self.options = options or MotionOptions()
         self.state = RobotState.OFF
         self.cause, self.finished, self.refused = "", False, 0
@@ -53,6 +54,7 @@ class Machine:
         self._since: float | None = None  # when the state was entered; None until its first step
         self._settling = Settling(self.options)
         self._joints: tuple[Array, Array] | None = None  # measured last
+        self._measured = False  # in this step
         self._motion: Motion | None = None
         self._sent = no_torque()
 
@@ -119,10 +121,12 @@ class Machine:
 
         Args:
             now: [s], monotonic.
-            q, dq: newest measured joints (12) [rad], [rad/s]; None before the first.
+            q, dq: joints as they are measured now (12) [rad], [rad/s]; None where nobody knows:
+                before the first, or once they are too old.
             tracker: what the tracker wants; used while running, None if it wants nothing.
         """
-        if q is not None and dq is not None and np.isfinite(q.sum() + dq.sum()):
+        self._measured = q is not None and dq is not None and bool(np.isfinite(q.sum() + dq.sum()))
+        if q is not None and dq is not None and self._measured:
             self._joints = q.copy(), dq.copy()
         self._since = now if self._since is None else self._since
         self._advance(now, now - self._since)
@@ -164,7 +168,10 @@ class Machine:
     def _end_damping(self, now: float, elapsed: float) -> None:
         """Off, once the robot is still or has had time enough."""
         o = self.options
-        still = self._joints is not None and is_still(self._joints[1], o.still_speed)
+        still = (
+            self._measured and self._joints is not None
+            and is_still(self._joints[1], o.still_speed)
+        )  # fmt: skip
         if still or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.finished = True

@@ -6,7 +6,8 @@ the weight is fed forward, so that joint PD has little left to do and the robot 
 a joint lags, its motion slows down and waits: it never pushes harder than kp * stop_lag. All joints
 wait for it where they carry the robot together; where legs only fold, each waits for itself, so
 that one whose foot is jammed gets free as the others go on. Nothing waits on the way out of a walk:
-what moves is brought to rest by getting there.
+what moves is brought to rest by getting there; a joint that has been left behind by then is fetched
+from where it is.
 """
 
 import math
@@ -82,7 +83,7 @@ class Motion:
         dt = 0.0 if math.isnan(self._now) else min(max(0.0, now - self._now), _MOST_S)
         self._now = now
         self._elapsed += dt
-        dq = np.zeros(12) if self.done else self._move(dt, self._rates(q))
+        dq = np.zeros(12) if self.done else self._move(dt, q)
         o = self.options
         faded = minimum_jerk(min(1.0, self._elapsed / o.load_s)).value
         tau = weight_torque(self.target, self.load) + (1.0 - faded) * self._left
@@ -99,9 +100,9 @@ class Motion:
             lag = np.sign(stage.goal - self._from) * (self.target - q)
         return np.clip((o.stop_lag - lag) / (o.stop_lag - o.slow_lag), 0.0, 1.0)
 
-    def _move(self, dt: float, rates: Array) -> Array:
+    def _move(self, dt: float, q: Array) -> Array:
         """Go on by `dt` [s], each joint at its own rate; return the targets' velocity (12)."""
-        stage = self._stages[self._index]
+        stage, rates = self._stages[self._index], self._rates(q)
         way = stage.goal - self._from
         duration = max(stage.least_s, _PEAK * float(np.abs(way).max()) / stage.speed, _LEAST_S)
         self._s = np.minimum(1.0, self._s + rates * dt / duration)
@@ -110,15 +111,17 @@ class Motion:
         self.load = self._from_load + float(blend[:, 0].min()) * (stage.load - self._from_load)
         velocity = rates * blend[:, 1] / duration * way
         if self._s.min() >= 1.0:
-            self._next(stage)
+            self._next(stage, q)
         return velocity
 
-    def _next(self, stage: Stage) -> None:
-        """Begin the stage after `stage`, if there is one."""
+    def _next(self, stage: Stage, q: Array) -> None:
+        """Begin the stage after `stage`, if any; where nothing waited, within stop_lag of q."""
         if self._index + 1 == len(self._stages):
             self.done = True
             return
-        self._from, self._from_load, self._s = stage.goal, stage.load, np.zeros(12)
+        most = self.options.stop_lag if stage.waits == "none" else math.inf
+        self._from = np.clip(stage.goal, q - most, q + most)
+        self._from_load, self._s = stage.load, np.zeros(12)
         self._index += 1
 
 

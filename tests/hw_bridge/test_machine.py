@@ -147,7 +147,7 @@ def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: R
     fits = {
         Request.STAND_UP: (S.OFF,),
         Request.RUN: (S.READY,),
-        Request.SIT_DOWN: (S.STAND_UP, S.READY, S.RUNNING),
+        Request.SIT_DOWN: (S.DAMPING, S.STAND_UP, S.READY, S.RUNNING),
         Request.STOP: tuple(S),
         Request.END: tuple(S),
     }
@@ -193,6 +193,24 @@ def test_it_does_not_move_before_it_has_been_measured() -> None:
     assert machine.state is S.DAMPING
 
 
+@pytest.mark.parametrize("ending", [Request.SIT_DOWN, Request.END])
+def test_before_it_stands_up_it_can_still_be_told_to_stay_down(ending: Request) -> None:
+    legs = reach(S.DAMPING)
+    assert legs.machine.request(ending, "")
+    legs.until(S.OFF)
+    assert S.STAND_UP not in legs.states and legs.machine.ended_well
+
+
+def test_nobody_knows_to_be_still_what_is_not_measured_any_more() -> None:
+    legs = reach(S.READY)
+    legs.machine.stop("the cable")
+    for k in range(round(O.damping_timeout_s / DT) - 5):
+        assert same(legs.machine.step(legs.now + k * DT, None, None, None), damping(O.damping_kd))
+    legs.now += O.damping_timeout_s
+    legs.step()
+    assert legs.machine.state is S.OFF
+
+
 def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
     legs = reach(S.STAND_UP, stuck=True)
     legs.until(S.SIT_DOWN).until(S.OFF, 60.0)
@@ -210,6 +228,19 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
         legs.step(None)
     np.testing.assert_allclose(legs.sent.q, STAND_JOINTS, atol=1e-9)
     assert same(legs.step(TRACKER), TRACKER)
+
+
+def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
+    legs = reach(S.RUNNING)
+    legs.step(TRACKER)
+    legs.q, legs.stuck = STAND_JOINTS + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
+    legs.machine.request(Request.SIT_DOWN, "")
+    for _ in range(round(2.0 / DT)):
+        legs.step()
+    assert legs.machine.state is S.SIT_DOWN
+    assert np.abs(legs.sent.q - legs.q).max() < O.stop_lag + 0.02
+    legs.until(S.OFF)
+    assert "not down within" in legs.machine.cause
 
 
 @pytest.mark.parametrize("name", MotionOptions.__struct_fields__)
