@@ -3,6 +3,8 @@
 from hw_bridge.safety.verdict import GO, Verdict
 from runtime.messages import MotorCommand
 
+FIRST_PLAN_S = 10.0  # for which a robot stands and waits for a planner's first word [s]
+
 
 class Following:
     """What the tracker's commands say about the tracker."""
@@ -16,7 +18,7 @@ class Following:
         """Whether to go on with `command` at `now` [s].
 
         Damp when the tracker does, or when its command is too old; sit down once it has stood
-        without a plan for longer than the patience.
+        without a plan for longer than the patience, or than FIRST_PLAN_S before the first plan.
         """
         age = now - command.time
         if not age <= self._age_max:
@@ -24,11 +26,12 @@ class Following:
             return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
         if command.status == "damp":
             return Verdict("damp", "the tracker gave up: a fall, or nothing measured")
-        if command.status != "stand_down":
+        if command.status not in ("stand_down", "waiting"):
             self._standing_since = None
             return GO
         if self._standing_since is None:
             self._standing_since = now
-        if now - self._standing_since <= self._patience:
+        patience = FIRST_PLAN_S if command.status == "waiting" else self._patience
+        if now - self._standing_since <= patience:
             return GO
         return Verdict("sit_down", "the tracker has no plan or no estimate to follow")

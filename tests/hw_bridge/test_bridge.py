@@ -150,6 +150,16 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
     assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
 
 
+def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr("hw_bridge.following.FIRST_PLAN_S", 1.5)
+    rig = Rig().run_until(S.RUNNING)
+    rig.command = lambda tick, now: stand_command(tick, now, status="waiting")
+    rig.run(1.4)
+    assert rig.bridge.machine.state is S.RUNNING
+    rig.run(10.0)
+    assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
+
+
 def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.2)
     monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
