@@ -1,24 +1,25 @@
-"""The stop flag: a process ends its loop at the next tick after SIGTERM or SIGINT."""
+"""The stop flag: a process ends its loop at the next tick after SIGTERM, SIGINT or SIGHUP."""
 
 import signal
 import threading
 from types import FrameType
 from typing import Any
 
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class StopFlag:
     """Callable that says whether to stop; made in the main thread, it listens to STOP_SIGNALS.
 
-    Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. As a
-    context manager it gives the previous handlers back.
+    Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. SIGHUP
+    (the terminal has gone) stays ignored where it is, as under nohup. As a context manager it gives
+    the previous handlers back.
     """
 
     def __init__(self) -> None:
         self._stopped = False
         listens = threading.current_thread() is threading.main_thread()
-        numbers = STOP_SIGNALS if listens else ()
+        numbers = [number for number in STOP_SIGNALS if listens and not _is_unwanted(number)]
         self._previous = {number: signal.signal(number, self._on_signal) for number in numbers}
 
     def __call__(self) -> bool:
@@ -42,3 +43,8 @@ class StopFlag:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopped = True
+
+
+def _is_unwanted(number: signal.Signals) -> bool:
+    """Whether whoever started this process had it ignore a terminal that goes."""
+    return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

@@ -1,0 +1,30 @@
+"""The stop flag: which signals stop, and which do not."""
+
+import os
+import signal
+
+import pytest
+
+from runtime.signals import STOP_SIGNALS, StopFlag
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_each_of_them_stops_and_afterwards_is_its_old_handlers(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    with StopFlag() as stop:
+        assert not stop()
+        os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
+        assert stop()
+    assert signal.getsignal(number) is before
+
+
+def test_under_nohup_a_terminal_that_goes_stops_nothing() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with StopFlag() as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop()
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
