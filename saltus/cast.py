@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from saltus.configuration import LaunchConfig
 
-SIT_DOWN_S = 20.0  # longest that a robot takes from any motion to lying, and then to silence [s]
+LAST_WORDS_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 
 
 class Cast(NamedTuple):
@@ -28,9 +28,7 @@ _SIMULATED = Cast(
     ("planner", "estimator", "tracker", "simulation"), "simulation", frozenset({"planner"})
 )
 # The tracker sits the robot down, for which it needs none of the others.
-_A1 = Cast(
-    ("tracker", "planner", "estimator"), "tracker", frozenset({"planner", "estimator"}), SIT_DOWN_S
-)
+_A1 = Cast(("tracker", "planner", "estimator"), "tracker", frozenset({"planner", "estimator"}))
 _CASTS = {
     "simulated": _SIMULATED,
     "a1": _A1,
@@ -41,4 +39,12 @@ _CASTS = {
 
 def cast_of(config: LaunchConfig) -> Cast:
     """The processes of this launch."""
-    return _CASTS[config.robot]
+    cast = _CASTS[config.robot]
+    return cast._replace(grace_s=_way_down_s(config)) if config.bridged else cast
+
+
+def _way_down_s(config: LaunchConfig) -> float:
+    """Longest that a robot takes from any motion to lying, and then to silence [s]."""
+    motion = config.hardware.motion
+    damped_s = max(motion.damping_s, motion.damping_timeout_s)
+    return motion.sit_down_timeout_s + damped_s + LAST_WORDS_S

@@ -82,6 +82,12 @@ def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
     assert "emulator" not in cast_of(load_launch("a1")).processes
 
 
+def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
+    patient = ["hardware.motion.sit_down_timeout_s=40", "hardware.motion.damping_timeout_s=9"]
+    assert 16.0 < cast_of(load_launch("a1")).grace_s < 30.0
+    assert cast_of(load_launch("a1-emulated", patient)).grace_s > 49.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -93,7 +99,8 @@ def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
         (["a1", "--set", "hardware.link.robot_address=robot"], "IPv4"),
         (["a1", "--set", "hardware.safety.torque_limit=50"], "torque_limit"),
         (["a1", "--set", "hardware.operator.gamepad=/nowhere", "--dry-run",
-          "--set", "hardware.link.robot_address=127.0.0.1"], "/nowhere"),
+          "--set", "hardware.link.robot_address=127.0.0.1",
+          "--set", "hardware.link.local_port=0"], "/nowhere"),
         (["a1", "--dry-run", "--set", "hardware.link.local_address=203.0.113.9"], "203.0.113.9"),
         (["a1-emulated", "--set", "emulator.events=[{kind: quake, at: 1}]"], "quake"),
     ],
