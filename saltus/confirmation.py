@@ -1,11 +1,13 @@
-"""What a person types before a real robot moves."""
+"""What a person is told, and types, before a real robot goes limp or moves."""
 
-import ipaddress
 import os
 import sys
+from ipaddress import IPv4Address
 
 from saltus.configuration import LaunchConfig
+from saltus.console import say
 from saltus.errors import BadRequest
+from saltus.hardware_exchange import LIMP
 
 WORD = "move"
 STANDARD_INPUT = 0
@@ -14,14 +16,20 @@ STANDARD_INPUT = 0
 def confirm_motion(config: LaunchConfig) -> None:
     """Ask for the word, where a real robot is going to move; an emulator on this host needs none.
 
+    Without torque nothing is asked, but said that the robot goes limp.
+
     Raises:
         BadRequest: something else was typed, or nothing can be.
     """
-    address = config.hardware.link.robot_address
-    if config.robot != "a1" or config.hardware.mode != "full" or _is_loopback(address):
+    address, port = config.hardware.link.robot
+    if config.robot != "a1" or IPv4Address(address).is_loopback:
+        return
+    if config.hardware.mode != "full":
+        say(LIMP.format(address, port))
         return
     print(
-        f"The A1 at {address} will move: keep 2 m away, a hand on the stop (docs/hardware.md).\n"
+        f"The A1 at {address} goes limp, so it has to lie or hang; then it will move: keep 2 m "
+        "away, a hand on the stop (docs/hardware.md).\n"
         f"Type '{WORD}' to go on: ",
         end="", file=sys.stderr, flush=True,
     )  # fmt: skip
@@ -35,10 +43,3 @@ def _typed_line() -> str:
     while (byte := os.read(STANDARD_INPUT, 1)) not in (b"", b"\n"):
         line += byte
     return line.decode(errors="replace").strip()
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return False

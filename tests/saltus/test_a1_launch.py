@@ -65,6 +65,12 @@ def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed):
     confirm_motion(load_launch("a1", assignments))
 
 
+def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):
+    typed(b"")
+    confirm_motion(load_launch("a1", ["hardware.mode=dry_run"]))
+    assert "limp" in capsys.readouterr().err
+
+
 def test_an_emulated_robot_is_where_its_emulator_is():
     config = load_launch("a1-emulated", ["emulator.port=9001", "emulator.tick_unit_s=1e-6"])
     options = hardware_options(config)
