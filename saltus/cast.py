@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from saltus.configuration import LaunchConfig
 
-LAST_WORDS_S = 4.0  # beyond what a robot's motions may take, for its report [s]
+REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 
 
 class Cast(NamedTuple):
@@ -47,4 +47,4 @@ def _way_down_s(config: LaunchConfig) -> float:
     """Longest that a robot takes from any motion to lying, and then to silence [s]."""
     motion = config.hardware.motion
     damped_s = max(motion.damping_s, motion.damping_timeout_s)
-    return motion.sit_down_timeout_s + damped_s + LAST_WORDS_S
+    return motion.sit_down_timeout_s + damped_s + REPORT_S

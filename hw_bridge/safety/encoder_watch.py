@@ -97,7 +97,8 @@ class EncoderWatch:
         self._options = options
         self.reset()
         zero = np.zeros(12)
-        self._update(zero, zero, zero, False, 0.0, 0.0)
+        for time in (0.0, 1.0):  # the first sample and the others are compiled apart
+            self.judge(zero, zero, zero, False, time)
         self.reset()
 
     def reset(self) -> None:

@@ -8,8 +8,6 @@ RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
 SEATED = frozenset({"lying"})  # sat down in order at the end
 
-Meddling = str  # how `a1_fault_runs` names what is done to the launch from outside
-
 
 class Fault(NamedTuple):
     """One row of the table.
@@ -58,7 +56,7 @@ FAULTS = (
     ),
     Fault("motor overheated", caused="degC", emulator=_event("heat", motor=7, temperature=61.0)),
     Fault("disk full while recording", harm="fill disk"),
-    Fault("a stranger's packets and replays", harm="stranger"),
+    Fault("a stranger's packets", harm="stranger"),
     Fault(
         "stop by the A1's remote", DOWN, "remote",
         emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
