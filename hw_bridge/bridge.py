@@ -19,10 +19,9 @@ from hw_bridge.link import Link
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.reading import to_reading
-from hw_bridge.sent import as_sent
-from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
-from hw_bridge.status import robot_status
+from hw_bridge.telling import Telling
 from hw_bridge.wire.header import command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import decode_remote
@@ -31,7 +30,6 @@ from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 
 LOG = logging.getLogger(__name__)
-STATUS_EVERY = 20  # ticks
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
@@ -46,7 +44,7 @@ class A1Bridge:
         machine: what the robot does.
         intake: what has been received.
         errors: exceptions that were caught on the way from or to the wire; each stops the robot.
-        untold: ticks of which status or command could not be published; they stop nothing.
+        unsent: frames that the link did not take.
     """
 
     def __init__(
@@ -71,17 +69,14 @@ class A1Bridge:
         self.options = options
         self.decision = Decision(options)
         self.machine = self.decision.machine
-        self.intake = Intake(
-            (options.link.robot_address, options.link.robot_port), options.tick_unit_s
-        )
-        self.errors = self.untold = 0
+        self.intake = Intake(options.link.robot, options.tick_unit_s)
+        self.errors = self.unsent = 0
         self._link, self._operator = link, operator
         self._encoder = LowCommandEncoder()
-        self._run_s, self._publish, self._sent = run_s, publish, sent
+        self._run_s, self._telling = run_s, Telling(publish, sent)
         self._fed = self._over = False
         self._arrival: float | None = None  # of the frame that the next command answers [s]
         self._writes = 0
-        self._told: RobotState | None = None  # the state that was published last
         self._latency_us = LogHistogram(1.0)
         self._now: Callable[[], float] = lambda: 0.0
         self._moves = options.mode == "full"
@@ -108,7 +103,7 @@ class A1Bridge:
         while self.intake.last is None:
             if stop() or clock.now() > deadline:
                 return False
-            self._link.send(self._encoder.encode(no_torque()))
+            self._send(self._encoder.encode(no_torque()))
             pause(CONNECT_PERIOD_S)
             self._receive()
         return True
@@ -137,7 +132,7 @@ class A1Bridge:
             self._write(command)
         except Exception:
             self._fail()
-            self._link.send(self._stop_frame)
+            self._send(self._stop_frame)
 
     def end(self, cause: str = "") -> None:
         """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything.
@@ -156,7 +151,7 @@ class A1Bridge:
         A robot that is not off yet is damped: nobody knows how long the last command would hold.
         """
         if self._moves and self.machine.state is not RobotState.OFF:
-            self._link.send(self._stop_frame)
+            self._send(self._stop_frame)
         self._operator.close()
         self._link.close()
 
@@ -175,7 +170,8 @@ class A1Bridge:
             "saturated": self._encoder.saturated,
             "state_to_command_us": asdict(self._latency_us.quantiles()),
             "errors": self.errors,
-            "untold": self.untold,
+            "unsent": self.unsent,
+            "untold": self._telling.untold,
         }
 
     @property
@@ -233,27 +229,12 @@ class A1Bridge:
         self._writes += 1
         urgent = self.machine.state is RobotState.DAMPING
         if urgent or self._writes % self.options.send_every == 0:
-            self._link.send(self._encoder.encode(setpoints))
+            self._send(self._encoder.encode(setpoints))
             self._note_latency()
-        try:
-            self._tell(command, setpoints, last, now)
-        except Exception as error:
-            self.untold += 1
-            if self.untold == 1:
-                LOG.error("bridge: its status cannot be published: %s", error)
+        self._telling.tell(command, setpoints, self.machine, self.intake, now, self._writes)
 
-    def _tell(
-        self, command: MotorCommand, setpoints: Setpoints, last: Sample | None, now: float
-    ) -> None:
-        """Publish what was sent, and the status when it is its turn or the state has changed."""
-        state = self.machine.state
-        if self._sent is not None and last is not None:
-            joints = last.state.q[:12], last.state.dq[:12]
-            self._sent(as_sent(command, setpoints, state, *joints))
-        due = state is not self._told or self._writes % STATUS_EVERY == 0
-        if self._publish is not None and due:
-            self._told = state
-            self._publish(robot_status(self.machine, self.intake, now, self._writes))
+    def _send(self, frame: bytes) -> None:
+        self.unsent += not self._link.send(frame)
 
     def _note_latency(self) -> None:
         """Count how long the newest frame has waited for the command that answers it."""

@@ -277,6 +277,17 @@ def test_the_key_for_standing_up_means_nothing_to_a_robot_that_walks_and_leans()
     assert rig.bridge.machine.state is S.READY and rig.bridge.machine.refused == 1
 
 
+def test_what_cannot_be_told_or_sent_is_counted_and_stops_nothing(monkeypatch):
+    rig = Rig().run_until(S.RUNNING)
+    monkeypatch.setattr(rig.bridge._telling, "_sent", raises)
+    rig.run(0.01)
+    assert rig.bridge.machine.state is S.RUNNING and rig.bridge.errors == 0
+    assert rig.bridge.report()["untold"] == 10
+    monkeypatch.setattr(rig.wire, "send", lambda frame: False)
+    rig.run(0.01)
+    assert rig.bridge.report()["unsent"] == 10
+
+
 def test_strangers_and_replays_change_nothing():
     rig = Rig().run_until(S.RUNNING)
     old = rig.wire.inbox[-1].data
