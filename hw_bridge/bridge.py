@@ -165,6 +165,7 @@ class A1Bridge:
             "ended_well": machine.ended_well or (not self._moves and not self.errors),
             "running_s": self.decision.running_s,
             "frames": dict(self.intake.counts),
+            "late_states": self.decision.monitor.late,
             "commands": self._writes,
             "limited": dict(self.decision.limiter.counts),
             "saturated": self._encoder.saturated,

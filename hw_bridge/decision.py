@@ -27,6 +27,7 @@ class Decision:
 
     Attributes:
         machine: what the robot does.
+        monitor: judges what the robot measures.
         limiter: last before the wire.
         running_s: for how long the tracker has had the motors, and a plan [s].
     """
@@ -36,7 +37,7 @@ class Decision:
         safety = options.safety
         self.machine, self.limiter = Machine(options.motion), Limiter(safety)
         self.running_s = 0.0
-        self._monitor = Monitor(safety)
+        self.monitor = Monitor(safety)
         self._following = Following(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
         self._running_since: float | None = None
@@ -57,8 +58,8 @@ class Decision:
             return self._pretend(command, wanted, last, now, fed)
         machine = self.machine
         serving = machine.state not in (RobotState.OFF, RobotState.DAMPING)
-        self._obey(self._monitor.judge(last, now, serving))
-        for warning in self._monitor.take_warnings():
+        self._obey(self.monitor.judge(last, now, serving))
+        for warning in self.monitor.take_warnings():
             LOG.warning("bridge: %s", warning)
         follows = machine.state is RobotState.RUNNING and fed
         if follows:

@@ -20,13 +20,14 @@ class Monitor:
     Attributes:
         options: the limits.
         holding: the newest state is late, but not yet too old.
+        late: how often that began; the first time is a warning.
         errors: exceptions that were caught; each is a verdict to damp.
     """
 
     def __init__(self, options: SafetyOptions | None = None) -> None:
         """Compile what is compiled; no state seen."""
         self.options = options or SafetyOptions()
-        self.errors = 0
+        self.errors = self.late = 0
         self._thermal = ThermalWatch(self.options)
         self._watches = MotionWatch(self.options), ModeWatch(self.options)
         self._encoders = EncoderWatch(self.options)
@@ -84,7 +85,12 @@ class Monitor:
             return damp(f"the robot's state is {1e3 * age:.0f} ms old (limit {limit:.0f})")
         late = age > o.state_age_hold_s
         if late and not self.holding:
-            self._warnings.append(f"the robot's state is {1e3 * age:.0f} ms old: holding on")
+            self.late += 1
+            if self.late == 1:  # a bad cable would fill the log
+                self._warnings.append(
+                    f"the robot's state is {1e3 * age:.0f} ms old: holding on; more of these are "
+                    "only counted"
+                )
         self.holding = late
         return GO
 
