@@ -51,8 +51,11 @@ class Child:
         """Start it. Its own session keeps a terminal's Ctrl-C away: the supervisor decides."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
+            # Where standard input is closed, its number would become some other file in the child,
+            # and what that says, keys.
+            listens = self.listens and sys.stdin is not None
             self._process = subprocess.Popen(
-                self.command, stdin=None if self.listens else subprocess.DEVNULL,
+                self.command, stdin=None if listens else subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True,
             )
 

@@ -40,6 +40,16 @@ def confirm_motion(config: LaunchConfig) -> None:
 def _typed_line() -> str:
     """One line of standard input, and not a byte more: what follows are keys for the robot."""
     line = b""
-    while (byte := os.read(STANDARD_INPUT, 1)) not in (b"", b"\n"):
+    while (byte := _typed_byte()) not in (b"", b"\n"):
         line += byte
+    if not byte:
+        print(file=sys.stderr)  # nobody has pressed Enter
     return line.decode(errors="replace").strip()
+
+
+def _typed_byte() -> bytes:
+    """The next byte of standard input; none at its end, or where it is closed."""
+    try:
+        return os.read(STANDARD_INPUT, 1) if sys.stdin else b""
+    except OSError:
+        return b""

@@ -47,7 +47,8 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
 @contextmanager
 def operator_keys(config: LaunchConfig) -> Iterator[None]:
     """Keys go to the robot's bridge one by one, unechoed, while a robot is driven from here."""
-    if not (config.bridged and config.hardware.operator.keyboard and sys.stdin.isatty()):
+    keys = config.bridged and config.hardware.operator.keyboard
+    if not (keys and sys.stdin and sys.stdin.isatty()):  # None where a shell has closed it: <&-
         yield
         return
     print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
