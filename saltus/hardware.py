@@ -62,11 +62,13 @@ def open_link(options: LinkOptions) -> UdpLink:
 
 
 def check_at_hand(config: LaunchConfig) -> None:
-    """Find out before anything starts whether address, port and gamepad can be had.
+    """Find out before anything starts whether addresses, ports and gamepad can be had.
 
     Raises:
         BadRequest: one of them cannot; the message says what to do.
     """
+    if config.robot in ("emulated", "emulator"):
+        open_robot_socket(config).close()
     if config.bridged:
         options = hardware_options(config)
         open_link(options.link).close()
@@ -147,15 +149,24 @@ def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Sto
         )
 
 
+def open_robot_socket(config: LaunchConfig) -> RobotSocket:
+    """The emulated robot's end of the cable.
+
+    Raises:
+        BadRequest: its address or port cannot be had.
+    """
+    try:
+        return RobotSocket(config.emulator.address, config.emulator.port)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+
+
 def emulator(
     config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
 ) -> dict[str, Any]:
     """The emulated A1 behind UDP."""
     robot, options = assembly.make_simulation(config), config.emulator
-    try:
-        socket = RobotSocket(options.address, options.port)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
+    socket = open_robot_socket(config)
     serve_ticks(config, "emulator")
     with open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)

@@ -48,6 +48,13 @@ def test_a_real_robot_moves_only_once_the_word_is_typed(typed):
             confirm_motion(config)
 
 
+def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)  # as after <&-
+    with pytest.raises(BadRequest, match="nothing was sent"):
+        confirm_motion(load_launch("a1"))
+    assert capsys.readouterr().err.endswith("\n")  # what is said next begins a line
+
+
 def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
     import saltus.confirmation as confirmation
 
@@ -131,6 +138,16 @@ def truth(tick: int, x: float, trunk_contact: bool = False) -> GroundTruth:
         tick=tick, time=0.0, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
         contact=np.zeros(4), trunk_contact=trunk_contact,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["emulator", "a1-emulated"])
+def test_an_emulators_port_that_is_taken_is_found_out_before_anything_starts(name, capsys):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        assert saltus(["launch", name, "--set", f"emulator.port={port}"]) == 2
+    told = capsys.readouterr().err.strip()
+    assert f"127.0.0.1:{port}" in told and "\n" not in told
 
 
 def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
