@@ -60,10 +60,16 @@ def robot_summary(
 def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[str]:
     """The summary in a few lines for a person; `mode` and `filter` are those of the launch."""
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
-    outcome = "fell" if summary["fell"] else "stayed on its feet"
     lateness, solve = tracker["lateness_us"], planner["solve_ms"]
     ticks = f"{tracker['missed']} missed, late by {_number(lateness['p50'])} us " + (
         f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])})"
+    )
+    outcome = _outcome(summary)
+    unknown = "robot" in summary and not any(estimator.values())
+    errors = "no truth to compare it with" if unknown else (
+        f"off by {_number(estimator['position_rmse_m'], 3)} m, "
+        f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "
+        f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)"
     )
     return [
         f"The A1 {outcome}: {summary['simulated_s']:.1f} s, {summary['distance_m']:.2f} m forward, "
@@ -71,10 +77,18 @@ def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[st
         f"planner    {planner['solves']} plans, {planner['rate_hz']:.0f} a second, "
         f"each in {_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)})",
         f"tracker    {tracker['ticks']} ticks, {'in lock step' if mode == 'paused' else ticks}",
-        f"estimator  {filter}: off by {_number(estimator['position_rmse_m'], 3)} m, "
-        f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "
-        f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)",
+        f"estimator  {filter}: {errors}",
     ]
+
+
+def _outcome(summary: dict[str, Any]) -> str:
+    """What became of the robot; nobody looks at one that was stopped after it ran."""
+    robot = summary.get("robot")
+    if summary["fell"]:
+        return "fell"
+    if robot is None or (robot["ended_well"] and summary["simulated_s"]):
+        return "stayed on its feet"
+    return "ran until it was stopped" if summary["simulated_s"] else "did not run"
 
 
 def robot_lines(robot: dict[str, Any]) -> list[str]:

@@ -32,3 +32,22 @@ def test_a_planner_that_died_without_a_report_leaves_a_dash():
     summary = launch_summary(RunMetrics(), 7, {}, TRACKER)
     text = "\n".join(readable_summary(summary, "paused", "salted"))
     assert "7 plans" in text and "each in - ms" in text
+
+
+def of_a_robot(ended_well: bool, seconds: float, **truth: float) -> str:
+    """The lines of a launch on a robot."""
+    summary = launch_summary(RunMetrics(), 7, PLANNER, TRACKER)
+    summary |= {"simulated_s": seconds, "robot": {"ended_well": ended_well}}
+    summary["estimator"] |= truth
+    return "\n".join(readable_summary(summary, "realtime", "salted"))
+
+
+def test_a_robot_that_was_stopped_is_not_said_to_have_stayed_on_its_feet():
+    assert "ran until it was stopped: 3.0 s" in of_a_robot(False, 3.0)
+    assert "did not run" in of_a_robot(False, 0.0) and "did not run" in of_a_robot(True, 0.0)
+    assert "stayed on its feet: 3.0 s" in of_a_robot(True, 3.0)
+
+
+def test_without_truth_no_errors_of_the_estimator_are_told():
+    assert "salted: no truth to compare it with" in of_a_robot(True, 3.0)
+    assert "salted: off by 0.020 m" in of_a_robot(True, 3.0, position_rmse_m=0.02)
