@@ -44,6 +44,7 @@ class Listener:
         with preparing():
             self._recorder = Recorder(recording) if recording else None
         self._told = False
+        self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
     def drain(self) -> None:
@@ -70,7 +71,8 @@ class Listener:
         recorder = self._recorder
         if recorder and recorder.failure and not self._told:
             self._told = True
-            kept = f"its first {recorder.kept_until_ns * 1e-9:.2f} s ({recorder.kept} frames)"
+            seconds = (recorder.kept_until_ns - (self._first_ns or 0)) * 1e-9
+            kept = f"its first {seconds:.2f} s ({recorder.kept} frames)"
             say(f"recording stopped: {recorder.failure}; "
                 f"{kept if recorder.kept else 'nothing'} is kept; the launch goes on")  # fmt: skip
 
@@ -81,7 +83,9 @@ class Listener:
         except msgspec.DecodeError:
             return
         if self._recorder:
-            self._recorder.write(topic, frame, round(stamp.time * 1e9))
+            time_ns = round(stamp.time * 1e9)
+            self._first_ns = time_ns if self._first_ns is None else self._first_ns
+            self._recorder.write(topic, frame, time_ns)
             self._tell_once()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN:
