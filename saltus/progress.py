@@ -1,6 +1,7 @@
 """Progress of a run on standard error: a bar on a terminal, a line now and then in a log."""
 
 import time
+from contextlib import suppress
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -47,4 +48,5 @@ class RunProgress:
         if self._mine:
             RunProgress._shown = False
             if self._bar is not None:
-                self._bar.stop()
+                with suppress(OSError):  # the terminal has gone; the summary counts
+                    self._bar.stop()
