@@ -155,7 +155,7 @@ class Tracker:
             if aim is not None:
                 self._bad_since = None
                 aim = self._standby.take_over(aim, *self._measured(), self._now)
-                return self._send(state, reason, aim)
+                return self._send(state, reason, aim, self._joints_when_due())
             reason = Reason.COMMAND_NOT_FINITE
             self.gate.counts[reason.value] += 1
         if self._standby.standing:
@@ -167,11 +167,23 @@ class Tracker:
         """u = u_k + K_k (x (-) x_nom(now)), joint PD split off; None where it overflows."""
         plan = self.plans.current
         assert plan is not None
-        point = plan.policy(np.array(estimate.q), np.array(estimate.v), self._now)
+        q, v, delay = np.array(estimate.q), np.array(estimate.v), self.options.command_delay
+        if delay:
+            q, v = plan.ahead(q, v, self._now, delay)
+        point = plan.policy(q, v, self._now + delay)
         if not point.finite:
             return None
         kp, kd = split_gain(plan.gains[point.knot], self.options.kp_max, self.options.kd_max)
         return MotorAim(point.torque, point.q[7:], point.v[6:], kp, kd)
+
+    def _joints_when_due(self) -> tuple[Array, Array]:
+        """Where the measured joints will be, as planned, when the command takes effect."""
+        q, dq = self._measured()
+        delay, plan = self.options.command_delay, self.plans.current
+        if not delay or plan is None:
+            return q, dq
+        (q_now, v_now), (q_due, v_due) = plan.nominal(self._now), plan.nominal(self._now + delay)
+        return q + q_due[7:] - q_now[7:], dq + v_due[6:] - v_now[6:]
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""
@@ -181,10 +193,14 @@ class Tracker:
         torque = motor_torque(last.q, last.dq, last.kp, last.kd, last.tau, *self._measured())
         return self._send("hold", reason, MotorAim(torque, last.q, last.dq, last.kp, last.kd))
 
-    def _send(self, state: State, reason: Reason, aim: MotorAim) -> MotorCommand:
-        """The message that realises a finite `aim` within the limits."""
+    def _send(
+        self, state: State, reason: Reason, aim: MotorAim,
+        joints: tuple[Array, Array] | None = None,
+    ) -> MotorCommand:  # fmt: skip
+        """The message that realises a finite `aim` within limits, at `joints` or as measured."""
         safety = self.options.safety
-        target = realise(aim, *self._measured(), safety.torque_limit, safety.position_margin)
+        joints = joints or self._measured()
+        target = realise(aim, *joints, safety.torque_limit, safety.position_margin)
         self.gate.note_limits(target)
         self.gate.enter(state, reason)
         self.commands[state] += 1

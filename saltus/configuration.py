@@ -60,7 +60,7 @@ class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         priority: least SCHED_FIFO priority of simulation, estimator and tracker; None asks for
             nothing.
-        pin: put those three on the last core, and keep the planner off it.
+        pin: put those three on the last core, and keep the planner off it; on an A1, the tracker.
     """
 
     priority: int | None = 40

@@ -1,7 +1,8 @@
 """Who runs on which core in real time, and with what urgency.
 
 The 1 kHz processes and the recorder share the last core: each of them sleeps most of its
-millisecond. The planner has the others, where nobody interrupts it.
+millisecond. The planner has the others, where nobody interrupts it. On an A1 the last core is the
+tracker's, whose bridge takes half of it, and the estimator runs where there is room.
 """
 
 import logging

@@ -108,6 +108,7 @@ def launch(
         tell_of_lost_reports(reports, supervisor.deaths, run.completed)
         # In real time truth is published too seldom to show a short touch of the ground.
         metrics.fell |= reports.get("simulation", {}).get("fell", False)
+        metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
         planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
         summary = launch_summary(metrics, listener.plans, planner, tracker)
         if config.bridged:

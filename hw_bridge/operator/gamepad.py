@@ -4,8 +4,10 @@ Events of 8 bytes: time u32 [ms], value i16, type u8, number u8; type 1 is a but
 marks the state at opening (Linux, Documentation/input/joydev/joystick-api.rst).
 """
 
+import errno
 import logging
 import os
+import stat
 import struct
 
 from hw_bridge.operator.asked import Asked
@@ -29,6 +31,10 @@ class Gamepad:
         """
         try:
             self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            mode = os.fstat(self._fd).st_mode
+            if not (stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)):
+                os.close(self._fd)  # the bytes of a file would be read as buttons
+                raise OSError(errno.ENODEV, "it is no device")
         except OSError as error:
             raise ValueError(
                 f"operator.gamepad: cannot open {path} ({error.strerror}); plug the gamepad in, or "

@@ -57,7 +57,7 @@ class SafetyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         power_stop: sum of |estimated torque x speed| [W]; the vendor's PowerProtect at its highest
             level stops at 1000.
         power_samples: how many samples more above than below `power_stop` stop the robot; the
-            vendor's count is 6.
+            vendor's count is 6, in a loop of 2 ms.
         temperature_warn: of a motor [deg C].
         temperature_stop: of a motor, the robot sits down; 5 deg C more and it is damped. The
             firmware is said to stop a motor at 60 deg C (ikostrikov/walk_in_the_park).
@@ -87,7 +87,7 @@ class SafetyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     excursion_max: float = 0.1
     velocity_stop: float = 30.0
     power_stop: float = 1000.0
-    power_samples: int = 6
+    power_samples: int = 12
     temperature_warn: float = 50.0
     temperature_stop: float = 60.0
     confirm_s: float = 0.01

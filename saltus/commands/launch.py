@@ -43,6 +43,7 @@ def launch(
     from saltus import assembly  # the numeric stack takes a second to load
     from saltus.configuration import load_launch
     from saltus.confirmation import confirm_motion
+    from saltus.hardware import check_at_hand
     from saltus.hardware_view import view
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
@@ -53,8 +54,11 @@ def launch(
     config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration)
     if modes and not config.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
+    if read_only and (dry_run or record):
+        raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     if config.bridged and config.hardware.mode == "read_only":
         return view(config, json)
+    check_at_hand(config)
     confirm_motion(config)
     outcome = run(config, record)
     if record:

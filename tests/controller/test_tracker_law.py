@@ -118,3 +118,26 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
 def test_options_refuse_gains_no_motor_can_run(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=name):
         TrackerOptions(**{name: value})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_known_delay_is_met_by_the_policy_of_then(seed: int) -> None:
+    """A robot that deviates from the plan by dx gets u_k + K_k dx of the time it takes effect."""
+    delay, rng = 0.01, np.random.default_rng(seed)
+    p = plan(rng=rng, gain=3.0)
+    function = PlanFunction(p)
+    tracker = Tracker(TrackerOptions(command_delay=delay))
+    q, v = near_standing(rng, 0.03)
+    command = tracker.command(estimate(13, q, v), p, 0.0137, reading(13, q, v))
+    q_due, v_due = function.ahead(q, v, 0.0137, delay)
+    torque = motor_torque(
+        command.q, command.dq, command.kp, command.kd, command.tau, q_due[7:], v_due[6:]
+    )
+    wanted = function.policy(q_due, v_due, 0.0137 + delay).torque
+    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+
+
+@pytest.mark.parametrize("delay", [-0.001, 0.06, float("nan")])
+def test_a_delay_out_of_range_is_refused(delay: float) -> None:
+    with pytest.raises(ValueError, match="command_delay: expected 0 to 0.05 s"):
+        TrackerOptions(command_delay=delay)

@@ -95,3 +95,10 @@ def test_any_bytes_are_read_without_an_error(chunks: list[bytes]) -> None:
     gamepad.close()
     os.close(reading)
     os.close(writing)
+
+
+def test_a_file_is_no_gamepad(tmp_path) -> None:
+    path = tmp_path / "js0"
+    path.write_bytes(struct.pack("<IhBB", 0, 1, 1, 7))  # would read as "stand up"
+    with pytest.raises(ValueError, match="it is no device"):
+        Gamepad(str(path), GamepadButtons())
