@@ -56,7 +56,9 @@ class Firmware:
         self._reading, self._truth = plant.reading(), plant.truth()
         self._encoders = Encoders(self._reading.joint_position, self._reading.joint_velocity)
         joints = self._encoders.q, self._encoders.dq
-        self._told = deque([joints], ANSWERABLE)  # in the last answers
+        net = options.network  # which may hold up states and commands
+        late_s = net.jitter_s + (net.reorder_s if net.reorder else 0.0)
+        self._told = deque([joints], ANSWERABLE + round(2.0 * late_s / TICK_S))  # last answers
 
     @property
     def state(self) -> FirmwareState:

@@ -61,7 +61,7 @@ FAULTS = (
         "stop by the A1's remote", DOWN, "remote",
         emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
     ),
-    Fault("stop by the keyboard", DOWN, "keyboard", harm="press key"),
+    Fault("stop by the keyboard", DOWN, "space key", harm="press key"),
     Fault(
         "stop by the gamepad", DOWN, "gamepad", harm="press gamepad",
     ),
