@@ -118,13 +118,13 @@ class A1Bridge:
         try:
             sample = self._receive()
             self._ask_operator()
+            if sample is None or not self._feeds_stack:
+                return None
+            self._fed = True
+            return to_reading(sample, self.options.sensing)
         except Exception:
             self._fail()
             return None
-        if sample is None or not self._feeds_stack:
-            return None
-        self._fed = True
-        return to_reading(sample, self.options.sensing)
 
     def write(self, command: MotorCommand) -> None:
         """Send what may be sent of `command`. Raises nothing: an error is a stop."""
