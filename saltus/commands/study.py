@@ -56,6 +56,25 @@ STUDIES = {
         "saltus.studies.a1_faults", "the emulated A1 over UDP, in real time, and what can go wrong"
     ),
     "skf-aslip": Study("saltus.studies.skf_aslip", "two jumps: Kalman filters with Xi or D_x R"),
+    "ess-order": Study(
+        "saltus.studies.ess_order", "event-selected integration: order of convergence in epsilon"
+    ),
+    "ess-contacts": Study(
+        "saltus.studies.ess_contacts", "event-selected integration: cost of a contact, and MuJoCo's"
+    ),
+    "impact-sets": Study(
+        "saltus.studies.impact_sets", "all outcomes of simultaneous impacts with friction"
+    ),
+    "zeno-block": Study("saltus.studies.zeno_block", "a rocking block's infinitely many impacts"),
+    "impact-compliance": Study(
+        "saltus.studies.impact_compliance", "stiff contacts against the set of rigid outcomes"
+    ),
+    "uniqueness-rhex": Study(
+        "saltus.studies.uniqueness_rhex", "where a RHex's double touchdown has one outcome"
+    ),
+    "a1-touchdown": Study(
+        "saltus.studies.a1_touchdown", "how unpredictable the A1's touchdowns are, by gait"
+    ),
 }
 _WIDTH = 80  # columns of a note
 

@@ -1,0 +1,1 @@
+"""Systems in which several contacts collide at once."""
