@@ -1,0 +1,72 @@
+"""Event-selected systems: a vector field whose smooth piece is selected by the signs of events.
+
+Source: Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems", section 2.1.
+Guard k is the zero level of h_k; near it, every piece of f carries h_k up through zero (liveness,
+requirement (4)), so that a guard is crossed once until another crossing re-arms it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.systems import Array
+
+
+def _no_parameters() -> Array:
+    return np.zeros(0)
+
+
+@dataclass(frozen=True)
+class EventSelectedSystem:
+    """The pair (f, h) of section 2.1, and which crossing makes which guard a candidate again.
+
+    ``flow`` is told the side of every guard, -1.0 before its crossing and +1.0 after it, and must
+    be smooth in x for each of the 2^m sides, a little beyond the guards too. ``rearm`` is the
+    paper's "guard reset matrix": row j is True where crossing guard j makes guard k a candidate
+    again. Two guards on one surface that is crossed to and fro, h_k = -h_j, arm each other. What a
+    guard that is armed again is then on the side of is read from the sign of h.
+
+    The functions compile where numba can compile them: arithmetic, loops, ``np.array([...])``.
+    They must return new arrays and leave their arguments as they are.
+
+    Raises:
+        ValueError: sizes that do not fit, or a diagonal of ``rearm`` that is not False.
+    """
+
+    name: str
+    state_dim: int  # n
+    event_count: int  # m
+    flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
+    events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
+    events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
+    rearm: NDArray[np.bool_] | None = None  # (m, m); left out, each guard is crossed once
+    parameters: Array = field(default_factory=_no_parameters)  # p (k,)
+
+    def __post_init__(self) -> None:
+        """Bring the arrays to their types, and check their sizes."""
+        m = self.event_count
+        if self.state_dim < 1 or m < 0:
+            raise ValueError(
+                f"system {self.name}: {self.state_dim} states and {m} events; give 1 or more states"
+            )
+        given: Any = np.zeros((m, m)) if self.rearm is None else self.rearm
+        rearm = np.ascontiguousarray(given, dtype=np.bool_)
+        if rearm.shape != (m, m):
+            raise ValueError(f"system {self.name}: rearm is {rearm.shape}; give ({m}, {m})")
+        if rearm.diagonal().any():
+            guard = int(np.argmax(rearm.diagonal()))
+            raise ValueError(
+                f"system {self.name}: guard {guard} arms itself, and h only rises through it; add"
+                " the guard -h, and let the two arm each other"
+            )
+        object.__setattr__(self, "rearm", rearm)
+        object.__setattr__(self, "parameters", np.array(self.parameters, dtype=np.float64).ravel())
+
+    def side(self, x: Array) -> Array:
+        """Side (m,) of every guard at a state: -1.0 where h < 0, else +1.0."""
+        return np.where(np.asarray(self.events(x, self.parameters)) < 0.0, -1.0, 1.0)
