@@ -1,0 +1,112 @@
+"""The impact of an A1's feet on level ground, as the impact laws of `hybrid.impacts` take it."""
+
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+# ruff: noqa: N806 (the letters are the paper's)
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from hybrid.impacts.contact_problem import ContactProblem
+from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, LINK_LENGTH
+from robots.a1.kinematics import foot_jacobians_in_base
+from robots.a1.models import foot_frame_ids
+from robots.rotations import Array
+
+FRICTION = 0.8  # of foot and floor, as in `a1.xml`
+STRAIGHT = 0.01 * LINK_LENGTH  # [m/rad] a foot that moves less than this in some direction is stuck
+UNIT_QUATERNION = 1e-3  # largest departure of its length from one
+
+
+class FootJacobians(NamedTuple):
+    """Velocities of the lowest points of some feet by v (18), in world axes."""
+
+    J_n: Array  # (m, 18) upward
+    J_t: Array  # (m, 2, 18) along the world's x and y
+
+
+def contact_problem(
+    model: pin.Model,
+    q: Array,
+    feet: Sequence[str],
+    friction: float = FRICTION,
+    directions: int = 8,
+) -> ContactProblem:
+    """Return the impact of `feet` on the level ground at q: (30), (34) of Halm and Posa.
+
+    Every foot of `feet` touches with the lowest point of its sphere, whether it has just come down
+    or stood before. Velocities are v of `robots.state`: linear and angular of the base in the base,
+    then joints; M (18, 18) has the rotors' inertia in it.
+
+    Args:
+        model: `robots.a1.models.load_pinocchio()`.
+        q: configuration (19).
+        feet: of FR, FL, RR, RL, one or more: the contacts, in this order.
+        friction: coefficient of all feet.
+        directions: of friction at each foot, evenly around the normal; even, from 4 on.
+
+    Raises:
+        ValueError: `feet` is empty, names a foot twice or one that there is not; q has no 19 finite
+            numbers or no unit quaternion; the knee of one of `feet` is straight, so that the leg
+            cannot follow the impact; or `friction` is negative.
+    """
+    q = np.asarray(q, dtype=np.float64)
+    name = f"A1 on {', '.join(feet) or 'no foot'}"
+    if fault := _fault(q, feet):
+        raise ValueError(f"{name}: {fault}")
+    M = pin.crba(model, model.createData(), q)
+    M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
+    J_n, J_t = foot_jacobians(model, q, feet)
+    return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
+
+
+def foot_jacobians(model: pin.Model, q: Array, feet: Sequence[str]) -> FootJacobians:
+    """Return how the lowest points of `feet` move with v: v_point = v_centre + w x [0, 0, -r].
+
+    Args:
+        model: of the A1.
+        q: configuration (19).
+        feet: of FR, FL, RR, RL.
+    """
+    data, frames = model.createData(), foot_frame_ids(model)
+    lowest = np.array([[0.0, FOOT_RADIUS, 0.0], [-FOOT_RADIUS, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    J = np.empty((len(feet), 3, model.nv))
+    for i, foot in enumerate(feet):
+        frame = frames[FOOT_NAMES.index(foot)]
+        centre = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        J[i] = centre[:3] - lowest @ centre[3:]
+    return FootJacobians(J[:, 2], J[:, :2])
+
+
+def _fault(q: Array, feet: Sequence[str]) -> str:
+    """Say what is wrong with a configuration and its feet; nothing where they make an impact."""
+    if not len(feet):
+        return f"no foot is in contact; name one or more of {', '.join(FOOT_NAMES)}"
+    for foot in feet:
+        if foot not in FOOT_NAMES:
+            return f"there is no foot {foot!r}; name {', '.join(FOOT_NAMES)}"
+    if len(set(feet)) < len(feet):
+        return "a foot is named twice; name each foot that touches once"
+    if q.shape != (19,) or not np.isfinite(q).all():
+        return f"q {q.shape} must be 19 finite numbers: position, quaternion x y z w, joints"
+    length = float(np.linalg.norm(q[3:7]))
+    if abs(length - 1.0) > UNIT_QUATERNION:
+        return f"the base's quaternion has length {length:.4g}; make it one"
+    return _straight_leg(q, feet)
+
+
+def _straight_leg(q: Array, feet: Sequence[str]) -> str:
+    """Say which of `feet` cannot move in every direction against the base."""
+    reach = foot_jacobians_in_base(np.ascontiguousarray(q[7:]))
+    for foot in feet:
+        leg = FOOT_NAMES.index(foot)
+        if np.linalg.svd(reach[leg], compute_uv=False)[-1] < STRAIGHT:
+            hip, thigh, calf = q[7 + 3 * leg : 10 + 3 * leg]
+            return (
+                f"leg {foot} (hip {hip:.3f}, thigh {thigh:.3f}, calf {calf:.3f} rad) is stretched"
+                " or has its foot on the hip's axis, and cannot follow the impact; bend the knee"
+            )
+    return ""

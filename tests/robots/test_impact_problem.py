@@ -1,0 +1,87 @@
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.models import foot_frame_ids
+from robots.impact_problem import contact_problem
+from robots.state import integrate
+
+STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+
+
+def _point(model, q, foot, offset):
+    """Where a point of a foot lies that is `offset` from its centre, in the foot's axes."""
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, q)
+    return data.oMf[foot_frame_ids(model)[FOOT_NAMES.index(foot)]].act(offset)
+
+
+def test_the_jacobians_are_differences_of_the_lowest_points(model, random_state):
+    """Of the material point that is lowest now, in any attitude."""
+    feet, h = ("RL", "FR"), 1e-6
+    for _ in range(5):
+        q, v, _ = random_state()
+        problem = contact_problem(model, q, feet, directions=4)
+        for i, foot in enumerate(feet):
+            data = model.createData()
+            pin.framesForwardKinematics(model, data, q)
+            frame = data.oMf[foot_frame_ids(model)[FOOT_NAMES.index(foot)]]
+            offset = frame.rotation.T @ np.array([0.0, 0.0, -FOOT_RADIUS])
+            steps = [integrate(q, v, s * h * np.append(v, np.zeros(18)))[0] for s in (1.0, -1.0)]
+            ahead, behind = (_point(model, step, foot, offset) for step in steps)
+            rate = (ahead - behind) / (2.0 * h)
+            assert problem.J_n[i] @ v == pytest.approx(rate[2], abs=1e-7)
+            along = np.array([rate[0], rate[1], -rate[0], -rate[1]])
+            assert problem.J_D[4 * i : 4 * i + 4] @ v == pytest.approx(along, abs=1e-7)
+
+
+def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_state):
+    """M (a(tau) - a(0)) = tau, the rotors' inertia included."""
+    q, v, tau = random_state()
+    M = contact_problem(model, q, ("FL",)).M
+    forces = [np.zeros(18), np.append(np.zeros(6), tau)]
+    slow, fast = (pin.aba(model, model.createData(), q, v, force).copy() for force in forces)
+    assert M @ (fast - slow) == pytest.approx(forces[1], abs=1e-9)
+
+
+def test_a_robot_that_drops_collides_with_all_its_feet(model):
+    problem = contact_problem(model, STAND, FOOT_NAMES, friction=0.5)
+    drop = np.zeros(18)
+    drop[2] = -1.0
+    assert problem.J_n @ drop == pytest.approx(-np.ones(4))
+    assert problem.is_colliding(drop) and not problem.is_colliding(-drop)
+    assert problem.contacts == FOOT_NAMES and problem.directions == 8
+    assert np.all(problem.mu == 0.5)
+    assert problem.kinetic_energy(drop) == pytest.approx(0.5 * 13.741)
+
+
+@pytest.mark.parametrize(
+    ("change", "feet", "says"),
+    [
+        ({}, (), "A1 on no foot: no foot is in contact; name"),
+        ({}, ("FR", "FX"), "there is no foot 'FX'; name FR, FL, RR, RL"),
+        ({}, ("FR", "FR"), "named twice"),
+        ({6: 2.0}, ("FR",), "quaternion has length 2"),
+        ({8: np.nan}, ("FR",), "19 finite numbers"),
+        ({9: 0.0}, ("FL", "FR"), r"A1 on FL, FR: leg FR \(hip 0.000, thigh 0.800, calf 0.000 rad"),
+    ],
+)
+def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
+    q = STAND.copy()
+    for place, value in change.items():
+        q[place] = value
+    with pytest.raises(ValueError, match=says) as caught:
+        contact_problem(model, q, feet)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_straight_leg_in_the_air_does_no_harm(model):
+    q = STAND.copy()
+    q[9] = 0.0
+    assert contact_problem(model, q, ("FL", "RR")).count == 2
+
+
+def test_negative_friction_is_refused(model):
+    with pytest.raises(ValueError, match="FL: coefficient of friction -0.1"):
+        contact_problem(model, STAND, ("FL",), friction=-0.1)
