@@ -1,0 +1,192 @@
+"""The set of outcomes of a simultaneous impact: Algorithms 1 and 2, on all cores.
+
+Contacts resolve at any relative rate (37)-(39). A sample draws, again and again, how much normal
+impulse each contact may take, and steps by (75) until none closes.
+"""
+
+# ruff: noqa: N806 (the letters are the paper's)
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
+from hybrid.impacts.lemke import SOLVED, STATUSES
+from hybrid.impacts.step_kernel import StepTables, step_all
+from hybrid.systems import Array
+
+CHUNK = 8192  # samples that one thread takes at a time; the draws do not depend on the threads
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How a set of outcomes is sampled.
+
+    Attributes:
+        samples: M of Algorithm 2.
+        step: h, the most that a contact's normal impulse grows in a step [N s].
+        max_steps: N; a sample that still collides after as many steps takes one more, of
+            epsilon / (3 psi) at every contact (Algorithm 2), and is not terminated if that does
+            not end it.
+        epsilon: of the net, for that step [units of v].
+        seed: of the draws.
+        random_covering: draw Lemke's covering vector too. Where a step has many solutions
+            (Assumption 6 fails: compass gait, RAMone) a fixed one would always find the same.
+        threads: None for one on each core.
+
+    Raises:
+        ValueError: a number that is not positive.
+    """
+
+    samples: int
+    step: float
+    max_steps: int = 1000
+    epsilon: float = 1e-3
+    seed: int = 0
+    random_covering: bool = True
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be sampled."""
+        for name in ("samples", "step", "max_steps", "epsilon"):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise ValueError(f"{name} is {value}; give a number > 0")
+
+
+class ImpactSet(NamedTuple):
+    """Sampled outcomes of one impact."""
+
+    v_plus: Array  # (S, n) velocities after it
+    terminated: NDArray[np.bool_]  # (S,) no contact closes any more
+    lcps: NDArray[np.int64]  # (S,) steps that each took
+    energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
+    failures: dict[str, int]  # LCPs that were not solved, by status; such a step was drawn anew
+
+    @property
+    def outcomes(self) -> Array:
+        """Velocities of the samples whose impact ended (., n)."""
+        return self.v_plus[self.terminated]
+
+
+def sample_impacts(problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
+    """Sample outcomes of the impact with velocity v (n,): Algorithm 2.
+
+    The same options give the same samples, on any number of threads.
+
+    Raises:
+        ValueError: v has another dimension or is not finite.
+    """
+    tables, run = StepTables.of(problem), _Run.of(problem, v, options.samples)
+    begins = range(0, options.samples, CHUNK)
+    seeds = np.random.SeedSequence(options.seed).spawn(len(begins))
+
+    def work(part: int) -> None:
+        rows = np.arange(begins[part], min(begins[part] + CHUNK, options.samples))
+        for _ in _rounds(problem, tables, run, rows, options, np.random.default_rng(seeds[part])):
+            pass
+
+    threads = min(options.threads or os.cpu_count() or 1, len(begins))
+    if threads > 1:
+        _step(tables, run, np.arange(0), np.zeros((0, problem.count)), np.zeros((0, tables.size)))
+        with ThreadPoolExecutor(threads) as pool:  # the line above compiled the kernel once
+            list(pool.map(work, range(len(begins))))
+    else:
+        for part in range(len(begins)):
+            work(part)
+    return run.result(problem, v)
+
+
+def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) -> list[Array]:
+    """Velocities (p, n) through each sample's impact, the first one v: for figures.
+
+    Raises:
+        ValueError: as ``sample_impacts``.
+    """
+    tables, run = StepTables.of(problem), _Run.of(problem, v, options.samples)
+    rows, rng = np.arange(options.samples), np.random.default_rng(options.seed)
+    paths = [[np.array(v, dtype=np.float64)] for _ in rows]
+    for stepped in _rounds(problem, tables, run, rows, options, rng):
+        for row in stepped:
+            paths[row].append(run.velocities[row].copy())
+    return [np.array(path) for path in paths]
+
+
+class _Run(NamedTuple):
+    """State of all samples."""
+
+    velocities: Array
+    lcps: NDArray[np.int64]
+    growth: Array
+    failed: NDArray[np.int64]  # (chunks, statuses)
+
+    @staticmethod
+    def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
+        v = np.asarray(v, dtype=np.float64)
+        if v.shape != (problem.dim,) or not np.isfinite(v).all():
+            raise ValueError(
+                f"{problem.name or 'impact'}: velocity {v} is not {problem.dim} finite numbers"
+            )
+        failed = np.zeros((samples // CHUNK + 1, len(STATUSES)), dtype=np.int64)
+        return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
+                    np.zeros(samples), failed)  # fmt: skip
+
+    def result(self, problem: ContactProblem, v: Array) -> ImpactSet:
+        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.failed.sum(0)
+        ended = ~_colliding(problem, self.velocities)
+        growth = float(self.growth.max()) / before if before > 0.0 else 0.0
+        failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
+        return ImpactSet(self.velocities, ended, self.lcps, growth, failures)
+
+
+def _colliding(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
+    closing: NDArray[np.bool_] = velocities @ problem.J_n.T < -COLLIDING
+    return np.any(closing, axis=1)
+
+
+def _rounds(
+    problem: ContactProblem, tables: StepTables, run: _Run, rows: NDArray[np.int64],
+    options: SamplingOptions, rng: np.random.Generator,
+) -> Iterator[NDArray[np.int64]]:  # fmt: skip
+    """Step all samples of ``rows`` that collide, round by round; yields those that were stepped."""
+    rows = rows[_colliding(problem, run.velocities[rows])]
+    for _ in range(options.max_steps):
+        if not len(rows):
+            return
+        limits = options.step * rng.random((len(rows), problem.count))
+        alive = _step(tables, run, rows, limits, _cover(tables, len(rows), options, rng))
+        yield rows
+        rows = rows[alive]
+    last = np.full((len(rows), problem.count), options.epsilon / (3.0 * net_scale(problem)))
+    _step(tables, run, rows, last, _cover(tables, len(rows), options, rng))
+    yield rows
+
+
+def _cover(
+    tables: StepTables, count: int, options: SamplingOptions, rng: np.random.Generator
+) -> Array:
+    shape = (count, tables.size)
+    return 0.1 + rng.random(shape) if options.random_covering else np.ones(shape)
+
+
+def _step(
+    tables: StepTables, run: _Run, rows: NDArray[np.int64], limits: Array, cover: Array
+) -> NDArray[np.bool_]:
+    alive = np.zeros(len(rows), dtype=np.bool_)
+    failed = run.failed[rows[0] // CHUNK if len(rows) else 0]
+    arrays = (run.velocities, run.lcps, run.growth, failed, alive)
+    step_all(tables, rows, limits, cover, *arrays)
+    return alive
+
+
+def net_scale(problem: ContactProblem) -> float:
+    """psi of Algorithm 2: how far a step of unit impulses may carry v, and one more."""
+    largest = np.linalg.norm(problem.velocity_by_impulse, ord=2)
+    return float(largest * problem.count * (1.0 + problem.mu.max()) + 1.0)
