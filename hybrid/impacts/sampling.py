@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
 from hybrid.impacts.lemke import SOLVED, STATUSES
+from hybrid.impacts.message import not_ended
 from hybrid.impacts.step_kernel import StepTables, step_all
 from hybrid.systems import Array
 
@@ -69,6 +70,7 @@ class ImpactSet(NamedTuple):
     lcps: NDArray[np.int64]  # (S,) steps that each took
     energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
     failures: dict[str, int]  # LCPs that were not solved, by status; such a step was drawn anew
+    message: str = ""  # what did not end or was not solved, and what to do; empty where all is well
 
     @property
     def outcomes(self) -> Array:
@@ -101,7 +103,7 @@ def sample_impacts(problem: ContactProblem, v: Array, options: SamplingOptions) 
     else:
         for part in range(len(begins)):
             work(part)
-    return run.result(problem, v)
+    return run.result(problem, v, options)
 
 
 def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) -> list[Array]:
@@ -138,12 +140,15 @@ class _Run(NamedTuple):
         return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
                     np.zeros(samples), failed)  # fmt: skip
 
-    def result(self, problem: ContactProblem, v: Array) -> ImpactSet:
+    def result(self, problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
         before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.failed.sum(0)
         ended = ~_colliding(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
-        return ImpactSet(self.velocities, ended, self.lcps, growth, failures)
+        said = not_ended(
+            problem, v, len(ended), int((~ended).sum()), (options.max_steps, options.step), failures
+        )
+        return ImpactSet(self.velocities, ended, self.lcps, growth, failures, said)
 
 
 def _colliding(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
