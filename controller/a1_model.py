@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceWindow
+from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps
 from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Jump, Linearisation, Policies, Rollouts, Trajectory
 from robots.contact_dynamics import ContactDynamics
-from robots.touchdown import touchdown
 from robots.trajectory_derivatives import TrajectoryDerivatives
 
 Array = NDArray[np.float64]
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
-# A foot that lands more slowly than this gets D_x R only: on 10 ms knots its landing time is not
-# known well enough for the term of (3.2) that divides by the speed [m/s].
-APPROACH_SPEED = 0.05
 
 
 class RolloutResult(Protocol):
@@ -73,13 +70,16 @@ class A1Model:
         period: float,
         knots: int = 0,
         helper: bool = False,
+        touchdown_order: TouchdownOrder = "index",
     ) -> None:
         """`period` is the time between knots [s].
 
         With `helper`, a process shares the linearisation of trajectories of up to `knots`.
+        `touchdown_order`: of feet that land within one knot.
         """
         self._derivatives = TrajectoryDerivatives(dynamics, knots, helper)
         self.dynamics, self.backend, self.period = dynamics, backend, period
+        self.touchdown_order: TouchdownOrder = touchdown_order
         self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
         self._state_weights = cost.state_weights()
         self._terminal_weights = cost.terminal_scale * self._state_weights
@@ -125,38 +125,9 @@ class A1Model:
         )
         transitions: list[Jump] = []
         for k in np.flatnonzero(landings.any(axis=1)):
-            event = _Event(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1], contacts[k],
-                           np.flatnonzero(landings[k]))  # fmt: skip
-            transitions += self._touchdowns(event)
-        return Linearisation(*self._derivatives.finish(), transitions)
-
-    def _touchdowns(self, event: _Event) -> list[Jump]:
-        """Saltation matrices of the feet that land, in increasing order of their index.
-
-        The last one takes the next knot's torque for its F+: an optimal input jumps at an event,
-        and the event sits on the border between the two knots.
-        """
-        q, v = event.before[:19], event.before[19:]
-        _, v = self.dynamics.step(q, v, event.inputs, event.contacts, self.period)
-        q, contacts = event.after[:19], event.contacts.copy()
-        transitions = []
-        for foot in event.landing:
-            after = event.inputs_after if foot == event.landing[-1] else event.inputs
-            impact = touchdown(
-                self.dynamics, q, v, event.inputs, contacts, int(foot), APPROACH_SPEED, after
+            landing = Landing(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1],
+                              contacts[k], tuple(np.flatnonzero(landings[k]).tolist()))  # fmt: skip
+            transitions += touchdown_jumps(
+                self.dynamics, landing, self.period, self.touchdown_order
             )
-            transitions.append(Jump(event.knot, impact.saltation, impact.reset_jacobian))
-            v, contacts[foot] = impact.v_plus, 1.0
-        return transitions
-
-
-class _Event(NamedTuple):
-    """The knot in which feet land, and the states on both sides of it."""
-
-    knot: int
-    before: Array
-    after: Array
-    inputs: Array
-    inputs_after: Array
-    contacts: Array
-    landing: NDArray[np.int64]
+        return Linearisation(*self._derivatives.finish(), transitions)

@@ -52,8 +52,9 @@ class HilqrPlanner:
         dynamics = ContactDynamics(model, foot_frame_ids(model))
         self.options = options
         self.model = A1Model(
-            dynamics, backend, options.cost, options.period, options.knots, options.threads > 1
-        )
+            dynamics, backend, options.cost, options.period, options.knots, options.threads > 1,
+            options.touchdown_order,
+        )  # fmt: skip
         self.reference = with_gains(reference, self.model, options.knots)
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.touchdown_order import TouchdownOrder
 from controller.tracking_cost import CostOptions
 
 
@@ -64,6 +65,8 @@ class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
         damping: regularisation of the input Hessian that a solve begins with.
         variant: "xi" carries the value function with saltation matrices, "dxr" with the Jacobian
             of the reset alone.
+        touchdown_order: of feet that land within one knot: "index", that of the legs; "average",
+            the mean over all orders; "selected", that in which they reach the ground.
         cost: weights of the tracking cost.
         realtime: the search in real time.
     """
@@ -73,6 +76,7 @@ class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
     tolerance: float = 1e-3
     damping: float = 1e-6
     variant: Literal["xi", "dxr"] = "xi"
+    touchdown_order: TouchdownOrder = "index"
     cost: CostOptions = CostOptions()
     realtime: RealtimePlanning = RealtimePlanning()
 

@@ -1,0 +1,231 @@
+"""Several feet that land within one knot: pieces of the Bouligand derivative, and their mean."""
+
+from itertools import permutations
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from controller.a1_model import A1Model
+from controller.planner_options import PlannerOptions
+from controller.references import make_reference
+from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
+from controller.tracking_cost import CostOptions
+from hybrid.hilqr import Trajectory
+from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
+from robots.a1.kinematics import inverse_kinematics
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.rotations import rotation_from_quaternion
+from robots.state import difference, integrate
+from robots.touchdown import impact
+
+PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
+SETS = [*PAIRS, (0, 1, 3)]
+ORDERS = ("index", "average", "selected")
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    model = load_pinocchio()
+    return ContactDynamics(model, foot_frame_ids(model))
+
+
+class Feet(NamedTuple):
+    """Height of the feet above the ground (4) [m] and its rate [m/s], by Pinocchio."""
+
+    height: np.ndarray
+    rate: np.ndarray
+
+
+def feet_at(dynamics, q, v):
+    model, data = dynamics.model, dynamics.model.createData()
+    pin.forwardKinematics(model, data, q, v)
+    pin.updateFramePlacements(model, data)
+    frames = dynamics.sets.foot_frames
+    world = pin.LOCAL_WORLD_ALIGNED
+    height = [data.oMf[f].translation[2] - FOOT_RADIUS for f in frames]
+    rate = [pin.getFrameVelocity(model, data, f, world).linear[2] for f in frames]
+    return Feet(np.array(height), np.array(rate))
+
+
+def corner(dynamics, feet, seed=1):
+    """A landing at whose end all `feet` meet the ground at once, briskly in every order."""
+    rng = np.random.default_rng(seed)
+    contacts = np.array([float(foot not in feet) for foot in range(4)])
+    while True:
+        q, v = np.zeros(19), np.zeros(18)
+        q[:7] = integrate(np.array([0.0, 0, 0.28, 0, 0, 0, 1] + 12 * [0.0]), v, np.concatenate(
+            (np.zeros(3), 0.1 * rng.normal(size=3), np.zeros(30))))[0][:7]  # fmt: skip
+        places = HIP_POSITION_IN_BASE + np.outer(LEG_SIDE * THIGH_OFFSET, [0.0, 1.0, 0.0])
+        places[:, :2] += 0.03 * rng.normal(size=(4, 2))
+        places[:, 2] = FOOT_RADIUS - q[2]
+        q[7:] = inverse_kinematics(places @ rotation_from_quaternion(q[3:7]))
+        v = rng.normal(size=18) * np.repeat([0.3, 0.5, 2.0], [3, 3, 12])
+        v = impact(dynamics, q, v, contacts).v_plus if contacts.any() else v
+        ends = (np.concatenate((q, v)), np.concatenate((q, v)))
+        found = Landing(7, *ends, *(5.0 * rng.normal(size=(2, 12))), contacts, feet)
+        if all(falls(dynamics, found, order) for order in permutations(feet)):
+            return found
+
+
+def falls(dynamics, landing, order):
+    """Whether every foot still comes down after those before it have landed."""
+    q, v, contacts = landing.after[:19], landing.after[19:], landing.contacts.copy()
+    for foot in order:
+        if feet_at(dynamics, q, v).rate[foot] > -0.3:
+            return False
+        contacts[foot] = 1.0
+        v = impact(dynamics, q, v, contacts).v_plus
+    return True
+
+
+def piece(dynamics, landing, order):
+    """Products of Xi and of D_x R with the feet in a given order."""
+    jumps = touchdown_jumps(dynamics, landing._replace(feet=order), 0.0, "index")
+    product = np.eye(36), np.eye(36)
+    for jump in jumps:
+        assert jump.knot == landing.knot
+        product = jump.saltation @ product[0], jump.reset_jacobian @ product[1]
+    return product
+
+
+def flow(dynamics, q, v, tau, contacts, t):
+    """One midpoint step of the contact dynamics over a short time: error O(t^3)."""
+    a, _ = dynamics.acceleration(q, v, tau, contacts)
+    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
+    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
+    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
+
+
+def simulated(dynamics, landing, dx):
+    """A neighbour of the corner: each foot lands when it does; the same time back at the end."""
+    q, v = integrate(landing.after[:19], landing.after[19:], dx)
+    contacts, clock, order, left = landing.contacts.copy(), 0.0, [], list(landing.feet)
+    while left:
+        times = np.zeros(4)
+        for foot in left:
+            for _ in range(4):  # Newton on the time of touchdown
+                at = feet_at(dynamics, *flow(dynamics, q, v, landing.inputs, contacts, times[foot]))
+                times[foot] -= at.height[foot] / at.rate[foot]
+        foot = min(left, key=lambda i: times[i])
+        q, v = flow(dynamics, q, v, landing.inputs, contacts, times[foot])
+        clock += times[foot]
+        left.remove(foot)
+        order.append(foot)
+        contacts[foot] = 1.0
+        v = impact(dynamics, q, v, contacts).v_plus
+    return tuple(order), flow(dynamics, q, v, landing.inputs_after, contacts, -clock)
+
+
+@pytest.mark.parametrize("feet", SETS)
+def test_the_order_selects_the_derivative_of_simulated_touchdowns(dynamics, feet):
+    """One-sided differences in random directions; every order of the feet is met."""
+    landing, rng, h = corner(dynamics, feet), np.random.default_rng(5), 1e-7
+    pieces = {order: piece(dynamics, landing, order)[0] for order in permutations(feet)}
+    _, end = simulated(dynamics, landing, np.zeros(36))
+    met, furthest = set(), 0.0
+    for _ in range(24 if len(feet) < 3 else 80):
+        dx = rng.normal(size=36)
+        order, neighbour = simulated(dynamics, landing, h * dx)
+        slope = difference(*end, *neighbour) / h
+        scale = np.abs(slope).max()
+        assert np.abs(pieces[order] @ dx - slope).max() < 1e-4 * scale
+        for other in pieces:
+            furthest = max(furthest, np.abs(pieces[other] @ dx - slope).max() / scale)
+        met.add(order)
+        x = np.concatenate(integrate(landing.after[:19], landing.after[19:], h * dx))
+        assert arrival_order(dynamics, landing._replace(before=x)) == order
+    assert met == set(pieces) and furthest > 0.05  # the wrong order is a wrong derivative
+
+
+@pytest.mark.parametrize("feet", SETS)
+def test_sticking_feet_reach_one_velocity_in_every_order(dynamics, feet):
+    landing = corner(dynamics, feet)
+    q, v = landing.after[:19], landing.after[19:]
+    together = impact(dynamics, q, v, np.ones(4))
+    reset = np.eye(36)
+    reset[18:, :18], reset[18:, 18:] = together.dq, together.dv
+    for order in permutations(feet):
+        contacts, velocity = landing.contacts.copy(), v
+        for foot in order:
+            contacts[foot] = 1.0
+            velocity = impact(dynamics, q, velocity, contacts).v_plus
+        np.testing.assert_allclose(velocity, together.v_plus, atol=1e-9)
+        np.testing.assert_allclose(piece(dynamics, landing, order)[1], reset, atol=1e-7)
+
+
+@pytest.mark.parametrize("feet", SETS)
+def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
+    landing = corner(dynamics, feet)
+    (mean,) = touchdown_jumps(dynamics, landing, 0.0, "average")
+    products = [piece(dynamics, landing, order) for order in permutations(feet)]
+    Xi, D_xR = (np.mean(matrices, axis=0) for matrices in zip(*products, strict=True))
+    assert mean.knot == landing.knot
+    np.testing.assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
+    np.testing.assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
+
+
+def test_of_one_foot_all_three_are_the_same(dynamics):
+    landing = corner(dynamics, (2,))
+    jumps = [touchdown_jumps(dynamics, landing, 0.01, order) for order in ORDERS]
+    assert [len(jump) for jump in jumps] == [1, 1, 1]
+    assert all(np.array_equal(jump.saltation, jumps[0][0].saltation) for (jump,) in jumps)
+
+
+@pytest.mark.parametrize("feet", PAIRS)
+def test_the_selected_order_is_that_of_the_feet(dynamics, feet):
+    """From up to a knot before, against feet that are flown down in small steps."""
+    landing, rng, met = corner(dynamics, feet), np.random.default_rng(3), set()
+    landing = landing._replace(inputs=np.zeros(12))  # to first order: feet hardly accelerate
+    arguments = landing.inputs, landing.contacts
+    for _ in range(12):
+        dx = np.concatenate((np.zeros(6), 0.003 * rng.normal(size=12), np.zeros(18)))
+        q, v = integrate(landing.after[:19], landing.after[19:], dx)
+        for _ in range(10):
+            q, v = flow(dynamics, q, v, *arguments, -5e-4)
+        before, times = np.concatenate((q, v)), {}
+        for step in range(60):
+            q, v = flow(dynamics, q, v, *arguments, 5e-4)
+            for foot in np.flatnonzero(feet_at(dynamics, q, v).height < 0.0):
+                times.setdefault(int(foot), step)
+        if abs(times.get(feet[0], 60) - times.get(feet[1], 60)) > 2:  # 1 ms apart
+            order = tuple(sorted(feet, key=lambda foot: times.get(foot, 60)))
+            moved = landing._replace(before=before)
+            assert arrival_order(dynamics, moved) == order
+            first, _ = touchdown_jumps(dynamics, moved, 0.005, "selected")
+            rank = np.linalg.matrix_rank(first.reset_jacobian[18:, 18:], tol=1e-8)
+            assert rank == 18 - 3 * (landing.contacts.sum() + 1)
+            met.add(order)
+    assert len(met) == 2
+
+
+def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
+    landing, thigh = corner(dynamics, (0, 1, 2, 3)), 6 + 3 * 2 + 1
+    x = landing.before.copy()
+    x[19:] = np.eye(18)[2]  # the base rises
+    assert arrival_order(dynamics, landing._replace(before=x)) == (0, 1, 2, 3)
+    lever = feet_at(dynamics, x[:19], np.eye(18)[thigh]).rate[2]
+    x[19 + thigh] = -2.0 / lever  # RR alone comes down
+    assert np.sign(feet_at(dynamics, x[:19], x[19:]).rate).tolist() == [1, 1, -1, 1]
+    assert arrival_order(dynamics, landing._replace(before=x)) == (2, 0, 1, 3)
+
+
+@pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
+def test_the_planners_model_takes_the_option(dynamics, order, jumps):
+    options = msgspec.convert({"touchdown_order": order}, PlannerOptions)
+    model = A1Model(dynamics, None, CostOptions(), 0.01, touchdown_order=options.touchdown_order)
+    window = make_reference("trot", 0.3, 0.01).window(0, 6)
+    forces = 30.0 * window.contacts[:-1]
+    forces[:3, [0, 3]] = 0.0
+    states = np.hstack([window.q, window.v])
+    states[:, 21] -= 0.3
+    linear = model.linearise(Trajectory(states, window.inputs, 0.0, forces))
+    assert [jump.knot for jump in linear.transitions] == jumps * [2]
+
+
+def test_an_unknown_order_is_refused_by_name():
+    with pytest.raises(msgspec.ValidationError, match="touchdown_order"):
+        msgspec.convert({"touchdown_order": "sideways"}, PlannerOptions)
