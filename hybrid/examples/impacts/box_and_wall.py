@@ -1,0 +1,68 @@
+"""A square box that slides on one corner into a wall: 5.4.3, figures 5 and 11, Table 6.
+
+Coordinates [x, y of the centre [m], angle, counter-clockwise [rad]]. The box is tilted clockwise
+by theta from lying on the ground, so that its lower right corner, A, slides on the floor, and its
+upper right corner, B, meets the wall, which is at the right. For a square the authors' own angle,
+90 degrees less theta counter-clockwise, is the same box.
+"""
+
+# ruff: noqa: N806 (the letters are the paper's)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.systems import Array
+
+_CORNERS = np.array([[0.5, -0.5], [0.5, 0.5]])  # A, B from the centre, over w, in the box's frame
+
+
+@dataclass(frozen=True)
+class BoxAndWall:
+    """Table 6; the box has uniform density."""
+
+    side: float = 1.0  # w [m]
+    mass: float = 1.0  # m [kg]
+    tilt: float = np.deg2rad(10.0)  # theta [rad]
+    speed: float = 1.0  # v_0, towards the wall [m/s]
+    friction: float = 1.0  # mu, of floor and wall
+
+    @property
+    def inertia(self) -> float:
+        """About the centre [kg m^2]."""
+        return self.mass * self.side**2 / 6.0
+
+
+def corners(box: BoxAndWall, q: Array) -> Array:
+    """Positions (2, 2) of A and B [m]."""
+    c, s = np.cos(q[2]), np.sin(q[2])
+    return q[:2] + box.side * _CORNERS @ np.array([[c, s], [-s, c]])
+
+
+def configuration(box: BoxAndWall) -> Array:
+    """Corner A on the floor y = 0 and corner B at the wall x = 0."""
+    A, B = corners(box, np.array([0.0, 0.0, -box.tilt]))
+    return np.array([-B[0], -A[1], -box.tilt])
+
+
+def problem(box: BoxAndWall | None = None, q: Array | None = None) -> ContactProblem:
+    """Contacts A (floor) and B (wall) at ``q``, else at Table 6's configuration.
+
+    Tangential velocities are those of A towards the wall and of B upwards.
+    """
+    box = box or BoxAndWall()
+    q = configuration(box) if q is None else q
+    A, B = corners(box, q) - q[:2]
+    floor = np.array([[0.0, 1.0, A[0]], [1.0, 0.0, -A[1]]])
+    wall = np.array([[-1.0, 0.0, B[1]], [0.0, 1.0, B[0]]])
+    M = np.diag([box.mass, box.mass, box.inertia])
+    J_n, J_t = np.stack([floor, wall], axis=1)
+    return ContactProblem.planar(M, J_n, J_t, box.friction, ("A", "B"), "box and wall")
+
+
+def velocity(box: BoxAndWall | None = None) -> Array:
+    """Before the impact (3,) [m/s, m/s, rad/s]: sliding towards the wall."""
+    return np.array([(box or BoxAndWall()).speed, 0.0, 0.0])
