@@ -112,5 +112,8 @@ STAND = Gait("stand", period=0.5, duty=1.0, offsets=(0.0, 0.0, 0.0, 0.0))
 # Four beats in lateral sequence: rear left, front left, rear right, front right.
 WALK = Gait("walk", period=0.72, duty=0.75, offsets=(0.75, 0.25, 0.5, 0.0))
 TROT = Gait("trot", period=0.44, duty=0.6, offsets=(0.0, 0.5, 0.5, 0.0))
+# The rear pair lifts off, then the front pair. No force of one pair holds the trunk level, as the
+# kinematic reference has it: the planners let it pitch, and all three of them stay up.
+BOUND = Gait("bound", period=0.4, duty=0.6, offsets=(0.5, 0.5, 0.0, 0.0))
 
-GAITS = {gait.name: gait for gait in (STAND, WALK, TROT)}
+GAITS = {gait.name: gait for gait in (STAND, WALK, TROT, BOUND)}

@@ -1,4 +1,4 @@
-"""Kinematic references: stand, walk and trot from a gait schedule and inverse kinematics."""
+"""Kinematic references: standing and gaits, from a contact schedule and inverse kinematics."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def make_reference(name: str, speed: float, period: float) -> ReferenceTrajector
     """Reference for a launch.
 
     Args:
-        name: stand, walk, trot, or the path of a recorded trajectory (.npz or .mcap).
+        name: stand, walk, trot, bound, or the path of a recorded trajectory (.npz or .mcap).
         speed: forward velocity of a gait [m/s]; a recording has its own.
         period: time between the planner's knots [s].
 

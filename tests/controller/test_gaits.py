@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.gaits import GAITS, STAND, TROT, WALK
+from controller.gaits import BOUND, GAITS, STAND, TROT, WALK
 from robots.a1.constants import FOOT_NAMES
 
-MOVING = (WALK, TROT)
+MOVING = (WALK, TROT, BOUND)
 
 
 @pytest.mark.parametrize("gait", MOVING)
@@ -42,12 +42,18 @@ def test_trot_swings_diagonal_pairs_together():
         assert fr == rl and fl == rr
 
 
+def test_bound_swings_front_and_rear_pair_in_turn():
+    for k in range(400):
+        fr, fl, rr, rl = BOUND.contacts(0.005 * k)
+        assert fr == fl and rr == rl and (fr or rr)
+
+
 @given(st.floats(0.0, 20.0))
 def test_contacts_repeat_with_the_stride(time):
     for gait in MOVING:
         late = time + gait.start + gait.period
         distance = (late - gait.start) / gait.period % 1.0
-        if min(abs(distance - x) for x in (*gait.offsets, 0.0, 1.0, 0.25, 0.15, 0.9)) < 1e-6:
+        if min(abs(distance - x) for x in (*gait.offsets, 0.0, 1.0, 0.25, 0.15, 0.4, 0.9)) < 1e-6:
             continue  # within rounding of an event
         np.testing.assert_array_equal(gait.contacts(late), gait.contacts(late + gait.period))
 
@@ -71,7 +77,7 @@ def test_unknown_names_say_what_is_accepted():
         STAND.phase_start("FR", "swing", 0)
     with pytest.raises(ValueError, match="never lifts"):
         STAND.phase_duration("FR", "swing")
-    assert set(GAITS) == {"stand", "walk", "trot"}
+    assert set(GAITS) == {"stand", "walk", "trot", "bound"}
 
 
 @pytest.mark.parametrize("gait", MOVING)

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.gaits import STAND, TROT, WALK
+from controller.gaits import BOUND, STAND, TROT, WALK
 from controller.references import load_reference, make_reference, save_reference
 from controller.references.kinematic import KinematicGait, make_kinematic_reference
 from robots.a1.constants import FOOT_RADIUS, TORQUE_LIMIT
@@ -17,7 +17,7 @@ MODEL = load_pinocchio()
 FEET = foot_frame_ids(MODEL)
 
 
-@pytest.fixture(scope="module", params=[WALK, TROT], ids=["walk", "trot"])
+@pytest.fixture(scope="module", params=[WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
 def reference(request):
     return make_kinematic_reference(request.param, 0.2, PERIOD)
 
@@ -38,7 +38,7 @@ def test_stance_feet_stand_still_on_the_ground(reference):
     assert feet[:, :, 2].max() == pytest.approx(FOOT_RADIUS + 0.06, abs=1e-3)
 
 
-@pytest.mark.parametrize("gait", [WALK, TROT], ids=["walk", "trot"])
+@pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
 def test_velocity_is_the_derivative_of_the_configuration(gait):
     motion = KinematicGait(gait, 0.2)
     window = make_kinematic_reference(gait, 0.2, PERIOD).window(120, 60)
@@ -62,8 +62,10 @@ def test_feed_forward_carries_the_robot(reference):
         forces.append(force)
         vertical.append(a[2])
     weight = 13.741 * 9.81
-    assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=0.03)
-    assert abs(np.mean(vertical)) < 0.3
+    # One pair of feet alone cannot hold the trunk level: a bound's forces are a compromise.
+    short = 0.15 if reference.name == "bound" else 0.03
+    assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=short)
+    assert abs(np.mean(vertical)) < 9.81 * short
     assert np.min(np.array(forces)[:, :, 2]) > -0.1 * weight
     assert np.abs(window.inputs).max() < TORQUE_LIMIT
 
