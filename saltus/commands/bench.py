@@ -24,6 +24,7 @@ BENCHMARKS = {
     "a1": ("saltus.benchmarks.a1", "run"),
     "wire": ("saltus.benchmarks.wire", "run"),
     "skf": ("saltus.benchmarks.salted_filters", "run"),
+    "impacts": ("saltus.benchmarks.impacts", "run"),
 }
 
 
