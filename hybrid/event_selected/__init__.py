@@ -1,1 +1,16 @@
-"""Event-selected systems: many guards crossed nearly at once, and the flow's derivative there."""
+"""Event-selected systems: their integrator, and the Bouligand derivative of their flow."""
+
+from hybrid.event_selected.integrator import EssEnds, integrate, integrate_batch
+from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.trajectory import Crossing, EssRun
+
+__all__ = [
+    "Crossing",
+    "EssEnds",
+    "EssOptions",
+    "EssRun",
+    "EventSelectedSystem",
+    "integrate",
+    "integrate_batch",
+]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,10 @@ def _no_parameters() -> Array:
     return np.zeros(0)
 
 
+def _once() -> NDArray[np.bool_]:
+    return np.zeros((0, 0), dtype=np.bool_)
+
+
 @dataclass(frozen=True)
 class EventSelectedSystem:
     """The pair (f, h) of section 2.1, and which crossing makes which guard a candidate again.
@@ -28,8 +31,12 @@ class EventSelectedSystem:
     ``flow`` is told the side of every guard, -1.0 before its crossing and +1.0 after it, and must
     be smooth in x for each of the 2^m sides, a little beyond the guards too. ``rearm`` is the
     paper's "guard reset matrix": row j is True where crossing guard j makes guard k a candidate
-    again. Two guards on one surface that is crossed to and fro, h_k = -h_j, arm each other. What a
-    guard that is armed again is then on the side of is read from the sign of h.
+    again. Two guards on one surface that is crossed to and fro, h_k = -h_j, arm each other. A guard
+    that is armed far above its zero stays on its side +1.0 until h is seen below zero: that fall
+    is not located, so a flow that jumps there needs the guard -h as well.
+
+    The paper does without: listing 1 arms every guard below zero as soon as none is left, and
+    hands f the sign of h, which on a guard just projected to is that of a rounding error.
 
     The functions compile where numba can compile them: arithmetic, loops, ``np.array([...])``.
     They must return new arrays and leave their arguments as they are.
@@ -44,7 +51,7 @@ class EventSelectedSystem:
     flow: Callable[[Array, Array, Array], Array]  # f(x (n,), side (m,), p (k,)) -> (n,)
     events: Callable[[Array, Array], Array]  # h(x, p) -> (m,)
     events_state: Callable[[Array, Array], Array]  # Dh(x, p) -> (m, n)
-    rearm: NDArray[np.bool_] | None = None  # (m, m); left out, each guard is crossed once
+    rearm: NDArray[np.bool_] = field(default_factory=_once)  # (m, m); (0, 0): each guard once
     parameters: Array = field(default_factory=_no_parameters)  # p (k,)
 
     def __post_init__(self) -> None:
@@ -54,7 +61,7 @@ class EventSelectedSystem:
             raise ValueError(
                 f"system {self.name}: {self.state_dim} states and {m} events; give 1 or more states"
             )
-        given: Any = np.zeros((m, m)) if self.rearm is None else self.rearm
+        given = np.zeros((m, m)) if np.size(self.rearm) == 0 else self.rearm
         rearm = np.ascontiguousarray(given, dtype=np.bool_)
         if rearm.shape != (m, m):
             raise ValueError(f"system {self.name}: rearm is {rearm.shape}; give ({m}, {m})")

@@ -1,0 +1,162 @@
+"""An event-selected system's functions as first-class functions: one kernel walks all systems.
+
+A function that numba cannot compile is called back in Python from a compiled shell: slower, and
+by the very same kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, objmode
+from numpy.typing import NDArray
+
+from hybrid.compiled.system import MATRIX, VECTOR
+from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.systems import Array
+
+FLOW = VECTOR(VECTOR, VECTOR, VECTOR)
+EVENTS = VECTOR(VECTOR, VECTOR)
+EVENTS_STATE = MATRIX(VECTOR, VECTOR)
+
+
+class Tables(NamedTuple):
+    """A system as the kernels see it. Of each pair of functions the first is the system's.
+
+    The second makes the pair a tuple of one type for all systems.
+    """
+
+    flow: tuple[Callable, Callable]
+    events: tuple[Callable, Callable]
+    events_state: tuple[Callable, Callable]
+    rearm: NDArray[np.bool_]  # (m, m)
+    p: Array  # (k,)
+
+
+class Compiled(NamedTuple):
+    """The tables, why they call Python where they do, and what Python raised meanwhile."""
+
+    tables: Tables
+    reason: str  # "" where all is compiled
+    raised: list[Exception]
+
+
+def compiled(system: EventSelectedSystem) -> Compiled:
+    """Compile a system's functions, once.
+
+    Raises:
+        ValueError: a function returns another shape than the system says.
+    """
+    known = getattr(system, "_compiled", None)
+    if known is None:
+        known = _compile(system)
+        object.__setattr__(system, "_compiled", known)
+    return known
+
+
+def _compile(system: EventSelectedSystem) -> Compiled:
+    n, m, raised, reasons = system.state_dim, system.event_count, [], []
+    x, p, side = np.linspace(0.1, 0.2, n), system.parameters, np.ones(m)
+    made: list[Any] = []
+    for name, signature, shape, arguments in (
+        ("flow", FLOW, (n,), (x, side, p)),
+        ("events", EVENTS, (m,), (x, p)),
+        ("events_state", EVENTS_STATE, (m, n), (x, p)),
+    ):
+        function = getattr(system, name)
+        _check_shape(system, name, function, arguments, shape)
+        try:
+            made.append(_native(getattr(function, "py_func", function), signature))
+        except Exception as error:  # numba has no one error for what it cannot do
+            reasons.append(f"{name}: {' '.join(str(error).split())[:200]}")
+            made.append(_SHELLS[name](_guarded(function, shape, raised)))
+    flow, events, events_state = made
+    tables = Tables(
+        (flow, _no_flow), (events, _no_events), (events_state, _no_events_state), system.rearm, p
+    )
+    return Compiled(tables, "; ".join(reasons), raised)
+
+
+def _check_shape(
+    system: EventSelectedSystem, name: str, function: Callable, arguments: Any, shape: Any
+) -> None:
+    """Refuse functions of the wrong shape: kernels do not look at the ends of arrays."""
+    try:
+        found = np.shape(function(*(a.copy() for a in arguments)))
+    except ArithmeticError:  # undefined just there
+        return
+    if found != shape:
+        raise ValueError(f"system {system.name}: {name} gives shape {found}; return {shape}")
+
+
+def _native(python: Callable, signature: Any) -> Any:
+    """Compiled with this signature; kept beside its file unless a global number goes into it."""
+    data = [python.__globals__.get(name) for name in python.__code__.co_names]
+    fixed = any(isinstance(value, int | float | complex | np.ndarray) for value in data)
+    try:
+        return njit(signature, cache=not fixed, error_model="numpy")(python)
+    except RuntimeError:  # no file: typed in at a prompt
+        return njit(signature, error_model="numpy")(python)
+
+
+def _guarded(function: Callable, shape: tuple[int, ...], raised: list[Exception]) -> Callable:
+    """The function as compiled code may call it: it never raises, and returns floats."""
+
+    def call(*arguments: Array) -> Array:
+        try:
+            return np.array(function(*arguments), dtype=np.float64).reshape(shape)
+        except Exception as error:  # raised once the kernel has returned
+            raised.append(error)
+            return np.full(shape, np.nan)
+
+    return call
+
+
+def _flow_shell(python: Callable) -> Any:
+    @njit(FLOW)
+    def shell(x, side, p):
+        with objmode(value="float64[::1]"):
+            value = python(x, side, p)
+        return value  # noqa: F821 (objmode defines it)
+
+    return shell
+
+
+def _events_shell(python: Callable) -> Any:
+    @njit(EVENTS)
+    def shell(x, p):
+        with objmode(value="float64[::1]"):
+            value = python(x, p)
+        return value  # noqa: F821
+
+    return shell
+
+
+def _events_state_shell(python: Callable) -> Any:
+    @njit(EVENTS_STATE)
+    def shell(x, p):
+        with objmode(value="float64[:, ::1]"):
+            value = python(x, p)
+        return value  # noqa: F821
+
+    return shell
+
+
+_SHELLS = {"flow": _flow_shell, "events": _events_shell, "events_state": _events_state_shell}
+
+
+@njit(FLOW, cache=True, error_model="numpy")
+def _no_flow(x, side, p):
+    return x.copy()
+
+
+@njit(EVENTS, cache=True, error_model="numpy")
+def _no_events(x, p):
+    return p.copy()
+
+
+@njit(EVENTS_STATE, cache=True, error_model="numpy")
+def _no_events_state(x, p):
+    return np.zeros((len(p), len(x)))
