@@ -70,6 +70,7 @@ class ImpactSet(NamedTuple):
     lcps: NDArray[np.int64]  # (S,) steps that each took
     energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
     failures: dict[str, int]  # LCPs that were not solved, by status; such a step was drawn anew
+    degenerate: int = 0  # LCPs that met a tie, which the lexicographic rule broke
     message: str = ""  # what did not end or was not solved, and what to do; empty where all is well
 
     @property
@@ -127,7 +128,7 @@ class _Run(NamedTuple):
     velocities: Array
     lcps: NDArray[np.int64]
     growth: Array
-    failed: NDArray[np.int64]  # (chunks, statuses)
+    ended: NDArray[np.int64]  # (chunks, statuses and ties)
 
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
@@ -136,19 +137,19 @@ class _Run(NamedTuple):
             raise ValueError(
                 f"{problem.name or 'impact'}: velocity {v} is not {problem.dim} finite numbers"
             )
-        failed = np.zeros((samples // CHUNK + 1, len(STATUSES)), dtype=np.int64)
+        ended = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
         return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
-                    np.zeros(samples), failed)  # fmt: skip
+                    np.zeros(samples), ended)  # fmt: skip
 
     def result(self, problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
-        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.failed.sum(0)
-        ended = ~_colliding(problem, self.velocities)
+        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.ended.sum(0)
+        done = ~_colliding(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
         said = not_ended(
-            problem, v, len(ended), int((~ended).sum()), (options.max_steps, options.step), failures
+            problem, v, len(done), int((~done).sum()), (options.max_steps, options.step), failures
         )
-        return ImpactSet(self.velocities, ended, self.lcps, growth, failures, said)
+        return ImpactSet(self.velocities, done, self.lcps, growth, failures, int(total[-1]), said)
 
 
 def _colliding(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
@@ -185,8 +186,8 @@ def _step(
     tables: StepTables, run: _Run, rows: NDArray[np.int64], limits: Array, cover: Array
 ) -> NDArray[np.bool_]:
     alive = np.zeros(len(rows), dtype=np.bool_)
-    failed = run.failed[rows[0] // CHUNK if len(rows) else 0]
-    arrays = (run.velocities, run.lcps, run.growth, failed, alive)
+    ended = run.ended[rows[0] // CHUNK if len(rows) else 0]
+    arrays = (run.velocities, run.lcps, run.growth, ended, alive)
     step_all(tables, rows, limits, cover, *arrays)
     return alive
 

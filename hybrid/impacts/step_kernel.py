@@ -60,7 +60,7 @@ def colliding(J, m, v):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def step_all(s, rows, limits, cover, velocities, count, growth, failed, alive):
+def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
     """One step (75) of the velocities of ``rows`` (R,), in place.
 
     Args:
@@ -71,7 +71,7 @@ def step_all(s, rows, limits, cover, velocities, count, growth, failed, alive):
         velocities: (S, n).
         count: (S,) LCPs of each sample.
         growth: (S,) largest growth of K in a step [J].
-        failed: (3,) LCPs by how they ended.
+        ended: (4,) LCPs by how they ended, and last those with ties (degenerate ones).
         alive: (R,) set to whether a contact still closes.
     """
     M, J, N, m = s.M, s.J, len(s.table), limits.shape[1]
@@ -85,9 +85,10 @@ def step_all(s, rows, limits, cover, velocities, count, growth, failed, alive):
             q[m + i] = 0.0
             for j in range(len(v)):
                 q[m + i] += J[i, j] * v[j]
-        status, _, _ = lemke(s.table, q, cover[r], 50 * N, T, basis, z)
+        status, _, ties = lemke(s.table, q, cover[r], 50 * N, T, basis, z)
         count[rows[r]] += 1
-        failed[status] += 1
+        ended[status] += 1
+        ended[3] += ties > 0
         if status == SOLVED:
             before = energy(M, v)
             for j in range(len(v)):

@@ -112,6 +112,15 @@ def test_threads_do_not_change_the_samples():
     assert np.array_equal(one.lcps, three.lcps)
 
 
+def test_degenerate_steps_are_counted():
+    """Two equal contacts that close equally fast, without friction: every ratio comes twice."""
+    twins = ContactProblem.planar(np.eye(2), np.eye(2), np.eye(2)[::-1], 0.0, ("A", "B"))
+    tied = sample_impacts(twins, -np.ones(2), SamplingOptions(10, 5.0, random_covering=False))
+    assert tied.degenerate == tied.lcps.sum() == 10
+    apart = sample_impacts(twins, np.ones(2), SamplingOptions(10, 5.0))
+    assert apart.degenerate == 0
+
+
 def test_paths_begin_at_the_velocity_and_lose_energy_all_the_way():
     problem, v = drawn(9)
     for path in sample_paths(problem, v, SamplingOptions(20, 0.2)):
