@@ -1,9 +1,11 @@
-"""Collisions as linear maps of momentum, after Seghete and Murphey (2012).
+"""Collisions as linear maps of momentum, after Seghete and Murphey (2012), whose numbers these are.
 
 Momenta and surface normals are covectors, rows (n,), with the kinetic metric of one configuration:
 <u, v> = u M^-1 v^T, |u|^2 = <u, u>. The normal u = D phi of a gap phi >= 0 is a row of J_n, and a
-momentum p = v^T M comes together over it where <p, u> = J_n v < 0. Friction does not occur.
+momentum p = v^T M runs into the surface, is infeasible, where <p, u> = J_n v < 0. No friction acts.
 """
+
+# ruff: noqa: N806 (the letters are the paper's)
 
 from __future__ import annotations
 
@@ -13,60 +15,111 @@ import numpy as np
 
 from hybrid.systems import Array
 
+SINGULAR = 1e-14  # smallest squared pivot of M over its largest entry that is told from zero
+
+
+def momentum_map(M: Array, u: Array, restitution: float = 1.0) -> Array:
+    """Gamma(u) (n, n) of p_+ = p_- Gamma(u), (9); ``u`` (n,) of any length but zero.
+
+    ``restitution`` e, 0 to 1, is the paper's: the share of the energy of the normal motion that is
+    kept, K_+ - K_- + (1 - e) K_perp = 0. Newton's coefficient, of velocities, is its root:
+    <p_+, u> = -sqrt(e) <p_-, u>. At e = 0 both solutions of the paper's quadratic equation are
+    one, and its remark that the second is never feasible holds for e > 0 only.
+
+    Raises ValueError where e is outside 0 to 1, or for what ``unit_normals`` refuses.
+    """
+    c = map_factor(restitution)
+    unit_normals(M, u[None])
+    direction = np.linalg.solve(M, u)
+    return np.eye(len(u)) - c * np.outer(direction, u) / (u @ direction)
+
+
+def commutator(M: Array, u: Array, v: Array, restitution: float = 1.0) -> Array:
+    """Gamma(u) Gamma(v) - Gamma(v) Gamma(u) (n, n), which (12) wants to be zero.
+
+    Equal to (1 + sqrt(e))^2 <u, v> M^-1 (u^T v - v^T u) / (|u|^2 |v|^2): the equivalence that the
+    paper states for unit normals holds for normals of any length, and for every restitution.
+    """
+    there = momentum_map(M, u, restitution)
+    other = momentum_map(M, v, restitution)
+    return there @ other - other @ there
+
+
+def commute(M: Array, u: Array, v: Array, tolerance: float = 1e-9) -> bool:
+    """Whether impacts at both surfaces may be exchanged: v = alpha u (14), or <u, v> = 0 (15).
+
+    |s| sqrt(1 - s^2), s the cosine of both surfaces, is compared with ``tolerance``: to it the
+    commutator is proportional.
+    """
+    first, second = unit_normals(M, np.stack([u, v]))
+    cosine = first @ second
+    sine = np.linalg.norm(second - cosine * first)
+    return bool(abs(cosine) * sine <= tolerance)
+
 
 def surface_cosines(
-    M: Array, J_n: Array, contacts: Sequence[str] = (), name: str = "configuration"
+    M: Array, J_n: Array, contacts: Sequence[str] = (), name: str = "impact"
 ) -> Array:
     """Cosines s (m, m) of the contact surfaces at one configuration: (22) with the normals (23).
 
-    ``M`` (n, n) is the inertia and the rows of ``J_n`` (m, n) are the normals; ``contacts`` (m)
+    ``M`` (n, n) is the inertia and the rows of ``J_n`` (m, n) are the normals; ``contacts`` (m,)
     and ``name`` are said in messages. s[i, j] = 0 where impacts at i and j commute, (15);
     +-1 where the surfaces are tangent, (14).
 
-    Raises ValueError where there is no contact, or what ``whiten`` refuses.
+    Raises ValueError where there is no contact, or for what ``unit_normals`` refuses.
     """
-    normals = whiten(M, J_n, contacts, name)
-    if len(normals) == 0:
-        raise ValueError(f"{name}: no contact; give J_n at least one row")
+    normals = unit_normals(M, J_n, contacts, name)
     cosines = np.clip(normals @ normals.T, -1.0, 1.0)
     np.fill_diagonal(cosines, 1.0)
     return cosines
 
 
-def whiten(
-    M: Array, J_n: Array, contacts: Sequence[str] = (), name: str = "configuration"
-) -> Array:
-    """Unit normals (m, n) in coordinates where the kinetic metric is the identity: u L^-T, M = LL^T.
+def unit_normals(M: Array, J_n: Array, contacts: Sequence[str] = (), name: str = "impact") -> Array:
+    """Unit normals (m, n) in coordinates whose metric is the identity: u L^-T / |u|, M = L L^T.
 
-    Raises ValueError where shapes disagree, an entry is not finite, M is not symmetric and positive
-    definite, or a row of J_n is zero.
+    Raises ValueError where there is no contact, shapes disagree, an entry is not finite, M is not
+    symmetric positive definite, or a row of J_n is zero; the message begins with ``name``.
     """
     M, J_n = np.asarray(M, float), np.asarray(J_n, float)
     if M.ndim != 2 or M.shape[0] != M.shape[1] or J_n.ndim != 2 or J_n.shape[1] != M.shape[0]:
         raise ValueError(
-            f"{name}: M {M.shape} and J_n {J_n.shape} do not fit; give (n, n) and (m, n)"
+            f"{name}: M {M.shape} and normals {J_n.shape} do not fit; give (n, n) and (m, n)"
         )
+    if len(J_n) == 0:
+        raise ValueError(f"{name}: no contact is active; an impact needs one or more")
     rows = np.linalg.solve(cholesky(M, name), J_n.T).T
     lengths = np.linalg.norm(rows, axis=1)
-    for contact in np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0.0))):
+    for contact in range(len(rows)):
+        if np.isfinite(lengths[contact]) and lengths[contact] > 0.0:
+            continue
         named = contacts[contact] if contact < len(contacts) else f"number {contact}"
         raise ValueError(
-            f"{name}: the normal of contact {named} is zero or not finite, so no velocity reaches "
-            "it; leave the contact out"
+            f"{name}: the normal of contact {named} is zero or not finite: no velocity separates "
+            "it; leave this contact out"
         )
     return rows / lengths[:, None]
 
 
-def cholesky(M: Array, name: str = "configuration") -> Array:
+def cholesky(M: Array, name: str = "impact") -> Array:
     """Lower factor L (n, n) of M = L L^T; ValueError where M is not symmetric positive definite."""
-    size = float(np.max(np.abs(M))) if M.size else 0.0
+    size = float(np.max(np.abs(M), initial=0.0))
     if np.isfinite(size) and np.allclose(M, M.T, rtol=0.0, atol=1e-9 * size):
         try:
-            factor = np.linalg.cholesky(M)
-            if np.min(np.diag(factor)) ** 2 > 1e-14 * size:
-                return factor
+            L: Array = np.linalg.cholesky(M).astype(np.float64)
+            if np.min(np.diag(L), initial=np.inf) ** 2 > SINGULAR * size:
+                return L
         except np.linalg.LinAlgError:
             pass
     raise ValueError(
-        f"{name}: M is singular or not symmetric positive definite; give every coordinate an inertia"
+        f"{name}: M is singular or not symmetric positive definite; give every velocity inertia, or"
+        " leave it out"
     )
+
+
+def map_factor(restitution: float) -> float:
+    """1 + sqrt(e) of (9); ValueError where e is not within 0 to 1."""
+    if not 0.0 <= restitution <= 1.0:
+        raise ValueError(
+            f"restitution {restitution:g}: give 0 (plastic) to 1 (elastic), a share of energy"
+        )
+    return 1.0 + float(np.sqrt(restitution))

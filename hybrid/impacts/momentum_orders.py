@@ -1,0 +1,158 @@
+"""All orders in which simultaneous impacts can be worked off by momentum maps (11).
+
+After Seghete and Murphey (2012). A momentum map is applied at any surface that the momentum still
+runs into, until there is none. Which one is free where there are several, and so there are several
+outcomes. Elastic impacts at two surfaces of cosine s need at most pi / arccos(-s) maps, rounded up;
+plastic ones with s < 0 need infinitely many, and end here at the tolerance.
+"""
+
+# ruff: noqa: N806 (the letters are the paper's)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.impacts.momentum_maps import cholesky, map_factor, unit_normals
+from hybrid.systems import Array
+
+
+@dataclass(frozen=True)
+class OrderOptions:
+    """How far the enumeration goes."""
+
+    restitution: float = 1.0  # e of (9), the share of normal energy that is kept
+    max_maps: int = 100  # one after another, before an order is given up
+    max_orders: int = 2000  # before the enumeration is given up
+    tolerance: float = 1e-10  # smallest -<p, u> / (|p_-| |u|) that is infeasible
+
+
+class Propagation(NamedTuple):
+    """One order of impacts, and where it ends."""
+
+    p_plus: Array  # (n,) momentum afterwards
+    order: tuple[int, ...]  # surfaces, in the order of their maps
+    status: str  # "feasible"; "map_limit": after max_maps p_plus still runs into a surface
+
+
+class Outcomes(NamedTuple):
+    """All orders of impacts from one momentum."""
+
+    propagations: tuple[Propagation, ...]
+    status: str  # "complete"; "map_limit": in one order at least; "order_limit": not all orders
+    message: str  # empty where complete; else what was reached, and the configuration
+    largest_distance: float  # between two feasible outcomes, in the metric, over |p_-|
+
+
+def propagate(
+    M: Array, normals: Array, p: Array, order: Sequence[int], options: OrderOptions | None = None
+) -> Propagation:
+    """Apply maps going round ``order``, skipping each surface that is feasible just then, (11).
+
+    ``normals`` (m, n) and ``p`` (n,) are covectors; ``order`` names every surface once.
+
+    Raises ValueError for an order that does not, a restitution outside 0 to 1, a momentum that is
+    not finite, or for what ``momentum_maps.unit_normals`` refuses.
+    """
+    walk = _Walk(M, normals, p, options or OrderOptions(), "impact", ())
+    if sorted(order) != list(range(len(normals))):
+        raise ValueError(f"order {tuple(order)}: name each of {len(normals)} surfaces once")
+    q, done, at = walk.start, (), 0
+    while len(done) < walk.options.max_maps:
+        infeasible = walk.infeasible(q)
+        turns = [(at + k) % len(order) for k in range(len(order))]
+        turn = next((t for t in turns if infeasible[order[t]]), None)
+        if turn is None:
+            break
+        q, done, at = walk.mapped(q, order[turn]), (*done, int(order[turn])), turn + 1
+    return walk.propagation(q, done)
+
+
+def all_orders(
+    M: Array,
+    normals: Array,
+    p: Array,
+    options: OrderOptions | None = None,
+    name: str = "impact",
+    contacts: Sequence[str] = (),
+) -> Outcomes:
+    """Every order of maps that leads from ``p`` to a feasible momentum, depth first.
+
+    At each momentum every surface that it runs into is tried: for two surfaces both words u v ...
+    and v u ..., for m orthogonal ones all m! permutations. ``name`` and ``contacts`` (m,) are said
+    in messages. Raises as ``propagate``.
+    """
+    walk = _Walk(M, normals, p, options or OrderOptions(), name, contacts)
+    found: list[Propagation] = []
+    open_orders: list[tuple[Array, tuple[int, ...]]] = [(walk.start, ())]
+    while open_orders and len(found) < walk.options.max_orders:
+        q, order = open_orders.pop()
+        choices = np.flatnonzero(walk.infeasible(q))
+        if len(choices) == 0 or len(order) >= walk.options.max_maps:
+            found.append(walk.propagation(q, order))
+            continue
+        open_orders += [(walk.mapped(q, int(i)), (*order, int(i))) for i in choices[::-1]]
+    status, message = walk.verdict(found, bool(open_orders))
+    return Outcomes(tuple(found), status, message, walk.largest_distance(found))
+
+
+class _Walk:
+    """Maps in coordinates p L^-T, M = L L^T, in which the metric is the identity."""
+
+    def __init__(
+        self,
+        M: Array,
+        normals: Array,
+        p: Array,
+        options: OrderOptions,
+        name: str,
+        contacts: Sequence[str],
+    ) -> None:
+        self.c = map_factor(options.restitution)
+        self.normals = unit_normals(M, normals, contacts, name)
+        self.L = cholesky(np.asarray(M, float), name)
+        self.options, self.name = options, name
+        self.contacts = contacts or [str(i) for i in range(len(normals))]
+        if np.shape(p) != (len(self.L),) or not np.isfinite(p).all():
+            raise ValueError(f"{name}: p must be {len(self.L)} finite numbers, not {np.asarray(p)}")
+        self.start: Array = np.linalg.solve(self.L, p).astype(np.float64)
+        self.size = float(np.linalg.norm(self.start))
+
+    def infeasible(self, q: Array) -> NDArray[np.bool_]:
+        return self.normals @ q < -self.options.tolerance * self.size
+
+    def mapped(self, q: Array, surface: int) -> Array:
+        u = self.normals[surface]
+        return q - self.c * (q @ u) * u
+
+    def propagation(self, q: Array, order: tuple[int, ...]) -> Propagation:
+        status = "map_limit" if self.infeasible(q).any() else "feasible"
+        return Propagation(self.L @ q, order, status)
+
+    def verdict(self, found: Sequence[Propagation], more: bool) -> tuple[str, str]:
+        names = ", ".join(self.contacts)
+        if more:
+            return "order_limit", (
+                f"{self.name}: more than {self.options.max_orders} orders of impacts at {names};"
+                " raise max_orders, or give fewer contacts"
+            )
+        over = sum(each.status == "map_limit" for each in found)
+        if over:
+            return "map_limit", (
+                f"{self.name}: {over} of {len(found)} orders of impacts at {names} are not feasible"
+                f" after {self.options.max_maps} maps; raise max_maps or the tolerance"
+            )
+        return "complete", ""
+
+    def largest_distance(self, found: Sequence[Propagation]) -> float:
+        ends = [each.p_plus for each in found if each.status == "feasible"]
+        if len(ends) < 2 or self.size == 0.0:
+            return 0.0
+        q = np.linalg.solve(self.L, np.transpose(ends)).T
+        return max(float(np.linalg.norm(q[i:] - q[i], axis=1).max()) for i in range(len(q))) / (
+            self.size
+        )
