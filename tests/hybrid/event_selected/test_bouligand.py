@@ -1,0 +1,172 @@
+"""The Bouligand derivative against one-sided differences of flows whose events are located."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from hybrid.event_selected.bouligand import all_pieces, bouligand_derivative, selected_piece
+from hybrid.integration import Tolerance, integrate
+from hybrid.saltation import saltation_matrix
+
+TIGHT = Tolerance(1e-13, 1e-15)
+AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
+
+
+class Curved:
+    """Guards that are curved and fields that bend, with rho = 0 on all guards, m < n."""
+
+    def __init__(self, m, seed=0):
+        rng = np.random.default_rng(seed)
+        self.m, self.n = m, m + 1
+        self.Dh = np.eye(m, self.n) + 0.1 * rng.uniform(-1, 1, size=(m, self.n))
+        self.bend = rng.normal(size=(m, self.n, self.n))
+        self.constant = 1.0 + 0.3 * rng.uniform(-1, 1, size=(2**m, self.n))
+        self.slope = rng.normal(size=(2**m, self.n, self.n))
+
+    def row(self, side):
+        return int(2 ** np.arange(self.m) @ (side > 0))
+
+    def corner(self, side):
+        return self.constant[self.row(side)]
+
+    def field(self, side):
+        row = self.row(side)
+        return lambda t, x: self.constant[row] + self.slope[row] @ np.sin(x)
+
+    def h(self, x):
+        return self.Dh @ x + 0.5 * np.einsum("kij,i,j->k", self.bend, x, x)
+
+    def crossed(self, side, x, left):
+        """Time and number of the next guard, crossed by Brent's method; else None."""
+        found = []
+        for k in np.flatnonzero(side < 0):
+
+            def value(t, k=k):
+                return self.h(integrate(self.field(side), 0.0, x, t, TIGHT))[k]
+
+            if value(left) > 0:
+                found.append((brentq(value, -AROUND, left, xtol=1e-17), int(k)))
+        return min(found) if found else None
+
+    def flow(self, delta):
+        """From delta back along the first field, through all guards, back along the last one."""
+        side, left, order = -np.ones(self.m), 2 * AROUND, []
+        x = integrate(self.field(side), 0.0, delta, -AROUND, TIGHT)
+        while (event := self.crossed(side, x, left)) is not None:
+            x = integrate(self.field(side), 0.0, x, event[0], TIGHT)
+            left, order = left - event[0], [*order, event[1]]
+            side[event[1]] = 1.0
+        assert len(order) == self.m
+        return integrate(self.field(side), 0.0, x, left - AROUND, TIGHT), tuple(order)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_every_order_of_guards_against_one_sided_differences(m):
+    system = Curved(m)
+    pieces = all_pieces(system.corner, system.Dh)
+    assert len({piece.order for piece in pieces}) == len(pieces) == math.factorial(m)
+    for piece in pieces:
+        image = bouligand_derivative(system.corner, system.Dh, piece.direction)
+        assert image.order == piece.order
+        np.testing.assert_allclose(image.image, piece.matrix @ piece.direction, atol=1e-12)
+        errors = []
+        for length in (1e-4, 2e-5):
+            end, order = system.flow(length * piece.direction)
+            assert order == piece.order
+            errors.append(np.abs(end / length - image.image).max())
+        # A one-sided quotient is off by a multiple of its length.
+        assert errors[1] < 1e-3 and errors[1] < 0.35 * errors[0]
+
+
+def test_pieces_differ_or_the_derivative_would_be_linear():
+    system = Curved(3)
+    first, *others = all_pieces(system.corner, system.Dh)
+    assert max(np.abs(first.matrix - other.matrix).max() for other in others) > 0.05
+    back, _ = bouligand_derivative(system.corner, system.Dh, -first.direction)
+    assert np.abs(back + first.matrix @ first.direction).max() > 1e-3
+
+
+vectors = st.lists(st.floats(-1, 1), min_size=5, max_size=5).map(np.array)
+
+
+@given(vectors, st.floats(1e-3, 1e3), st.integers(0, 5))
+def test_positively_homogeneous(delta, factor, seed):
+    system = Curved(4, seed)
+    one, order = bouligand_derivative(system.corner, system.Dh, delta)
+    scaled, _ = bouligand_derivative(system.corner, system.Dh, factor * delta)
+    np.testing.assert_allclose(scaled, factor * one, rtol=1e-9, atol=1e-9 * factor)
+
+
+@settings(max_examples=20)
+@given(vectors, vectors, st.integers(0, 5))
+def test_continuous_across_the_borders_of_cones(start, end, seed):
+    """Along a line the image is continuous: its steps are those of the line times a constant."""
+    system, parts = Curved(4, seed), np.linspace(0.0, 1.0, 41)
+    images, orders = zip(
+        *(bouligand_derivative(system.corner, system.Dh, start + p * (end - start)) for p in parts),
+        strict=True,
+    )
+    longest = max(np.linalg.norm(p.matrix, 2) for p in all_pieces(system.corner, system.Dh))
+    steps = np.linalg.norm(np.diff(images, axis=0), axis=1)
+    assert steps.max() <= 1.01 * longest * np.linalg.norm(end - start) / 40 + 1e-12
+
+
+def test_guards_met_together_may_be_crossed_in_any_order():
+    system = Curved(2, seed=3)
+    first, second = all_pieces(system.corner, system.Dh)
+    F = system.corner(-np.ones(2))
+    difference = system.Dh[0] / (system.Dh[0] @ F) - system.Dh[1] / (system.Dh[1] @ F)
+    for delta in np.linalg.svd(difference[None])[2][1:]:  # a basis of the border
+        np.testing.assert_allclose(first.matrix @ delta, second.matrix @ delta, atol=1e-12)
+
+
+def test_one_guard_has_the_saltation_matrix():
+    system = Curved(1)
+    (piece,) = all_pieces(system.corner, system.Dh)
+    before, after = system.corner(-np.ones(1)), system.corner(np.ones(1))
+    xi = saltation_matrix(np.eye(2), before, after, -system.Dh[0])
+    np.testing.assert_allclose(piece.matrix, xi.matrix, atol=1e-14)
+
+
+def test_equal_fields_leave_a_perturbation_as_it_is():
+    fields = np.ones((8, 4))
+    for piece in all_pieces(fields, np.eye(3, 4) + 0.1):
+        np.testing.assert_allclose(piece.matrix, np.eye(4), atol=1e-14)
+
+
+def test_fields_may_come_as_a_table():
+    system = Curved(3)
+    delta = np.array([0.3, -0.2, 0.1, 0.4])
+    one = selected_piece(system.corner, system.Dh, delta)
+    two = selected_piece(system.constant, system.Dh, delta)
+    assert one.order == two.order
+    np.testing.assert_array_equal(one.matrix, two.matrix)
+
+
+def test_orders_that_no_perturbation_selects_are_left_out():
+    """In one dimension guards on one point are met together: no open cone selects an order."""
+    assert all_pieces(np.ones((4, 1)), np.array([[1.0], [2.0]])) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "Dh", "delta", "said"),
+    [
+        (np.array([[1.0, 0], [-1.0, 0]]), np.array([[1.0, 0]]), np.zeros(2), "guard 0 .*liveness"),
+        (np.ones((3, 2)), np.eye(2), np.zeros(2), r"fields have shape \(3, 2\)"),
+        (lambda side: np.ones(3), np.eye(2), np.zeros(2), r"field has shape \(3,\)"),
+        (np.ones((4, 2)), np.eye(2), np.zeros(3), r"delta has shape \(3,\)"),
+    ],
+)
+def test_what_does_not_fit_is_said(fields, Dh, delta, said):
+    with pytest.raises(ValueError, match=said):
+        bouligand_derivative(fields, Dh, delta)
+
+
+def test_too_many_guards_to_list():
+    with pytest.raises(ValueError, match="8 guards may have 8! orders"):
+        all_pieces(lambda side: np.ones(9), np.eye(8, 9))
+    assert len(selected_piece(lambda side: np.ones(9), np.eye(8, 9), np.arange(9.0)).order) == 8
