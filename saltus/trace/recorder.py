@@ -11,6 +11,7 @@ from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan
 from saltus.assembly import event_times
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.lockstep import Tick
+from saltus.touchdowns import TouchdownFinder
 from saltus.trace.trace import Array, Trace
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks
@@ -35,6 +36,7 @@ class TraceRecorder:
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
+        self._touchdowns = TouchdownFinder()
         self._solve_ms: list[float] = []
         self._statuses, self._commands = Counter[str](), Counter[str]()
         self._plan: Plan | None = None
@@ -53,6 +55,7 @@ class TraceRecorder:
         """Take a true state in."""
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
+        self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
         if truth.tick >= self._due:
             self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
             self._states.append((truth.time - self._origin, truth.q, truth.contact))
@@ -87,6 +90,7 @@ class TraceRecorder:
             planned=planned_contacts(self._gait, time),
             solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
+            touchdowns=self._touchdowns.touchdowns(),
             **self._kept_plan(), **self._kept_search(),
         )  # fmt: skip
 

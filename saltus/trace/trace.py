@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.touchdowns import Touchdowns
+from saltus.trace.touchdown_columns import from_members, to_members
+
 Array = NDArray[np.float64]
 
 _PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
@@ -40,6 +43,7 @@ class Trace:
         statuses: number of plans by status.
         commands: number of motor commands by status.
         events: when perturbations began [s].
+        touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
     """
 
     time: Array
@@ -56,6 +60,7 @@ class Trace:
     statuses: dict[str, int] = field(default_factory=dict)
     commands: dict[str, int] = field(default_factory=dict)
     events: list[float] = field(default_factory=list)
+    touchdowns: Touchdowns | None = None
 
 
 def save_trace(trace: Trace, path: Path) -> None:
@@ -67,6 +72,7 @@ def save_trace(trace: Trace, path: Path) -> None:
         OSError: it cannot be written.
     """
     members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
+    members |= to_members(trace.touchdowns)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -86,7 +92,8 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            trace = Trace(**{name: _unpacked(name, file[name]) for name in _names()})
+            members = {name: _unpacked(name, file[name]) for name in _names()}
+            trace = Trace(**members, touchdowns=from_members(file))
         _check(trace)
         return trace
     except (KeyError, TypeError, zlib.error, ValueError, EOFError, zipfile.BadZipFile) as error:
@@ -112,7 +119,7 @@ def _check(trace: Trace) -> None:
 
 
 def _names() -> tuple[str, ...]:
-    return tuple(member.name for member in fields(Trace))
+    return tuple(member.name for member in fields(Trace) if member.name != "touchdowns")
 
 
 def _packed(name: str, value: Any) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """Traces: written whole, read back, and the same from lock step and from a recording of it."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import msgspec
 import numpy as np
@@ -13,6 +13,7 @@ from runtime.topics import GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
 from saltus.configuration import load_launch, write_config
 from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
+from saltus.touchdowns import Touchdowns
 from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
 from saltus.trace.recorder import planned_contacts
 
@@ -28,13 +29,18 @@ def made_up(rng: np.random.Generator) -> Trace:
         plan_q=rng.normal(size=(51, 19)), step_sizes=np.array([1.0, 0.7, 0.0]),
         costs=np.array([[1.5, np.inf, 2.5]]), solve_ms=rng.uniform(size=600),
         statuses={"ok": 599, "failed": 1}, commands={"ok": 6000}, events=[1.225],
+        touchdowns=Touchdowns(np.sort(rng.uniform(size=3)), rng.normal(size=(3, 19)),
+                              rng.normal(size=(3, 18)), np.eye(3, 4), np.ones((3, 4))),
     )  # fmt: skip
 
 
 def assert_equal(one: Trace, other: Trace, tolerance: float) -> None:
     for member in fields(Trace):
         a, b = getattr(one, member.name), getattr(other, member.name)
-        if isinstance(a, np.ndarray):
+        if isinstance(a, Touchdowns):
+            for column, its in zip(a, b, strict=True):
+                np.testing.assert_allclose(column, its, rtol=tolerance)
+        elif isinstance(a, np.ndarray):
             np.testing.assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
             assert a.dtype == np.float64
         else:
@@ -56,6 +62,40 @@ def test_trace_of_no_plan_reads_back(tmp_path):
     again = load_trace(tmp_path / "t.npz")
     assert_equal(again, nothing, 0.0)
     assert np.isnan(again.plan_time) and again.plan_q.shape == (0, 19)
+
+
+def _rewrite(path, change):
+    """The members of a file, changed."""
+    with np.load(path) as file:
+        members = {name: file[name] for name in file.files}
+    change(members)
+    np.savez_compressed(path, **members)
+
+
+def test_trace_from_before_touchdowns_were_kept_is_read(tmp_path):
+    """Nothing is known of its touchdowns, which is another thing than none."""
+    path, trace = tmp_path / "t.npz", made_up(np.random.default_rng(4))
+    save_trace(trace, path)
+    _rewrite(path, lambda members: [members.pop(n) for n in list(members) if "touchdown" in n])
+    assert_equal(load_trace(path), replace(trace, touchdowns=None), 1e-7)
+    save_trace(replace(trace, touchdowns=Touchdowns.none()), path)
+    assert load_trace(path).touchdowns is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.update(touchdown_q=m["touchdown_q"][:2]),
+        lambda m: m.update(touchdown_v=np.full((3, 18), np.nan)),
+        lambda m: m.pop("touchdown_landing"),
+    ],
+)
+def test_touchdowns_that_do_not_fit_are_no_trace(tmp_path, change):
+    path = tmp_path / "t.npz"
+    save_trace(made_up(np.random.default_rng(5)), path)
+    _rewrite(path, change)
+    with pytest.raises(ValueError, match="t.npz: not a trace of this version: .*touchdown"):
+        load_trace(path)
 
 
 def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):

@@ -1,0 +1,77 @@
+"""Which feet come down together is found from contacts at every tick."""
+
+import numpy as np
+import pytest
+
+from saltus.touchdowns import TouchdownFinder, Touchdowns, feet_of
+
+
+def find(contacts, times=None):
+    """The touchdowns of rows of contacts (T, 4), a millisecond apart; q and v hold the row."""
+    finder = TouchdownFinder()
+    for k, contact in enumerate(np.asarray(contacts, dtype=float)):
+        time = 0.001 * k if times is None else times[k]
+        finder.add(time, np.full(19, float(k)), np.full(18, float(k)), contact)
+    return finder.touchdowns()
+
+
+def contacts_of(air, ticks=100):
+    """All feet on the ground but for ``air``: (foot, first tick, tick of the landing)."""
+    rows = np.ones((ticks, 4))
+    for foot, begin, end in air:
+        rows[begin:end, foot] = 0.0
+    return rows
+
+
+def test_a_landing_has_the_state_of_the_tick_before():
+    found = find(contacts_of([(0, 10, 60)]))
+    assert found.time == pytest.approx([0.059])
+    assert np.all(found.q == 59.0) and np.all(found.v == 59.0)
+    assert found.landing.tolist() == [[1, 0, 0, 0]] and found.standing.tolist() == [[0, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(("later", "rows"), [(0, 1), (9, 1), (10, 2)])
+def test_feet_that_land_within_a_knot_land_together(later, rows):
+    found = find(contacts_of([(0, 10, 60), (3, 12, 60 + later)]))
+    assert len(found.time) == rows
+    if rows == 1:
+        assert feet_of(found.landing[0]) == ("FR", "RL")
+        assert feet_of(found.standing[0]) == ("FL", "RR")
+    else:
+        assert feet_of(found.standing[1]) == ("FR", "FL", "RR")
+
+
+def test_a_knot_is_counted_from_the_first_foot():
+    """Three feet, 6 ms apart: the third one is 12 ms after the first."""
+    found = find(contacts_of([(0, 10, 60), (1, 10, 66), (2, 10, 72)]))
+    assert [feet_of(row) for row in found.landing] == [("FR", "FL"), ("RR",)]
+
+
+@pytest.mark.parametrize(("air", "rows"), [(19, 0), (20, 1)])
+def test_a_foot_that_bounces_does_not_land_anew(air, rows):
+    """Off the ground from tick 31 on: at tick 30 it was last there."""
+    assert len(find(contacts_of([(1, 31, 30 + air)])).time) == rows
+
+
+def test_feet_in_the_air_at_first_land_and_standing_ones_do_not():
+    rows = np.zeros((60, 4))
+    rows[:, 0] = 1.0
+    rows[40:, 1] = 1.0
+    found = find(rows)
+    assert [feet_of(row) for row in found.landing] == [("FL",)]
+    assert find(np.ones((30, 4))).time.size == 0
+
+
+def test_nobody_knows_the_state_before_where_ticks_are_missing():
+    rows = contacts_of([(0, 10, 60)])
+    times = 0.001 * np.arange(100)
+    times[60:] += 0.012
+    assert find(rows, times).time.size == 0
+
+
+def test_no_touchdowns_have_columns_too():
+    nothing = find(np.ones((0, 4)))
+    assert [column.shape for column in nothing] == [(0,), (0, 19), (0, 18), (0, 4), (0, 4)]
+    some = find(contacts_of([(0, 10, 60), (1, 10, 80)]))
+    assert feet_of(some.rows(np.array([False, True])).landing[0]) == ("FL",)
+    assert isinstance(some.rows(np.array([1])), Touchdowns)
