@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
+from scipy.spatial import KDTree
 
-from hybrid.examples.impacts.compliant_block import CompliantContact, collide, stiffness_for
+from hybrid.examples.impacts.compliant_block import collide
+from hybrid.examples.impacts.compliant_contact import CompliantContact, stiffness_for
 from hybrid.examples.impacts.rocking_block import RockingBlock, problem, velocity
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
@@ -37,14 +38,14 @@ class Prediction(NamedTuple):
     impact: ContactProblem
     v: Array  # before the impact (3,)
     outcomes: Array  # (S, 3)
-    tree: cKDTree  # of the outcomes, scaled
+    tree: KDTree  # of the outcomes, scaled
     scale: Array  # (3, 3): |scale v|_2 = |v|_M
 
     @property
     def size(self) -> float:
-        """Largest distance in |.|_M of two outcomes, among those that end the set in some way."""
-        directions = np.random.default_rng(0).normal(size=(3, 200))
-        ends = self.tree.data[np.unique(np.argmax(self.tree.data @ directions, axis=0))]
+        """Largest distance in |.|_M of two outcomes, each the last of all in some direction."""
+        directions = np.random.default_rng(0).normal(size=(100, 3))
+        ends = self.tree.data[np.unique([np.argmax(self.tree.data @ d) for d in directions])]
         return float(np.max(np.linalg.norm(ends[:, None] - ends[None], axis=-1)))
 
 
@@ -66,8 +67,8 @@ def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Predictio
     """Sample the set-valued law's outcomes for the block that lands flat."""
     impact, v = problem(block), velocity(block)
     outcomes = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed)).outcomes
-    scale = np.linalg.cholesky(impact.M).T
-    return Prediction(impact, v, outcomes, cKDTree(outcomes @ scale.T), scale)
+    scale: Array = np.asarray(np.linalg.cholesky(impact.M).T, dtype=np.float64)
+    return Prediction(impact, v, outcomes, KDTree(outcomes @ scale.T), scale)
 
 
 def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Any:

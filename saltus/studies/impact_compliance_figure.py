@@ -25,7 +25,7 @@ def draw(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
         rows: of the study.
         predicted: normal velocities (S, 2) of the rigid outcomes [m/s].
     """
-    drawing, axes = figure(columns=2, width=9.0, height=3.9)
+    drawing, axes = figure(columns=2, width=9.0, height=3.6)
     shown = thinned(predicted)
     for panel, (sweep, title, label, norm) in zip(axes, _PANELS, strict=True):
         own = [row for row in rows if row["sweep"] == sweep]
@@ -34,7 +34,7 @@ def draw(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
         panel.scatter(*shown.T, s=90, color="0.75", linewidths=0, zorder=0, label="rigid set")
         dots = panel.scatter(*np.array(place).T, c=values, s=26, cmap="coolwarm", norm=norm(),
                              edgecolors="black", linewidths=0.5, label="compliant")  # fmt: skip
-        drawing.colorbar(dots, ax=panel, label=label)
+        drawing.colorbar(dots, ax=panel, label=label, shrink=0.8)
         panel.set(title=title, xlabel=r"A: $J_{n,A} v^+$ [m/s]", ylabel=r"B: $J_{n,B} v^+$ [m/s]")
         panel.set(aspect="equal")
         panel.legend(frameon=False)

@@ -94,13 +94,18 @@ def holding_force(block: RockingBlock, x: Array, corner: int) -> Array:
     J = contact_jacobian(block, x[2], corner)
     drift = -(rate**2) * arm[::-1]  # dJ/dt v, normal first
     weight = np.array([0.0, -block.gravity, 0.0])
-    return np.linalg.solve(J @ np.linalg.solve(mass_matrix(block), J.T), -(J @ weight + drift))
+    return _stopping(block, J, J @ weight + drift)
 
 
 def sticking_impulse(block: RockingBlock, x: Array, corner: int) -> Array:
     """Normal and tangential impulse Lambda (2,) [N s] that stop a corner, by (66)."""
     J = contact_jacobian(block, x[2], corner)
-    return np.linalg.solve(J @ np.linalg.solve(mass_matrix(block), J.T), -J @ x[3:6])
+    return _stopping(block, J, J @ x[3:6])
+
+
+def _stopping(block: RockingBlock, J: Array, motion: Array) -> Array:
+    """Force or impulse (2,) at a corner that takes its acceleration or velocity (2,) away."""
+    return np.linalg.solve(J @ np.linalg.solve(mass_matrix(block), J.T), -motion).astype(np.float64)
 
 
 def contact_jacobian(block: RockingBlock, theta: float, corner: int) -> Array:

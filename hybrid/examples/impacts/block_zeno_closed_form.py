@@ -90,7 +90,7 @@ def half_cycle_s(block: RockingBlock, rate: float) -> float:
 
 def rates(block: RockingBlock, rate: float, count: int) -> Array:
     """Angular rates (count,) at the start of each half cycle [rad/s], without their signs."""
-    return rate * rate_ratio(block) ** np.arange(count)
+    return np.array([rate * rate_ratio(block) ** i for i in range(count)])
 
 
 def accumulation(block: RockingBlock, rate: float, count: int = 200) -> Accumulation:

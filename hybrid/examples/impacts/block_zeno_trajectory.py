@@ -1,8 +1,8 @@
 """The rocking block as a solution of the inclusion (53): every quantity over s (Halm and Posa).
 
 While a corner is held, t(s) is the inverse of (63); in an impact time and configuration stand
-still and the velocity goes straight to its end (67). At rest after the last impact, s runs on at
-1 + m g.
+still and the velocity goes straight to its end (67). After the last impact that was
+simulated the block is put to rest, and s runs on at 1 + m g.
 """
 
 from __future__ import annotations
