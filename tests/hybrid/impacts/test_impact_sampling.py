@@ -154,7 +154,7 @@ def test_a_body_jammed_between_walls_is_told_from_one_that_needs_more_steps():
     walls, along = np.array([[1.0, 0.1], [-1.0, 0.1]]), np.array([[-0.1, 1.0], [0.1, 1.0]])
     jammed = ContactProblem.planar(np.eye(2), walls, along, 2.0, ("left", "right"), "jammed")
     found = sample_impacts(jammed, np.array([0.0, -1.0]), SamplingOptions(20, 1e-4, max_steps=5))
-    assert "the friction cone is not pointed (24)" in found.message.replace("its friction", "the friction")
+    assert "its friction cone is not pointed (24)" in found.message
 
 
 def test_algorithm_2_ends_what_is_within_its_tolerance():
