@@ -96,7 +96,11 @@ def notes(block: RockingBlock, simulated: ZenoRun, total: Mapping[str, Any]) -> 
     """What was reached, and where the source is misprinted."""
     worst = max(total["time_error"], total["s_error"])
     met = "within" if worst <= REQUIRED else "NOT within"
-    stopped = [] if simulated.status == "stopped" else [f"Ended early: {simulated.message}"]
+    stopped = (
+        []
+        if simulated.status == "stopped"
+        else [f"Ended early: {' '.join(simulated.message.split())}"]
+    )
     return (
         f"Accumulation after {len(simulated.impacts)} impacts: {worst:.1e} from the closed form"
         f" t = {total['closed_form_time']:.6g} s, s = {total['closed_form_s']:.6g}, {met} the"

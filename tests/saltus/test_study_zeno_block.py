@@ -29,6 +29,9 @@ def test_says_whether_what_was_asked_for_was_met(result):
     assert any(", within the 0.001" in note for note in result.notes)
     early = run(StudyOptions(trials=3))
     assert any("NOT within" in note for note in early.notes)
+    late = run(StudyOptions(trials=60))
+    assert "Ended early" in late.notes[-1] and "\n" not in late.notes[-1]
+    assert late.rows[-1]["time_error"] < 1e-6
 
 
 def test_draws_both_figures(result):

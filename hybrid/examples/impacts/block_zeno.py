@@ -3,7 +3,8 @@
 State [q (3), v (3), Lambda_n,A, Lambda_n,B]: beside the configuration and velocity, the normal
 impulses so far [N s], so that s = t + Lambda_n,A + Lambda_n,B by (63). In mode A the block turns
 about corner A, held by the force of (61)-(62), until B comes down; the reset is the sticking
-impact (66) at B. Neither the pendulum (56) nor the ratio (68) is used here.
+impact (66) at B. Neither the pendulum (56) nor the ratio (68) is used here, but to refuse a block
+that does not rock.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybrid.examples.impacts.block_zeno_closed_form import check_rocks
 from hybrid.examples.impacts.rocking_block import (
     RockingBlock,
     arms,
@@ -48,7 +50,8 @@ class ZenoRun(NamedTuple):
 
     impacts: tuple[Impact, ...]
     execution: Execution
-    status: str  # "stopped" where all impacts came, else as of ``hybrid.execution.simulate``
+    status: str  # "stopped" where all impacts came; "slides" where friction could not hold a
+    # corner, so that this is no solution; else as of ``hybrid.execution.simulate``
     message: str
 
 
@@ -56,13 +59,15 @@ def rock(block: RockingBlock, rate: float = 1.0, impacts: int = 40) -> ZenoRun:
     """Turn about A from the ground with an angular rate [rad/s], until the given impact.
 
     Raises:
-        ValueError: the rate is not positive, or no impact is asked for.
+        ValueError: the rate is not positive, no impact is asked for, or the block does not rock
+            from corner to corner.
     """
     if not (rate > 0.0 and impacts > 0):
         raise ValueError(
             f"rocking block: rate {rate} rad/s and {impacts} impacts; give a positive rate and one"
             " impact or more"
         )
+    check_rocks(block, rate)
     left = [impacts]
 
     def last(_: object) -> bool:
@@ -73,6 +78,13 @@ def rock(block: RockingBlock, rate: float = 1.0, impacts: int = 40) -> ZenoRun:
     start = np.concatenate([standing(block), rate * _turning(block, A), np.zeros(2)])
     run = simulate(zeno_system(block), A, start, duration, options=_OPTIONS, until=last)
     found = _impacts(block, run)
+    needed = max((impact.friction_used for impact in found), default=0.0)
+    if needed > block.friction:
+        message = (
+            f"rocking block: a held corner would slide; mu = {block.friction:g}, and sticking takes"
+            f" {needed:.4g}: give it more friction"
+        )
+        return ZenoRun(found, run, "slides", message)
     return ZenoRun(found, run, run.status, run.message)
 
 

@@ -57,6 +57,21 @@ def apex(block: RockingBlock, rate: float) -> float:
     return math.asin(height) - block.alpha
 
 
+def check_rocks(block: RockingBlock, rate: float) -> None:
+    """Refuse a block that does not go from corner to corner.
+
+    Raises:
+        ValueError: it tips over at that angular rate [rad/s], or is so wide that it stays flat
+            after its first impact.
+    """
+    apex(block, rate)
+    if not rate_ratio(block) > 0.0:
+        raise ValueError(
+            f"rocking block: {block.width} m by {block.height} m stays flat after its first impact,"
+            " by (68); give a width below sqrt(2) times the height"
+        )
+
+
 def half_cycle_time(block: RockingBlock, rate: float) -> float:
     """Time t_1 [s] from an impact that leaves an angular rate [rad/s] to the next.
 
@@ -100,14 +115,9 @@ def accumulation(block: RockingBlock, rate: float, count: int = 200) -> Accumula
     lost momentum telescopes: s* = (1 + m g) t* - m (w / 2) theta'_0.
 
     Raises:
-        ValueError: the block tips over, or is so wide that it does not go on about the other
-            corner.
+        ValueError: as ``check_rocks``.
     """
-    if not rate_ratio(block) > 0.0:
-        raise ValueError(
-            f"rocking block: {block.width} m by {block.height} m stays flat after its first impact,"
-            " by (68); give it a width below sqrt(2) times the height"
-        )
+    check_rocks(block, rate)
     starts = rates(block, rate, count)
     return Accumulation(
         math.fsum(half_cycle_time(block, w) for w in starts),

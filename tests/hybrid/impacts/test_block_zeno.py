@@ -154,5 +154,16 @@ def test_what_does_not_rock_is_refused():
         half_cycle_time(BLOCK, 1.2)
     with pytest.raises(ValueError, match="stays flat"):
         accumulation(RockingBlock(width=2.0, height=1.0), 0.1)
+    with pytest.raises(ValueError, match="stays flat"):
+        rock(RockingBlock(width=2.0, height=1.0), 0.1)
+    with pytest.raises(ValueError, match="tips over"):
+        rock(BLOCK, 1.5)
     with pytest.raises(ValueError, match="positive rate"):
         rock(BLOCK, 0.0)
+
+
+def test_too_little_friction_and_the_end_of_precision_are_said():
+    slippery = rock(RockingBlock(friction=0.3), 1.0, 2)
+    assert slippery.status == "slides" and "0.3529" in slippery.message
+    tiny = rock(BLOCK, 1e-6, 20)
+    assert tiny.status == "grazing" and 1 < len(tiny.impacts) < 20
