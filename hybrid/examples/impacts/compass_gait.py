@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.examples.impacts.planar_links import Link, body_inertia, point_jacobian
+from hybrid.examples.impacts.planar_links import Link, body_inertia, point, point_jacobian
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
 
@@ -43,6 +43,15 @@ def configuration(gait: CompassGait) -> Array:
     angle = gait.trailing_pitch
     hip = gait.leg_length * np.array([-np.sin(angle), np.cos(angle)])
     return np.array([*hip, gait.leading_pitch, angle])
+
+
+def joints(gait: CompassGait, q: Array) -> tuple[Array, Array, Array]:
+    """Hip (2,), feet (2, 2) and masses (2, 2), the leading leg's first [m]: for pictures."""
+    reach = gait.leg_length, gait.leg_length - gait.mass_to_foot
+    feet, masses = (
+        np.stack([point(q, [Link(far, leg)]) for leg in (_LEADING, _TRAILING)]) for far in reach
+    )
+    return q[:2], feet, masses
 
 
 def problem(gait: CompassGait | None = None, q: Array | None = None) -> ContactProblem:

@@ -59,6 +59,11 @@ def _leg(r: Ramone, leg: int) -> list[Link]:
             Link(r.shank_length, _SHANKS[leg])]  # fmt: skip
 
 
+def joints(r: Ramone, q: Array) -> Array:
+    """Trunk's centre, hip, knee and centre of the foot, leading leg first (2, 4, 2) [m]."""
+    return np.array([[point(q, _leg(r, leg)[:k]) for k in range(4)] for leg in (0, 1)])
+
+
 def configuration(r: Ramone) -> Array:
     """Both feet on the ground y = 0, the trunk over x = 0; the trailing knee follows.
 

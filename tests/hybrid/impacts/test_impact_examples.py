@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hybrid.derivatives import jacobian
 from hybrid.examples.impacts import box_and_wall, compass_gait, disk_stacking, ramone
 from hybrid.examples.impacts.catalogue import CASES
-from hybrid.impacts.resolution import all_simultaneous, sequential
+from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
 
 GAIT, BOX = compass_gait.CompassGait(), box_and_wall.BoxAndWall()
 RAMONE, STACK = ramone.Ramone(), disk_stacking.DiskStacking()
@@ -184,6 +184,20 @@ def test_the_trailing_foot_may_stick_slide_or_lift(name):
         np.testing.assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
     trailing = sorted((normal[1] > 1e-6, abs(slip[1]) > 1e-6) for normal, slip in found)
     assert trailing == [(False, False), (False, True), (True, True)]
+
+
+@pytest.mark.parametrize("name", ["compass gait", "RAMone"])
+def test_lemkes_method_never_ends_where_the_trailing_foot_slides(name):
+    """Of three solutions the one between has the other index; covering vectors find the rest."""
+    problem, v = CASES[name].problem(), CASES[name].velocity()
+    every = [each.v_plus for each in all_simultaneous(problem, v)]
+    rng, ends = np.random.default_rng(0), set()
+    for _ in range(60):
+        end = simultaneous(problem, v, np.exp(rng.normal(0.0, 3.0, 8)))
+        assert end.ok
+        ends.add(int(np.argmin([problem.kinetic_norm(end.v_plus - u) for u in every])))
+    slides = [abs(problem.J_D[2] @ u) > 1e-6 > problem.J_n[1] @ u for u in every]
+    assert ends == {i for i, slide in enumerate(slides) if not slide} and len(ends) == 2
 
 
 @pytest.mark.parametrize("name", ["box and wall", "disk stacking"])
