@@ -12,6 +12,10 @@ from robots.a1.constants import FOOT_NAMES
 Array = NDArray[np.float64]
 
 TOGETHER_S = 0.01  # feet that land within one of the planner's knots land together
+_PAIRS = {
+    ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
+    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
+}  # fmt: skip
 IN_THE_AIR_S = 0.02  # a foot that left the ground for less has bounced, and does not land anew
 
 
@@ -43,12 +47,18 @@ def feet_of(mask: Array) -> tuple[str, ...]:
     return tuple(foot for foot, on in zip(FOOT_NAMES, mask, strict=True) if on > 0.5)
 
 
+def kind_of(landing: Array) -> str:
+    """What a row of ``landing`` (4) is called: one foot, front pair, diagonal pair, three feet."""
+    feet = feet_of(landing)
+    return _PAIRS.get(feet) or ("no foot", "one foot", "", "three feet", "four feet")[len(feet)]
+
+
 class TouchdownFinder:
     """Takes the states of a run, tick by tick in their order, and keeps its touchdowns."""
 
     def __init__(self, together_s: float = TOGETHER_S) -> None:
         """``together_s``: how much later than the first foot another one may land with it [s]."""
-        self._together = together_s - 1e-9  # the knot after it begins; ticks are sums of milliseconds
+        self._together = together_s - 1e-9  # a foot as late as that lands in the next knot
         self._rows: list[_Row] = []
         self._begun = -np.inf  # when the first foot of the last row landed [s]
         self._before: tuple[float, Array, Array, NDArray[np.bool_]] | None = None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.touchdowns import TouchdownFinder, Touchdowns, feet_of
+from saltus.touchdowns import TouchdownFinder, Touchdowns, feet_of, kind_of
 
 
 def find(contacts, times=None):
@@ -75,3 +75,15 @@ def test_no_touchdowns_have_columns_too():
     some = find(contacts_of([(0, 10, 60), (1, 10, 80)]))
     assert feet_of(some.rows(np.array([False, True])).landing[0]) == ("FL",)
     assert isinstance(some.rows(np.array([1])), Touchdowns)
+
+
+@pytest.mark.parametrize(
+    ("feet", "kind"),
+    [
+        ((), "no foot"), ((2,), "one foot"), ((0, 1), "front pair"), ((2, 3), "rear pair"),
+        ((0, 3), "diagonal pair"), ((1, 2), "diagonal pair"), ((1, 3), "side pair"),
+        ((0, 1, 3), "three feet"), ((0, 1, 2, 3), "four feet"),
+    ],
+)  # fmt: skip
+def test_touchdowns_are_called_by_their_feet(feet, kind):
+    assert kind_of(np.isin(np.arange(4), feet).astype(float)) == kind
