@@ -1,0 +1,149 @@
+"""A plate that falls on a bed of springs: as many contacts as one likes.
+
+Source: Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems", section 5.2.
+State x = [x [m], z [m], theta [rad], and their rates]: the middle of the plate's underside, which
+is also its centre of mass, and its tilt. Tips without friction stand at (x_s, L0), evenly over the
+bed. A tip that the plate has sunk over by the depth
+
+    h_s = r + (L0 - r - z) cos(theta) + (x - x_s) sin(theta)                               [m]
+
+pushes with k h_s along the plate's normal; it is round, with the radius r. This is the contact
+that MuJoCo has, so both integrate one model. The paper's h_s = L0 + tan(theta) (x - x_s) - z is the
+same guard: the depth along the vertical, h_s / cos(theta) with r = 0. Its stance-flight guards are
+-h_s, as ours are. Undamped as the hopper of 5.1: the paper's dampers would hold the plate down as
+it leaves at -h_s, and no contact of MuJoCo pulls.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.systems import Array
+
+HEIGHTS = (2.0, 3.0)  # z0 of the random starts [m], 5.2
+TILTS = (-0.1, 0.1)  # theta0 of the random starts [rad], 5.2
+
+
+@dataclass(frozen=True)
+class SpringBed:
+    """Parameters, of which the paper prints only L0; all springs together have ``stiffness``.
+
+    So a larger bed changes the number of contacts, and the motion hardly at all. Mass, length and
+    stiffness are those of the hopper that calibrates the integrator.
+
+    Raises:
+        ValueError: no whole number of springs, or a parameter that is not positive.
+    """
+
+    springs: int
+    stiffness: float = 200.0  # of the bed, k times the number of springs [N/m]
+    length: float = 1.0  # L0, height of the tips [m], 5.1
+    width: float = 2.0  # of the bed [m]
+    tip_radius: float = 0.01  # r [m]
+    mass: float = 1.0  # of the plate [kg]
+    inertia: float = 3.0  # of the plate, a thin one of 6 m [kg m^2]
+    gravity: float = 9.81  # g [m/s^2]
+
+    def __post_init__(self) -> None:
+        """Refuse what is no bed."""
+        for name, value in vars(self).items():
+            if not 0.0 < value < math.inf:
+                raise ValueError(f"spring bed: {name} is {value}; give a positive number")
+        if int(self.springs) != self.springs:
+            raise ValueError(f"spring bed: springs is {self.springs}; give a whole number")
+
+    @property
+    def positions(self) -> Array:
+        """x_s (springs,) [m]: evenly from edge to edge; a single one in the middle."""
+        if self.springs == 1:
+            return np.zeros(1)
+        return np.linspace(-0.5 * self.width, 0.5 * self.width, self.springs)
+
+    @property
+    def spring_stiffness(self) -> float:
+        """Stiffness k of one spring [N/m]."""
+        return self.stiffness / self.springs
+
+
+def spring_bed(bed: SpringBed) -> EventSelectedSystem:
+    """The plate as (f, h): guard s lands on tip s, guard ``springs`` + s leaves it, all in metres.
+
+    Each of the two arms the other, the paper's "guard reset matrix".
+    """
+    n = bed.springs
+    rearm = np.zeros((2 * n, 2 * n), dtype=np.bool_)
+    rearm[np.arange(n), n + np.arange(n)] = True
+    centre = bed.length - bed.tip_radius
+    head = [bed.gravity, bed.spring_stiffness / bed.mass, bed.spring_stiffness / bed.inertia]
+    return EventSelectedSystem(
+        name=f"plate on {n} springs",
+        state_dim=6,
+        event_count=2 * n,
+        flow=_flow,
+        events=_events,
+        events_state=_events_state,
+        rearm=rearm | rearm.T,
+        parameters=np.array([*head, centre, bed.tip_radius, *bed.positions]),
+    )
+
+
+def random_starts(count: int, rng: np.random.Generator) -> Array:
+    """Starts (count, 6) of 5.2: at rest and over the middle of the bed, height and tilt uniform."""
+    starts = np.zeros((count, 6))
+    starts[:, 1] = rng.uniform(*HEIGHTS, count)
+    starts[:, 2] = rng.uniform(*TILTS, count)
+    return starts
+
+
+def depths(bed: SpringBed, x: Array) -> Array:
+    """Depth (springs,) of each tip below the plate's underside [m]; negative above it."""
+    return _events(x, spring_bed(bed).parameters)[: bed.springs]
+
+
+def energy(bed: SpringBed, x: Array) -> float:
+    """Energy of plate and springs [J], which the flow keeps."""
+    spring = 0.5 * bed.spring_stiffness * np.sum(np.maximum(depths(bed, x), 0.0) ** 2)
+    moving = 0.5 * bed.mass * (x[3] ** 2 + x[4] ** 2) + 0.5 * bed.inertia * x[5] ** 2
+    return float(moving + bed.mass * bed.gravity * x[1] + spring)
+
+
+def _flow(x: Array, side: Array, p: Array) -> Array:
+    """f: the springs that have been landed on and not left push."""
+    n = p.size - 5
+    s, c = math.sin(x[2]), math.cos(x[2])
+    depth = p[4] + (p[3] - x[1]) * c + x[0] * s  # of a tip at x_s = 0
+    lever = (p[3] - x[1]) * s - x[0] * c  # of the same tip, along the plate
+    push, turn = 0.0, 0.0  # sums of depths, and of depths times levers
+    for i in range(n):
+        if side[i] > 0.0 and side[n + i] < 0.0:
+            h = depth - p[5 + i] * s
+            push += h
+            turn += h * (lever + p[5 + i] * c)
+    return np.array([x[3], x[4], x[5], -p[1] * push * s, p[1] * push * c - p[0], p[2] * turn])
+
+
+def _events(x: Array, p: Array) -> Array:
+    n = p.size - 5
+    s, c = math.sin(x[2]), math.cos(x[2])
+    depth = p[4] + (p[3] - x[1]) * c + x[0] * s
+    h = np.empty(2 * n)
+    for i in range(n):
+        h[i] = depth - p[5 + i] * s
+        h[n + i] = -h[i]
+    return h
+
+
+def _events_state(x: Array, p: Array) -> Array:
+    """Dh; the lever of a tip is minus the derivative of its depth by theta."""
+    n = p.size - 5
+    s, c = math.sin(x[2]), math.cos(x[2])
+    lever = (p[3] - x[1]) * s - x[0] * c
+    Dh = np.zeros((2 * n, 6))
+    for i in range(n):
+        Dh[i, 0], Dh[i, 1], Dh[i, 2] = s, -c, -(lever + p[5 + i] * c)
+        Dh[n + i, 0], Dh[n + i, 1], Dh[n + i, 2] = -s, c, lever + p[5 + i] * c
+    return Dh

@@ -1,0 +1,99 @@
+"""Beds of springs for ``ess-contacts``: errors of both integrators, and their times by turns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from hybrid.event_selected.integrator import integrate_batch
+from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.examples.spring_bed import SpringBed, depths, spring_bed
+from hybrid.examples.spring_hopper import DURATION
+from hybrid.systems import Array
+from saltus.studies.ess_calibration import STEPS, integrated, rms, same_steps
+from saltus.studies.ess_mujoco import plate_model, simulate, trajectory
+
+TIGHT = EssOptions(epsilon=1e-7, relative=1e-11, absolute=1e-11)  # of the reference
+FINER = 0.8  # from one epsilon that is tried to the next
+FINEST = 1e-6  # epsilon at which the search gives up [m]
+
+
+class Bed(NamedTuple):
+    """One bed as both have it, and what MuJoCo made of the starts."""
+
+    bed: SpringBed
+    system: EventSelectedSystem
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    true: Array  # (S, n, 6) the reference, at TIMES
+    mujoco_rms: Array  # (S,)
+    in_contact: float  # mean over starts, times and springs
+
+
+def prepared(count: int, starts: Array) -> Bed:
+    """A bed of ``count`` springs, and both trajectories from the starts (S, 6)."""
+    bed = SpringBed(count)
+    system, model = spring_bed(bed), plate_model(bed)
+    true = np.stack([integrated(system, start, TIGHT) for start in starts])
+    theirs = np.stack([trajectory(model, start, STEPS) for start in starts])
+    errors = np.array([rms(*pair) for pair in zip(theirs, true, strict=True)])
+    seen = true[:, ::20].reshape(-1, 6)
+    touching = float(np.mean([depths(bed, x) > 0.0 for x in seen]))
+    return Bed(bed, system, model, mujoco.MjData(model), true, errors, touching)
+
+
+def our_errors(bed: Bed, starts: Array, options: EssOptions) -> Array:
+    """RMS error (S,) of the event-selected integrator."""
+    made = (integrated(bed.system, start, options) for start in starts)
+    return np.array([rms(*pair) for pair in zip(made, bed.true, strict=True)])
+
+
+def as_accurate(beds: Sequence[Bed], starts: Array, epsilon: float) -> float | None:
+    """Largest epsilon, in steps down from the one given, with no start worse than MuJoCo's.
+
+    None where even ``FINEST`` is worse on some start of some bed.
+    """
+    while epsilon >= FINEST:
+        if not any(_is_worse(bed, starts, same_steps(epsilon)) for bed in reversed(beds)):
+            return epsilon
+        epsilon *= FINER
+    return None
+
+
+def _is_worse(bed: Bed, starts: Array, options: EssOptions) -> bool:
+    for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True):
+        if not rms(integrated(bed.system, start, options), true) <= allowed:
+            return True
+    return False
+
+
+def timed(beds: Sequence[Bed], start: Array, ways: Mapping[str, EssOptions]) -> list[list[float]]:
+    """Processor time [s] from one start, by bed and then by way and MuJoCo.
+
+    One thread each; both leave the end of the run alone and record nothing on the way.
+    """
+    rows = []
+    for bed in beds:
+        row = []
+        for options in ways.values():
+            began = time.thread_time()
+            integrate_batch(bed.system, start[None], DURATION, options, threads=1)
+            row.append(time.thread_time() - began)
+        began = time.thread_time()
+        simulate(bed.model, bed.data, start, STEPS)
+        rows.append([*row, time.thread_time() - began])
+    return rows
+
+
+def collision_share(bed: Bed, start: Array) -> float | None:
+    """Collision detection's part of MuJoCo's steps; None where its stage timers are stopped."""
+    simulate(bed.model, bed.data, start, STEPS)
+    timers = mujoco.mjtTimer
+    whole = bed.data.timer[timers.mjTIMER_STEP].duration
+    part = bed.data.timer[timers.mjTIMER_POS_COLLISION].duration
+    return float(part / whole) if whole > 0.0 else None
