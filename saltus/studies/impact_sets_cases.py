@@ -33,11 +33,11 @@ class Subject(NamedTuple):
     printed_lcps: float | None  # LCPs per sample, Table 3
 
 
-def paper_subjects(most: int) -> list[Subject]:
-    """The systems of section 5.4, with at most ``most`` samples where not the full number."""
+def paper_subjects(samples: int) -> list[Subject]:
+    """The systems of section 5.4, with ``samples`` each, or M of the tables where that is more."""
     return [
         Subject(name, case.problem(), case.velocity(), case.step, case.steps,
-                min(case.samples, most), case.samples, case.printed_lcps)
+                samples, max(case.samples, samples), case.printed_lcps)
         for name, case in CASES.items()
     ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import Resolution, all_simultaneous, sequential
 from hybrid.systems import Array
 
-NEAR = 0.02  # an outcome is found where a sample is nearer than this part of the set's size ...
+NEAR = 0.03  # an outcome is found where a sample is nearer than this part of the set's size ...
 SAME = 1e-6  # ... or than this part of |v|_M, where the set is a point
 _SWEEPS = 4  # of the search for two outcomes far apart
 
@@ -42,6 +42,8 @@ def distances(problem: ContactProblem, points: Array, at: Array) -> Array:
 
 def set_size(problem: ContactProblem, points: Array) -> float:
     """Distance between two points of the set far apart: at least half of the largest there is."""
+    if not len(points):
+        return 0.0
     at, size = points.mean(axis=0), 0.0
     for _ in range(_SWEEPS):
         away = distances(problem, points, at)
@@ -65,6 +67,6 @@ def nearest(problem: ContactProblem, v: Array, points: Array) -> list[Nearest]:
     for name, resolution in named_outcomes(problem, v):
         far = np.inf
         if resolution.status == "separated":
-            far = float(distances(problem, points, resolution.v_plus).min()) / unit
+            far = float(distances(problem, points, resolution.v_plus).min(initial=np.inf)) / unit
         rows.append(Nearest(name, far, far <= room))
     return rows

@@ -87,6 +87,14 @@ def test_a_missing_outcome_and_energy_that_grows_are_said(result):
     assert "not found: rocking block: simultaneous 1" in said and "2 LCPs" in said
 
 
+def test_a_set_without_outcomes_has_no_size_and_finds_nothing():
+    subject = paper_subjects(SAMPLES)[0]
+    empty = np.zeros((0, subject.problem.dim))
+    assert set_size(subject.problem, empty) == 0.0
+    near = nearest(subject.problem, subject.velocity, empty)
+    assert len(near) == 3 and not any(each.found for each in near)
+
+
 @pytest.mark.slow
 def test_the_trotting_a1_lands_on_a_pair_while_the_other_stands():
     subject = a1_subject()

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from hybrid.derivatives import jacobian
 from hybrid.examples.impacts import box_and_wall, compass_gait, disk_stacking, ramone
 from hybrid.examples.impacts.catalogue import CASES
+from hybrid.impacts.impact_lcp import anitescu_potra_matrix, step_matrix
+from hybrid.impacts.lemke import solve_lcp
 from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
 
 GAIT, BOX = compass_gait.CompassGait(), box_and_wall.BoxAndWall()
@@ -198,6 +200,19 @@ def test_lemkes_method_never_ends_where_the_trailing_foot_slides(name):
         ends.add(int(np.argmin([problem.kinetic_norm(end.v_plus - u) for u in every])))
     slides = [abs(problem.J_D[2] @ u) > 1e-6 > problem.J_n[1] @ u for u in every]
     assert ends == {i for i, slide in enumerate(slides) if not slide} and len(ends) == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_simultaneous_outcome_is_one_step_of_the_set_valued_law(name):
+    """A solution of (31), with beta = 0, solves (75) where the bounds exceed its impulses."""
+    problem, v = CASES[name].problem(), CASES[name].velocity()
+    m, zero = problem.count, np.zeros(problem.count)
+    one = solve_lcp(anitescu_potra_matrix(problem), np.concatenate([problem.J_bar @ v, zero]))
+    q = np.concatenate([one.z[:m] + 1e-3, problem.J_bar @ v, zero])
+    z = np.concatenate([zero, one.z])
+    w = step_matrix(problem) @ z + q
+    assert one.ok and min(z.min(), w.min()) > -1e-10
+    np.testing.assert_allclose(z * w, 0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", ["box and wall", "disk stacking"])
