@@ -16,15 +16,15 @@ import numpy as np
 
 from hybrid.compiled.system import quiet
 from hybrid.event_selected import failure
-from hybrid.event_selected.kernel import advance, advance_all, begin
-from hybrid.event_selected.machine import FULL, OK, STATUSES, Log, Machine
+from hybrid.event_selected.kernel import advance_all
+from hybrid.event_selected.machine import FULL, NEW, OK, STATUSES, Log, Machine
 from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.event_selected.tables import Compiled, compiled
 from hybrid.event_selected.trajectory import Crossing, EssRun
 from hybrid.systems import Array
 
-ROOM = 256  # pieces recorded between two visits to Python
+ROOM = 256  # pieces recorded before the first visit to Python; twice as many before the next
 
 
 class EssEnds(NamedTuple):
@@ -48,18 +48,17 @@ def integrate(
     """
     options, x = options or EssOptions(), _checked(system, np.asarray(x0), 1, duration)
     limits, code = options.limits(system), compiled(system)
-    machine, parts = Machine.start(x, system.event_count, float(duration)), []
+    machines, codes = Machine.start(x[None], system.event_count, duration), np.array([NEW])
+    parts: list[Log] = []
     with quiet():
-        status = begin(code.tables, machine)
-        while status in (OK, FULL):
-            log = Log.empty(ROOM, system.state_dim)
-            status = advance(code.tables, machine, float(duration), limits, log)
+        while codes[0] in (NEW, FULL):
+            log = Log.empty(ROOM * 2 ** min(len(parts), 8), system.state_dim)
+            advance_all(code.tables, machines, codes, 0, 1, float(duration), limits, log)
             parts.append(log)
-            if status == OK:
-                break
+    status, machine = int(codes[0]), machines.row(0)
     _raise(code)
     message = "" if status == OK else failure.message(system, machine, status, options)
-    return _run(x, parts, STATUSES[status], message)
+    return _run(machine.x, parts, STATUSES[status], message)
 
 
 def integrate_batch(
@@ -85,10 +84,12 @@ def integrate_batch(
     x = _checked(system, np.asarray(starts), 2, duration)
     limits, code = (options or EssOptions()).limits(system), compiled(system)
     count = min(threads or os.cpu_count() or 1, max(len(x), 1)) if not code.reason else 1
-    codes, log = np.zeros(len(x), dtype=np.int64), Log.empty(0, system.state_dim)
+    machines, codes = Machine.start(x, system.event_count, duration), np.full(len(x), NEW)
+    log = Log.empty(0, system.state_dim)
 
     def work(first: int) -> None:
-        advance_all(code.tables, x, first, count, float(duration), limits, log, codes)
+        end = float(duration)
+        advance_all(code.tables, machines, codes, first, count, end, limits, log)
 
     with quiet():
         work(len(x))  # compiles once, before the threads start
@@ -98,7 +99,7 @@ def integrate_batch(
             with ThreadPoolExecutor(count) as pool:
                 list(pool.map(work, range(count)))
     _raise(code)
-    return EssEnds(x, tuple(STATUSES[code] for code in codes))
+    return EssEnds(machines.x, tuple(STATUSES[status] for status in codes))
 
 
 def _checked(system: EventSelectedSystem, x: Array, axes: int, duration: float) -> Array:
@@ -118,22 +119,13 @@ def _raise(code: Compiled) -> None:
         raise error
 
 
-def _run(x: Array, parts: list[Log], status: str, message: str) -> EssRun:
-    """The logs in one trajectory from x (n,)."""
-    pieces, n = [part.count[0] for part in parts], len(x)
-    ends = [part.ends[:i] for part, i in zip(parts, pieces, strict=True)]
-    curves = [part.curves[:i] for part, i in zip(parts, pieces, strict=True)]
-    starts = [part.starts[:i] for part, i in zip(parts, pieces, strict=True)]
+def _run(end: Array, parts: list[Log], status: str, message: str) -> EssRun:
+    """The logs in one trajectory that ends in a state (n,)."""
+    arrays = zip(*(part.filled() for part in parts), strict=True)
+    _, times, starts, curves, guards = (np.concatenate(array) for array in arrays)
+    times, states = np.concatenate([np.zeros(1), times]), np.concatenate([starts, end[None]])
     crossings = tuple(
-        Crossing(float(row[0]), int(guard), row[1 : 1 + n], row[1 + n :])
-        for part in parts
-        for guard, row in zip(
-            part.guards[: part.count[1]], part.crossings[: part.count[1]], strict=True
-        )
+        Crossing(float(times[i + 1]), int(guards[i]), states[i], states[i + 1])
+        for i in np.flatnonzero(guards >= 0)
     )
-    times = np.concatenate([np.zeros(1), *(end[:, 1] for end in ends)])
-    curve = np.concatenate([np.zeros((0, 4, n)), *curves])
-    states = np.concatenate([np.zeros((0, n)), *starts, x[None]])
-    if len(curve):
-        states[-1] = states[-2] + curve[-1, 0]  # c0 is the change over a piece
-    return EssRun(times, states, curve, crossings, status, message)  # type: ignore[arg-type]
+    return EssRun(times, states, curves, crossings, status, message)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from hybrid.event_selected.machine import (
     CROSSINGS,
     FULL,
     GUARD,
+    NEW,
     NOT_EVENT_SELECTED,
     NOT_FINITE,
     OK,
@@ -109,8 +110,7 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     C = np.zeros((4, len(m.x)))
     for i in range(len(m.x)):
         C[0, i] = dt * m.slope[i]
-    record(m, m.clock[TIME] + dt, C, log)
-    before = m.x.copy()
+    record(m, m.clock[TIME] + dt, C, j, log)
     for i in range(len(m.x)):
         m.x[i] += C[0, i]
     m.clock[TIME] += dt
@@ -119,12 +119,6 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     put(m.values, s.events[0](m.x, s.p))
     arm(s, m, j, limits)
     put(m.slope, s.flow[0](m.x, m.side, s.p))
-    i = log.count[1]
-    if i < len(log.guards):
-        log.guards[i], log.crossings[i, 0] = j, m.clock[TIME]
-        put(log.crossings[i, 1:], before)
-        put(log.crossings[i, 1 + len(before) :], m.x)
-        log.count[1] = i + 1
     if not (finite(m.values) and finite(m.slope)):
         return NOT_FINITE
     if not rate(D, j, m.slope) > 0.0:  # what is behind the guard drives back to it
@@ -133,11 +127,11 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     return OK
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@njit(cache=True, error_model="numpy")
 def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate and project by turns up to a time [s]; a status, FULL where the log is."""
     while m.clock[TIME] < end_time:
-        if 0 < len(log.ends) == max(log.count[0], log.count[1]):
+        if 0 < len(log.times) == log.count[0]:
             return FULL
         if m.counts[STEPS] >= limits.of_steps.max_steps:
             return TOO_STIFF
@@ -157,15 +151,15 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def advance_all(s: Tables, starts, first, every, end_time, limits: EssLimits, log: Log, codes):
-    """Integrate every so many rows of ``starts`` (B, n) in place; ``codes`` (B,) are filled."""
-    n, count = starts.shape[1], len(limits.epsilon)
-    for b in range(first, len(starts), every):
-        m = Machine(
-            starts[b].copy(), np.zeros(n), np.zeros(count), np.ones(count),
-            np.zeros(count, dtype=np.bool_), np.array([0.0, end_time]), np.array([0, 0, -1]),
-        )  # fmt: skip
-        codes[b] = begin(s, m)
-        if codes[b] == OK:
+def advance_all(s: Tables, all_of_them, codes, first, every, end_time, limits: EssLimits, log: Log):
+    """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
+
+    The only kernel that Python calls: one run alone and one of many are the same to the last bit.
+    """
+    x, slope, values, side, waiting, clock, counts = all_of_them
+    for b in range(first, len(x), every):
+        m = Machine(x[b], slope[b], values[b], side[b], waiting[b], clock[b], counts[b])
+        if codes[b] == NEW:
+            codes[b] = begin(s, m)
+        if codes[b] == OK or codes[b] == FULL:
             codes[b] = advance(s, m, end_time, limits, log)
-        put(starts[b], m.x)

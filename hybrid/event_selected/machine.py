@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hybrid.compiled.limits import Limits
 from hybrid.systems import Array
 
-OK, NOT_FINITE, TOO_STIFF, TOO_MANY_CROSSINGS, NOT_EVENT_SELECTED, FULL = range(6)
+OK, NOT_FINITE, TOO_STIFF, TOO_MANY_CROSSINGS, NOT_EVENT_SELECTED, FULL, NEW = range(7)
 STATUSES = ("ok", "not_finite", "too_stiff", "too_many_crossings", "not_event_selected")
 
 TIME, STEP = range(2)  # in ``Machine.clock``
@@ -38,35 +38,42 @@ class Machine(NamedTuple):
 
     @staticmethod
     def start(x: Array, m: int, duration: float) -> Machine:
-        """At time 0 in the state x (n,); ``begin`` fills in the rest."""
-        counts = np.array([0, 0, -1], dtype=np.int64)
-        waiting, clock = np.zeros(m, dtype=np.bool_), np.array([0.0, duration])
-        return Machine(x.copy(), np.zeros(len(x)), np.zeros(m), np.ones(m), waiting, clock, counts)
+        """B of them in the states x (B, n) at time 0: each array has a leading axis B."""
+        b, counts = len(x), np.zeros((len(x), 3), dtype=np.int64)
+        counts[:, GUARD] = -1
+        clock = np.column_stack([np.zeros(b), np.full(b, duration)])
+        waiting = np.zeros((b, m), dtype=np.bool_)
+        return Machine(
+            x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), waiting, clock, counts
+        )
+
+    def row(self, b: int) -> Machine:
+        """One of them."""
+        return Machine(*(array[b] for array in self))
 
 
 class Log(NamedTuple):
-    """Pieces and crossings in order; with no capacity nothing is recorded.
+    """Pieces in order; with no capacity nothing is recorded.
 
     A piece over a part in [0, 1] of its length is start + part (c0 + left (c1 + part (c2 + left
     c3))), left = 1 - part: the continuous extension of Dormand and Prince's method, and a straight
     line where only c0 is not zero.
     """
 
-    count: NDArray[np.int64]  # (2,) pieces, crossings
-    ends: Array  # (capacity, 2) [s]
+    count: NDArray[np.int64]  # (1,)
+    times: Array  # (capacity,) of the ends [s]
     starts: Array  # (capacity, n)
     curves: Array  # (capacity, 4, n)
-    guards: NDArray[np.int64]  # (capacity,)
-    crossings: Array  # (capacity, 1 + 2 n) time [s], state before and after
+    guards: NDArray[np.int64]  # (capacity,) crossed at the end; -1 of an integration step
 
     @staticmethod
     def empty(capacity: int, n: int) -> Log:
-        """Room for as many pieces, and as many crossings."""
-        return Log(
-            np.zeros(2, dtype=np.int64),
-            np.zeros((capacity, 2)),
-            np.zeros((capacity, n)),
-            np.zeros((capacity, 4, n)),
-            np.zeros(capacity, dtype=np.int64),
-            np.zeros((capacity, 1 + 2 * n)),
-        )
+        """Room for as many pieces."""
+        whole = np.zeros(capacity, dtype=np.int64)
+        states, curves = np.zeros((capacity, n)), np.zeros((capacity, 4, n))
+        return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, whole)
+
+    def filled(self) -> Log:
+        """What there is in it."""
+        i = self.count[0]
+        return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])

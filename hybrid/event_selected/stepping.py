@@ -23,6 +23,7 @@ from hybrid.event_selected.tables import Tables
 
 DENSE = integration._DENSE
 ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
+MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
 SHORTEST = 1e-12  # a step that has shrunk to this part of the run is taken as it is
 
 
@@ -61,7 +62,7 @@ def events_within(s: Tables, x, C, part):
 
 @njit(cache=True, error_model="numpy")
 def excess(m: Machine, values, limits: EssLimits):
-    """How far the foremost candidate is from the middle of where a step may end, in (-1, 1) there.
+    """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
 
     That is N^epsilon before the guard; for a candidate that begins in it, the nearer half of what
     lies ahead. Those that begin on their guard are left to ``departed``.
@@ -94,7 +95,8 @@ def departed(s: Tables, m: Machine, C, values, limits: EssLimits):
 def allowed(s: Tables, m: Machine, C, values, limits: EssLimits):
     """Part of a step that ends where the first candidate is about to be met; 1.0 for all of it.
 
-    Secants and halves by turns, until the end is within a neighbourhood, which is soon found.
+    A step that is cut ends in the middle of the neighbourhood, so that the projection's error goes
+    with epsilon squared and not with chance. Secants and halves by turns.
     """
     high = departed(s, m, C, values, limits)
     above = excess(m, values if high == 1.0 else events_within(s, m.x, C, high), limits)
@@ -106,7 +108,7 @@ def allowed(s: Tables, m: Machine, C, values, limits: EssLimits):
         if i % 2 == 0:
             part = low - below * (high - low) / (above - below)
         value = excess(m, events_within(s, m.x, C, part), limits)
-        if abs(value) <= 1.0:
+        if abs(value) <= MIDDLE:
             return part
         if value > 0.0:
             high, above = part, value
@@ -145,7 +147,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
         polynomial(m.x, end, h, K, C)
         values = s.events[0](end, s.p)
     time = end_time if h == left else m.clock[TIME] + h
-    record(m, time, C, log)
+    record(m, time, C, -1, log)
     m.clock[TIME] = time
     m.counts[STEPS] += 1
     put(m.x, end)
@@ -159,11 +161,11 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
 
 
 @njit(cache=True, error_model="numpy")
-def record(m: Machine, time, C, log: Log):
-    """Add a piece from the machine's state and time to the log, if it records."""
+def record(m: Machine, time, C, guard, log: Log):
+    """Add a piece from the machine's state up to a time to the log, if it records."""
     i = log.count[0]
-    if i < len(log.ends):
-        log.ends[i, 0], log.ends[i, 1] = m.clock[TIME], time
+    if i < len(log.times):
+        log.times[i], log.guards[i] = time, guard
         put(log.starts[i], m.x)
         for j in range(4):
             put(log.curves[i, j], C[j])

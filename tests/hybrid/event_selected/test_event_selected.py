@@ -1,0 +1,310 @@
+"""The event-selected integrator: closed forms, orders, arming, statuses, batches, fallback."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
+from hybrid.event_selected.tables import compiled
+from hybrid.examples.affine_corner import DURATION, START, affine_corner, exact_flow
+
+G, STIFFNESS = 9.81, 400.0
+
+
+def tight(epsilon, max_step=np.inf):
+    return EssOptions(epsilon, max_step, relative=1e-12, absolute=1e-13)
+
+
+def hopper_flow(x, side, p):
+    f = np.empty(2)
+    f[0], f[1] = x[1], -9.81
+    if side[0] > 0.0:
+        f[1] += p[0] * (1.0 - x[0])
+    return f
+
+
+def hopper_events(x, p):
+    return np.array([1.0 - x[0], x[0] - 1.0])
+
+
+def hopper_events_state(x, p):
+    return np.array([[-1.0, 0.0], [1.0, 0.0]])
+
+
+def hopper(stiffness=STIFFNESS):
+    to_and_fro = np.array([[False, True], [True, False]])
+    functions = (hopper_flow, hopper_events, hopper_events_state)
+    return EventSelectedSystem("hopper", 2, 2, *functions, to_and_fro, np.array([stiffness]))
+
+
+def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
+    """Touchdowns and liftoffs [s] of a unit mass dropped on a spring of rest length 1."""
+    fall = np.sqrt(2 * (height - 1) / G)
+    omega = np.sqrt(stiffness)
+    # Below 1: z - 1 + g / k = c cos(omega t) + s sin(omega t), at 1 again with the speed reversed.
+    stance = 2 * (np.pi - np.arctan2(np.sqrt(2 * G * (height - 1)), G / omega)) / omega
+    times, t = [], fall
+    while t < duration:
+        times += [t, t + stance]
+        t += stance + 2 * fall
+    return np.array([time for time in times if time < duration])
+
+
+def pair_flow(x, side, p):
+    """Two guards on planes; each crossing turns the field."""
+    return np.array([1.0 + 0.5 * (side[0] > 0.0), 1.0 - 0.3 * (side[1] > 0.0)])
+
+
+def pair_events(x, p):
+    return np.array([x[0] + 0.2 * x[1], x[1]])
+
+
+def pair_events_state(x, p):
+    return np.array([[1.0, 0.2], [0.0, 1.0]])
+
+
+PAIR = EventSelectedSystem("pair", 2, 2, pair_flow, pair_events, pair_events_state)
+
+
+def test_constant_fields_and_plane_guards_are_exact_at_any_epsilon():
+    for epsilon in (1e-6, 0.1, 10.0):
+        run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0, EssOptions(epsilon))
+        assert [crossing.guard for crossing in run.crossings] == [1, 0]
+        first = 0.3
+        second = first + (0.5 - first) / (1.0 + 0.2 * 0.7)
+        np.testing.assert_allclose([c.time for c in run.crossings], [first, second], rtol=1e-12)
+        end = [0.0, 0.7 * (second - first)] + (1.0 - second) * np.array([1.5, 0.7])
+        end += [-0.5 + first + second - first, 0.0]
+        np.testing.assert_allclose(run.final_state, end, atol=1e-12)
+
+
+def errors_of_table_4_1(epsilons, max_step):
+    times = np.linspace(0.0, DURATION, 101)
+    exact = exact_flow(START, DURATION).at(times)
+    found = []
+    for epsilon in epsilons:
+        step = max_step * epsilon
+        run = integrate(affine_corner(), START, DURATION, tight(epsilon, step))
+        assert run.ok and [c.guard for c in run.crossings] == [1, 2, 0]
+        found.append(np.sqrt(((run.at(times) - exact) ** 2).sum(axis=1).mean()))
+    return np.array(found)
+
+
+def test_second_order_in_epsilon():
+    epsilons = np.array([1e-2, 1e-3])
+    errors = errors_of_table_4_1(epsilons, 0.05)
+    order = np.log(errors[0] / errors[1]) / np.log(10)
+    assert 1.9 < order < 2.1
+
+
+def test_long_steps_that_are_cut_are_second_order_too():
+    errors = errors_of_table_4_1(np.array([1e-4, 1e-5]), np.inf)
+    assert 1.9 < np.log10(errors[0] / errors[1]) < 2.1
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01])
+def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
+    """Arming: without it the hopper would land once and never lift off."""
+    run = integrate(hopper(), np.array([2.0, 0.0]), 3.0, tight(epsilon))
+    expected = hopper_events_times(3.0)
+    assert run.ok and len(expected) == 6
+    assert [crossing.guard for crossing in run.crossings] == [i % 2 for i in range(len(expected))]
+    found = [crossing.time for crossing in run.crossings]
+    np.testing.assert_allclose(found, expected, atol=2 * epsilon + 1e-9)
+
+
+def test_an_epsilon_wider_than_the_stance_still_lifts_off():
+    """The spring gives way by less than epsilon: no projection until its arrival can be trusted."""
+    run = integrate(hopper(1e5), np.array([2.0, 0.0]), 2.0, EssOptions(0.1))
+    assert run.ok and len(run.crossings) == len(hopper_events_times(2.0, stiffness=1e5))
+
+
+def test_without_arming_each_guard_is_crossed_once():
+    once = dataclasses.replace(hopper(), rearm=np.zeros((2, 2), dtype=bool))
+    run = integrate(once, np.array([2.0, 0.0]), 3.0)
+    assert [crossing.guard for crossing in run.crossings] == [0]
+
+
+def wave_flow(x, side, p):
+    return np.array([1.0])
+
+
+def wave_events(x, p):
+    return np.array([np.sin(x[0]), x[0] - 4.0])
+
+
+def wave_events_state(x, p):
+    return np.array([[np.cos(x[0])], [1.0]])
+
+
+def test_a_guard_armed_above_zero_waits_until_it_is_below():
+    """sin x is armed at x = 4, below zero; at x = 0.5 by itself it would be above."""
+    rearm = np.array([[False, False], [True, False]])
+    functions = (wave_flow, wave_events, wave_events_state)
+    wave = EventSelectedSystem("wave", 1, 2, *functions, rearm)
+    run = integrate(wave, np.array([-0.5]), 8.0, EssOptions(1e-3, max_step=0.1))
+    places = [(c.guard, round(float(c.state_after[0]), 4)) for c in run.crossings]
+    assert places == [(0, 0.0), (1, 4.0), (0, round(2 * np.pi, 4))]
+    early = dataclasses.replace(wave, events=lambda x, p: np.array([np.sin(x[0]), x[0] - 1.0]))
+    run = integrate(early, np.array([-0.5]), 8.0, EssOptions(1e-3, max_step=0.1))
+    assert [c.guard for c in run.crossings] == [0, 1, 0]  # armed at sin 1 > 0, crossed at 2 pi
+    assert run.crossings[2].time == pytest.approx(2 * np.pi + 0.5, abs=1e-5)
+
+
+def test_dense_output_is_of_fourth_order_in_steps_and_straight_in_projections():
+    run = integrate(hopper(), np.array([2.0, 0.0]), 1.0, tight(0.05))
+    crossing = run.crossings[0]
+    start = run.times[np.searchsorted(run.times, crossing.time) - 1]
+    half = run.at(0.5 * (start + crossing.time))
+    middle = 0.5 * (crossing.state_before + crossing.state_after)
+    np.testing.assert_allclose(half, middle, atol=1e-12)
+    np.testing.assert_allclose(run.at(run.times[:-1]), run.states[:-1], atol=1e-12)
+    errors = []
+    for step in (0.04, 0.02):  # a spring alone: z = 1 - g/k + c cos, from rest
+        loose = EssOptions(1e-9, step, relative=1.0, absolute=1.0)
+        rest = integrate(hopper(), np.array([0.96, 0.0]), 0.12, loose)
+        times = np.linspace(0.0, 0.12, 200)
+        middle = 1.0 - G / STIFFNESS
+        exact = middle + (0.96 - middle) * np.cos(np.sqrt(STIFFNESS) * times)
+        errors.append(np.abs(rest.at(times)[:, 0] - exact).max())
+    assert 3.5 < np.log2(errors[0] / errors[1]) < 6.0
+
+
+def test_a_trajectory_is_asked_only_where_it_is():
+    run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0)
+    with pytest.raises(ValueError, match="goes from 0.0 s to 1.0 s"):
+        run.at(1.1)
+    still = integrate(PAIR, np.array([-0.5, -0.3]), 0.0)
+    np.testing.assert_array_equal(still.at(0.0), [-0.5, -0.3])
+
+
+starts = st.tuples(st.floats(1.05, 3.0), st.floats(-3.0, 3.0)).map(np.array)
+
+
+@settings(max_examples=25)
+@given(starts, st.sampled_from([1e-6, 1e-3, 0.05]))
+def test_a_trajectory_joins_up_and_time_never_goes_back(start, epsilon):
+    run = integrate(hopper(), start, 1.5, EssOptions(epsilon))
+    assert run.ok and run.final_time == 1.5
+    assert (np.diff(run.times) >= 0.0).all()
+    ends = run.states[:-1] + run.curves[:, 0]
+    np.testing.assert_allclose(run.states[1:], ends, atol=1e-12)
+
+
+def test_energy_is_kept_as_well_as_epsilon_allows():
+    start = np.array([2.0, 0.0])
+    for epsilon, within in ((1e-2, 1e-2), (1e-3, 1e-4), (1e-4, 1e-6)):
+        z, v = integrate(hopper(), start, 2.0, tight(epsilon)).final_state
+        energy = 0.5 * v**2 + G * z + 0.5 * STIFFNESS * min(z - 1.0, 0.0) ** 2
+        assert abs(energy - 2 * G) < 2 * G * within
+
+
+def test_batches_end_where_single_runs_do_on_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.uniform(1.1, 3.0, 30), rng.uniform(-1.0, 1.0, 30)])
+    one, three = (integrate_batch(hopper(), x, 2.0, threads=count) for count in (1, 3))
+    np.testing.assert_array_equal(one.states, three.states)
+    assert one.statuses == three.statuses == ("ok",) * 30
+    for row, end in zip(x, one.states, strict=True):
+        np.testing.assert_array_equal(integrate(hopper(), row, 2.0).final_state, end)
+
+
+def test_what_does_not_compile_is_interpreted_with_the_same_results():
+    table = {"g": 9.81}
+
+    def flow(x, side, p):
+        push = p[0] * (1.0 - x[0]) if side[0] > 0.0 else 0.0
+        return [x[1], push - table["g"]]
+
+    python = dataclasses.replace(hopper(), flow=flow)
+    assert "flow" in compiled(python).reason and compiled(hopper()).reason == ""
+    one, two = (integrate(system, np.array([2.0, 0.0]), 2.0) for system in (python, hopper()))
+    np.testing.assert_allclose(one.final_state, two.final_state, rtol=1e-12)
+    ends = integrate_batch(python, np.array([[2.0, 0.0]] * 2), 2.0).states
+    np.testing.assert_array_equal(ends, [one.final_state] * 2)
+
+
+def test_what_python_raises_on_the_way_is_passed_on():
+    def flow(x, side, p):
+        if x[0] < 1.5:
+            raise KeyError("thrust")
+        return np.array([x[1], -9.81])
+
+    with pytest.raises(KeyError, match="thrust"):
+        integrate(dataclasses.replace(hopper(), flow=flow), np.array([2.0, 0.0]), 1.0)
+
+
+def away_flow(x, side, p):
+    return np.array([-1.0 if side[0] > 0.0 else 1.0])
+
+
+def line_events(x, p):
+    return np.array([x[0]])
+
+
+def line_events_state(x, p):
+    return np.array([[1.0]])
+
+
+def test_a_flow_that_drives_back_to_its_guard_is_not_event_selected():
+    system = EventSelectedSystem("valley", 1, 1, away_flow, line_events, line_events_state)
+    run = integrate(system, np.array([-1.0]), 3.0)
+    assert run.status == "not_event_selected" and run.final_time == pytest.approx(1.0)
+    assert all(part in run.message for part in ("valley", "guard 0", "t = 1 s", "liveness"))
+    assert integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0).statuses == (
+        "not_event_selected",
+        "ok",
+    )
+
+
+def runaway_flow(x, side, p):
+    return np.array([x[0] * x[0]])
+
+
+def test_a_state_that_runs_away_is_said_to():
+    system = EventSelectedSystem("runaway", 1, 1, runaway_flow, line_events, line_events_state)
+    run = integrate(system, np.array([1.0]), 2.0)
+    assert run.status in ("not_finite", "too_stiff") and "runaway" in run.message
+    assert np.isfinite(run.states).all()
+    assert integrate(system, np.array([np.nan]), 2.0).status == "not_finite"
+
+
+def test_limits_of_steps_and_crossings():
+    start = np.array([2.0, 0.0])
+    run = integrate(hopper(), start, 3.0, EssOptions(max_crossings=2))
+    assert run.status == "too_many_crossings" and len(run.crossings) == 2
+    assert "max_crossings 2" in run.message
+    assert integrate(hopper(), start, 0.72, EssOptions(max_crossings=2)).ok
+    run = integrate(hopper(), start, 3.0, EssOptions(max_steps=5))
+    assert run.status == "too_stiff" and "5 steps" in run.message
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rearm": np.eye(2, dtype=bool)}, "guard 0 arms itself"),
+        ({"rearm": np.zeros((3, 3))}, r"rearm is \(3, 3\)"),
+        ({"state_dim": 0}, "0 states"),
+        ({"events": lambda x, p: np.zeros(3)}, r"hopper: events gives shape \(3,\)"),
+    ],
+)
+def test_systems_that_do_not_fit_are_refused(change, said):
+    with pytest.raises(ValueError, match=said):
+        integrate(dataclasses.replace(hopper(), **change), np.array([2.0, 0.0]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "duration", "options", "said"),
+    [
+        (np.zeros(3), 1.0, EssOptions(), r"shape \(3,\); give \(2\)"),
+        (np.zeros(2), -1.0, EssOptions(), "duration -1.0 s"),
+        (np.zeros(2), 1.0, EssOptions(0.0), "epsilon 0.0"),
+        (np.zeros(2), 1.0, EssOptions(np.ones(3)), r"epsilon has shape \(3,\)"),
+    ],
+)
+def test_requests_that_do_not_fit_are_refused(x, duration, options, said):
+    with pytest.raises(ValueError, match=said):
+        integrate(hopper(), x, duration, options)
