@@ -20,6 +20,7 @@ from saltus.report.solve_times import solve_section
 from saltus.report.strips import strips_section
 from saltus.report.subject import Subject, Trial
 from saltus.report.tables import success_section, trials_section
+from saltus.report.touchdowns import touchdowns_section
 
 FILE = "report.html"
 # Nothing is fetched and nothing runs, whatever a name in the data says.
@@ -99,8 +100,9 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         _header(subject),
         success_section(subject) if many else None,
         *((strips_section(striped, filmed), lateral_section(subject),
-           hildebrand_section(subject, shown), line_search_section(subject, shown),
-           solve_section(subject), trials_section(subject)) if subject.trials else ()),
+           hildebrand_section(subject, shown), touchdowns_section(subject, shown),
+           line_search_section(subject, shown), solve_section(subject), trials_section(subject))
+          if subject.trials else ()),
         section("Settings", folded("The whole configuration", tag("pre", subject.settings)))
         if subject.settings else None,
     ]  # fmt: skip
