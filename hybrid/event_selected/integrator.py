@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.compiled.system import quiet
 from hybrid.event_selected import failure
 from hybrid.event_selected.kernel import advance_all
 from hybrid.event_selected.machine import FULL, NEW, OK, STATUSES, Log, Machine
@@ -50,11 +49,10 @@ def integrate(
     limits, code = options.limits(system), compiled(system)
     machines, codes = Machine.start(x[None], system.event_count, duration), np.array([NEW])
     parts: list[Log] = []
-    with quiet():
-        while codes[0] in (NEW, FULL):
-            log = Log.empty(ROOM * 2 ** min(len(parts), 8), system.state_dim)
-            advance_all(code.tables, machines, codes, 0, 1, float(duration), limits, log)
-            parts.append(log)
+    while codes[0] in (NEW, FULL):
+        log = Log.empty(ROOM * 2 ** min(len(parts), 8), system.state_dim)
+        advance_all(code.tables, machines, codes, 0, 1, float(duration), limits, log)
+        parts.append(log)
     status, machine = int(codes[0]), machines.row(0)
     _raise(code)
     message = "" if status == OK else failure.message(system, machine, status, options)
@@ -91,13 +89,12 @@ def integrate_batch(
         end = float(duration)
         advance_all(code.tables, machines, codes, first, count, end, limits, log)
 
-    with quiet():
+    if count == 1:
+        work(0)
+    else:
         work(len(x))  # compiles once, before the threads start
-        if count == 1:
-            work(0)
-        else:
-            with ThreadPoolExecutor(count) as pool:
-                list(pool.map(work, range(count)))
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(work, range(count)))
     _raise(code)
     return EssEnds(machines.x, tuple(STATUSES[status] for status in codes))
 

@@ -40,10 +40,10 @@ LEEWAY = 10.0  # of the error with which a guard was met, for another on the sam
 @njit(cache=True, error_model="numpy")
 def begin(s: Tables, m: Machine):
     """Take every guard below zero for a candidate, and evaluate f and h; a status."""
-    put(m.values, s.events[0](m.x, s.p))
+    put(m.values, s.events(m.x, s.p))
     for k in range(len(m.values)):
         m.side[k] = -1.0 if m.values[k] < 0.0 else 1.0
-    put(m.slope, s.flow[0](m.x, m.side, s.p))
+    put(m.slope, s.flow(m.x, m.side, s.p))
     return OK if finite(m.values) and finite(m.slope) else NOT_FINITE
 
 
@@ -88,7 +88,7 @@ def is_trusted(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     ahead = m.x.copy()
     for i in range(len(ahead)):
         ahead[i] += dt * m.slope[i]
-    now, then = rate(D, j, m.slope), rate(D, j, s.flow[0](ahead, m.side, s.p))
+    now, then = rate(D, j, m.slope), rate(D, j, s.flow(ahead, m.side, s.p))
     return now <= TRUST * then and then <= TRUST * now
 
 
@@ -116,9 +116,9 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     m.clock[TIME] += dt
     m.side[j] = 1.0
     m.counts[CROSSINGS] += 1
-    put(m.values, s.events[0](m.x, s.p))
+    put(m.values, s.events(m.x, s.p))
     arm(s, m, j, limits)
-    put(m.slope, s.flow[0](m.x, m.side, s.p))
+    put(m.slope, s.flow(m.x, m.side, s.p))
     if not (finite(m.values) and finite(m.slope)):
         return NOT_FINITE
     if not rate(D, j, m.slope) > 0.0:  # what is behind the guard drives back to it
@@ -137,7 +137,7 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
             return TOO_STIFF
         status, crossed = OK, False
         if is_near(m, limits):
-            D = s.events_state[0](m.x, s.p)
+            D = s.events_state(m.x, s.p)
             j, dt = first_arrival(m, D, limits)
             if j >= 0 and m.clock[TIME] + dt <= end_time and is_trusted(s, m, D, j, dt, limits):
                 if m.counts[CROSSINGS] >= limits.max_crossings:

@@ -47,7 +47,7 @@ class EssOptions:
                 f"system {system.name}: epsilon {self.epsilon}, max_step {self.max_step} s and"
                 f" tolerances {self.relative}, {self.absolute}: give all of them above zero"
             )
-        each = np.ascontiguousarray(np.broadcast_to(epsilon, (system.event_count,)))
+        each = epsilon + np.zeros(system.event_count)
         tolerance = Tolerance(self.relative, self.absolute, self.max_step, max_steps=self.max_steps)
         of_steps = Limits.of(SimulationOptions(tolerance))
         return EssLimits(each, int(self.max_crossings), of_steps)

@@ -34,7 +34,7 @@ def dormand_prince(s: Tables, m: Machine, h, K):
     end = m.x
     for i in range(1, 7):
         end = stage(i, m.x, h, K)
-        put(K[i], s.flow[0](end, m.side, s.p))
+        put(K[i], s.flow(end, m.side, s.p))
     return end
 
 
@@ -57,7 +57,7 @@ def events_within(s: Tables, x, C, part):
     y, left = x.copy(), 1.0 - part
     for i in range(len(x)):
         y[i] += part * (C[0, i] + left * (C[1, i] + part * (C[2, i] + left * C[3, i])))
-    return s.events[0](y, s.p)
+    return s.events(y, s.p)
 
 
 @njit(cache=True, error_model="numpy")
@@ -139,13 +139,13 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     if not finite(end):
         return NOT_FINITE
     polynomial(m.x, end, h, K, C)
-    values = s.events[0](end, s.p)
+    values = s.events(end, s.p)
     part = allowed(s, m, C, values, limits)
     if part < 1.0:
         h *= part
         end = dormand_prince(s, m, h, K)
         polynomial(m.x, end, h, K, C)
-        values = s.events[0](end, s.p)
+        values = s.events(end, s.p)
     time = end_time if h == left else m.clock[TIME] + h
     record(m, time, C, -1, log)
     m.clock[TIME] = time
@@ -156,7 +156,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     for k in range(len(values)):
         if m.waiting[k] and values[k] < 0.0:
             m.waiting[k], m.side[k] = False, -1.0
-            put(m.slope, s.flow[0](m.x, m.side, s.p))
+            put(m.slope, s.flow(m.x, m.side, s.p))
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, objmode
+from numba import cfunc, njit, objmode
 from numpy.typing import NDArray
 
 from hybrid.compiled.system import MATRIX, VECTOR
@@ -23,14 +23,11 @@ EVENTS_STATE = MATRIX(VECTOR, VECTOR)
 
 
 class Tables(NamedTuple):
-    """A system as the kernels see it. Of each pair of functions the first is the system's.
+    """A system as the kernels see it, of one type for all systems."""
 
-    The second makes the pair a tuple of one type for all systems.
-    """
-
-    flow: tuple[Callable, Callable]
-    events: tuple[Callable, Callable]
-    events_state: tuple[Callable, Callable]
+    flow: Any  # numba's CFunc of the signature FLOW
+    events: Any
+    events_state: Any
     rearm: NDArray[np.bool_]  # (m, m)
     p: Array  # (k,)
 
@@ -73,9 +70,7 @@ def _compile(system: EventSelectedSystem) -> Compiled:
             reasons.append(f"{name}: {' '.join(str(error).split())[:200]}")
             made.append(_SHELLS[name](_guarded(function, shape, raised)))
     flow, events, events_state = made
-    tables = Tables(
-        (flow, _no_flow), (events, _no_events), (events_state, _no_events_state), system.rearm, p
-    )
+    tables = Tables(flow, events, events_state, system.rearm, p)
     return Compiled(tables, "; ".join(reasons), raised)
 
 
@@ -96,9 +91,9 @@ def _native(python: Callable, signature: Any) -> Any:
     data = [python.__globals__.get(name) for name in python.__code__.co_names]
     fixed = any(isinstance(value, int | float | complex | np.ndarray) for value in data)
     try:
-        return njit(signature, cache=not fixed, error_model="numpy")(python)
+        return cfunc(signature, cache=not fixed, error_model="numpy")(python)
     except RuntimeError:  # no file: typed in at a prompt
-        return njit(signature, error_model="numpy")(python)
+        return cfunc(signature, error_model="numpy")(python)
 
 
 def _guarded(function: Callable, shape: tuple[int, ...], raised: list[Exception]) -> Callable:
@@ -121,7 +116,7 @@ def _flow_shell(python: Callable) -> Any:
             value = python(x, side, p)
         return value  # noqa: F821 (objmode defines it)
 
-    return shell
+    return cfunc(FLOW)(lambda x, side, p: shell(x, side, p))
 
 
 def _events_shell(python: Callable) -> Any:
@@ -131,7 +126,7 @@ def _events_shell(python: Callable) -> Any:
             value = python(x, p)
         return value  # noqa: F821
 
-    return shell
+    return cfunc(EVENTS)(lambda x, p: shell(x, p))
 
 
 def _events_state_shell(python: Callable) -> Any:
@@ -141,22 +136,7 @@ def _events_state_shell(python: Callable) -> Any:
             value = python(x, p)
         return value  # noqa: F821
 
-    return shell
+    return cfunc(EVENTS_STATE)(lambda x, p: shell(x, p))
 
 
 _SHELLS = {"flow": _flow_shell, "events": _events_shell, "events_state": _events_state_shell}
-
-
-@njit(FLOW, cache=True, error_model="numpy")
-def _no_flow(x, side, p):
-    return x.copy()
-
-
-@njit(EVENTS, cache=True, error_model="numpy")
-def _no_events(x, p):
-    return p.copy()
-
-
-@njit(EVENTS_STATE, cache=True, error_model="numpy")
-def _no_events_state(x, p):
-    return np.zeros((len(p), len(x)))
