@@ -20,6 +20,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.systems import Array
@@ -113,17 +114,28 @@ def energy(bed: SpringBed, x: Array) -> float:
 
 def _flow(x: Array, side: Array, p: Array) -> Array:
     """f: the springs that have been landed on and not left push."""
-    n = p.size - 5
     s, c = math.sin(x[2]), math.cos(x[2])
     depth = p[4] + (p[3] - x[1]) * c + x[0] * s  # of a tip at x_s = 0
     lever = (p[3] - x[1]) * s - x[0] * c  # of the same tip, along the plate
-    push, turn = 0.0, 0.0  # sums of depths, and of depths times levers
-    for i in range(n):
-        if side[i] > 0.0 and side[n + i] < 0.0:
-            h = depth - p[5 + i] * s
-            push += h
-            turn += h * (lever + p[5 + i] * c)
+    leave = side[p.size - 5 :]
+    push, turn = _sums(depth, lever, s, c, leave, p[5:])
     return np.array([x[3], x[4], x[5], -p[1] * push * s, p[1] * push * c - p[0], p[2] * turn])
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})
+def _sums(
+    depth: float, lever: float, s: float, c: float, leave: Array, tips: Array
+) -> tuple[float, float]:
+    """Sums of the depths h, and of h times the lever, in any order: several at once.
+
+    A spring pushes while the guard to leave it is ahead.
+    """
+    push, turn = 0.0, 0.0
+    for i in range(tips.size):
+        h = depth - tips[i] * s if leave[i] < 0.0 else 0.0
+        push += h
+        turn += h * (lever + tips[i] * c)
+    return push, turn
 
 
 def _events(x: Array, p: Array) -> Array:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.systems import Array
 from saltus.studies.ess_calibration import TIMES, Calibration
+from saltus.studies.ess_sweep import Sweep
 from saltus.studies.style import COLOURS, figure
 
 _OURS, _MUJOCO = COLOURS["dxr"], COLOURS["initial"]  # red and blue, as in the paper
 _LABELS = {
     "ours": "event-selected, 2 ms, as accurate as MuJoCo",
     "hopper_epsilon": r"event-selected, 2 ms, $\epsilon'$ of the hopper",
-    "free_steps": "event-selected, steps by tolerance",
+    "long_steps": "event-selected, up to 20 ms, as accurate as MuJoCo",
 }
-_STYLES = {"ours": "-", "hopper_epsilon": "--", "free_steps": ":"}
+_STYLES = {"ours": "-", "hopper_epsilon": "--", "long_steps": ":"}
 
 
 def calibration_figure(calibration: Calibration) -> Figure:
@@ -37,17 +37,17 @@ def calibration_figure(calibration: Calibration) -> Figure:
             below.plot(TIMES, off, style, color=colour, lw=1.2)
         above.set(ylabel=f"{name} [{unit}]")
         below.set(ylabel=f"error of {name} [{unit}]", xlabel="time [s]")
-    axes[0, 0].legend(frameon=False, fontsize=8)
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
+                   fontsize=8, frameon=False)  # fmt: skip
     return drawing
 
 
-def cost_figure(
-    rows: Sequence[Mapping[str, Any]], contacts: Array, times: Array, ways: Sequence[str]
-) -> Figure:
-    """Figure 5.2: run times (S, beds, ways + 1) [s] over contacts, and the errors beside them."""
+def cost_figure(found: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Figure 5.2: median and quartiles of the run times over contacts, and errors beside them."""
     drawing, (left, right) = figure(columns=2, width=9.0, height=3.8)
-    low, middle, high = 1e3 * np.quantile(times, (0.25, 0.5, 0.75), axis=0)
-    for i, way in enumerate([*ways, "mujoco"]):
+    low, middle, high = 1e3 * np.quantile(found.times, (0.25, 0.5, 0.75), axis=0)
+    contacts = found.contacts
+    for i, way in enumerate([*found.ways, "mujoco"]):
         look = _look(way)
         left.plot(contacts, middle[:, i], **look)
         left.fill_between(contacts, low[:, i], high[:, i], color=look["color"], alpha=0.15, lw=0)

@@ -16,9 +16,9 @@ from hybrid.examples.spring_bed import SpringBed, depths, spring_bed
 from hybrid.examples.spring_hopper import DURATION
 from hybrid.systems import Array
 from saltus.studies.ess_calibration import STEPS, integrated, rms, same_steps
-from saltus.studies.ess_mujoco import plate_model, simulate, trajectory
+from saltus.studies.ess_mujoco import TIMESTEP, plate_model, simulate, trajectory
 
-TIGHT = EssOptions(epsilon=1e-7, relative=1e-11, absolute=1e-11)  # of the reference
+TIGHT = EssOptions(1e-7, TIMESTEP, relative=1e-11, absolute=1e-11)  # of the reference
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]
 
@@ -35,9 +35,8 @@ class Bed(NamedTuple):
     in_contact: float  # mean over starts, times and springs
 
 
-def prepared(count: int, starts: Array) -> Bed:
-    """A bed of ``count`` springs, and both trajectories from the starts (S, 6)."""
-    bed = SpringBed(count)
+def prepared(bed: SpringBed, starts: Array) -> Bed:
+    """The bed as both have it, and both trajectories from the starts (S, 6)."""
     system, model = spring_bed(bed), plate_model(bed)
     true = np.stack([integrated(system, start, TIGHT) for start in starts])
     theirs = np.stack([trajectory(model, start, STEPS) for start in starts])

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.examples.spring_bed import random_starts
+from hybrid.examples.spring_bed import SpringBed, random_starts
 from saltus.studies.ess_calibration import calibrate, rms
 from saltus.studies.ess_contacts import study
 from saltus.studies.ess_measure import FINER, as_accurate, our_errors, prepared, same_steps
@@ -57,7 +57,7 @@ def test_the_calibration_is_as_accurate_and_no_finer_than_it_must_be():
 
 def test_the_precision_on_the_plate_is_the_largest_that_was_tried():
     starts = random_starts(3, np.random.default_rng(1))
-    beds = [prepared(count, starts) for count in CONTACTS]
+    beds = [prepared(SpringBed(count), starts) for count in CONTACTS]
     epsilon = as_accurate(beds, starts, 0.02)
     assert epsilon is not None and epsilon < 0.02
     worse = [
