@@ -153,11 +153,17 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     put(m.x, end)
     put(m.values, values)
     put(m.slope, K[6])
-    for k in range(len(values)):
-        if m.waiting[k] and values[k] < 0.0:
+    awake(s, m)
+    return OK if finite(values) and finite(m.slope) else NOT_FINITE
+
+
+@njit(cache=True, error_model="numpy")
+def awake(s: Tables, m: Machine):
+    """Make candidates of the guards that waited to be below zero and now are."""
+    for k in range(len(m.values)):
+        if m.waiting[k] and m.values[k] < 0.0:
             m.waiting[k], m.side[k] = False, -1.0
             put(m.slope, s.flow(m.x, m.side, s.p))
-    return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 
 @njit(cache=True, error_model="numpy")

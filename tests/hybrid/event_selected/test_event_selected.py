@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
+from hybrid.event_selected.bouligand import bouligand_derivative
 from hybrid.event_selected.tables import compiled
 from hybrid.examples.affine_corner import DURATION, START, affine_corner, exact_flow
 
@@ -308,3 +309,42 @@ def test_systems_that_do_not_fit_are_refused(change, said):
 def test_requests_that_do_not_fit_are_refused(x, duration, options, said):
     with pytest.raises(ValueError, match=said):
         integrate(hopper(), x, duration, options)
+
+
+def corner_flow(x, side, p):
+    """Constant on each of the eight sides, and through zero at time 0 on the first."""
+    bits = 1.0 * (side[0] > 0.0) + 2.0 * (side[1] > 0.0) + 4.0 * (side[2] > 0.0)
+    return np.array([1.0 + 0.1 * bits, 1.5 - 0.15 * bits, 1.0 + 0.3 * np.sin(3.0 * bits)])
+
+
+def corner_events(x, p):
+    return np.array([x[0], x[1] + 0.1 * x[0], x[2] - 0.1 * x[1]])
+
+
+def corner_events_state(x, p):
+    return np.array([[1.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.0, -0.1, 1.0]])
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(-0.1, 0.1), min_size=3, max_size=3).map(np.array))
+def test_perturbed_trajectories_end_where_the_bouligand_derivative_says(delta):
+    functions = (corner_flow, corner_events, corner_events_state)
+    system = EventSelectedSystem("corner", 3, 3, *functions)
+    Dh = corner_events_state(np.zeros(3), None)
+    before, after = (corner_flow(None, side * np.ones(3), None) for side in (-1.0, 1.0))
+    image, order = bouligand_derivative(lambda side: corner_flow(None, side, None), Dh, delta)
+    run = integrate(system, delta - before, 2.0, EssOptions(0.2))
+    np.testing.assert_allclose(run.final_state, image + after, atol=1e-9)
+    if len({round(c.time, 12) for c in run.crossings}) == 3:
+        assert tuple(c.guard for c in run.crossings) == order
+
+
+def test_the_exact_flow_of_table_4_1_is_a_flow():
+    exact, h = exact_flow(START, DURATION), 1e-5
+    for t in (0.1, 0.23, 0.3, 0.45):
+        behind, here, ahead = exact.at(np.array([t - h, t, t + h]))
+        system = affine_corner()
+        rate = system.flow(here, system.side(here), system.parameters)
+        np.testing.assert_allclose((ahead - behind) / (2 * h), rate, atol=1e-8)
+    for piece, guard in zip(exact.pieces[1:], exact.guards, strict=True):
+        assert abs(piece.state[guard]) < 1e-14
