@@ -18,10 +18,11 @@ from numba import njit
 
 from hybrid.systems import Array
 
-SOLVED, RAY, PIVOT_LIMIT = 0, 1, 2
-STATUSES = ("solved", "ray", "pivot_limit")
+SOLVED, RAY, PIVOT_LIMIT, INACCURATE = 0, 1, 2, 3
+STATUSES = ("solved", "ray", "pivot_limit", "inaccurate")
 TINY = 1e-11  # entries of a pivot column below this are rounding
 TIE = 1e-12  # ratios that differ by less are equal, relative to their size
+RESIDUAL = 1e-7  # that a solution may leave in a row, over the row's terms or the largest of q
 
 
 class LcpSolution(NamedTuple):
@@ -29,12 +30,12 @@ class LcpSolution(NamedTuple):
 
     Status "ray": the method left along a ray, which for copositive W means that there is no
     solution, and else means nothing; "pivot_limit": it took too long, as rounding may make it.
-    With both, z is zero.
+    With both, z is zero. "inaccurate": it ended, and rounding on its way made z no solution.
     """
 
     z: Array  # (n,)
     w: Array  # (n,) W z + q
-    status: str  # "solved", "ray" or "pivot_limit"
+    status: str  # "solved", "ray", "pivot_limit" or "inaccurate"
     pivots: int
     ties: int  # ratio tests whose least ratio was not unique: degenerate vertices
 
@@ -108,13 +109,30 @@ def lemke(table, q, d, max_pivots, T, basis, z):
             for i in range(n):
                 if n <= basis[i] < z0:
                     z[basis[i] - n] = max(T[i, last], 0.0)
-            return SOLVED, pivots, ties
+            return SOLVED if solves(table, q, z) else INACCURATE, pivots, ties
         entering = left + n if left < n else left - n
         row, tied = leaving(T, entering, 1.0, position(basis, z0))
         ties += tied
         if row < 0:
             return RAY, pivots, ties
     return PIVOT_LIMIT, max_pivots, ties
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def solves(table, q, z):
+    """Whether z solves the problem with W in ``table``, to rounding."""
+    n, largest = len(q), 0.0
+    for i in range(n):
+        largest = max(largest, abs(q[i]))
+    for i in range(n):
+        w, size = q[i], largest
+        for j in range(n):
+            term = table[i, n + j] * z[j]
+            w -= term
+            size += abs(term)
+        if w < -RESIDUAL * size or (z[i] > 0.0 and w > RESIDUAL * size):
+            return False
+    return True
 
 
 @njit(cache=True, error_model="numpy", nogil=True)

@@ -179,7 +179,7 @@ def _cover(
     tables: StepTables, count: int, options: SamplingOptions, rng: np.random.Generator
 ) -> Array:
     shape = (count, tables.size)
-    return 0.1 + rng.random(shape) if options.random_covering else np.ones(shape)
+    return np.exp(rng.normal(size=shape)) if options.random_covering else np.ones(shape)
 
 
 def _step(

@@ -71,7 +71,7 @@ def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
         velocities: (S, n).
         count: (S,) LCPs of each sample.
         growth: (S,) largest growth of K in a step [J].
-        ended: (4,) LCPs by how they ended, and last those with ties (degenerate ones).
+        ended: (5,) LCPs by how they ended, and last those with ties (degenerate ones).
         alive: (R,) set to whether a contact still closes.
     """
     M, J, N, m = s.M, s.J, len(s.table), limits.shape[1]
@@ -88,7 +88,7 @@ def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
         status, _, ties = lemke(s.table, q, cover[r], 50 * N, T, basis, z)
         count[rows[r]] += 1
         ended[status] += 1
-        ended[3] += ties > 0
+        ended[-1] += ties > 0
         if status == SOLVED:
             before = energy(M, v)
             for j in range(len(v)):

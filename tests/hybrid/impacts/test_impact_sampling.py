@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid.examples.impacts import ramone
+from hybrid.impacts import sampling
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.impact_lcp import step_matrix
 from hybrid.impacts.lemke import solve_lcp
@@ -176,6 +178,20 @@ def test_sequences_of_single_impacts_bound_the_samples_of_the_block():
     for outcome in (*named, simultaneous(problem, v)):
         nearest = min(map(problem.kinetic_norm, found.v_plus - outcome.v_plus))
         assert nearest < 0.01 * problem.kinetic_norm(v)
+
+
+def wide_covering(tables, count, options, rng):
+    return np.exp(3.0 * rng.normal(size=(count, tables.size)))
+
+
+def test_covering_vectors_of_any_scale_give_no_outcome_with_more_energy(monkeypatch):
+    """RAMone's friction of 1e5 makes some LCPs so ill-conditioned that their vertices are wrong."""
+    monkeypatch.setattr(sampling, "_cover", wide_covering)
+    found = sample_impacts(ramone.problem(), ramone.velocity(), SamplingOptions(2**14, 1.0))
+    assert found.failures["inaccurate"] > 0
+    assert found.energy_growth < 1e-9
+    assert found.terminated.all()
+    assert "LCPs ended by inaccurate and were drawn anew" in found.message
 
 
 @pytest.mark.parametrize(
