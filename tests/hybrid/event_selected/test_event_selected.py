@@ -348,3 +348,16 @@ def test_the_exact_flow_of_table_4_1_is_a_flow():
         np.testing.assert_allclose((ahead - behind) / (2 * h), rate, atol=1e-8)
     for piece, guard in zip(exact.pieces[1:], exact.guards, strict=True):
         assert abs(piece.state[guard]) < 1e-14
+
+
+box = st.tuples(st.floats(-0.4, 0.3), st.floats(-0.2, 0.4), st.floats(-0.3, 0.3)).map(np.array)
+
+
+@given(box, st.integers(0, 2))
+def test_table_4_1_is_event_selected_on_its_guards(x, guard):
+    system = affine_corner()
+    x[guard] = 0.0
+    side = system.side(x)
+    for side[guard] in (-1.0, 1.0):
+        rates = system.events_state(x, system.parameters) @ system.flow(x, side, system.parameters)
+        assert rates[guard] > 0.5
