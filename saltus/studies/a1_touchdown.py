@@ -21,7 +21,7 @@ from saltus.studies.study import StudyOptions, StudyResult
 
 GAIT_NAMES = ("walk", "trot", "bound")
 DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
-SAMPLES, FULL_SAMPLES = 256, 4096  # of each touchdown
+SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
 SHOWN = ("gait", "landing", "touchdowns", "jump_m_s", "spread_m_s", "spread_max_m_s",
          "spread_kinetic", "s")  # fmt: skip
 

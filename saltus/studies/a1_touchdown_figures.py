@@ -33,11 +33,12 @@ def spread_figure(found: Sequence[Measured]) -> Figure:
     for panel in axes[:2]:
         panel.set(yscale="log", ylabel="spread of the base's velocity [m/s]")
         panel.grid(visible=True, color="0.92")
+        panel.set_ylim(bottom=0.4 * _SMALLEST)
+        panel.text(0.02, 0.02, f"at {_SMALLEST:g}: this or less", transform=panel.transAxes,
+                   fontsize=7, color="0.4")  # fmt: skip
     axes[0].set(xlabel="normal speed of the foot that lands hardest [m/s]", xlim=(-0.05, None))
     axes[1].set(xlabel="largest |s| of a foot that lands", xlim=(0.0, None))
-    axes[0].legend(frameon=False, fontsize=7, loc="upper left")
-    axes[0].text(0.98, 0.02, f"{_SMALLEST:g}: this or less", transform=axes[0].transAxes,
-                 fontsize=7, ha="right", color="0.4")  # fmt: skip
+    axes[1].legend(frameon=False, fontsize=7, loc="upper left")
     _draw_pairs(axes[2], found)
     return made
 

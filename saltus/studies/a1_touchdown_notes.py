@@ -17,7 +17,8 @@ NOTES = (
     "kinetic energy, over the length of the velocity before.",
     "s: cosine of largest magnitude between the normals of a foot that lands and any other on the "
     "ground; s_landing: of the feet that land together, among themselves. 0 is independent.",
-    "Feet that land within 10 ms land together, with the state before the first of them.",
+    "Feet that land within 10 ms land together, with the state before the first of them. Where one "
+    "foot alone closes, and its impact closes no other, there is one outcome.",
     "The spread is that of random samples: the set's own is as large or larger. orders_m_s is that "
     "of impacts foot after foot, in every order.",
     "planner_m_s: how far the base's velocity after the planner's impact, in which every foot on "
