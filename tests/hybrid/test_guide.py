@@ -21,3 +21,7 @@ def test_the_guide_runs(capsys):
     apart = {how: np.max(abs(Sigma - spread)) for how, Sigma in names["predicted"].items()}
     assert apart["saltation"] < 0.1 * apart["reset"] and names["believed"].status == "ok"
     assert names["cycle"].stable and names["solution"].status == "converged"
+    assert [c.guard for c in names["hops"].crossings] == [0, 1, 0, 1]
+    assert names["landings"].terminated.all() and names["landings"].message == ""
+    sequential, spread = 0.0930, names["landings"].outcomes[:, 0]
+    assert 0.8 * sequential < spread.max() < sequential and -sequential < spread.min() < -0.07
