@@ -43,7 +43,7 @@ class Spread(NamedTuple):
     jump: float  # from the base's linear velocity before to the mean of those after [m/s]
     approach: float  # normal velocity of the foot that lands hardest [m/s], positive downward
     cosine: float  # s of largest magnitude, of a foot that lands and any other; NaN: there is none
-    pairs: dict[tuple[str, str], float]  # s of every pair of feet on the ground
+    pairs: dict[tuple[str, ...], float]  # s of every pair of feet on the ground
 
 
 NOTHING = Spread(0.0, 0.0, 0.0, 0.0, 0.0, float("nan"), {})
@@ -106,7 +106,7 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Spread:
     )
 
 
-def cosines_of(problem: ContactProblem) -> dict[tuple[str, str], float]:
+def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
     """Seghete and Murphey's s (22) of every pair of contacts, as they are named in order."""
     s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
     order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
