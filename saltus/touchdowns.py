@@ -12,7 +12,7 @@ from robots.a1.constants import FOOT_NAMES
 Array = NDArray[np.float64]
 
 TOGETHER_S = 0.01  # feet that land within one of the planner's knots land together
-_PAIRS = {
+_PAIRS: dict[tuple[str, ...], str] = {
     ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
     ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
 }  # fmt: skip
