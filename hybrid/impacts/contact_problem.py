@@ -99,7 +99,8 @@ class ContactProblem:
     @cached_property
     def velocity_by_impulse(self) -> Array:
         """M^-1 J_bar' (n, m (1 + k)): the change of velocity by each impulse (75c)."""
-        return np.linalg.solve(self.M, self.J_bar.T)
+        solved: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
+        return solved
 
     def kinetic_energy(self, v: Array) -> float:
         """K = v' M v / 2 (11)."""
