@@ -76,7 +76,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
         duration: length of the run [s]; of an A1's, how long it runs before it sits down.
         planner: which planner runs: one of `PLANNERS`, each with a section of options.
-        reference: stand, walk, trot, or for HiLQR the path of a recorded trajectory.
+        reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
