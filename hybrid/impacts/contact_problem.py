@@ -51,10 +51,14 @@ class ContactProblem:
     def planar(
         M: Array, J_n: Array, J_t: Array, mu: Array | float, contacts: Sequence[str], name: str = ""
     ) -> ContactProblem:
-        """A plane's contacts: friction acts along +- J_t (m, n)."""
-        J_t = np.atleast_2d(np.asarray(J_t, dtype=np.float64))
-        J_D = np.stack([J_t, -J_t], axis=1).reshape(-1, J_t.shape[-1])
-        return ContactProblem(M, J_n, J_D, _each(mu, J_n), tuple(contacts), name)
+        """A plane's contacts: friction acts along +- J_t (m, n).
+
+        Raises:
+            ValueError: as the class.
+        """
+        J_t = _tangents(J_t, (len(contacts), len(M)), name)
+        J_D = np.stack([J_t, -J_t], axis=1).reshape(-1, len(M))
+        return ContactProblem(M, J_n, J_D, _each(mu, contacts), tuple(contacts), name)
 
     @staticmethod
     def spatial(
@@ -72,9 +76,9 @@ class ContactProblem:
                              " number from 4 on")  # fmt: skip
         angle = 2.0 * np.pi * np.arange(directions) / directions
         D = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        J_t = np.asarray(J_t, dtype=np.float64)
-        J_D = (D @ J_t).reshape(-1, J_t.shape[-1])
-        return ContactProblem(M, J_n, J_D, _each(mu, J_n), tuple(contacts), name)
+        J_t = _tangents(J_t, (len(contacts), 2, len(M)), name)
+        J_D = (D @ J_t).reshape(-1, len(M))
+        return ContactProblem(M, J_n, J_D, _each(mu, contacts), tuple(contacts), name)
 
     @property
     def dim(self) -> int:
@@ -102,6 +106,19 @@ class ContactProblem:
         solved: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
         return solved
 
+    def velocity(self, v: Array) -> Array:
+        """Take v (n,) as float.
+
+        Raises:
+            ValueError: it is not n finite numbers.
+        """
+        v = np.array(v, dtype=np.float64)
+        if v.shape != (self.dim,) or not np.isfinite(v).all():
+            raise ValueError(
+                f"{self.name or 'impact'}: velocity {v} is not {self.dim} finite numbers"
+            )
+        return v
+
     def kinetic_energy(self, v: Array) -> float:
         """K = v' M v / 2 (11)."""
         return 0.5 * float(v @ self.M @ v)
@@ -123,8 +140,17 @@ class ContactProblem:
         )  # fmt: skip
 
 
-def _each(mu: Array | float, J_n: Array) -> Array:
-    return np.broadcast_to(np.asarray(mu, dtype=np.float64), (len(J_n),)).copy()
+def _each(mu: Array | float, contacts: Sequence[str]) -> Array:
+    return np.full(len(contacts), mu, dtype=np.float64) if np.ndim(mu) == 0 else np.asarray(mu)
+
+
+def _tangents(J_t: Array, shape: tuple[int, ...], name: str) -> Array:
+    """J_t as float; another shape would be cut into directions that belong to no contact."""
+    J_t = np.asarray(J_t, dtype=np.float64)
+    if J_t.shape != shape:
+        raise ValueError(f"{name or 'impact'}: J_t has shape {J_t.shape}; {shape[0]} contacts want"
+                         f" {shape}")  # fmt: skip
+    return J_t
 
 
 def _fault(p: ContactProblem) -> str:
@@ -140,7 +166,7 @@ def _fault(p: ContactProblem) -> str:
             return f"contact {contact}: no velocity separates it (its row of J_n is zero)"
         if p.mu[i] < 0.0:
             return f"contact {contact}: coefficient of friction {p.mu[i]:g}; give 0 or more"
-    return _wrong_inertia(p.M)
+    return wrong_inertia(p.M)
 
 
 def _wrong_shape(p: ContactProblem) -> str:
@@ -155,7 +181,8 @@ def _wrong_shape(p: ContactProblem) -> str:
     return "" if k > 0 else f"J_D has no row; give one or more friction directions to {m} contacts"
 
 
-def _wrong_inertia(M: Array) -> str:
+def wrong_inertia(M: Array) -> str:
+    """What makes M (n, n) no inertia; empty where it is symmetric and positive definite."""
     if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.abs(M).max()):
         return "M is not symmetric"
     values, vectors = np.linalg.eigh(0.5 * (M + M.T))

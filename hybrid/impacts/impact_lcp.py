@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -40,3 +42,40 @@ def step_matrix(problem: ContactProblem) -> Array:
     W[:m, m : 2 * m] = -np.eye(m)
     W[m : 2 * m, :m] = np.eye(m)
     return W
+
+
+class Units(NamedTuple):
+    """Positive factors of an LCP's rows and unknowns: rows * W * unknowns is the same problem."""
+
+    rows: Array  # (N,) w in units of its own is rows * w
+    unknowns: Array  # (N,) z = unknowns * z in units of its own
+    floor: Array  # (N,) w of each row that is not small, in units of its own
+
+
+def anitescu_potra_units(problem: ContactProblem) -> Units:
+    """Units in which W of (31) is about one whatever inertia and lengths are, and large mu too.
+
+    A contact's velocities are over |J_n,i| in the kinetic metric, its impulses times it; the row of
+    a friction cone is over mu where mu > 1. Without them what is rounding cannot be told by fixed
+    thresholds: a body of a milligram would have no impulse at all.
+    """
+    m, k = problem.count, problem.directions
+    length = np.sqrt(np.einsum("ij,ji->i", problem.J_n, problem.velocity_by_impulse[:, :m]))
+    each = np.concatenate([length, np.repeat(length, k)])
+    steep = np.maximum(1.0, problem.mu)
+    return Units(
+        np.concatenate([1.0 / each, length / steep]),
+        np.concatenate([1.0 / each, length]),
+        np.concatenate([np.ones(m * (1 + k)), 1.0 / steep]),
+    )
+
+
+def step_units(problem: ContactProblem) -> Units:
+    """The same for W_q (75b)."""
+    rows, unknowns, floor = anitescu_potra_units(problem)
+    length = unknowns[-problem.count :]
+    return Units(
+        np.concatenate([length, rows]),
+        np.concatenate([length, unknowns]),
+        np.concatenate([np.ones(problem.count), floor]),
+    )

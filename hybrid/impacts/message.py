@@ -1,6 +1,8 @@
-"""What is said of an impact that did not end: how many samples, why it may be, what to do."""
+"""What is said of an impact that did not end: its configuration, why it may be, what to do."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,17 +31,36 @@ def not_ended(
             f"{open_} of {samples} samples still collide after {limit[0]} steps of up to"
             f" {limit[1]:g} N s; {_remedy(problem)}"
         )
-    said += [f"{count} LCPs ended by {status} and were drawn anew" for status, count in
-             failures.items()]  # fmt: skip
-    return f"{configuration(problem, v)}: {'; '.join(said)}" if said else ""
+    said += [f"{count} LCPs were not solved ({status}) and their steps drawn anew"
+             for status, count in failures.items()]  # fmt: skip
+    return f"{_configuration(problem, v)}: {'; '.join(said)}" if said else ""
 
 
-def configuration(problem: ContactProblem, v: Array) -> str:
-    """The impact in short: its name, its contacts and the velocity before it."""
-    speed = np.array2string(np.asarray(v), precision=4, separator=", ", threshold=40)
-    return f"{problem.name or 'impact'} on {', '.join(problem.contacts)} at v = " + speed.replace(
-        "\n", ""
+def not_resolved(problem: ContactProblem, v: Array, status: str) -> str:
+    """One line about an LCP that ended by ``status``, at the velocity v (n,) before its impact."""
+    return (
+        f"{_configuration(problem, v)}: the impact's LCP was not solved ({status}), which for these"
+        f" is rounding; try another covering vector, or less friction than {problem.mu.max():g}"
     )
+
+
+def still_closing(problem: ContactProblem, v: Array, order: Sequence[int], impacts: int) -> str:
+    """One line about single impacts that were given up."""
+    going = ", ".join(problem.contacts[i] for i in order)
+    return (
+        f"{_configuration(problem, v)}: still collides after {impacts} single impacts, going round"
+        f" {going}; raise max_impacts, or resolve all contacts at once"
+    )
+
+
+def configuration(name: str, contacts: Sequence[str], letter: str, value: Array) -> str:
+    """An impact in short: its name, its contacts, and the velocity or momentum before it."""
+    numbers = np.array2string(np.asarray(value), precision=4, separator=", ", threshold=40)
+    return f"{name} on {', '.join(contacts)} at {letter} = " + " ".join(numbers.split())
+
+
+def _configuration(problem: ContactProblem, v: Array) -> str:
+    return configuration(problem.name or "impact", problem.contacts, "v", v)
 
 
 def _remedy(problem: ContactProblem) -> str:

@@ -39,6 +39,7 @@ def pointed_direction(problem: ContactProblem) -> Array | None:
         bounds=[(-1.0, 1.0)] * n + [(None, None)],
         method="highs",
     )
-    if solution.status != 0 or not -solution.fun > POINTED:
+    if solution.status != 0:
         return None
-    return solution.x[:n]
+    d: Array = solution.x[:n]
+    return d if (forces @ d > POINTED).all() else None

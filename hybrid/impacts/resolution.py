@@ -11,12 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.impact_lcp import anitescu_potra_matrix
+from hybrid.impacts.impact_lcp import anitescu_potra_matrix, anitescu_potra_units
 from hybrid.impacts.lemke import solve_lcp
+from hybrid.impacts.message import not_resolved, still_closing
+from hybrid.impacts.step_kernel import GAIN
 from hybrid.systems import Array
 
 ENUMERATED = 12  # unknowns up to which every complementary basis is tried: 4096 small systems
 DRAWS = 400  # covering vectors beyond
+RETRIES = 8  # covering vectors after the first
+RANK = 1e-11  # singular values of a basis below this are rounding
+ROOM = 1e-10  # by which a solution's z and w may be negative
 SAME = 1e-7  # outcomes nearer than this part of |v|_M are one
 
 
@@ -25,7 +30,8 @@ class Resolution(NamedTuple):
 
     v_plus: Array  # (n,)
     path: Array  # (p, n) velocities before, between and after the impacts
-    status: str  # "separated", or "ray", "pivot_limit" of an LCP, or "step_limit"
+    status: str  # "separated", "step_limit", or that of an LCP that was not solved
+    message: str = ""  # empty where separated; else what was reached, and the configuration
 
     @property
     def ok(self) -> bool:
@@ -39,33 +45,43 @@ def simultaneous(problem: ContactProblem, v: Array, covering: Array | None = Non
     Args:
         problem: the impact.
         v: velocity before (n,).
-        covering: Lemke's covering vector; it chooses among the solutions where there are many.
+        covering: Lemke's covering vector, in the units of `impact_lcp.anitescu_potra_units`; it
+            chooses among the solutions where there are many. None for their floor, and others where
+            rounding spoils that way.
+
+    Raises:
+        ValueError: v is not n finite numbers.
     """
-    v = np.asarray(v, dtype=np.float64)
-    q = np.concatenate([problem.J_bar @ v, np.zeros(problem.count)])
-    solution = solve_lcp(anitescu_potra_matrix(problem), q, covering)
-    v_plus = v + problem.velocity_by_impulse @ solution.z[: len(problem.J_bar)]
-    status = "separated" if solution.ok else solution.status
-    return Resolution(v_plus, np.array([v, v_plus]), status)
+    lcp = _Lcp.of(problem, v)
+    first = lcp.floor if covering is None else covering
+    hit, rng = _resolved(problem, lcp, first), np.random.default_rng(0)
+    for _ in range(RETRIES if covering is None else 0):
+        if hit.ok:
+            break
+        hit = _resolved(problem, lcp, lcp.floor * np.exp(rng.normal(size=len(lcp.q))))
+    return hit
 
 
 def all_simultaneous(problem: ContactProblem, v: Array, seed: int = 0) -> list[Resolution]:
-    """Distinct outcomes of (31), which friction may make many.
+    """Distinct outcomes of (31), which friction may make many; one that failed if there is none.
 
-    All vertices of the solution set where there are at most 12 unknowns; beyond, those that
+    Those of all complementary bases where there are at most 12 unknowns; beyond, those that
     Lemke's method finds from 400 covering vectors, which need not be all.
+
+    Raises:
+        ValueError: v is not n finite numbers.
     """
-    v = np.asarray(v, dtype=np.float64)
-    W = anitescu_potra_matrix(problem)
-    if len(W) <= ENUMERATED:
-        q = np.concatenate([problem.J_bar @ v, np.zeros(problem.count)])
-        found = [v + problem.velocity_by_impulse @ z[: len(problem.J_bar)] for z in _vertices(W, q)]
+    lcp = _Lcp.of(problem, v)
+    if len(lcp.q) <= ENUMERATED:
+        found = [lcp.velocity(z) for z in _basic_solutions(lcp.W, lcp.q)]
     else:
         rng = np.random.default_rng(seed)
-        cover = [np.ones(len(W)), *np.exp(rng.normal(0.0, 2.0, (DRAWS, len(W))))]
-        every = (simultaneous(problem, v, d) for d in cover)
+        cover = [np.ones(len(lcp.q)), *np.exp(rng.normal(0.0, 2.0, (DRAWS, len(lcp.q))))]
+        every = (_resolved(problem, lcp, lcp.floor * d) for d in cover)
         found = [each.v_plus for each in every if each.ok]
-    return [Resolution(u, np.array([v, u]), "separated") for u in _distinct(problem, v, found)]
+    distinct = _distinct(problem, lcp.v, found)
+    outcomes = [Resolution(u, np.array([lcp.v, u]), "separated") for u in distinct]
+    return outcomes or [simultaneous(problem, v)]
 
 
 def sequential(
@@ -77,35 +93,75 @@ def sequential(
     with more than two contacts nothing promises that it is (status "step_limit").
 
     Raises:
-        ValueError: ``order`` names a contact that is not there, or leaves one out.
+        ValueError: ``order`` names a contact that is not there, or leaves one out; v is not n
+            finite numbers.
     """
     if sorted(set(order)) != list(range(problem.count)):
-        raise ValueError(f"order {tuple(order)}: name each of the {problem.count} contacts")
-    v = np.asarray(v, dtype=np.float64)
+        raise ValueError(
+            f"{problem.name or 'impact'}: order {tuple(order)} of contacts"
+            f" {', '.join(problem.contacts)}; name each of the {problem.count} contacts, from 0"
+        )
+    v = problem.velocity(v)
     path, singles = [v], [problem.only(i) for i in range(problem.count)]
     while problem.is_colliding(path[-1]):
         for i in order:
-            if singles[i].is_colliding(path[-1]):
-                hit = simultaneous(singles[i], path[-1])
-                path.append(hit.v_plus)
-                if not hit.ok or len(path) > max_impacts:
-                    return Resolution(path[-1], np.array(path),
-                                      "step_limit" if hit.ok else hit.status)  # fmt: skip
+            if not singles[i].is_colliding(path[-1]):
+                continue
+            hit = simultaneous(singles[i], path[-1])
+            if not hit.ok:
+                return Resolution(path[-1], np.array(path), hit.status, hit.message)
+            path.append(hit.v_plus)
+            if len(path) > max_impacts and problem.is_colliding(hit.v_plus):
+                said = still_closing(problem, v, order, max_impacts)
+                return Resolution(hit.v_plus, np.array(path), "step_limit", said)
     return Resolution(path[-1], np.array(path), "separated")
 
 
-def _vertices(W: Array, q: Array) -> list[Array]:
+class _Lcp(NamedTuple):
+    """(31) in units of its own, and how to come back from them."""
+
+    v: Array  # before the impact (n,)
+    W: Array  # (N, N)
+    q: Array  # (N,) its largest entry one
+    floor: Array  # (N,) w that is not small
+    by_unknowns: Array  # (n, N) change of velocity by each unknown
+
+    @staticmethod
+    def of(problem: ContactProblem, v: Array) -> _Lcp:
+        v = problem.velocity(v)
+        rows, unknowns, floor = anitescu_potra_units(problem)
+        q = rows * np.concatenate([problem.J_bar @ v, np.zeros(problem.count)])
+        size = float(np.abs(q).max()) or 1.0
+        by = np.hstack([problem.velocity_by_impulse, np.zeros((problem.dim, problem.count))])
+        W = rows[:, None] * anitescu_potra_matrix(problem) * unknowns
+        return _Lcp(v, W, q / size, floor, size * by * unknowns)
+
+    def velocity(self, z: Array) -> Array:
+        """v + M^-1 J_bar' lambda."""
+        return self.v + self.by_unknowns @ z
+
+
+def _resolved(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution:
+    solution = solve_lcp(lcp.W, lcp.q, covering, floor=lcp.floor)
+    status, v_plus = solution.status, lcp.velocity(solution.z)
+    allowed = (1.0 + GAIN) * problem.kinetic_energy(lcp.v)
+    if solution.ok:
+        status = "separated" if problem.kinetic_energy(v_plus) <= allowed else "inaccurate"
+    message = "" if status == "separated" else not_resolved(problem, lcp.v, status)
+    return Resolution(v_plus, np.array([lcp.v, v_plus]), status, message)
+
+
+def _basic_solutions(W: Array, q: Array) -> list[Array]:
     """Solutions of an LCP whose positive unknowns are linearly independent, by trying all sets."""
     n, found = len(q), []
-    room = 1e-10 * max(1.0, float(np.abs(q).max()))
     for choice in product((False, True), repeat=n):
         free = np.array(choice)
         z, block = np.zeros(n), W[np.ix_(free, free)]
         if free.any():
-            if np.linalg.matrix_rank(block, tol=1e-11) < len(block):
+            if np.linalg.matrix_rank(block, tol=RANK) < len(block):
                 continue
             z[free] = np.linalg.solve(block, -q[free])
-        if z.min() >= -room and (W @ z + q).min() >= -room:
+        if z.min() >= -ROOM and (W @ z + q).min() >= -ROOM:
             found.append(z)
     return found
 

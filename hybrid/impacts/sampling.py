@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
-from hybrid.impacts.lemke import SOLVED, STATUSES
+from hybrid.impacts.lemke_kernel import SOLVED, STATUSES
 from hybrid.impacts.message import not_ended
 from hybrid.impacts.step_kernel import StepTables, step_all
 from hybrid.systems import Array
@@ -132,11 +132,7 @@ class _Run(NamedTuple):
 
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
-        v = np.asarray(v, dtype=np.float64)
-        if v.shape != (problem.dim,) or not np.isfinite(v).all():
-            raise ValueError(
-                f"{problem.name or 'impact'}: velocity {v} is not {problem.dim} finite numbers"
-            )
+        v = problem.velocity(v)
         ended = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
         return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
                     np.zeros(samples), ended)  # fmt: skip
@@ -178,8 +174,8 @@ def _rounds(
 def _cover(
     tables: StepTables, count: int, options: SamplingOptions, rng: np.random.Generator
 ) -> Array:
-    shape = (count, tables.size)
-    return np.exp(rng.normal(size=shape)) if options.random_covering else np.ones(shape)
+    cover = np.tile(tables.floor, (count, 1))
+    return cover * np.exp(rng.normal(size=cover.shape)) if options.random_covering else cover
 
 
 def _step(

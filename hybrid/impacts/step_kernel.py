@@ -10,9 +10,12 @@ import numpy as np
 from numba import njit
 
 from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
-from hybrid.impacts.impact_lcp import step_matrix
-from hybrid.impacts.lemke import SOLVED, lemke, tableau
+from hybrid.impacts.impact_lcp import step_matrix, step_units
+from hybrid.impacts.lemke import tableau
+from hybrid.impacts.lemke_kernel import INACCURATE, SOLVED, lemke
 from hybrid.systems import Array
+
+GAIN = 1e-9  # of K in a step, over K before it: more breaks Theorem 7, and is rounding
 
 
 class StepTables(NamedTuple):
@@ -21,13 +24,18 @@ class StepTables(NamedTuple):
     M: Array  # (n, n)
     J: Array  # (m (1 + k), n), J_bar
     by_impulse: Array  # (n, m (1 + k)), M^-1 J_bar'
-    table: Array  # (N, 2 N + 2) Lemke's tableau of (75b)
+    table: Array  # (N, 2 N + 2) Lemke's tableau of (75b), in the units of `step_units`
+    rows: Array  # (N,) those of w
+    unknowns: Array  # (N,) those of z
+    floor: Array  # (N,) w that is not small, in the units of ``rows``
 
     @staticmethod
     def of(problem: ContactProblem) -> StepTables:
         """The tables of a problem."""
         by_impulse = np.ascontiguousarray(problem.velocity_by_impulse)
-        return StepTables(problem.M, problem.J_bar, by_impulse, tableau(step_matrix(problem)))
+        units = step_units(problem)
+        table = tableau(units.rows[:, None] * step_matrix(problem) * units.unknowns)
+        return StepTables(problem.M, problem.J_bar, by_impulse, table, *units)
 
     @property
     def size(self) -> int:
@@ -60,39 +68,66 @@ def colliding(J, m, v):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
+def right_side(s, limits, v, q):
+    """Fill q (N,) with w_q(v, lambda_n_max) of (75a), over its largest velocity, which it returns.
+
+    Both are in the units of ``s.rows``; ``limits`` (m,) is lambda_n_max [N s].
+    """
+    m, size = len(limits), 0.0
+    for i in range(len(s.J)):
+        rate = 0.0
+        for j in range(len(v)):
+            rate += s.J[i, j] * v[j]
+        q[m + i] = s.rows[m + i] * rate
+        size = max(size, abs(q[m + i]))
+    for i in range(len(s.J)):
+        q[m + i] /= size
+    for i in range(m):
+        q[i] = s.rows[i] * limits[i] / size
+    return size
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def advance(s, m, z, size, v, after):
+    """Fill ``after`` (n,) with v' of (75c), z (N,) being over ``size`` and in its units."""
+    for j in range(len(v)):
+        after[j] = v[j]
+        for i in range(len(s.J)):
+            after[j] += s.by_impulse[j, i] * size * s.unknowns[m + i] * z[m + i]
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
 def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
     """One step (75) of the velocities of ``rows`` (R,), in place.
 
     Args:
         s: StepTables.
-        rows: of the velocities that are stepped.
+        rows: of the velocities that are stepped; each has a contact that closes.
         limits: (R, m) lambda_n_max [N s].
-        cover: (R, N) covering vectors of Lemke's method.
+        cover: (R, N) covering vectors of Lemke's method, in the units of ``s.rows``.
         velocities: (S, n).
         count: (S,) LCPs of each sample.
         growth: (S,) largest growth of K in a step [J].
         ended: (5,) LCPs by how they ended, and last those with ties (degenerate ones).
         alive: (R,) set to whether a contact still closes.
     """
-    M, J, N, m = s.M, s.J, len(s.table), limits.shape[1]
+    N, m = len(s.table), limits.shape[1]
     T, basis = np.empty_like(s.table), np.empty(N, dtype=np.int64)
-    q, z = np.zeros(N), np.zeros(N)
+    q, z, after = np.zeros(N), np.zeros(N), np.empty(velocities.shape[1])
     for r in range(len(rows)):
         v = velocities[rows[r]]
-        for i in range(m):
-            q[i] = limits[r, i]
-        for i in range(len(J)):
-            q[m + i] = 0.0
+        size = right_side(s, limits[r], v, q)
+        status, _, ties = lemke(s.table, q, cover[r], s.floor, 50 * N, T, basis, z)
+        advance(s, m, z, size, v, after)
+        before = energy(s.M, v)
+        grown = energy(s.M, after) - before
+        if status == SOLVED and not grown <= GAIN * before:
+            status = INACCURATE
+        if status == SOLVED:
+            growth[rows[r]] = max(growth[rows[r]], grown)
             for j in range(len(v)):
-                q[m + i] += J[i, j] * v[j]
-        status, _, ties = lemke(s.table, q, cover[r], 50 * N, T, basis, z)
+                v[j] = after[j]
         count[rows[r]] += 1
         ended[status] += 1
         ended[-1] += ties > 0
-        if status == SOLVED:
-            before = energy(M, v)
-            for j in range(len(v)):
-                for i in range(len(J)):
-                    v[j] += s.by_impulse[j, i] * z[m + i]
-            growth[rows[r]] = max(growth[rows[r]], energy(M, v) - before)
-        alive[r] = colliding(J, m, v)
+        alive[r] = colliding(s.J, m, v)

@@ -48,6 +48,8 @@ def test_one_contact_is_cut_out_with_its_friction():
         ({"J_n": np.zeros((1, 2))}, "contact A: no velocity separates"),
         ({"mu": -0.1}, "contact A: coefficient of friction -0.1"),
         ({"J_n": np.ones((1, 3))}, "J_n has shape"),
+        ({"J_t": np.ones((2, 2))}, "J_t has shape"),  # or the contact would have four directions
+        ({"mu": np.ones(2)}, "mu has shape"),
     ],
 )
 def test_what_is_no_impact_is_refused_with_the_configuration_that_caused_it(changes, said):

@@ -5,11 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid.impacts import resolution
 from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.impacts.lemke import LcpSolution, solve_lcp
 from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
 from tests.hybrid.impacts.drawn_problems import drawn
 
 SEEDS = st.integers(0, 2**32 - 1)
+WIDE = drawn(0, m=4)[0]  # more unknowns than are enumerated
 
 
 @given(SEEDS, st.integers(1, 3), st.booleans())
@@ -62,10 +65,50 @@ def test_two_walls_that_close_for_ever_are_a_status():
     hit = sequential(wedge, np.array([0.3, -1.0]), (0, 1), max_impacts=50)
     assert hit.status == "step_limit"
     assert len(hit.path) == 51
+    assert hit.message == (
+        "wedge on left, right at v = [ 0.3, -1. ]: still collides after 50 single impacts, going"
+        " round left, right; raise max_impacts, or resolve all contacts at once"
+    )
+
+
+def test_an_lcp_that_rounding_spoils_is_told_with_its_configuration(monkeypatch):
+    problem, v = drawn(0)
+    monkeypatch.setattr(resolution, "solve_lcp", ended_on_a_ray)
+    hits = [simultaneous(problem, v), sequential(problem, v, (0, 1)), *all_simultaneous(WIDE, v)]
+    for hit in hits:
+        assert (hit.status, hit.ok) == ("ray", False)
+        assert "at v = [" in hit.message and "LCP was not solved (ray)" in hit.message
+    assert len(hits) == 3
+
+
+def ended_on_a_ray(W, q, *_, **__):
+    return LcpSolution(np.zeros(len(q)), q, "ray", 1, 0)
+
+
+def test_an_outcome_with_more_energy_is_none(monkeypatch):
+    """Theorem 7 is seen to, whatever Lemke's method says."""
+    problem, v = drawn(0)
+
+    def doubled(W, q, *others, **options):
+        found = solve_lcp(W, q, *others, **options)
+        return found._replace(z=10.0 * found.z)
+
+    monkeypatch.setattr(resolution, "solve_lcp", doubled)
+    assert simultaneous(problem, v).status == "inaccurate"
+
+
+@pytest.mark.parametrize(
+    "law", [simultaneous, all_simultaneous, lambda p, v: sequential(p, v, (0, 1))]
+)
+def test_a_velocity_that_is_none_is_refused(law):
+    problem, v = drawn(1)
+    for wrong in (v[:2], v * np.nan):
+        with pytest.raises(ValueError, match="drawn: velocity .* is not 4 finite numbers"):
+            law(problem, wrong)
 
 
 @pytest.mark.parametrize("order", [(0,), (0, 2), (0, 1, 2), ()])
 def test_an_order_names_every_contact(order):
     problem, v = drawn(0)
-    with pytest.raises(ValueError, match="name each of the 2 contacts"):
+    with pytest.raises(ValueError, match="drawn: order .* name each of the 2 contacts"):
         sequential(problem, v, order)
