@@ -158,7 +158,7 @@ def _fault(p: ContactProblem) -> str:
     shape = _wrong_shape(p)
     if shape:
         return shape
-    for key in ("M", "J_n", "J_D", "mu"):
+    for key in ("J_n", "J_D", "mu"):
         if not np.isfinite(getattr(p, key)).all():
             return f"{key} is not finite; check the configuration"
     for i, contact in enumerate(p.contacts):
@@ -183,6 +183,8 @@ def _wrong_shape(p: ContactProblem) -> str:
 
 def wrong_inertia(M: Array) -> str:
     """What makes M (n, n) no inertia; empty where it is symmetric and positive definite."""
+    if not (len(M) and np.isfinite(M).all()):
+        return "M is not finite; check the configuration" if len(M) else "M is empty"
     if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.abs(M).max()):
         return "M is not symmetric"
     values, vectors = np.linalg.eigh(0.5 * (M + M.T))

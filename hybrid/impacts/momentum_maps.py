@@ -13,9 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hybrid.impacts.contact_problem import wrong_inertia
 from hybrid.systems import Array
-
-SINGULAR = 1e-14  # smallest squared pivot of M over its largest entry that is told from zero
 
 
 def momentum_map(M: Array, u: Array, restitution: float = 1.0) -> Array:
@@ -101,19 +100,11 @@ def unit_normals(M: Array, J_n: Array, contacts: Sequence[str] = (), name: str =
 
 
 def cholesky(M: Array, name: str = "impact") -> Array:
-    """Lower factor L (n, n) of M = L L^T; ValueError where M is not symmetric positive definite."""
-    size = float(np.max(np.abs(M), initial=0.0))
-    if np.isfinite(size) and np.allclose(M, M.T, rtol=0.0, atol=1e-9 * size):
-        try:
-            L: Array = np.linalg.cholesky(M).astype(np.float64)
-            if np.min(np.diag(L), initial=np.inf) ** 2 > SINGULAR * size:
-                return L
-        except np.linalg.LinAlgError:
-            pass
-    raise ValueError(
-        f"{name}: M is singular or not symmetric positive definite; give every velocity inertia, or"
-        " leave it out"
-    )
+    """Lower factor L (n, n) of M = L L^T; ValueError for what is no inertia."""
+    fault = wrong_inertia(M)
+    if fault:
+        raise ValueError(f"{name}: {fault}")
+    return np.linalg.cholesky(M).astype(np.float64)
 
 
 def map_factor(restitution: float) -> float:

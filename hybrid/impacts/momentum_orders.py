@@ -17,8 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.impacts.message import configuration
 from hybrid.impacts.momentum_maps import cholesky, map_factor, unit_normals
 from hybrid.systems import Array
+
+_REMEDY = "raise max_maps or the tolerance"
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Propagation(NamedTuple):
     p_plus: Array  # (n,) momentum afterwards
     order: tuple[int, ...]  # surfaces, in the order of their maps
     status: str  # "feasible"; "map_limit": after max_maps p_plus still runs into a surface
+    message: str  # empty where feasible; else what was reached, and the configuration
 
 
 class Outcomes(NamedTuple):
@@ -49,18 +53,25 @@ class Outcomes(NamedTuple):
 
 
 def propagate(
-    M: Array, normals: Array, p: Array, order: Sequence[int], options: OrderOptions | None = None
+    M: Array,
+    normals: Array,
+    p: Array,
+    order: Sequence[int],
+    options: OrderOptions | None = None,
+    name: str = "impact",
+    contacts: Sequence[str] = (),
 ) -> Propagation:
     """Apply maps going round ``order``, skipping each surface that is feasible just then, (11).
 
-    ``normals`` (m, n) and ``p`` (n,) are covectors; ``order`` names every surface once.
+    ``normals`` (m, n) and ``p`` (n,) are covectors; ``order`` names every surface once; ``name``
+    and ``contacts`` (m,) are said in messages.
 
     Raises ValueError for an order that does not, a restitution outside 0 to 1, a momentum that is
     not finite, or for what ``momentum_maps.unit_normals`` refuses.
     """
-    walk = _Walk(M, normals, p, options or OrderOptions(), "impact", ())
+    walk = _Walk(M, normals, p, options or OrderOptions(), name, contacts)
     if sorted(order) != list(range(len(normals))):
-        raise ValueError(f"order {tuple(order)}: name each of {len(normals)} surfaces once")
+        raise ValueError(f"{name}: order {tuple(order)}; name each of {len(normals)} surfaces once")
     q, done, at = walk.start, (), 0
     while len(done) < walk.options.max_maps:
         infeasible = walk.infeasible(q)
@@ -115,12 +126,13 @@ class _Walk:
         self.c = map_factor(options.restitution)
         self.normals = unit_normals(M, normals, contacts, name)
         self.L = cholesky(np.asarray(M, float), name)
-        self.options, self.name = options, name
-        self.contacts = contacts or [str(i) for i in range(len(normals))]
+        self.options = options
         if np.shape(p) != (len(self.L),) or not np.isfinite(p).all():
             raise ValueError(f"{name}: p must be {len(self.L)} finite numbers, not {np.asarray(p)}")
         self.start: Array = np.linalg.solve(self.L, p).astype(np.float64)
         self.size = float(np.linalg.norm(self.start))
+        contacts = contacts or [str(i) for i in range(len(normals))]
+        self.said = configuration(name, contacts, "p", p)
 
     def infeasible(self, q: Array) -> NDArray[np.bool_]:
         return self.normals @ q < -self.options.tolerance * self.size
@@ -130,21 +142,22 @@ class _Walk:
         return q - self.c * (q @ u) * u
 
     def propagation(self, q: Array, order: tuple[int, ...]) -> Propagation:
-        status = "map_limit" if self.infeasible(q).any() else "feasible"
-        return Propagation(self.L @ q, order, status)
+        if not self.infeasible(q).any():
+            return Propagation(self.L @ q, order, "feasible", "")
+        message = f"{self.said}: not feasible after {len(order)} maps; {_REMEDY}"
+        return Propagation(self.L @ q, order, "map_limit", message)
 
     def verdict(self, found: Sequence[Propagation], more: bool) -> tuple[str, str]:
-        names = ", ".join(self.contacts)
         if more:
             return "order_limit", (
-                f"{self.name}: more than {self.options.max_orders} orders of impacts at {names};"
-                " raise max_orders, or give fewer contacts"
+                f"{self.said}: more than {self.options.max_orders} orders of impacts; raise"
+                " max_orders, or give fewer contacts"
             )
         over = sum(each.status == "map_limit" for each in found)
         if over:
             return "map_limit", (
-                f"{self.name}: {over} of {len(found)} orders of impacts at {names} are not feasible"
-                f" after {self.options.max_maps} maps; raise max_maps or the tolerance"
+                f"{self.said}: {over} of {len(found)} orders of impacts are not feasible after"
+                f" {self.options.max_maps} maps; {_REMEDY}"
             )
         return "complete", ""
 

@@ -101,10 +101,10 @@ def test_cosines_do_not_depend_on_coordinates_or_lengths(seed):
     ("M", "J_n", "said"),
     [
         (np.eye(2), np.zeros((0, 2)), "no contact is active"),
-        (np.diag([1.0, 0.0]), np.eye(2), "singular"),
+        (np.diag([1.0, 0.0]), np.eye(2), "velocity 1 moves without inertia"),
         (np.array([[1.0, 2.0], [2.0, 1.0]]), np.eye(2), "positive definite"),
         (np.array([[1.0, 0.5], [0.0, 1.0]]), np.eye(2), "symmetric"),
-        (np.full((2, 2), np.nan), np.eye(2), "singular or not"),
+        (np.full((2, 2), np.nan), np.eye(2), "M is not finite"),
         (np.eye(2), np.array([[1.0, 0.0], [0.0, 0.0]]), "contact FL is zero"),
         (np.eye(2), np.array([[1.0, np.nan], [0.0, 1.0]]), "contact FR is zero or not finite"),
         (np.eye(3), np.eye(2), "do not fit"),

@@ -153,16 +153,15 @@ def test_limits_that_are_reached_are_said_with_the_configuration():
     options = OrderOptions(max_maps=7)
     stuck = all_orders(np.eye(2), opposed, np.array([1.0, 0.0]), options, "clamp", ("A", "B"))
     assert stuck.status == "map_limit" and stuck.propagations[0].status == "map_limit"
-    assert (
-        stuck.message.startswith("clamp: 1 of 1 orders of impacts at A, B") and "7" in stuck.message
-    )
-    assert propagate(np.eye(2), opposed, np.array([1.0, 0.0]), (0, 1), options).order == (
-        1,
-        0,
-    ) * 3 + (1,)
+    said = "clamp on A, B at p = [1., 0.]: "
+    limit = "not feasible after 7 maps; raise max_maps or the tolerance"
+    assert stuck.message == f"{said}1 of 1 orders of impacts are {limit}"
+    one = propagate(np.eye(2), opposed, np.array([1.0, 0.0]), (0, 1), options, "clamp", "AB")
+    assert one.order == (1, 0) * 3 + (1,)
+    assert (one.status, one.message) == ("map_limit", said + limit)
     many = all_orders(np.eye(4), np.eye(4), -np.ones(4), OrderOptions(max_orders=5), "stance")
     assert many.status == "order_limit" and len(many.propagations) == 5
-    assert many.message.startswith("stance: more than 5 orders of impacts at 0, 1, 2, 3")
+    assert many.message.startswith("stance on 0, 1, 2, 3 at p = [-1., -1., -1., -1.]: more than 5")
 
 
 def test_mistakes_are_told():
