@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from hybrid.examples.impacts.compliant_block import collide
 from hybrid.examples.impacts.compliant_contact import CompliantContact, stiffness_for
@@ -19,6 +18,7 @@ from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
 from saltus.studies.impact_compliance_figure import draw
+from saltus.studies.impact_sets_outcomes import distances, set_size
 from saltus.studies.study import StudyOptions, StudyResult
 
 TRIALS = 51  # in each sweep, 5.4.1
@@ -33,20 +33,21 @@ SHOWN = ("sweep", "value", "normal_velocity_A", "normal_velocity_B", "distance",
 
 
 class Prediction(NamedTuple):
-    """The rigid law's outcomes, in coordinates whose Euclidean length is the kinetic norm."""
+    """The rigid law's outcomes."""
 
     impact: ContactProblem
     v: Array  # before the impact (3,)
     outcomes: Array  # (S, 3)
-    tree: KDTree  # of the outcomes, scaled
-    scale: Array  # (3, 3): |scale v|_2 = |v|_M
+    message: str  # of the samples
+
+    def distance(self, v: Array) -> float:
+        """From the nearest outcome to v (3,), in |.|_M."""
+        return float(distances(self.impact, self.outcomes, v).min())
 
     @property
     def size(self) -> float:
-        """Largest distance in |.|_M of two outcomes, each the last of all in some direction."""
-        directions = np.random.default_rng(0).normal(size=(100, 3))
-        ends = self.tree.data[np.unique([np.argmax(self.tree.data @ d) for d in directions])]
-        return float(np.max(np.linalg.norm(ends[:, None] - ends[None], axis=-1)))
+        """Distance between two outcomes far apart, in |.|_M."""
+        return set_size(self.impact, self.outcomes)
 
 
 def run(options: StudyOptions) -> StudyResult:
@@ -66,9 +67,8 @@ def run(options: StudyOptions) -> StudyResult:
 def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Prediction:
     """Sample the set-valued law's outcomes for the block that lands flat."""
     impact, v = problem(block), velocity(block)
-    outcomes = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed)).outcomes
-    scale: Array = np.asarray(np.linalg.cholesky(impact.M).T, dtype=np.float64)
-    return Prediction(impact, v, outcomes, KDTree(outcomes @ scale.T), scale)
+    found = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed))
+    return Prediction(impact, v, found.outcomes, found.message)
 
 
 def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Any:
@@ -87,7 +87,7 @@ def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Any:
 
 def _row(sweep: str, value: float, ended: Any, rigid: Prediction, size: float) -> dict[str, Any]:
     """One collision: the distance of v+ to the nearest outcome, in |.|_M over |v_0|_M."""
-    distance = float(rigid.tree.query(rigid.scale @ ended.v_plus)[0])
+    distance = rigid.distance(ended.v_plus)
     normal = rigid.impact.J_n @ ended.v_plus
     return {
         "sweep": sweep,
@@ -121,6 +121,7 @@ def notes(rigid: Prediction, rows: Sequence[dict[str, Any]]) -> Sequence[str]:
         "(88) prints the damping as 2 zeta sqrt(k / m); it is 2 zeta sqrt(k m) here, the same at"
         " 1 kg. A collision ends when no corner closes, the one still in the air included.",
         *failed,
+        *filter(None, [rigid.message]),
     )
 
 

@@ -127,6 +127,7 @@ def _required(rows: Sequence[dict[str, Any]], measured: Sequence[Measured]) -> l
     outcomes = f"not found: {'; '.join(missing)}" if missing else "every named outcome was found"
     failed = sum(each["unsolved_lcps"] for each in rows)
     said = [f"Kinetic energy {energy}; {ended}; {outcomes}; {failed} LCPs were not solved."]
+    said += [each.sampled.message for each in measured if each.sampled.message]
     if blunt:
         said.append(f"The friction cone of {', '.join(blunt)} is not pointed (24): that its impact"
                     " ends is seen here, not promised.")  # fmt: skip
