@@ -66,7 +66,9 @@ def all_simultaneous(problem: ContactProblem, v: Array, seed: int = 0) -> list[R
     """Distinct outcomes of (31), which friction may make many; one that failed if there is none.
 
     Those of all complementary bases where there are at most 12 unknowns; beyond, those that
-    Lemke's method finds from 400 covering vectors, which need not be all.
+    Lemke's method finds from 400 covering vectors, which need not be all. Where the friction cone
+    is not pointed, contacts may press against one another as hard as they like; outcomes that need
+    it belong to no basis, and are not found.
 
     Raises:
         ValueError: v is not n finite numbers.

@@ -43,7 +43,7 @@ class SamplingOptions:
         threads: None for one on each core.
 
     Raises:
-        ValueError: a number that is not positive.
+        ValueError: a number that is not positive, or a count that is not whole.
     """
 
     samples: int
@@ -56,10 +56,13 @@ class SamplingOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be sampled."""
-        for name in ("samples", "step", "max_steps", "epsilon"):
+        for name in ("step", "epsilon"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; give a number > 0")
+        for name in ("samples", "max_steps", "threads"):
             value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise ValueError(f"{name} is {value}; give a number > 0")
+            if value is not None and not (isinstance(value, int | np.integer) and value > 0):
+                raise ValueError(f"{name} is {value}; give a whole number > 0")
 
 
 class ImpactSet(NamedTuple):

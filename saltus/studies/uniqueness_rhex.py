@@ -71,7 +71,8 @@ def run(options: StudyOptions) -> StudyResult:
         "figure-3": poses(rhex, {key: points[key] for key in "ABC" if key in points}),
         "spread": spreads(*[[(abs(i.s), i.spread) for i in kind] for kind in (random, approach)]),
     }
-    notes = (*_setting(rhex), *_findings(rhex, grid, points, rows), *_spreads(random, approach))
+    notes = (*_setting(rhex), *_findings(rhex, grid, points, rows), *_spreads(random, approach),
+             *(row["message"] for row in rows if row["message"]))  # fmt: skip
     return StudyResult(rows, drawn, notes, SHOWN)
 
 
@@ -125,13 +126,17 @@ def _orthogonal_row(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
     }
 
 
-def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, float]:
+def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, float | str]:
     """Distance of the outcomes of a fall, over |p|, elastic (e = 1) and plastic (e = 0)."""
     q = configuration(rhex, hip, knee)
     M, J_n = inertia_and_normals(rhex, q)
+    elastic, plastic = (
+        all_orders(M, J_n, M @ DROP, OrderOptions(e), name(q), LEGS) for e in (1.0, 0.0)
+    )
     return {
-        f"spread_{kind}": all_orders(M, J_n, M @ DROP, OrderOptions(e), name(q)).largest_distance
-        for kind, e in (("elastic", 1.0), ("plastic", 0.0))
+        "spread_elastic": elastic.largest_distance,
+        "spread_plastic": plastic.largest_distance,
+        "message": elastic.message or plastic.message,
     }
 
 

@@ -229,10 +229,18 @@ def test_covering_vectors_of_any_scale_give_no_outcome_with_more_energy(monkeypa
 
 
 @pytest.mark.parametrize(
-    "change", [{"samples": 0}, {"step": 0.0}, {"step": np.nan}, {"max_steps": 0}]
+    "change",
+    [
+        {"samples": 0},
+        {"samples": 1.5},
+        {"step": 0.0},
+        {"step": np.nan},
+        {"max_steps": 0},
+        {"threads": 0},
+    ],
 )
 def test_options_that_cannot_be_sampled_are_refused(change):
-    with pytest.raises(ValueError, match="give a number > 0"):
+    with pytest.raises(ValueError, match="give a (whole )?number > 0"):
         SamplingOptions(**{"samples": 1, "step": 0.1, **change})
 
 
