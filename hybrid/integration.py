@@ -26,7 +26,7 @@ STAGES = (
 )
 ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 # Of the continuous extension: Hairer, Norsett, Wanner, Solving ODEs I, II.6 (Shampine 1986).
-_DENSE = np.array(
+DENSE = np.array(
     [
         -12715105075 / 11282082432,
         0.0,
@@ -79,7 +79,7 @@ def dense_output(y: Array, end: Array, slopes: Array, h: float, part: float) -> 
     """
     change, left = end - y, 1.0 - part
     start = h * slopes[0] - change
-    curve = change - h * slopes[6] - start + left * h * (_DENSE @ slopes)
+    curve = change - h * slopes[6] - start + left * h * (DENSE @ slopes)
     return y + part * (change + left * (start + part * curve))
 
 

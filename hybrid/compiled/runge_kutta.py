@@ -14,7 +14,7 @@ from hybrid import integration
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.system import CompiledSystem
 
-NODES, ERROR = integration.NODES, integration.ERROR
+NODES, ERROR, DENSE = integration.NODES, integration.ERROR, integration.DENSE
 STAGES = np.zeros((7, 7))
 for _i, _row in enumerate(integration.STAGES):
     STAGES[_i, : len(_row)] = _row
@@ -56,7 +56,7 @@ def error_ratio(y, end, h, K, limits: Limits):
         for j in range(7):
             error += ERROR[j] * K[j, k]
         ratio = abs(h * error) / (limits.absolute + limits.relative * max(abs(y[k]), abs(end[k])))
-        if not ratio <= size:  # true for NaN too
+        if not (ratio <= size or np.isnan(size)):  # a NaN is larger, and stays
             size = ratio
     return size
 

@@ -15,10 +15,9 @@ import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
 from numpy.typing import NDArray
 
+from hybrid.compiled.native import MATRIX, VECTOR, check_shape, example, native
 from hybrid.systems import Derivative, FlowMap, HybridSystem, Mode
 
-VECTOR = types.Array(float64, 1, "C")
-MATRIX = types.Array(float64, 2, "C")
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
 VECTOR_FUNCTION = VECTOR(float64, VECTOR, VECTOR)
 MATRIX_FUNCTION = MATRIX(float64, VECTOR, VECTOR)
@@ -123,20 +122,10 @@ def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
 
 
 def _check_shapes(mode: Mode) -> None:
-    """Refuse functions of the wrong shape: kernels do not look at the ends of arrays."""
     n, m = mode.state_dim, mode.input_dim
-    x, u = np.linspace(0.1, 0.2, n), np.linspace(0.1, 0.2, m)
-    for function, shape in (
-        (mode.flow, (n,)),
-        (mode.flow_state, (n, n)),
-        (mode.flow_input, (n, m)),
-    ):
-        try:
-            found = np.shape(function(0.0, x.copy(), u.copy()))
-        except ArithmeticError:  # undefined just there
-            continue
-        if found != shape:
-            raise ValueError(f"a function of mode {mode.name} gives shape {found}, not {shape}")
+    arguments = (0.0, example(n), example(m))
+    for name, shape in (("flow", (n,)), ("flow_state", (n, n)), ("flow_input", (n, m))):
+        check_shape(getattr(mode, name), arguments, shape, f"{name} of mode {mode.name}")
 
 
 def _matrices(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
@@ -159,27 +148,11 @@ def _function(function: Callable, signature: Any) -> Any:
     """Compiled with this very signature, which makes it a value that tuples can hold."""
     python = getattr(function, "py_func", function)
     try:
-        return _cached(python, signature)
+        return native(njit, python, signature)
     except Exception:  # perhaps it returns a constant array, a view, or whole numbers
         return njit(signature, error_model="numpy")(
             _converted(njit(python, error_model="numpy"), signature.return_type)
         )
-
-
-def _cached(python: Callable, signature: Any) -> Any:
-    """Compiled, and kept beside its file where it has one."""
-    if not _depends_on_its_file_alone(python):
-        return njit(signature, error_model="numpy")(python)
-    try:
-        return njit(signature, cache=True, error_model="numpy")(python)
-    except RuntimeError:  # no file: typed in at a prompt
-        return njit(signature, error_model="numpy")(python)
-
-
-def _depends_on_its_file_alone(python: Callable) -> bool:
-    """Whether no global number or array goes into it: a cache would not see that one change."""
-    data = [python.__globals__.get(name) for name in python.__code__.co_names]
-    return not any(isinstance(value, int | float | complex | np.ndarray) for value in data)
 
 
 def _converted(function: Callable, kind: Any) -> Callable:

@@ -31,6 +31,7 @@ class EssEnds(NamedTuple):
 
     states: Array  # (B, n)
     statuses: tuple[str, ...]  # (B,) as of ``EssRun``
+    messages: tuple[str, ...]  # (B,) likewise
 
 
 def integrate(
@@ -38,7 +39,7 @@ def integrate(
 ) -> EssRun:
     """Integrate from the state x0 (n,) at time 0 for a duration [s], and keep the trajectory.
 
-    Guards with h < 0 at the start are candidates; the others count as crossed until armed.
+    Guards with h <= 0 at the start are candidates, those with h > 0 count as crossed until armed.
 
     Raises:
         ValueError: the duration, the state, the options or the shape of what a function returns
@@ -55,7 +56,7 @@ def integrate(
         parts.append(log)
     status, machine = int(codes[0]), machines.row(0)
     _raise(code)
-    message = "" if status == OK else failure.message(system, machine, status, options)
+    message = _message(system, machine, status, options)
     return _run(machine.x, parts, STATUSES[status], message)
 
 
@@ -80,7 +81,8 @@ def integrate_batch(
         ValueError: as for ``integrate``.
     """
     x = _checked(system, np.asarray(starts), 2, duration)
-    limits, code = (options or EssOptions()).limits(system), compiled(system)
+    options = options or EssOptions()
+    limits, code = options.limits(system), compiled(system)
     count = min(threads or os.cpu_count() or 1, max(len(x), 1)) if not code.reason else 1
     machines, codes = Machine.start(x, system.event_count, duration), np.full(len(x), NEW)
     log = Log.empty(0, system.state_dim)
@@ -96,7 +98,14 @@ def integrate_batch(
         with ThreadPoolExecutor(count) as pool:
             list(pool.map(work, range(count)))
     _raise(code)
-    return EssEnds(machines.x, tuple(STATUSES[status] for status in codes))
+    said = tuple(_message(system, machines.row(b), codes[b], options) for b in range(len(x)))
+    return EssEnds(machines.x, tuple(STATUSES[status] for status in codes), said)
+
+
+def _message(
+    system: EventSelectedSystem, machine: Machine, status: int, options: EssOptions
+) -> str:
+    return "" if status == OK else failure.message(system, machine, status, options)
 
 
 def _checked(system: EventSelectedSystem, x: Array, axes: int, duration: float) -> Array:

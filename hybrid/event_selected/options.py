@@ -18,8 +18,9 @@ from hybrid.systems import Array
 class EssOptions:
     """How wide the neighbourhoods of the guards are, and how accurate the integration is.
 
-    A crossing's error is of the order of epsilon squared, section 3.1. Dips of h through zero and
-    back within one step are not seen: ``max_step`` bounds them.
+    A crossing's error is of the order of epsilon squared, section 3.1. A step within which h goes
+    through zero and back is cut before it, where h at its ends and thirds tells; ``max_step`` is
+    for h that swings to and fro more quickly than f asks for steps.
     """
 
     epsilon: float | Array = 1e-3  # of all guards, or one each (m,) [units of h]
@@ -35,19 +36,28 @@ class EssOptions:
         Raises:
             ValueError: an epsilon, tolerance or limit that no run can have.
         """
-        epsilon = np.asarray(self.epsilon, dtype=np.float64)
-        if epsilon.shape not in ((), (system.event_count,)):
-            raise ValueError(
-                f"system {system.name}: epsilon has shape {epsilon.shape}; give one number, or"
-                f" one for each of its {system.event_count} guards"
-            )
-        positive = (self.max_step, self.relative, self.absolute)
-        if not (epsilon > 0.0).all() or not all(value > 0.0 for value in positive):
-            raise ValueError(
-                f"system {system.name}: epsilon {self.epsilon}, max_step {self.max_step} s and"
-                f" tolerances {self.relative}, {self.absolute}: give all of them above zero"
-            )
-        each = epsilon + np.zeros(system.event_count)
+        self._check(system)
+        each = np.asarray(self.epsilon, dtype=np.float64) + np.zeros(system.event_count)
         tolerance = Tolerance(self.relative, self.absolute, self.max_step, max_steps=self.max_steps)
         of_steps = Limits.of(SimulationOptions(tolerance))
         return EssLimits(each, int(self.max_crossings), of_steps)
+
+    def _check(self, system: EventSelectedSystem) -> None:
+        where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, dtype=np.float64)
+        if epsilon.shape not in ((), (system.event_count,)):
+            raise ValueError(
+                f"{where}epsilon has shape {epsilon.shape}; give one number, or one for each of its"
+                f" {system.event_count} guards"
+            )
+        if not ((epsilon > 0.0) & (epsilon < np.inf)).all():
+            raise ValueError(f"{where}epsilon {self.epsilon}; give finite numbers above zero")
+        if not all(value > 0.0 for value in (self.max_step, self.relative, self.absolute)):
+            raise ValueError(
+                f"{where}max_step {self.max_step} s and tolerances {self.relative},"
+                f" {self.absolute}; give all of them above zero"
+            )
+        if self.max_steps < 1 or self.max_crossings < 0:
+            raise ValueError(
+                f"{where}max_steps {self.max_steps} and max_crossings {self.max_crossings}; give 1"
+                " step or more, and 0 crossings or more"
+            )

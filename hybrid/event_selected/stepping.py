@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid import integration
-from hybrid.compiled.runge_kutta import error_ratio, finite, put, resized, stage
+from hybrid.compiled.runge_kutta import DENSE, error_ratio, finite, put, resized, stage
+from hybrid.event_selected.ending import SHORTEST, allowed
 from hybrid.event_selected.machine import (
     NOT_FINITE,
     OK,
@@ -20,11 +20,6 @@ from hybrid.event_selected.machine import (
     Machine,
 )
 from hybrid.event_selected.tables import Tables
-
-DENSE = integration._DENSE
-ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
-MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
-SHORTEST = 1e-12  # a step that has shrunk to this part of the run is taken as it is
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,72 +47,6 @@ def polynomial(x, end, h, K, C):
 
 
 @njit(cache=True, error_model="numpy")
-def events_within(s: Tables, x, C, part):
-    """h (m,) at a part in [0, 1] of a step."""
-    y, left = x.copy(), 1.0 - part
-    for i in range(len(x)):
-        y[i] += part * (C[0, i] + left * (C[1, i] + part * (C[2, i] + left * C[3, i])))
-    return s.events(y, s.p)
-
-
-@njit(cache=True, error_model="numpy")
-def excess(m: Machine, values, limits: EssLimits):
-    """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
-
-    That is N^epsilon before the guard; for a candidate that begins in it, the nearer half of what
-    lies ahead. Those that begin on their guard are left to ``departed``.
-    """
-    most = -np.inf
-    for k in range(len(values)):
-        if m.side[k] < 0.0 and m.values[k] < -ON * limits.epsilon[k]:
-            width = min(limits.epsilon[k], -0.5 * m.values[k])
-            most = max(most, 2.0 * values[k] / width + 1.0)
-    return most
-
-
-@njit(cache=True, error_model="numpy")
-def departed(s: Tables, m: Machine, C, values, limits: EssLimits):
-    """Part of a step that ends before a guard is met that the step began on and then left."""
-    part = 1.0
-    for k in range(len(values)):
-        on = m.side[k] < 0.0 and m.values[k] >= -ON * limits.epsilon[k]
-        if on and values[k] > max(0.0, m.values[k]):  # it came back; else it is yet to leave
-            length = part
-            for _ in range(40):
-                length *= 0.5
-                if events_within(s, m.x, C, length)[k] < -ON * limits.epsilon[k]:
-                    part = length
-                    break
-    return part
-
-
-@njit(cache=True, error_model="numpy")
-def allowed(s: Tables, m: Machine, C, values, limits: EssLimits):
-    """Part of a step that ends where the first candidate is about to be met; 1.0 for all of it.
-
-    A step that is cut ends in the middle of the neighbourhood, so that the projection's error goes
-    with epsilon squared and not with chance. Secants and halves by turns.
-    """
-    high = departed(s, m, C, values, limits)
-    above = excess(m, values if high == 1.0 else events_within(s, m.x, C, high), limits)
-    if above <= 1.0:
-        return high
-    low, below = 0.0, excess(m, m.values, limits)
-    for i in range(200):
-        part = 0.5 * (low + high)
-        if i % 2 == 0:
-            part = low - below * (high - low) / (above - below)
-        value = excess(m, events_within(s, m.x, C, part), limits)
-        if abs(value) <= MIDDLE:
-            return part
-        if value > 0.0:
-            high, above = part, value
-        else:
-            low, below = part, value
-    return high
-
-
-@njit(cache=True, error_model="numpy")
 def accepted(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
     h = trial
@@ -129,7 +58,7 @@ def accepted(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
         h *= resized(size)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
     K, C = np.empty((7, len(m.x))), np.empty((4, len(m.x)))
@@ -147,7 +76,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
         polynomial(m.x, end, h, K, C)
         values = s.events(end, s.p)
     time = end_time if h == left else m.clock[TIME] + h
-    record(m, time, C, -1, log)
+    record(m, time, C, np.int64(-1), log)
     m.clock[TIME] = time
     m.counts[STEPS] += 1
     put(m.x, end)

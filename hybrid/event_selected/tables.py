@@ -13,7 +13,7 @@ import numpy as np
 from numba import cfunc, njit, objmode
 from numpy.typing import NDArray
 
-from hybrid.compiled.system import MATRIX, VECTOR
+from hybrid.compiled.native import MATRIX, VECTOR, check_shape, example, native
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.systems import Array
 
@@ -55,7 +55,7 @@ def compiled(system: EventSelectedSystem) -> Compiled:
 
 def _compile(system: EventSelectedSystem) -> Compiled:
     n, m, raised, reasons = system.state_dim, system.event_count, [], []
-    x, p, side = np.linspace(0.1, 0.2, n), system.parameters, np.ones(m)
+    x, p, side = example(n), system.parameters, np.ones(m)
     made: list[Any] = []
     for name, signature, shape, arguments in (
         ("flow", FLOW, (n,), (x, side, p)),
@@ -63,37 +63,15 @@ def _compile(system: EventSelectedSystem) -> Compiled:
         ("events_state", EVENTS_STATE, (m, n), (x, p)),
     ):
         function = getattr(system, name)
-        _check_shape(system, name, function, arguments, shape)
+        check_shape(function, arguments, shape, f"system {system.name}: {name}")
         try:
-            made.append(_native(getattr(function, "py_func", function), signature))
+            made.append(native(cfunc, getattr(function, "py_func", function), signature))
         except Exception as error:  # numba has no one error for what it cannot do
             reasons.append(f"{name}: {' '.join(str(error).split())[:200]}")
             made.append(_SHELLS[name](_guarded(function, shape, raised)))
     flow, events, events_state = made
     tables = Tables(flow, events, events_state, system.rearm, p)
     return Compiled(tables, "; ".join(reasons), raised)
-
-
-def _check_shape(
-    system: EventSelectedSystem, name: str, function: Callable, arguments: Any, shape: Any
-) -> None:
-    """Refuse functions of the wrong shape: kernels do not look at the ends of arrays."""
-    try:
-        found = np.shape(function(*(a.copy() for a in arguments)))
-    except ArithmeticError:  # undefined just there
-        return
-    if found != shape:
-        raise ValueError(f"system {system.name}: {name} gives shape {found}; return {shape}")
-
-
-def _native(python: Callable, signature: Any) -> Any:
-    """Compiled with this signature; kept beside its file unless a global number goes into it."""
-    data = [python.__globals__.get(name) for name in python.__code__.co_names]
-    fixed = any(isinstance(value, int | float | complex | np.ndarray) for value in data)
-    try:
-        return cfunc(signature, cache=not fixed, error_model="numpy")(python)
-    except RuntimeError:  # no file: typed in at a prompt
-        return cfunc(signature, error_model="numpy")(python)
 
 
 def _guarded(function: Callable, shape: tuple[int, ...], raised: list[Exception]) -> Callable:

@@ -255,10 +255,8 @@ def test_a_flow_that_drives_back_to_its_guard_is_not_event_selected():
     run = integrate(system, np.array([-1.0]), 3.0)
     assert run.status == "not_event_selected" and run.final_time == pytest.approx(1.0)
     assert all(part in run.message for part in ("valley", "guard 0", "t = 1 s", "liveness"))
-    assert integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0).statuses == (
-        "not_event_selected",
-        "ok",
-    )
+    ends = integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0)
+    assert ends.statuses == ("not_event_selected", "ok") and ends.messages == (run.message, "")
 
 
 def runaway_flow(x, side, p):
@@ -304,6 +302,9 @@ def test_systems_that_do_not_fit_are_refused(change, said):
         (np.zeros(2), -1.0, EssOptions(), "duration -1.0 s"),
         (np.zeros(2), 1.0, EssOptions(0.0), "epsilon 0.0"),
         (np.zeros(2), 1.0, EssOptions(np.ones(3)), r"epsilon has shape \(3,\)"),
+        (np.zeros(2), 1.0, EssOptions(np.inf), "hopper: epsilon inf; give finite"),
+        (np.zeros(2), 1.0, EssOptions(relative=-1.0), "hopper: max_step inf s and tolerances -1"),
+        (np.zeros(2), 1.0, EssOptions(max_steps=0), "hopper: max_steps 0"),
     ],
 )
 def test_requests_that_do_not_fit_are_refused(x, duration, options, said):

@@ -1,0 +1,50 @@
+"""Python functions as machine code of a given signature, kept on disc where that is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numba import float64, types
+
+from hybrid.systems import Array
+
+VECTOR = types.Array(float64, 1, "C")
+MATRIX = types.Array(float64, 2, "C")
+
+
+def native(make: Callable, python: Callable, signature: Any) -> Any:
+    """Compiled by ``make``, numba's njit or cfunc, and kept beside its file where it has one.
+
+    Not kept where a global number or array goes into it: a cache would not see that one change.
+    Raises what numba raises.
+    """
+    data = [python.__globals__.get(name) for name in python.__code__.co_names]
+    if not any(isinstance(value, int | float | complex | np.ndarray) for value in data):
+        try:
+            return make(signature, cache=True, error_model="numpy")(python)
+        except RuntimeError:  # no file: typed in at a prompt
+            pass
+    return make(signature, error_model="numpy")(python)
+
+
+def check_shape(
+    function: Callable, arguments: Sequence[Any], shape: tuple[int, ...], name: str
+) -> None:
+    """Refuse a function of another shape: kernels do not look at the ends of arrays.
+
+    Raises:
+        ValueError: with its name.
+    """
+    try:
+        found = np.shape(function(*(np.copy(a) if np.ndim(a) else a for a in arguments)))
+    except ArithmeticError:  # undefined just there
+        return
+    if found != shape:
+        raise ValueError(f"{name} gives shape {found}, not {shape}")
+
+
+def example(size: int) -> Array:
+    """Some numbers (size,) to call a function with."""
+    return np.linspace(0.1, 0.2, size)

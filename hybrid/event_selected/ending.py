@@ -1,0 +1,111 @@
+"""Kernels that say where an integration step may end: before it meets a guard."""
+
+# ruff: noqa: N803 (C is the step's polynomial)
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hybrid.compiled.runge_kutta import finite
+from hybrid.event_selected.machine import EssLimits, Machine
+from hybrid.event_selected.tables import Tables
+
+ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
+MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
+SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
+
+
+@njit(cache=True, error_model="numpy")
+def events_within(s: Tables, x, C, part):
+    """h (m,) at a part in [0, 1] of a step."""
+    y, left = x.copy(), 1.0 - part
+    for i in range(len(x)):
+        y[i] += part * (C[0, i] + left * (C[1, i] + part * (C[2, i] + left * C[3, i])))
+    return s.events(y, s.p)
+
+
+@njit(cache=True, error_model="numpy")
+def is_met(m: Machine, k, limits: EssLimits):
+    """Whether the state is on guard k, or beyond it."""
+    return m.values[k] >= -ON * limits.epsilon[k]
+
+
+@njit(cache=True, error_model="numpy")
+def is_past(m: Machine, values):
+    """Whether some candidate is beyond its guard."""
+    for k in range(len(values)):
+        if m.side[k] < 0.0 and values[k] > 0.0:
+            return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def excess(m: Machine, values, limits: EssLimits):
+    """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
+
+    That is N^epsilon before the guard; for a candidate that begins in it, the nearer half of what
+    lies ahead; for one that begins on its guard, and leaves it, as good as the guard.
+    """
+    most = -np.inf
+    for k in range(len(values)):
+        if m.side[k] < 0.0:
+            if is_met(m, k, limits):
+                ahead = (values[k] - max(m.values[k], 0.0)) / (ON * limits.epsilon[k]) - 1.0
+            else:
+                ahead = 2.0 * values[k] / min(limits.epsilon[k], -0.5 * m.values[k]) + 1.0
+            most = max(most, ahead)
+    return most
+
+
+@njit(cache=True, error_model="numpy")
+def is_unclear(s: Tables, m: Machine, C, part, values, limits: EssLimits):
+    """Whether part of a step may meet some guard more than once, or h is not finite at its end.
+
+    h is taken for the cubic through four of its values. It has no more zeros than its control
+    points in Bernstein form, a to d below, have changes of sign.
+    """
+    if not finite(values):
+        return True
+    early = events_within(s, m.x, C, part / 3.0)
+    late = events_within(s, m.x, C, part / 1.5)
+    for k in range(len(values)):
+        if m.side[k] < 0.0 or m.waiting[k]:
+            sign = -1.0 if m.waiting[k] else 1.0
+            a, d, tip = sign * m.values[k], sign * values[k], ON * limits.epsilon[k]
+            b = (2.0 * d - 5.0 * a + sign * (18.0 * early[k] - 9.0 * late[k])) / 6.0
+            c = (2.0 * a - 5.0 * d + sign * (18.0 * late[k] - 9.0 * early[k])) / 6.0
+            if a > 0.0:
+                tip += a
+            if (b > tip and (c < 0.0 or d <= 0.0)) or (c > tip and d <= 0.0):
+                return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def allowed(s: Tables, m: Machine, C, values, limits: EssLimits):
+    """Part of a step that ends where the first candidate is about to be met; 1.0 for all of it.
+
+    A step that is cut ends in the middle of the neighbourhood, so that the projection's error goes
+    with epsilon squared and not with chance. Secants and halves by turns.
+    """
+    low, high = 0.0, 1.0
+    while high > SHORTEST and is_unclear(s, m, C, high, values, limits):
+        high *= 0.5
+        values = events_within(s, m.x, C, high)
+    above = excess(m, values, limits) if is_past(m, values) else -1.0
+    if above <= 1.0:
+        return high
+    below = excess(m, m.values, limits)
+    for i in range(200):
+        part = 0.5 * (low + high)
+        if i % 2 == 0:
+            part = low - below * (high - low) / (above - below)
+        value = excess(m, events_within(s, m.x, C, part), limits)
+        if abs(value) <= MIDDLE:
+            return part
+        if value > 0.0:
+            high, above = part, value
+        else:
+            low, below = part, value
+    return high
