@@ -86,7 +86,7 @@ def _draw_set(axis: Any, seen: Array) -> None:
     """Dots of the set, one where many outcomes fall on the same place of the picture."""
     cell = np.maximum(np.ptp(seen, axis=0) / CELLS, FLAT / CELLS)
     _, first = np.unique(np.round(seen / cell), axis=0, return_index=True)
-    axis.plot(*seen[first].T, ".", color=_SET, ms=3.0, mew=0.0, zorder=2, label="after the impact")
+    axis.plot(*seen[first].T, ".", color=_SET, ms=6.0, mew=0.0, zorder=2, label="after the impact")
 
 
 def _draw_named(
