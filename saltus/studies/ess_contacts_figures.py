@@ -16,7 +16,7 @@ _OURS, _MUJOCO = COLOURS["dxr"], COLOURS["initial"]  # red and blue, as in the p
 _LABELS = {
     "ours": "event-selected, 2 ms, as accurate as MuJoCo",
     "hopper_epsilon": r"event-selected, 2 ms, $\epsilon'$ of the hopper",
-    "long_steps": "event-selected, up to 20 ms, as accurate as MuJoCo",
+    "long_steps": "event-selected, steps as tolerances allow",
 }
 _STYLES = {"ours": "-", "hopper_epsilon": "--", "long_steps": ":"}
 

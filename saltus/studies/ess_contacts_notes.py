@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from saltus.studies.ess_calibration import FALLS, PRINTED, Calibration
-from saltus.studies.ess_sweep import LONG, LOOSE, Sweep
+from saltus.studies.ess_sweep import LOOSE, Sweep
 
 ALLOWED_RATIO = 0.5  # of the marginal costs
 
@@ -61,7 +61,7 @@ def _other_ways(rows: Sequence[Mapping[str, Any]], found: Sweep, stiff: Sweep) -
     least, most = (f(bed.in_contact for bed in stiff.beds) for f in (min, max))
     precision = f"epsilon = {stiff.epsilon:.2g} m" if stiff.epsilon else "no epsilon as accurate"
     return [
-        f"With steps of up to {LONG} s, as the tolerances {LOOSE} allow, the ratio is"
+        f"With steps as long as the tolerances {LOOSE} and the guards allow, the ratio is"
         f" {found.ratios['long_steps']:.2f}, and the largest bed takes"
         f" {rows[-1]['long_steps_s'] / rows[-1]['mujoco_s']:.2f} of MuJoCo's time.",
         "Where every spring is as stiff as on the bed of two, a larger bed throws the plate off"
