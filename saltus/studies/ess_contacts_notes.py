@@ -72,12 +72,13 @@ def _other_ways(rows: Sequence[Mapping[str, Any]], found: Sweep, stiff: Sweep) -
 
 
 def _comparison(rows: Sequence[Mapping[str, Any]], share: float | None) -> list[str]:
-    collision = f" Collision detection is {share:.0%} of its time on the largest bed."
+    collision = ""
+    if share is not None:
+        collision = f" Collision detection is {share:.0%} of its time on the largest bed."
     return [
         "Times are processor times of one thread from start to end, which is all that is kept."
         " Both are compiled; ours knows this model alone, MuJoCo any: it finds the contacts, and"
-        " solves for their forces as if they depended on one another."
-        + ("" if share is None else collision),
+        f" solves for their forces as if they depended on one another.{collision}",
         f"MuJoCo pays for forces while tips touch, {rows[-1]['in_contact']:.0%} of the time here;"
         " we pay for every tip at every step, and for a crossing.",
     ]
