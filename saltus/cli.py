@@ -7,7 +7,8 @@ from typing import Any
 import typer
 
 from saltus.commands import bench, doctor, launch, perturb, report, study
-from saltus.errors import BadRequest
+from saltus.commands.common import INTERRUPTED
+from saltus.errors import BadRequest, interrupted
 
 BAD_REQUEST = 2  # exit status
 
@@ -43,7 +44,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         return _refuse(_one_line(error))
     except typer.Abort:
-        return 130
+        return INTERRUPTED
+    except SystemError as error:
+        if not interrupted(error):
+            raise
+        return INTERRUPTED
     return status if isinstance(status, int) else 0
 
 

@@ -1,4 +1,4 @@
-"""The one error that a user caused."""
+"""What a user caused: a request that cannot be done, and Ctrl-C where compiled code ran."""
 
 
 class BadRequest(Exception):
@@ -11,3 +11,12 @@ class BadRequest(Exception):
     def __init__(self, message: str) -> None:
         """Keep ``message`` as one line."""
         super().__init__(" ".join(message.split()))
+
+
+def interrupted(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind an error.
+
+    While numba takes the arguments of a compiled function apart, KeyboardInterrupt comes out as a
+    SystemError that it caused.
+    """
+    return isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt)

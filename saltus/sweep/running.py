@@ -1,4 +1,4 @@
-"""Runs one trial and makes its row; never raises, for a sweep goes on when a trial breaks."""
+"""Runs one trial and makes its row; only Ctrl-C is raised: a sweep goes on when a trial breaks."""
 
 import logging
 from collections.abc import Mapping
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from saltus.errors import interrupted
 from saltus.launcher import launch
 from saltus.lockstep import LockStep
 from saltus.sweep.trials import Row, Trial
@@ -27,10 +28,12 @@ class Broken(NamedTuple):
 
 
 def attempt(run: Any, trial: Trial) -> Finished | Broken:
-    """Run a trial with ``run``, one of the functions below."""
+    """Run a trial with ``run``, one of the functions below; raises KeyboardInterrupt alone."""
     try:
         return run(trial)
     except Exception as error:
+        if interrupted(error):
+            raise KeyboardInterrupt from error
         return Broken(trial.key, f"{type(error).__name__}: {' '.join(str(error).split())}")
 
 

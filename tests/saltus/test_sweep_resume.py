@@ -21,11 +21,14 @@ trials: {kind: base_velocity, at: [0.1, 0.2, 0.3], value: [[0, 1, 0], [0, -1, 0]
 
 
 class Counting:
-    """Stands in for what runs a trial: stopped by the user at `stop`, raising at `broken`."""
+    """Stands in for what runs a trial: stopped by the user at `stop`, raising at `broken`.
 
-    def __init__(self, stop: int = -1, broken: int = -1) -> None:
+    At `compiled` the user stops it while compiled code is called.
+    """
+
+    def __init__(self, stop: int = -1, broken: int = -1, compiled: int = -1) -> None:
         self.ran: list[int] = []
-        self.stop, self.broken = stop, broken
+        self.stop, self.broken, self.compiled = stop, broken, compiled
 
     def __call__(self, trial) -> Finished:
         number = trial.labels["trial"]
@@ -33,6 +36,8 @@ class Counting:
             raise KeyboardInterrupt
         if number == self.broken:
             raise RuntimeError("a leg\ncame off")
+        if number == self.compiled:
+            raise SystemError("in compiled code") from KeyboardInterrupt()
         self.ran.append(number)
         row = {"fell": False, "max_lateral_deviation_m": 0.1 * number, "solve_ms_p50": 1.0}
         return Finished(trial.labels | row | {"group": "", "seed": 0, "solve_ms_p99": 2.0}, None)
@@ -50,8 +55,9 @@ def numbers(result) -> list[int]:
     return [row["trial"] for row in result.rows]
 
 
-def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path):
-    first, second = Counting(stop=3), Counting()
+@pytest.mark.parametrize("when", ["stop", "compiled"])
+def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path, when):
+    first, second = Counting(**{when: 3}), Counting()
     result = run_sweep(request_of(), first)
     assert (result.interrupted, numbers(result), result.missing) == (True, [0, 1, 2], 3)
     result = run_sweep(request_of(), second)
