@@ -2,12 +2,17 @@
 
 import json
 import sys
+import textwrap
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
+
+_UNBOUNDED = 10_000  # columns, more than any table
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -37,14 +42,34 @@ def print_lines(lines: list[str]) -> None:
 def print_table(title: str, rows: list[dict[str, Any]]) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output.
 
-    The first column, of names, keeps its width; text in others wraps where the table is too wide.
+    Where the table is too wide, headings break between words, then columns stand closer, then text
+    wraps, but for the first column, of names.
     """
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for i, key in enumerate(rows[0] if rows else []):
-        table.add_column(key.replace("_", " "), overflow="fold", no_wrap=i == 0)
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    cells = [[_cell(value) for value in row.values()] for row in rows]
+    wide = [key.replace("_", " ") for key in (rows[0] if rows else ())]
+    narrow = [_narrow(heading, [row[i] for row in cells]) for i, heading in enumerate(wide)]
+    unbounded = console.options.update(max_width=_UNBOUNDED)
+    for headings, room in ((wide, 1), (narrow, 1), (narrow, 0)):
+        table = _table(title, headings, cells, room)
+        if Measurement.get(console, unbounded, table).maximum <= console.width:
+            break
+    console.print(table)
+
+
+def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, room, 0, 0))
+    for i, heading in enumerate(headings):
+        table.add_column(heading, overflow="fold", no_wrap=i == 0)
+    for row in cells:
+        table.add_row(*row)
+    return table
+
+
+def _narrow(heading: str, column: Sequence[str]) -> str:
+    """The heading in lines no longer than its longest word, or what stands under it."""
+    words = heading.split() or [""]
+    return textwrap.fill(heading, max(map(len, [*words, *column])))
 
 
 def _cell(value: Any) -> str:

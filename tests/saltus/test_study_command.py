@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from saltus.cli import run
 from saltus.commands.study import STUDIES, Study
+from saltus.console import print_table
 from saltus.studies import quadcopter, saltation_rigid_body, two_methods
 from saltus.studies.floquet_cases import CASES
 from saltus.studies.saltation_rigid_body_cases import cases
@@ -47,6 +48,26 @@ def refused(capsys, *arguments):
     captured = capsys.readouterr()
     assert captured.out == "" and len(captured.err.splitlines()) == 1
     return captured.err
+
+
+def test_ctrl_c_in_the_middle_of_compiled_code_ends_quietly(tiny, capsys):
+    def stop(options):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    tiny.run = stop
+    assert run(["study", "tiny"]) == 130
+    assert capsys.readouterr() == ("", "")
+    tiny.run = lambda options: (_ for _ in ()).throw(SystemError("a real one"))
+    with pytest.raises(SystemError, match="a real one"):
+        run(["study", "tiny"])
+
+
+def test_the_numbers_of_a_wide_table_stay_whole(capsys):
+    keys = ("name", "hopper_epsilon_rms", "microseconds_per_sample", *"abcd")
+    print_table("wide", [dict.fromkeys(keys, "9.275e-06")])
+    out = capsys.readouterr().out
+    assert out.count("9.275e-06") == len(keys) and "microseconds" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
