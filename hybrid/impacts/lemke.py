@@ -55,20 +55,23 @@ def solve_lcp(
             end; None for ones.
 
     Raises:
-        ValueError: shapes that do not fit, numbers that are not finite, or a covering vector that
-            is not positive.
+        ValueError: shapes that do not fit, numbers that are not finite, or a covering vector or
+            floor that is not positive.
     """
     W, q = np.asarray(W, dtype=np.float64), np.asarray(q, dtype=np.float64)
     n = len(q)
     d = np.ones(n) if covering is None else np.asarray(covering, dtype=np.float64)
-    if W.shape != (n, n) or d.shape != (n,):
-        raise ValueError(f"W {W.shape}, q ({n},) and covering {d.shape} do not fit together")
-    if not (np.isfinite(W).all() and np.isfinite(q).all() and (d > 0.0).all()):
-        raise ValueError("W and q must be finite, and the covering vector positive")
+    floor = np.ones(n) if floor is None else np.asarray(floor, dtype=np.float64)
+    if W.shape != (n, n) or d.shape != (n,) or floor.shape != (n,):
+        raise ValueError(
+            f"W {W.shape}, q ({n},), covering {d.shape} and floor {floor.shape} do not fit together"
+        )
+    finite = all(np.isfinite(each).all() for each in (W, q, d, floor))
+    if not (finite and (d > 0.0).all() and (floor > 0.0).all()):
+        raise ValueError("W and q must be finite, covering vector and floor finite and positive")
     table, basis, z = tableau(W), np.empty(n, dtype=np.int64), np.zeros(n)
     work, size = np.empty_like(table), float(np.abs(q).max(initial=0.0)) or 1.0
     limit = 50 * n if max_pivots is None else max_pivots
-    floor = np.ones(n) if floor is None else floor
     status, pivots, ties = lemke(table, q / size, d, floor, limit, work, basis, z)
     z *= size
     return LcpSolution(z, W @ z + q, STATUSES[status], pivots, ties)

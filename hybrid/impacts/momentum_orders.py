@@ -26,12 +26,26 @@ _REMEDY = "raise max_maps or the tolerance"
 
 @dataclass(frozen=True)
 class OrderOptions:
-    """How far the enumeration goes."""
+    """How far the enumeration goes.
+
+    Raises:
+        ValueError: a number with which no enumeration means anything.
+    """
 
     restitution: float = 1.0  # e of (9), the share of normal energy that is kept
     max_maps: int = 100  # one after another, before an order is given up
     max_orders: int = 2000  # before the enumeration is given up
     tolerance: float = 1e-10  # smallest -<p, u> / (|p_-| |u|) that is infeasible
+
+    def __post_init__(self) -> None:
+        """Refuse what would call every momentum feasible, or none, or end nothing."""
+        map_factor(self.restitution)
+        if not 0.0 <= self.tolerance < 1.0:
+            raise ValueError(f"tolerance is {self.tolerance}; give a number from 0 to below 1")
+        for name in ("max_maps", "max_orders"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.integer) and value > 0):
+                raise ValueError(f"{name} is {value}; give a whole number > 0")
 
 
 class Propagation(NamedTuple):

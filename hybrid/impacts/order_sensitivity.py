@@ -54,9 +54,11 @@ def order_sensitivity(
     """How an outcome and its dependence on the order grow with eps in v_eps = v + eps w, (18)-(20).
 
     Covectors (n,): u, v and w of unit length in the metric of ``M`` (n, n), u and w orthogonal to
-    v; ``p`` the momentum before. Raises ValueError where they are not.
+    v; ``p`` the momentum before. Raises ValueError where they are not, or p is not finite.
     """
     c = map_factor(restitution)
+    if not np.isfinite(p).all():
+        raise ValueError(f"p must be finite, not {np.asarray(p)}; check the velocity before")
     L = cholesky(np.asarray(M, float))
     x, y, z, q = np.linalg.solve(L, np.stack([u, v, w, p]).T).T
     faults = [x @ x - 1.0, y @ y - 1.0, z @ z - 1.0, x @ y, y @ z]

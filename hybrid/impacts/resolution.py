@@ -96,8 +96,11 @@ def sequential(
 
     Raises:
         ValueError: ``order`` names a contact that is not there, or leaves one out; v is not n
-            finite numbers.
+            finite numbers; or ``max_impacts`` is no whole number from 1 on.
     """
+    if not (isinstance(max_impacts, int | np.integer) and max_impacts > 0):
+        raise ValueError(f"{problem.name or 'impact'}: max_impacts is {max_impacts}; give a whole"
+                         " number > 0")  # fmt: skip
     if sorted(set(order)) != list(range(problem.count)):
         raise ValueError(
             f"{problem.name or 'impact'}: order {tuple(order)} of contacts"

@@ -43,7 +43,7 @@ class SamplingOptions:
         threads: None for one on each core.
 
     Raises:
-        ValueError: a number that is not positive, or a count that is not whole.
+        ValueError: a number that is not positive, or a count or a seed that is not whole.
     """
 
     samples: int
@@ -61,8 +61,11 @@ class SamplingOptions:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number > 0")
         for name in ("samples", "max_steps", "threads"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, int | np.integer) and value > 0):
+            free = value is None and name == "threads"
+            if not (free or (isinstance(value, int | np.integer) and value > 0)):
                 raise ValueError(f"{name} is {value}; give a whole number > 0")
+        if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
+            raise ValueError(f"seed is {self.seed}; give a whole number from 0 on")
 
 
 class ImpactSet(NamedTuple):

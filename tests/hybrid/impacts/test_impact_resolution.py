@@ -112,3 +112,10 @@ def test_an_order_names_every_contact(order):
     problem, v = drawn(0)
     with pytest.raises(ValueError, match="drawn: order .* name each of the 2 contacts"):
         sequential(problem, v, order)
+
+
+@pytest.mark.parametrize("limit", [np.nan, 0, 1.5])
+def test_a_limit_of_impacts_is_a_whole_number(limit):
+    problem, v = drawn(0)
+    with pytest.raises(ValueError, match="drawn: max_impacts is .*; give a whole number > 0"):
+        sequential(problem, v, (0, 1), max_impacts=limit)

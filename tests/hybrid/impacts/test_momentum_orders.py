@@ -174,3 +174,20 @@ def test_mistakes_are_told():
         all_orders(M, np.zeros((0, 2)), p)
     with pytest.raises(ValueError, match="restitution 2"):
         all_orders(M, J_n, p, OrderOptions(restitution=2.0))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tolerance": np.nan},  # would call every momentum feasible
+        {"tolerance": np.inf},
+        {"tolerance": -1.0},
+        {"max_maps": np.nan},
+        {"max_maps": 0},
+        {"max_orders": 1.5},
+        {"restitution": np.nan},
+    ],
+)
+def test_options_with_which_nothing_is_enumerated_are_refused(change):
+    with pytest.raises(ValueError, match=f"{next(iter(change))}.* give"):
+        OrderOptions(**change)
