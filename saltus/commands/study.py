@@ -145,8 +145,12 @@ def _run(name: str, trials: int | None, seed: int, full: bool) -> "StudyResult":
     from saltus.studies.study import StudyOptions  # loads matplotlib
 
     module = importlib.import_module(STUDIES[name].module)
-    with _Bar() as bar:
-        return module.run(StudyOptions(trials, seed, full, bar.show))
+    try:
+        with _Bar() as bar:
+            return module.run(StudyOptions(trials, seed, full, bar.show))
+    except MemoryError as error:
+        asked = f"study {name}" + ("" if trials is None else f" --trials {trials}")
+        raise BadRequest(f"{asked}: {error or 'no memory'}; give fewer --trials") from error
 
 
 def _save(result: "StudyResult", folder: Path) -> list[str]:

@@ -15,13 +15,13 @@ from saltus.report.touchdown_measures import SAMPLES, Measured, measured
 MOST = 40  # touchdowns that are measured for one page, which shall be there at once
 TITLE = "Touchdowns"
 CAPTION = (
-    "A touchdown beside other feet on the ground has no single outcome: it depends on which foot "
-    "stops first, which no rigid model can know. Spread: the largest distance between the base's "
-    f"velocities of {SAMPLES} sampled outcomes of the set-valued impact of Halm and Posa, of rigid "
-    "feet on level ground, from the true state before it. s: the cosine between the contact "
-    "normals of a foot that lands and another one, in the metric of the kinetic energy (Seghete "
-    "and Murphey); at 0 the order of two impacts without friction does not matter. A ring is "
-    "one foot, a filled mark feet that land within 10 ms."
+    "A touchdown beside other feet on the ground need not have a single outcome: it may depend on "
+    "which foot stops first, which no rigid model can know. Spread: the largest distance between "
+    f"the base's velocities of {SAMPLES} sampled outcomes of the set-valued impact of Halm and "
+    "Posa, of rigid feet on level ground, from the true state before it. s: the cosine between the "
+    "contact normals of a foot that lands and another one, in the metric of the kinetic energy "
+    "(Seghete and Murphey); at 0 the order of two impacts without friction does not matter. A ring "
+    "is one foot, a filled mark feet that land within 10 ms."
 )
 OLDER = "Its trace is older than the touchdowns in traces: run it again to have them."
 HEAD = ("Trial", "Down together", "Touchdowns", "Jump, median [m/s]", "Spread, median [mm/s]",

@@ -134,6 +134,7 @@ def _reach(sweep: str, rigid: Prediction, rows: Sequence[dict[str, Any]]) -> str
         f" {normal[:, i].max():.4f} m/s"
         for i, name in enumerate(rigid.impact.contacts)
     ]
-    return f"Largest separating velocity over the {sweep}, compliant against rigid: " + ", ".join(
-        pairs
+    over = "ratios of stiffness" if sweep == RATIO else "angles"
+    return f"Largest separating velocity over the {over}, compliant against rigid: " + (
+        ", ".join(pairs) + "."
     )

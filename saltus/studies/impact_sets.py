@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hybrid.impacts.contact_problem import COLLIDING
 from hybrid.impacts.pointedness import pointed_direction
 from hybrid.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts
 from saltus.studies.impact_sets_cases import Subject, a1_subject, paper_subjects
@@ -106,11 +107,11 @@ def notes(measured: Sequence[Measured]) -> list[str]:
         *_required(rows, measured),
         _printed(rows),
         *_cut(rows),
-        "Where the trailing foot of compass gait or RAMone slides, Lemke's method never ends,"
-        " whatever its covering vector, and samples only come near. That outcome is in the set all"
-        " the same: a solution of (31) is a step (75) whose bounds exceed its impulses.",
-        "Compass gait, box and wall and RAMone begin with one contact that closes: both sequential"
-        " orders are one outcome.",
+        "A simultaneous outcome of compass gait and of RAMone, in which the trailing foot slides,"
+        " is a solution that Lemke's method reaches from no covering vector: samples come near it,"
+        " and do not meet it. It is in the set all the same: a solution of (31) is a step (75)"
+        " whose bounds exceed its impulses.",
+        *_alone(measured),
         f"Times are of {os.cpu_count()} processors at once, without compiling.",
     ]
 
@@ -132,6 +133,14 @@ def _required(rows: Sequence[dict[str, Any]], measured: Sequence[Measured]) -> l
         said.append(f"The friction cone of {', '.join(blunt)} is not pointed (24): that its impact"
                     " ends is seen here, not promised.")  # fmt: skip
     return said
+
+
+def _alone(measured: Sequence[Measured]) -> list[str]:
+    """Systems of whose contacts one alone closes at first."""
+    subjects = [each.subject for each in measured]
+    names = [s.name for s in subjects if (s.problem.J_n @ s.velocity < -COLLIDING).sum() == 1]
+    return [f"One contact alone closes at first in {', '.join(names)}: every order of impacts"
+            " begins with it."] if names else []  # fmt: skip
 
 
 def _printed(rows: Sequence[dict[str, Any]]) -> str:

@@ -43,6 +43,7 @@ GRID, FULL_GRID = (120, 46), (360, 181)  # hips, knees of the contour
 DROP = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # body and legs fall as one [m/s]
 RATES = np.array([0.3, 0.3, 2.0, 10.0, 10.0, 10.0, 10.0])  # spread of random speeds [m/s, rad/s]
 SHOWN = ("point", "kind", "hip_deg", "knee_deg", "other_hip_deg", "s", "spread_elastic")
+MIRROR = 1e-3  # largest error of a mirror image [deg]
 _SMALL = 1e-4  # |s| up to which the fall's spread is fitted
 SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
 
@@ -161,14 +162,14 @@ def _findings(
     if not all(key in points for key in "ABC"):
         return [f"Not met: of A, B and C the contour has {', '.join(points) or 'none'}."]
     A, B, C = (points[key] for key in "ABC")
-    kinds = A.curvatures[0] > 0.0 and B.curvatures[0] > 0.0 and C.curvatures[1] < 0.0
+    minima, maximum = A.curvatures[0] > 0.0 < B.curvatures[0], C.curvatures[1] < 0.0
     error = mirror_error(rhex, A, B)
     least = float(grid.s.min())
     under = next(row for row in rows if row["point"] == "C")
     return [
-        f"{'Met' if kinds and error < 1e-3 else 'Not met'}: minima A and B, {error:.1g} deg from"
-        f" each other's mirror image (legs swapped), and maximum C, curvatures of the right signs:"
-        f" {'yes' if kinds else 'no'}.",
+        f"{'Met' if minima and maximum and error < MIRROR else 'Not met'}: by their curvatures A"
+        f" and B are {'' if minima else 'not both '}minima, C is {'' if maximum else 'no '}maximum;"
+        f" A and B are {error:.1g} deg from each other's mirror image (legs swapped).",
         f"Least s of the contour's {grid.s.size} points {least:.4g}, of A {A.s:.4g}: A and B are"
         f" {'' if least >= A.s - 1e-12 else 'not '}the global minima there;"
         f" s(C) = {C.s / A.s:.1f} s(A).",

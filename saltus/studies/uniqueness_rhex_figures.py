@@ -33,7 +33,7 @@ def contour(rhex: RHex, grid: Landscape, points: Mapping[str, Extremum]) -> Figu
         levels = np.linspace(s.min(), s.max(), _LEVELS)
         shades = axes.contourf(hips, np.degrees(grid.knees), s, levels, cmap="viridis")
     axes.contour(hips, np.degrees(grid.knees), s, levels, colors="white", linewidths=0.4)
-    made.colorbar(shades, ax=axes, label="s", format="%.0e")
+    made.colorbar(shades, ax=axes, label="s", format="%.1e")
     for name, point in points.items():
         at = np.degrees([wrapped(point.hip), point.knee])
         copy = name.endswith("'")

@@ -27,7 +27,7 @@ def draw_block(block: RockingBlock, apex: float, rate: float, ratio: float) -> F
         ("(c) before the impact", 0.0, 0, -rate),
         ("(d) after the impact", 0.0, 1, -ratio * rate),
     )
-    drawing, axes = figure(columns=4, width=8.4, height=3.2, sharey=True)
+    drawing, axes = figure(columns=4, width=8.4, height=2.9, sharey=True)
     for panel, (title, theta, corner, spin) in zip(axes, poses, strict=True):
         _draw_pose(panel, block, theta, corner, spin)
         panel.set_title(title)

@@ -62,6 +62,12 @@ def test_ctrl_c_in_the_middle_of_compiled_code_ends_quietly(tiny, capsys):
         run(["study", "tiny"])
 
 
+def test_more_trials_than_there_is_memory_for_are_refused(tiny, capsys):
+    tiny.run = lambda options: np.zeros((options.trials, 10**6))
+    said = refused(capsys, "study", "tiny", "--trials", str(10**12))
+    assert "study tiny --trials 1000000000000" in said and "fewer --trials" in said
+
+
 def test_the_numbers_of_a_wide_table_stay_whole(capsys):
     keys = ("name", "hopper_epsilon_rms", "microseconds_per_sample", *"abcd")
     print_table("wide", [dict.fromkeys(keys, "9.275e-06")])
