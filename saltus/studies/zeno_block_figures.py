@@ -27,7 +27,7 @@ def draw_block(block: RockingBlock, apex: float, rate: float, ratio: float) -> F
         ("(c) before the impact", 0.0, 0, -rate),
         ("(d) after the impact", 0.0, 1, -ratio * rate),
     )
-    drawing, axes = figure(columns=4, width=8.4, height=2.9, sharey=True)
+    drawing, axes = figure(columns=4, width=8.4, height=3.0, sharey=True)
     for panel, (title, theta, corner, spin) in zip(axes, poses, strict=True):
         _draw_pose(panel, block, theta, corner, spin)
         panel.set_title(title)
@@ -48,7 +48,7 @@ def _draw_pose(axes: Any, block: RockingBlock, theta: float, corner: int, spin: 
         axes.annotate(name, [place[0] + shift, -0.3], ha="center")
     rate = rf"$\dot\theta$ = {spin:.2g} rad/s" if spin else rf"$\theta$ = {theta:.2g} rad"
     axes.annotate(rate, turned.mean(axis=0), ha="center", va="center", fontsize=8)
-    axes.set(xlim=(-0.7, 1.5), ylim=(-0.45, 2.35), aspect="equal")
+    axes.set(xlim=(-0.7, 1.5), ylim=(-0.4, 2.25), aspect="equal")
     axes.axis("off")
 
 
