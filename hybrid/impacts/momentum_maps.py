@@ -28,6 +28,7 @@ def momentum_map(M: Array, u: Array, restitution: float = 1.0) -> Array:
     Raises ValueError where e is outside 0 to 1, or for what ``unit_normals`` refuses.
     """
     c = map_factor(restitution)
+    (u,) = covectors(M, u)
     unit_normals(M, u[None])
     direction = np.linalg.solve(M, u)
     return np.eye(len(u)) - c * np.outer(direction, u) / (u @ direction)
@@ -50,7 +51,7 @@ def commute(M: Array, u: Array, v: Array, tolerance: float = 1e-9) -> bool:
     |s| sqrt(1 - s^2), s the cosine of both surfaces, is compared with ``tolerance``: to it the
     commutator is proportional.
     """
-    first, second = unit_normals(M, np.stack([u, v]))
+    first, second = unit_normals(M, covectors(M, u, v))
     cosine = first @ second
     sine = np.linalg.norm(second - cosine * first)
     return bool(abs(cosine) * sine <= tolerance)
@@ -97,6 +98,15 @@ def unit_normals(M: Array, J_n: Array, contacts: Sequence[str] = (), name: str =
             "it; leave this contact out"
         )
     return rows / lengths[:, None]
+
+
+def covectors(M: Array, *given: Array) -> Array:
+    """``given``, of n numbers each, as rows (k, n); ValueError where one has another length."""
+    rows, n = [np.asarray(each, float) for each in given], len(np.atleast_1d(M))
+    if any(row.shape != (n,) for row in rows):
+        shapes = ", ".join(str(row.shape) for row in rows)
+        raise ValueError(f"covectors of shape {shapes} beside M {np.shape(M)}; give ({n},) each")
+    return np.stack(rows)
 
 
 def cholesky(M: Array, name: str = "impact") -> Array:

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.impacts.momentum_maps import cholesky, map_factor, surface_cosines
+from hybrid.impacts.momentum_maps import cholesky, covectors, map_factor, surface_cosines
 from hybrid.systems import Array
 
 _ORTHONORMAL = 1e-6  # largest entry of the Gram matrix of u, v, w that is taken to be zero
@@ -57,10 +57,11 @@ def order_sensitivity(
     v; ``p`` the momentum before. Raises ValueError where they are not, or p is not finite.
     """
     c = map_factor(restitution)
+    given = covectors(M, u, v, w, p)
     if not np.isfinite(p).all():
         raise ValueError(f"p must be finite, not {np.asarray(p)}; check the velocity before")
     L = cholesky(np.asarray(M, float))
-    x, y, z, q = np.linalg.solve(L, np.stack([u, v, w, p]).T).T
+    x, y, z, q = np.linalg.solve(L, given.T).T
     faults = [x @ x - 1.0, y @ y - 1.0, z @ z - 1.0, x @ y, y @ z]
     if not np.max(np.abs(faults)) <= _ORTHONORMAL:
         raise ValueError(
@@ -82,9 +83,10 @@ def deviation(M: Array, u: Array, v: Array) -> Deviation:
 
     Raises ValueError where the surfaces are tangent, or for what ``surface_cosines`` refuses.
     """
-    s = surface_cosines(M, np.stack([u, v]))[0, 1]
+    normals = covectors(M, u, v)
+    s = surface_cosines(M, normals)[0, 1]
     L = cholesky(np.asarray(M, float))
-    x, y = np.linalg.solve(L, np.stack([u, v]).T).T
+    x, y = np.linalg.solve(L, normals.T).T
     x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
     across = y - s * x
     sine = float(np.linalg.norm(across))

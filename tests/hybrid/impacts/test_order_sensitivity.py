@@ -130,6 +130,8 @@ def test_what_is_not_orthonormal_is_refused():
     for wrong in ((u, u, v), (2.0 * u, v, u), (u, v, v), (u, v, np.full(3, np.nan))):
         with pytest.raises(ValueError, match="unit length"):
             order_sensitivity(np.eye(3), *wrong, np.ones(3))
+    with pytest.raises(ValueError, match=r"covectors of shape \(3,\), \(2,\) beside M"):
+        deviation(np.eye(3), u, v[:2])
     with pytest.raises(ValueError, match="p must be finite"):
         order_sensitivity(np.eye(3), u, v, u, np.full(3, np.nan))
     with pytest.raises(ValueError, match="tangent"):
