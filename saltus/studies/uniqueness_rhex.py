@@ -168,7 +168,7 @@ def _findings(
     under = next(row for row in rows if row["point"] == "C")
     return [
         f"{'Met' if minima and maximum and error < MIRROR else 'Not met'}: by their curvatures A"
-        f" and B are {'' if minima else 'not both '}minima, C is {'a' if maximum else 'no'} maximum;"
+        f" and B are {'' if minima else 'no '}minima, C is {'a' if maximum else 'no'} maximum,"
         f" A and B are {error:.1g} deg from each other's mirror image (legs swapped).",
         f"Least s of the contour's {grid.s.size} points {least:.4g}, of A {A.s:.4g}: A and B are"
         f" {'' if least >= A.s - 1e-12 else 'not '}the global minima there;"
