@@ -56,7 +56,8 @@ def bouligand_derivative(fields: Fields, Dh: Array, delta: Array) -> Image:
         delta: perturbation (n,).
 
     Raises:
-        ValueError: the shapes do not fit, or an h falls on the way (liveness).
+        ValueError: the shapes do not fit, delta is not finite, or an h falls on the way
+            (liveness).
     """
     piece = selected_piece(fields, Dh, delta)
     return Image(piece.matrix @ np.asarray(delta, dtype=np.float64), piece.order)
@@ -65,8 +66,8 @@ def bouligand_derivative(fields: Fields, Dh: Array, delta: Array) -> Image:
 def selected_piece(fields: Fields, Dh: Array, delta: Array) -> Piece:
     """The piece that holds for a perturbation delta (n,); see ``bouligand_derivative``."""
     corner, delta = Corner.of(fields, Dh), np.asarray(delta, dtype=np.float64)
-    if delta.shape != (corner.dim,):
-        raise ValueError(f"delta has shape {delta.shape}; the guards' states are ({corner.dim},)")
+    if delta.shape != (corner.dim,) or not np.isfinite(delta).all():
+        raise ValueError(f"delta {delta} is not {corner.dim} finite numbers, as the states are")
     side, matrix, order = -np.ones(corner.count), np.eye(corner.dim), []
     while len(order) < corner.count:
         arrivals = corner.arrivals(side) @ matrix @ delta

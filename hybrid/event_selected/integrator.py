@@ -78,9 +78,11 @@ def integrate_batch(
             results do not depend on it.
 
     Raises:
-        ValueError: as for ``integrate``.
+        ValueError: as for ``integrate``, or ``threads`` below one.
     """
     x = _checked(system, np.asarray(starts), 2, duration)
+    if threads is not None and threads < 1:
+        raise ValueError(f"system {system.name}: threads {threads}; give 1 or more, or None")
     options = options or EssOptions()
     limits, code = options.limits(system), compiled(system)
     count = min(threads or os.cpu_count() or 1, max(len(x), 1)) if not code.reason else 1

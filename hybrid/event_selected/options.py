@@ -56,8 +56,13 @@ class EssOptions:
                 f"{where}max_step {self.max_step} s and tolerances {self.relative},"
                 f" {self.absolute}; give all of them above zero"
             )
-        if self.max_steps < 1 or self.max_crossings < 0:
+        if not (_is_count(self.max_steps, 1) and _is_count(self.max_crossings, 0)):
             raise ValueError(
-                f"{where}max_steps {self.max_steps} and max_crossings {self.max_crossings}; give 1"
-                " step or more, and 0 crossings or more"
+                f"{where}max_steps {self.max_steps} and max_crossings {self.max_crossings}; give"
+                " whole numbers, 1 step or more and 0 crossings or more"
             )
+
+
+def _is_count(value: float, least: int) -> bool:
+    """Whether a limit is a whole number that kernels can hold."""
+    return least <= value < 2**62 and value == int(value)

@@ -57,7 +57,7 @@ class EventSelectedSystem:
     def __post_init__(self) -> None:
         """Bring the arrays to their types, and check their sizes."""
         m = self.event_count
-        if self.state_dim < 1 or m < 0:
+        if not (self.state_dim >= 1 and m >= 0):
             raise ValueError(
                 f"system {self.name}: {self.state_dim} states and {m} events; give 1 or more states"
             )

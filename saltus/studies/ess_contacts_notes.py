@@ -76,7 +76,8 @@ def _comparison(rows: Sequence[Mapping[str, Any]], share: float | None) -> list[
     if share is not None:
         collision = f" Collision detection is {share:.0%} of its time on the largest bed."
     return [
-        "Times are processor times of one thread from start to end, which is all that is kept."
+        "Times are processor times of one thread from start to end, which is all that is kept;"
+        " the shades of figure 5.2 hold the middle half of the starts."
         " Both are compiled; ours knows this model alone, MuJoCo any: it finds the contacts, and"
         f" solves for their forces as if they depended on one another.{collision}",
         f"MuJoCo pays for forces while tips touch, {rows[-1]['in_contact']:.0%} of the time here;"

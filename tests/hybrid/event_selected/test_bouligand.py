@@ -158,7 +158,8 @@ def test_orders_that_no_perturbation_selects_are_left_out():
         (np.array([[1.0, 0], [-1.0, 0]]), np.array([[1.0, 0]]), np.zeros(2), "guard 0 .*liveness"),
         (np.ones((3, 2)), np.eye(2), np.zeros(2), r"fields have shape \(3, 2\)"),
         (lambda side: np.ones(3), np.eye(2), np.zeros(2), r"field has shape \(3,\)"),
-        (np.ones((4, 2)), np.eye(2), np.zeros(3), r"delta has shape \(3,\)"),
+        (np.ones((4, 2)), np.eye(2), np.zeros(3), "is not 2 finite numbers"),
+        (np.ones((4, 2)), np.eye(2), np.array([0.1, np.nan]), "is not 2 finite numbers"),
     ],
 )
 def test_what_does_not_fit_is_said(fields, Dh, delta, said):

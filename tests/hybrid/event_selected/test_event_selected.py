@@ -271,6 +271,11 @@ def test_a_state_that_runs_away_is_said_to():
     assert integrate(system, np.array([np.nan]), 2.0).status == "not_finite"
 
 
+def test_a_batch_on_no_thread_is_refused():
+    with pytest.raises(ValueError, match="hopper: threads -1; give 1 or more"):
+        integrate_batch(hopper(), np.zeros((2, 2)), 1.0, threads=-1)
+
+
 def test_limits_of_steps_and_crossings():
     start = np.array([2.0, 0.0])
     run = integrate(hopper(), start, 3.0, EssOptions(max_crossings=2))
@@ -287,6 +292,7 @@ def test_limits_of_steps_and_crossings():
         ({"rearm": np.eye(2, dtype=bool)}, "guard 0 arms itself"),
         ({"rearm": np.zeros((3, 3))}, r"rearm is \(3, 3\)"),
         ({"state_dim": 0}, "0 states"),
+        ({"state_dim": np.nan}, "nan states"),
         ({"events": lambda x, p: np.zeros(3)}, r"hopper: events gives shape \(3,\)"),
     ],
 )
@@ -303,6 +309,8 @@ def test_systems_that_do_not_fit_are_refused(change, said):
         (np.zeros(2), 1.0, EssOptions(0.0), "epsilon 0.0"),
         (np.zeros(2), 1.0, EssOptions(np.ones(3)), r"epsilon has shape \(3,\)"),
         (np.zeros(2), 1.0, EssOptions(np.inf), "hopper: epsilon inf; give finite"),
+        (np.zeros(2), 1.0, EssOptions(max_steps=np.nan), "hopper: max_steps nan and"),  # type: ignore[arg-type]
+        (np.zeros(2), 1.0, EssOptions(max_crossings=np.inf), "give whole numbers"),  # type: ignore[arg-type]
         (np.zeros(2), 1.0, EssOptions(relative=-1.0), "hopper: max_step inf s and tolerances -1"),
         (np.zeros(2), 1.0, EssOptions(max_steps=0), "hopper: max_steps 0"),
     ],
