@@ -7,6 +7,7 @@ by the very same kernel.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,31 +91,28 @@ def _guarded(function: Callable, shape: tuple[int, ...], raised: list[Exception]
 def _flow_shell(python: Callable) -> Any:
     @njit(FLOW)
     def shell(x, side, p):
-        with objmode(value="float64[::1]"):
+        with objmode(value=VECTOR):
             value = python(x, side, p)
         return value  # noqa: F821 (objmode defines it)
 
     return cfunc(FLOW)(lambda x, side, p: shell(x, side, p))
 
 
-def _events_shell(python: Callable) -> Any:
-    @njit(EVENTS)
+def _shell(python: Callable, signature: Any) -> Any:
+    """Of the event functions or their derivative, which have the same arguments."""
+    kind = signature.return_type
+
+    @njit(signature)
     def shell(x, p):
-        with objmode(value="float64[::1]"):
+        with objmode(value=kind):
             value = python(x, p)
         return value  # noqa: F821
 
-    return cfunc(EVENTS)(lambda x, p: shell(x, p))
+    return cfunc(signature)(lambda x, p: shell(x, p))
 
 
-def _events_state_shell(python: Callable) -> Any:
-    @njit(EVENTS_STATE)
-    def shell(x, p):
-        with objmode(value="float64[:, ::1]"):
-            value = python(x, p)
-        return value  # noqa: F821
-
-    return cfunc(EVENTS_STATE)(lambda x, p: shell(x, p))
-
-
-_SHELLS = {"flow": _flow_shell, "events": _events_shell, "events_state": _events_state_shell}
+_SHELLS = {
+    "flow": _flow_shell,
+    "events": partial(_shell, signature=EVENTS),
+    "events_state": partial(_shell, signature=EVENTS_STATE),
+}

@@ -18,7 +18,7 @@ from hybrid.impacts.pointedness import pointed_direction
 from hybrid.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts
 from saltus.studies.impact_sets_cases import Subject, a1_subject, paper_subjects
 from saltus.studies.impact_sets_figures import FIGURES, draw
-from saltus.studies.impact_sets_outcomes import NEAR, Nearest, nearest, set_size
+from saltus.studies.impact_sets_outcomes import NEAR, SAME, Nearest, nearest, set_size
 from saltus.studies.study import StudyOptions, StudyResult
 
 SAMPLES = 2**18  # of each system of the paper unless its own number is asked for
@@ -107,10 +107,7 @@ def notes(measured: Sequence[Measured]) -> list[str]:
         *_required(rows, measured),
         _printed(rows),
         *_cut(rows),
-        "A simultaneous outcome of compass gait and of RAMone, in which the trailing foot slides,"
-        " is a solution that Lemke's method reaches from no covering vector: samples come near it,"
-        " and do not meet it. It is in the set all the same: a solution of (31) is a step (75)"
-        " whose bounds exceed its impulses.",
+        *_farthest(measured),
         *_alone(measured),
         f"Times are of {os.cpu_count()} processors at once, without compiling.",
     ]
@@ -133,6 +130,22 @@ def _required(rows: Sequence[dict[str, Any]], measured: Sequence[Measured]) -> l
         said.append(f"The friction cone of {', '.join(blunt)} is not pointed (24): that its impact"
                     " ends is seen here, not promised.")  # fmt: skip
     return said
+
+
+def _farthest(measured: Sequence[Measured]) -> list[str]:
+    """The outcome that samples come least near to, of all systems."""
+    worst = None
+    for each in measured:
+        unit = each.subject.problem.kinetic_norm(each.subject.velocity)
+        size = set_size(each.subject.problem, each.sampled.outcomes) / unit
+        for one in each.nearest:
+            if one.found and size > SAME and (worst is None or one.distance / size > worst[0]):
+                worst = one.distance / size, f"{each.subject.name}, {one.name}"
+    if worst is None:
+        return []
+    return [f"Of those found, samples come least near to {worst[1]}: {worst[0]:.1%} of the set's"
+            " size. An outcome of (31) is in the set whether samples meet it or not: it is a step"
+            " (75) whose bounds exceed its impulses."]  # fmt: skip
 
 
 def _alone(measured: Sequence[Measured]) -> list[str]:

@@ -10,7 +10,7 @@ from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import Resolution, all_simultaneous, sequential
 from hybrid.systems import Array
 
-NEAR = 0.03  # an outcome is found where a sample is nearer than this part of the set's size ...
+NEAR = 0.02  # an outcome is found where a sample is nearer than this part of the set's size ...
 SAME = 1e-6  # ... or than this part of |v|_M, where the set is a point
 _SWEEPS = 4  # of the search for two outcomes far apart
 
