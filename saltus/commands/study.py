@@ -28,6 +28,16 @@ class Study(NamedTuple):
 
 
 STUDIES = {
+    "table-2.1": Study(
+        "saltus.studies.table_2_1", "eleven planners on a hill, and how uncertainty shrinks"
+    ),
+    "table-2.2": Study("saltus.studies.table_2_2", "the planners of table 2.1 against each other"),
+    "rotary-pendulum": Study(
+        "saltus.studies.rotary_pendulum", "swing-ups of a rotary cart pole, pushed at every step"
+    ),
+    "convergent-hybrid": Study(
+        "saltus.studies.convergent_hybrid", "HiLQR plans that shrink uncertainty through impacts"
+    ),
     "table-3.1": Study(
         "saltus.studies.table_3_1", "covariance through an event: particles against saltation"
     ),

@@ -1,0 +1,1 @@
+"""Convergent planning: trajectories that shrink uncertainty (thesis chapter 2)."""
