@@ -1,0 +1,31 @@
+"""A hill's derivatives as machine code: a first-class function, so kernels are compiled once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numba import cfunc, float64, types
+
+from controller.convergent.hill import Hill
+from hybrid.compiled.native import native
+
+DERIVATIVES = types.UniTuple(float64, 6)(float64, float64)  # (x, y) -> those of HillDerivatives
+
+
+@lru_cache(maxsize=64)
+def compiled_hill(hill: Hill) -> Any:
+    """``hill.derivatives`` for kernels; call them under ``hybrid.compiled.system.quiet``.
+
+    Raises:
+        ValueError: it does not give six numbers, or numba does not know what it does.
+    """
+    x, y = (0.5 * (low + high) for low, high in (hill.x_bounds, hill.y_bounds))
+    if np.shape(hill.derivatives(x, y)) != (6,):
+        raise ValueError(f"hill {hill.name}: derivatives(x, y) must give six numbers")
+    try:
+        return native(cfunc, hill.derivatives, DERIVATIVES)
+    except Exception as error:  # numba has no one error for what it cannot do
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(f"hill {hill.name}: derivatives do not compile: {reason}") from error
