@@ -1,0 +1,91 @@
+"""Contraction of the power controller in closed form, (2.7)-(2.12), with the thesis's letters.
+
+G = grad h / ||grad h||^p is the controller without its turning, f = R(theta) G with alpha = 1. Its
+Jacobian's symmetric part has the eigenvalues (e cos theta + g sin theta -+ d) / 2: turning changes
+the mean, but never the spread d.
+
+The squares in (2.11), (2.15) and (2.16) are of the derivatives: (dG_x/dx)^2, not d(G_x^2)/dx, and
+(d^2h/dxdy)^2. (2.15) squares the whole bracket, which is then positive at every place with
+curvature and would promise convergence for p < 1 on saddles too. It must read
+
+    (h_xx h_yy - h_xy^2) (p - 1) < 0,
+
+for d^2 - (e^2 + g^2) = -4 det D_G and det D_G = (1 - p) det H / ||grad h||^(2 p).
+
+All functions take numbers, arrays and CasADi expressions alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from controller.convergent.hill import HillDerivatives
+
+
+class GradientJacobian(NamedTuple):
+    """D_G, the Jacobian of G of (2.7): entry x_y is dG_x/dy [1/s where alpha is a speed]."""
+
+    x_x: Any
+    x_y: Any
+    y_x: Any
+    y_y: Any
+
+
+class HeadingTerms(NamedTuple):
+    """d of (2.11), e and g of (2.12)."""
+
+    d: Any
+    e: Any
+    g: Any
+
+
+def gradient_jacobian(at: HillDerivatives, p: Any) -> GradientJacobian:
+    """D_G = (I - p n n^T) H / ||grad h||^p with n = grad h / ||grad h||; no number at a flat spot.
+
+    By the product rule: D(grad h) = H, and D ||grad h||^-p = -p ||grad h||^-p n^T H / ||grad h||.
+    """
+    square = at.h_x * at.h_x + at.h_y * at.h_y
+    scale = square ** (-0.5 * p)
+    along_x = p * (at.h_x * at.h_xx + at.h_y * at.h_xy) / square
+    along_y = p * (at.h_x * at.h_xy + at.h_y * at.h_yy) / square
+    return GradientJacobian(
+        scale * (at.h_xx - at.h_x * along_x), scale * (at.h_xy - at.h_x * along_y),
+        scale * (at.h_xy - at.h_y * along_x), scale * (at.h_yy - at.h_y * along_y),
+    )  # fmt: skip
+
+
+def symmetric_entries(D_G: GradientJacobian, theta: Any) -> tuple[Any, Any, Any]:
+    """(a, b, c) of F = [[a, c], [c, b]], the symmetric part of R(theta) D_G, (2.8)."""
+    cos, sin = np.cos(theta), np.sin(theta)
+    a = D_G.x_x * cos - D_G.y_x * sin
+    b = D_G.y_y * cos + D_G.x_y * sin
+    c = 0.5 * ((D_G.x_y + D_G.y_x) * cos + (D_G.x_x - D_G.y_y) * sin)
+    return a, b, c
+
+
+def eigenvalues(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
+    """Smaller and larger eigenvalue of [[a, c], [c, b]], (2.9)."""
+    spread = (a * a - 2.0 * a * b + b * b + 4.0 * c * c) ** 0.5
+    return 0.5 * (a + b - spread), 0.5 * (a + b + spread)
+
+
+def heading_terms(D_G: GradientJacobian) -> HeadingTerms:
+    """(d, e, g) of (2.11)-(2.12).
+
+    d = sqrt((dG_x/dx - dG_y/dy)^2 + (dG_x/dy + dG_y/dx)^2), which is (2.11) multiplied out.
+    """
+    stretch, shear = D_G.x_x - D_G.y_y, D_G.x_y + D_G.y_x
+    d = (stretch * stretch + shear * shear) ** 0.5
+    return HeadingTerms(d, D_G.x_x + D_G.y_y, D_G.x_y - D_G.y_x)
+
+
+def largest_eigenvalue(terms: HeadingTerms, theta: Any) -> Any:
+    """lambda_max = (e cos theta + g sin theta + d) / 2, (2.10)."""
+    return 0.5 * (terms.e * np.cos(theta) + terms.g * np.sin(theta) + terms.d)
+
+
+def gaussian_curvature(at: HillDerivatives) -> Any:
+    """K = (h_xx h_yy - h_xy^2) / (1 + h_x^2 + h_y^2)^2, (2.16) [1/m^2]."""
+    return (at.h_xx * at.h_yy - at.h_xy * at.h_xy) / (1.0 + at.h_x**2 + at.h_y**2) ** 2

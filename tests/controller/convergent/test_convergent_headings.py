@@ -1,0 +1,235 @@
+"""The power controller's contraction in closed form: Lemma 1, Lemma 2 and its converse."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from controller.convergent.contraction import metrics_of, symmetric_jacobian, symmetric_part
+from controller.convergent.convergent_headings import (
+    best_power,
+    convergent_headings,
+    widest_power,
+)
+from controller.convergent.hill import SINE_HILL, HillDerivatives
+from controller.convergent.planar_contraction import (
+    eigenvalues,
+    gaussian_curvature,
+    gradient_jacobian,
+    heading_terms,
+    largest_eigenvalue,
+    symmetric_entries,
+)
+from controller.convergent.power_controller import divergence_metrics, jacobian, velocity
+
+ALL_ROUND = np.linspace(-np.pi, np.pi, 721)  # headings
+POWERS = np.linspace(0.0, 2.0, 201)
+_slopes = st.floats(-3.0, 3.0, allow_subnormal=False)
+
+
+@st.composite
+def places(draw):
+    """What of a hill matters in a place: the height's first and second derivatives there."""
+    steep, way = draw(st.floats(0.1, 5.0)), draw(st.floats(-np.pi, np.pi))
+    bends = [draw(_slopes) for _ in range(3)]
+    return HillDerivatives(0.0, steep * np.cos(way), steep * np.sin(way), *bends)
+
+
+def random_hill(rng):
+    """Three waves on a slope: the gradient as a function of the position, and all derivatives."""
+    wave, phase, slope = rng.normal(size=(3, 2)), rng.normal(size=3), 3.0 * rng.normal(size=2)
+
+    def derivatives(z):
+        c, s = np.cos(wave @ z + phase), -np.sin(wave @ z + phase)
+        H = np.einsum("k,ki,kj->ij", s, wave, wave)
+        g = slope + c @ wave
+        return HillDerivatives(0.0, g[0], g[1], H[0, 0], H[0, 1], H[1, 1])
+
+    return derivatives
+
+
+def bend(at):
+    """The determinant of the Hessian, which has the sign of the curvature."""
+    return at.h_xx * at.h_yy - at.h_xy**2
+
+
+def largest(at, p, theta=ALL_ROUND):
+    """lambda_max of F over headings, alpha = 1, from the controller's Jacobian and eigvalsh."""
+    v_x, v_y = velocity(at.h_x, at.h_y, theta, 1.0, p)
+    entries = jacobian(*at[1:], v_x, v_y, p)
+    J = np.moveaxis(np.array(np.broadcast_arrays(*entries)), 0, -1).reshape(-1, 2, 2)
+    return metrics_of(symmetric_part(J)).maximum
+
+
+@given(seed=st.integers(0, 2**31), p=st.floats(-1.0, 3.0), theta=st.floats(-np.pi, np.pi))
+def test_closed_form_against_the_derivative_of_the_controller(seed, p, theta):
+    rng = np.random.default_rng(seed)
+    hill, z = random_hill(rng), rng.normal(size=2)
+    at = hill(z)
+    assume(np.hypot(at.h_x, at.h_y) > 0.1)
+
+    def field(t, z, u):
+        here = hill(z)
+        return np.stack(velocity(here.h_x, here.h_y, theta, 1.0, p))
+
+    F = symmetric_jacobian(field, 0.0, z, np.zeros(0))
+    D_G = gradient_jacobian(at, p)
+    a, b, c = symmetric_entries(D_G, theta)
+    scale = 1.0 + np.abs(D_G).max()
+    np.testing.assert_allclose([[a, c], [c, b]], F, atol=1e-8 * scale)  # (2.8)
+    np.testing.assert_allclose(eigenvalues(a, b, c), np.linalg.eigvalsh(F), atol=1e-8 * scale)
+    top = largest_eigenvalue(heading_terms(D_G), theta)
+    np.testing.assert_allclose(top, np.linalg.eigvalsh(F)[-1], atol=1e-8 * scale)  # (2.10)
+
+
+@given(at=places(), p=st.floats(-1.0, 3.0), theta=st.floats(-np.pi, np.pi))
+def test_the_controller_has_the_same_jacobian_and_metrics(at, p, theta):
+    v_x, v_y = velocity(at.h_x, at.h_y, theta, 1.0, p)
+    D_f = np.array(jacobian(*at[1:], v_x, v_y, p)).reshape(2, 2)
+    R = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])
+    D_G = gradient_jacobian(at, p)
+    scale = 1.0 + np.abs(D_G).max()
+    np.testing.assert_allclose(D_f, R @ np.array(D_G).reshape(2, 2), atol=1e-10 * scale)
+    terms = heading_terms(D_G)
+    average, maximum = divergence_metrics(*D_f.ravel())
+    assert average == pytest.approx(maximum - 0.5 * terms.d, abs=1e-10 * scale)
+    assert maximum == pytest.approx(largest_eigenvalue(terms, theta), abs=1e-10 * scale)
+
+
+@given(at=places(), theta=st.floats(-np.pi, np.pi))
+def test_lemma_1_a_constant_speed_controller_has_no_contraction_region(at, theta):
+    a, b, c = symmetric_entries(gradient_jacobian(at, 1.0), theta)
+    low, high = eigenvalues(a, b, c)
+    rounding = 1e-13 * max(1.0, abs(a), abs(b), abs(c))
+    assert low - rounding <= 0.0 <= high + rounding  # eigenvalues of one sign never occur
+    assert convergent_headings(at, 1.0).half_width == 0.0
+
+
+@given(at=places(), p=st.floats(-1.0, 3.0))
+def test_lemma_2_and_its_converse(at, p):
+    """Some heading has lambda_max < 0 if and only if sign K = sign(1 - p): the scan says if."""
+    sign = np.sign(gaussian_curvature(at)) * np.sign(1.0 - p)
+    assert np.sign(gaussian_curvature(at)) == np.sign(bend(at))
+    found = convergent_headings(at, p)
+    assert np.sign(found.half_width) == (sign > 0)
+    if found.half_width > 0.02 and sign > 0:  # wide enough for the grid of headings
+        assert largest(at, p).min() < 0.0
+    if sign <= 0:
+        assert largest(at, p).min() >= -1e-9 * (1.0 + np.abs(gradient_jacobian(at, p)).max())
+
+
+def test_the_printed_constraint_promises_convergence_on_a_saddle():
+    """(2.15) squares the whole bracket; so read, p < 1 would do wherever there is curvature."""
+    saddle = HillDerivatives(0.0, 1.0, 0.5, 1.0, 0.0, -1.0)
+    printed = (saddle.h_xx * saddle.h_yy - saddle.h_xy) ** 2 * (0.5 - 1.0)
+    assert printed < 0.0
+    assert bend(saddle) * (0.5 - 1.0) > 0.0  # as derived: no heading
+    assert largest(saddle, 0.5).min() > 0.01
+    assert largest(saddle, 1.5).min() < -0.01
+
+
+@given(at=places(), p=st.floats(-1.0, 3.0))
+def test_existence_is_the_sign_of_the_determinant(at, p):
+    """d^2 - (e^2 + g^2) = -4 det D_G = 4 (p - 1) det H / ||grad h||^(2 p), (2.14) to (2.15)."""
+    D_G = gradient_jacobian(at, p)
+    d, e, g = heading_terms(D_G)
+    square = at.h_x**2 + at.h_y**2
+    scale = 1e-11 * (1.0 + d * d + e * e + g * g)
+    assert d * d - e * e - g * g == pytest.approx(4 * (p - 1) * bend(at) / square**p, abs=scale)
+    det = D_G.x_x * D_G.y_y - D_G.x_y * D_G.y_x
+    assert d * d - e * e - g * g == pytest.approx(-4 * det, abs=scale)
+
+
+@given(at=places(), p=st.floats(0.0, 2.0))
+def test_best_heading_and_the_edges_of_the_interval(at, p):
+    found = convergent_headings(at, p)
+    speed = float(np.hypot(*velocity(at.h_x, at.h_y, 0.0, 1.0, p)))
+    at_best = largest(at, p, np.array([found.best]))[0] / speed
+    steep, scale = np.hypot(at.h_x, at.h_y), 1.0 + np.abs(at[3:]).max()
+    scale *= 1e-9 * (1.0 + 1.0 / steep)
+    assert at_best == pytest.approx(found.maximum, abs=scale)
+    assert np.all(largest(at, p) / speed >= found.maximum - scale)
+    if found.half_width > 0.0:
+        edges = largest(at, p, found.best + found.half_width * np.array([-1.0, 1.0])) / speed
+        np.testing.assert_allclose(edges, 0.0, atol=scale)
+    v = np.array([np.cos(found.course), np.sin(found.course)])
+    average, maximum = divergence_metrics(*jacobian(*at[1:], *v, p))
+    assert (average, maximum) == pytest.approx((found.average, found.maximum), abs=scale)
+    opposite = divergence_metrics(*jacobian(*at[1:], *-v, p))  # phi: the worst heading
+    assert opposite[0] == pytest.approx(-found.average, abs=scale)
+
+
+@given(at=places())
+def test_best_metrics_are_singular_values(at):
+    H = np.array([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]])
+    n = np.array([at.h_x, at.h_y]) / np.hypot(at.h_x, at.h_y)
+    steep = np.hypot(at.h_x, at.h_y)
+    for p in (0.0, 0.6, 1.0, 1.7, 2.0):
+        s = np.linalg.svd((np.eye(2) - p * np.outer(n, n)) @ H, compute_uv=False) / steep
+        sign = np.sign((1.0 - p) * bend(at))
+        found = convergent_headings(at, p)
+        assert found.maximum == pytest.approx(-sign * s[1], abs=1e-7 * (1 + s[0]))
+        if sign:
+            assert found.average == pytest.approx(
+                -0.5 * (s[0] + sign * s[1]), abs=1e-9 * (1 + s[0])
+            )
+
+
+@given(at=places())
+def test_the_best_power_is_an_end_and_leaves_only_the_hessians_eigenvalues(at):
+    eigen = np.abs(np.linalg.eigvalsh([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]]))
+    steep = np.hypot(at.h_x, at.h_y)
+    tolerance = 1e-9 * (1.0 + eigen[-1] / steep + eigen[0] / steep)
+    whole = convergent_headings(at, POWERS)
+    ends = {
+        m: convergent_headings(at, best_power(at, (0.0, 2.0), m)) for m in ("average", "maximum")
+    }
+    assert ends["average"].average == pytest.approx(-eigen.sum() / (2 * steep), abs=tolerance)
+    assert np.all(whole.average >= ends["average"].average - tolerance)
+    if abs(bend(at)) > 1e-9:
+        assert ends["maximum"].maximum == pytest.approx(-eigen.min() / steep, abs=1e-6)
+        assert np.all(whole.maximum >= ends["maximum"].maximum - 1e-6)
+
+
+@given(at=places(), low=st.floats(0.0, 2.0), high=st.floats(0.0, 2.0))
+def test_best_powers_of_a_narrower_interval(at, low, high):
+    low, high = sorted((low, high))
+    within = convergent_headings(at, np.linspace(low, high, 41))
+    for metric in ("average", "maximum"):
+        best = convergent_headings(at, best_power(at, (low, high), metric))
+        values = getattr(within, metric)
+        assert getattr(best, metric) <= values.min() + 1e-7 * (1.0 + np.abs(values).max())
+
+
+@given(at=places())
+def test_the_widest_power_has_the_widest_interval(at):
+    p = widest_power(at, (0.0, 2.0))
+    assert 0.0 <= p <= 2.0
+    widest = convergent_headings(at, p).half_width
+    assert np.all(convergent_headings(at, POWERS).half_width <= widest + 1e-7)
+    assert widest <= 0.5 * np.pi + 1e-12
+
+
+def test_the_widest_interval_is_half_of_all_headings_where_a_power_evens_the_bends_out():
+    at = HillDerivatives(0.0, 0.7, 0.0, 2.0, 0.0, 1.0)  # twice as bent along as across
+    assert widest_power(at, (0.0, 2.0)) == pytest.approx(0.5)
+    assert convergent_headings(at, 0.5).half_width == pytest.approx(0.5 * np.pi)
+
+
+def test_a_round_bowl_is_run_down_and_a_dome_up():
+    for bends, course in ((1.0, np.pi), (-1.0, 0.0)):  # the slope rises along x
+        at = HillDerivatives(0.0, 2.0, 0.0, bends, 0.0, bends)
+        found = convergent_headings(at, 0.0)
+        assert abs(found.course) == pytest.approx(abs(course), abs=1e-12)
+        assert (found.average, found.maximum) == pytest.approx((-0.5, -0.5))
+        assert found.half_width == pytest.approx(0.5 * np.pi)
+
+
+def test_a_plane_a_flat_spot_and_arrays():
+    plane = convergent_headings(HillDerivatives(0.0, 1.0, 2.0, 0.0, 0.0, 0.0), 0.3)
+    assert (plane.half_width, plane.average, plane.maximum) == (0.0, 0.0, 0.0)
+    assert np.isnan(convergent_headings(HillDerivatives(0.0, 0.0, 0.0, 1.0, 0.0, 1.0), 0.3).best)
+    x, y = np.meshgrid(np.linspace(-2, 2, 5), np.linspace(0, 2.5, 4))
+    found = convergent_headings(SINE_HILL.at(x, y), 0.5)
+    one = convergent_headings(SINE_HILL.at(x[2, 3], y[2, 3]), 0.5)
+    np.testing.assert_allclose([part[2, 3] for part in found], list(one), rtol=1e-12)

@@ -1,0 +1,126 @@
+"""s >= lambda_max in three smooth ways, against numpy's eigenvalues and vectors."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.convergent.largest_eigenvalue import (
+    cholesky_constraints,
+    cone_constraints,
+    trace_bound,
+)
+from controller.convergent.nlp import ConstraintGroup, Nlp
+
+SIZES = (1, 2, 3, 4)
+SEEDS = st.integers(0, 2**31)
+
+
+def expressions(n):
+    F, s, L = ca.SX.sym("F", n, n), ca.SX.sym("s"), ca.SX.sym("L", n * (n + 1) // 2)
+    cone = cone_constraints(F, s)
+    return {
+        "cone": ca.Function("cone", [F, s], [cone, ca.jacobian(cone, F), ca.jacobian(cone, s)]),
+        "cholesky": ca.Function("cholesky", [F, s, L], [cholesky_constraints(F, s, L)]),
+        "bound": ca.Function("bound", [F], [trace_bound(F), ca.jacobian(trace_bound(F), F)]),
+    }
+
+
+MADE = {n: expressions(n) for n in SIZES}
+
+
+def symmetric(rng, n):
+    F = rng.normal(size=(n, n))
+    return F + F.T
+
+
+@given(seed=SEEDS, n=st.sampled_from(SIZES), above=st.floats(-3.0, 3.0))
+def test_the_cone_is_met_exactly_above_the_largest_eigenvalue(seed, n, above):
+    F = symmetric(np.random.default_rng(seed), n)
+    values = np.linalg.eigvalsh(F)
+    c = np.array(MADE[n]["cone"](F, values[-1] + above)[0]).ravel()
+    np.testing.assert_allclose(c, np.poly(values - values[-1] - above)[1:], atol=1e-8)
+    if abs(above) > 1e-3:
+        assert np.all(c >= 0.0) == (above > 0.0)
+
+
+@given(seed=SEEDS)
+def test_in_the_plane_the_cone_is_that_of_the_closed_form(seed):
+    """s >= D_a and (s - D_a)^2 >= (d / 2)^2."""
+    (a, c), (_, b) = F = symmetric(np.random.default_rng(seed), 2)
+    s, D_a, half_d = 0.7, 0.5 * (a + b), 0.5 * np.hypot(a - b, 2 * c)
+    found = np.array(MADE[2]["cone"](F, s)[0]).ravel()
+    np.testing.assert_allclose(found, [2 * (s - D_a), (s - D_a) ** 2 - half_d**2], atol=1e-12)
+
+
+@given(seed=SEEDS, n=st.sampled_from(SIZES))
+def test_the_cones_edge_moves_as_a_simple_eigenvalue_does(seed, n):
+    """ds/dF along det(s I - F) = 0 is w w^T: a solver sees the true gradient."""
+    F = symmetric(np.random.default_rng(seed), n)
+    values, vectors = np.linalg.eigh(F)
+    w = vectors[:, -1]
+    _, by_F, by_s = (np.array(part) for part in MADE[n]["cone"](F, values[-1]))
+    scale = by_s[-1, 0]  # the product of the gaps
+    moved = -by_F[-1].reshape(n, n, order="F")
+    np.testing.assert_allclose(0.5 * (moved + moved.T), scale * np.outer(w, w), atol=1e-8)
+    assert scale == pytest.approx(np.prod(values[-1] - values[:-1]), abs=1e-8)
+
+
+@given(seed=SEEDS, n=st.sampled_from(SIZES), above=st.floats(0.01, 3.0))
+def test_a_cholesky_factor_exists_above_the_largest_eigenvalue(seed, n, above):
+    F = symmetric(np.random.default_rng(seed), n)
+    s = np.linalg.eigvalsh(F)[-1] + above
+    L = np.linalg.cholesky(s * np.eye(n) - F)
+    columns = [L[i, j] for j in range(n) for i in range(j, n)]
+    np.testing.assert_allclose(MADE[n]["cholesky"](F, s, columns), 0.0, atol=1e-12)
+    columns[-1] += 0.1
+    assert np.abs(MADE[n]["cholesky"](F, s, columns)).max() > 1e-3
+
+
+@given(seed=SEEDS, n=st.sampled_from(SIZES[1:]))
+def test_the_trace_bound_is_above_and_tight_where_the_others_are_equal(seed, n):
+    rng = np.random.default_rng(seed)
+    F = symmetric(rng, n)
+    values, vectors = np.linalg.eigh(F)
+    bound, gradient = MADE[n]["bound"](F)
+    assert float(bound) >= values[-1] - 1e-12
+    w = vectors[:, -1]
+    if n == 2:
+        assert float(bound) == pytest.approx(values[-1], abs=1e-12)
+        moved = np.array(gradient).reshape(2, 2, order="F")
+        np.testing.assert_allclose(moved, np.outer(w, w), atol=1e-8)
+    single = 2.0 * np.outer(w, w) - np.eye(n)
+    assert float(MADE[n]["bound"](single)[0]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_rounding_makes_the_bound_smooth_at_a_multiple_of_the_identity():
+    F, entries = ca.SX.sym("F", 3, 3), np.full((3, 3), 0.0)
+    bound = trace_bound(F, rounding=1e-3)
+    value, gradient = ca.Function("rounded", [F], [bound, ca.gradient(bound, F)])(entries)
+    assert float(value) == pytest.approx(1e-3 * np.sqrt(2.0))
+    np.testing.assert_allclose(gradient, np.eye(3) / 3.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", SIZES[1:])
+def test_minimising_finds_a_repeated_eigenvalue_where_it_is_known(n):
+    """Over all F with a given trace, lambda_max is least at a multiple of the identity."""
+    rng = np.random.default_rng(n)
+    parts = n * (n + 1) // 2
+    z, s, L = ca.SX.sym("z", parts), ca.SX.sym("s"), ca.SX.sym("L", parts)
+    lower = ca.SX(ca.Sparsity.lower(n), z)
+    F = lower + lower.T
+    trace = 3.0
+    groups = [
+        ConstraintGroup("factor", cholesky_constraints(F, s, L), 0.0, 0.0),
+        ConstraintGroup("trace", ca.trace(F), trace, trace),
+    ]
+    programme = Nlp(ca.vertcat(z, s, L), s, groups)
+    guess = np.concatenate((rng.normal(size=parts), [5.0], np.ones(parts)))
+    free = np.full(len(guess), np.inf)
+    found = programme.solve(guess, -free, free)
+    assert found.status == "ok"
+    assert found.cost == pytest.approx(trace / n, abs=1e-6)
+    ends = np.zeros((n, n))
+    ends.T[np.triu_indices(n)] = found.z[:parts]
+    np.testing.assert_allclose(ends + ends.T, trace / n * np.eye(n), atol=1e-6)
