@@ -1,0 +1,90 @@
+"""What a person may choose of the trees; the defaults are those of 2.4.1 where it gives any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class RrtOptions:
+    """Of KD-RRT, B-RRT and CR-RRT.
+
+    The thesis gives the action and the bias. D_a in the bias e^(b D_a) is that of a robot that
+    goes with ``speed``; see ``planners`` for why 1 m per unit of time.
+
+    Raises:
+        ValueError: a number that no tree can have.
+    """
+
+    action: float = 0.025  # a, length of a step [m]
+    bias: float = 1.5  # b; 0 for KD-RRT
+    speed: float = 1.0  # with which D_a of the bias is taken [m per unit of time]
+    candidates: int = 20  # directions and powers drawn in an iteration
+    max_iterations: int = 100_000
+    patience: int = 5000  # iterations in a row without a new node: the tree has dried up
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _check_positive(self, "action", "speed")
+        _check_counts(self, "candidates", "max_iterations", "patience")
+        _check_bias_and_seed(self)
+
+
+@dataclass(frozen=True)
+class RrtStarOptions:
+    """Of B-RRT* and CR-RRT*.
+
+    The thesis gives the action, the bias, the radius, the powers and the goal's share.
+
+    Raises:
+        ValueError: a number that no tree can have.
+    """
+
+    action: float = 0.005  # a, how far a new node lies from the nearest [m]
+    rewire: float = 0.025  # r, longest edge [m]
+    bias: float = 1.5  # b
+    speed: float = 1.0  # with which D_a of the bias is taken [m per unit of time]
+    goal_share: float = 0.05  # how often the goal is the sample
+    powers: tuple[float, ...] = (0.0, 1.0, 2.0)  # those of them that the problem allows
+    candidates: int = 20  # directions drawn in an iteration
+    extra_iterations: int = 5000  # k, after the goal is first reached
+    max_iterations: int = 100_000  # until then
+    patience: int = 5000  # iterations in a row without a new node: the tree has dried up
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        _check_positive(self, "action", "rewire", "speed")
+        _check_counts(self, "candidates", "max_iterations", "patience")
+        _check_bias_and_seed(self)
+        if not self.rewire >= self.action:
+            raise ValueError(f"rewire {self.rewire}: give the action {self.action} [m] or more")
+        if not 0.0 <= self.goal_share <= 1.0:
+            raise ValueError(f"goal_share {self.goal_share}: give a share in [0, 1]")
+        if self.extra_iterations != int(self.extra_iterations) or self.extra_iterations < 0:
+            raise ValueError(f"extra_iterations {self.extra_iterations}: give 0, 1, 2, ...")
+        if not (len(self.powers) and np.all(np.isfinite(self.powers))):
+            raise ValueError(f"powers {self.powers}: give finite numbers, one at least")
+
+
+def _check_positive(options: RrtOptions | RrtStarOptions, *names: str) -> None:
+    for name in names:
+        if not 0.0 < getattr(options, name) < np.inf:
+            raise ValueError(f"{name} {getattr(options, name)}: give a finite number above zero")
+
+
+def _check_counts(options: RrtOptions | RrtStarOptions, *names: str) -> None:
+    for name in names:
+        value = getattr(options, name)
+        if not 1 <= value < 2**31 or value != int(value):
+            raise ValueError(f"{name} {value}: give a whole number, 1 or more")
+
+
+def _check_bias_and_seed(options: RrtOptions | RrtStarOptions) -> None:
+    if not 0.0 <= options.bias < np.inf:
+        raise ValueError(f"bias {options.bias}: give a finite number, 0 or more")
+    if options.seed != int(options.seed) or not 0 <= options.seed < 2**62:
+        raise ValueError(f"seed {options.seed}: give a whole number, 0 or more")

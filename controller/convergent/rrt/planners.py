@@ -1,0 +1,91 @@
+"""Planning with random trees: the methods that trajectory optimisation is compared with (2.3.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controller.convergent.hill_path import HillPath, HillProblem, PathStatus, no_path
+from controller.convergent.rrt.grid import empty_grid
+from controller.convergent.rrt.growth import (
+    DRIED_UP,
+    REACHED,
+    Growth,
+    Task,
+    Tree,
+    grow,
+)
+from controller.convergent.rrt.metrics import CONVERGENCES, compiled_derivatives
+from controller.convergent.rrt.options import RrtOptions, RrtStarOptions
+from hybrid.compiled.system import quiet
+from hybrid.filters.draws import key_under
+
+_CONSTRAINTS = {"none": "the map", "average": "D_a < 0, (2.23)", "maximum": "D_m < 0, (2.22)"}
+_RRT, _RRT_STAR = RrtOptions(), RrtStarOptions()
+_NO_KEY = np.uint64(0)
+
+
+def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
+    """KD-RRT (bias 0), B-RRT, or, where the problem has a constraint, CR-RRT."""
+    outside = problem.outside()
+    if outside is not None:
+        return no_path(*outside)
+    tree = _tree(problem, options.max_iterations + 1)
+    grid = empty_grid(problem.hill, options.action, options.max_iterations + 1)
+    growth = Growth(
+        options.action,
+        options.bias * options.speed,
+        options.candidates,
+        options.max_iterations,
+        options.patience,
+        key_under(_NO_KEY, options.seed),
+    )
+    with quiet():
+        ending, count = grow(compiled_derivatives(problem.hill), _task(problem), growth, tree, grid)
+    if ending != REACHED:
+        return _failed(problem, options, ending, tree, count)
+    return _path(tree, count - 1)
+
+
+def _task(problem: HillProblem) -> Task:
+    hill = problem.hill
+    numbers = (*problem.goal, problem.eta, *hill.x_bounds, *hill.y_bounds, *problem.powers)
+    return Task(*(float(n) for n in numbers), CONVERGENCES.index(problem.convergence))
+
+
+def _tree(problem: HillProblem, capacity: int) -> Tree:
+    positions = np.empty((capacity, 2))
+    positions[0] = problem.start
+    return Tree(positions, np.full(capacity, -1, dtype=np.int64), np.zeros(capacity))
+
+
+def _path(tree: Tree, node: int) -> HillPath:
+    """From the start to a node."""
+    nodes = _way(tree, node)
+    return HillPath("ok", tree.positions[nodes], tree.powers[nodes[1:]])
+
+
+def _way(tree: Tree, node: int) -> list[int]:
+    nodes = [node]
+    while tree.parents[nodes[-1]] >= 0:
+        nodes.append(int(tree.parents[nodes[-1]]))
+    return nodes[::-1]
+
+
+def _failed(
+    problem: HillProblem, options: RrtOptions | RrtStarOptions, ending: int, tree: Tree, count: int
+) -> HillPath:
+    """Why there is no path, and how near to the goal the tree came."""
+    away = np.hypot(*(tree.positions[:count] - problem.goal).T)
+    node = int(np.argmin(away))
+    x, y = tree.positions[node]
+    waypoint = len(_way(tree, node)) - 1
+    came = f"waypoint {waypoint} at ({x:g}, {y:g}) came nearest, {away[node]:.3g} m from the goal"
+    if ending == DRIED_UP:
+        status: PathStatus = "infeasible"
+        told = (
+            f"{_CONSTRAINTS[problem.convergence]}: no action of {options.patience} iterations in a"
+            f" row kept it, the tree has {count} nodes"
+        )
+    else:
+        status, told = "iteration_limit", f"raise max_iterations {options.max_iterations}"
+    return no_path(status, f"{told}; {came}")
