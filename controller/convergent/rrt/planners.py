@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from controller.convergent.hill_path import HillPath, HillProblem, PathStatus, no_path
-from controller.convergent.rrt.grid import empty_grid
+from controller.convergent.rrt.edges import Metric
+from controller.convergent.rrt.grid import Grid, empty_grid
 from controller.convergent.rrt.growth import (
     DRIED_UP,
     REACHED,
@@ -16,8 +17,11 @@ from controller.convergent.rrt.growth import (
 )
 from controller.convergent.rrt.metrics import CONVERGENCES, compiled_derivatives
 from controller.convergent.rrt.options import RrtOptions, RrtStarOptions
+from controller.convergent.rrt.star_growth import StarGrowth, cheapest_in_goal, grow_star
+from controller.convergent.rrt.star_tree import StarTree, star_tree
 from hybrid.compiled.system import quiet
 from hybrid.filters.draws import key_under
+from hybrid.systems import Array
 
 _CONSTRAINTS = {"none": "the map", "average": "D_a < 0, (2.23)", "maximum": "D_m < 0, (2.22)"}
 _RRT, _RRT_STAR = RrtOptions(), RrtStarOptions()
@@ -46,6 +50,60 @@ def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     return _path(tree, count - 1)
 
 
+def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> HillPath:
+    """B-RRT*, or, where the problem has a constraint, CR-RRT*.
+
+    Raises:
+        ValueError: the problem's powers hold none of the options'.
+    """
+    powers = _allowed(problem, options)
+    outside = problem.outside()
+    if outside is not None:
+        return no_path(*outside)
+    tree, grid, count, ending = grown_star(problem, options, powers)
+    if ending != REACHED:
+        return _failed(problem, options, ending, tree, count)
+    return _path(tree, cheapest_in_goal(_task(problem), tree, count))
+
+
+def grown_star(
+    problem: HillProblem, options: RrtStarOptions, powers: Array
+) -> tuple[StarTree, Grid, int, int]:
+    """The whole tree with its grid, the number of its nodes and how it ended."""
+    capacity = options.max_iterations + options.extra_iterations + 1
+    tree = star_tree(problem.start, capacity)
+    grid = empty_grid(problem.hill, options.rewire, capacity)
+    metric = Metric(
+        CONVERGENCES.index(problem.convergence),
+        options.action,
+        options.bias * options.speed,
+        powers,
+        np.zeros(len(powers)),
+    )
+    growth = StarGrowth(
+        options.action,
+        options.rewire,
+        options.goal_share,
+        options.candidates,
+        options.extra_iterations,
+        options.max_iterations,
+        options.patience,
+        key_under(_NO_KEY, options.seed),
+    )
+    derivatives = compiled_derivatives(problem.hill)
+    with quiet():
+        ending, count = grow_star(derivatives, _task(problem), growth, metric, tree, grid)
+    return tree, grid, count, ending
+
+
+def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
+    low, high = problem.powers
+    powers = [p for p in options.powers if low <= p <= high]
+    if not powers:
+        raise ValueError(f"powers {options.powers}: none is in the problem's [{low:g}, {high:g}]")
+    return np.array(powers, dtype=np.float64)
+
+
 def _task(problem: HillProblem) -> Task:
     hill = problem.hill
     numbers = (*problem.goal, problem.eta, *hill.x_bounds, *hill.y_bounds, *problem.powers)
@@ -58,13 +116,13 @@ def _tree(problem: HillProblem, capacity: int) -> Tree:
     return Tree(positions, np.full(capacity, -1, dtype=np.int64), np.zeros(capacity))
 
 
-def _path(tree: Tree, node: int) -> HillPath:
+def _path(tree: Tree | StarTree, node: int) -> HillPath:
     """From the start to a node."""
     nodes = _way(tree, node)
     return HillPath("ok", tree.positions[nodes], tree.powers[nodes[1:]])
 
 
-def _way(tree: Tree, node: int) -> list[int]:
+def _way(tree: Tree | StarTree, node: int) -> list[int]:
     nodes = [node]
     while tree.parents[nodes[-1]] >= 0:
         nodes.append(int(tree.parents[nodes[-1]]))
@@ -72,7 +130,11 @@ def _way(tree: Tree, node: int) -> list[int]:
 
 
 def _failed(
-    problem: HillProblem, options: RrtOptions | RrtStarOptions, ending: int, tree: Tree, count: int
+    problem: HillProblem,
+    options: RrtOptions | RrtStarOptions,
+    ending: int,
+    tree: Tree | StarTree,
+    count: int,
 ) -> HillPath:
     """Why there is no path, and how near to the goal the tree came."""
     away = np.hypot(*(tree.positions[:count] - problem.goal).T)
