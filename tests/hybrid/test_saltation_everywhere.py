@@ -9,6 +9,7 @@ import hybrid.examples
 from hybrid.examples.aslip import FLIGHT, AslipParameters, aslip, at_rest
 from hybrid.examples.bouncing_ball import bouncing_ball
 from hybrid.examples.constant_flow import constant_flow
+from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import hopper
 from hybrid.examples.pendulum import pendulum
 from hybrid.examples.quadcopter import quadcopter
@@ -108,6 +109,7 @@ SYSTEMS = {
     "slope_ball sticking": (slope_ball(sticks=True), anywhere()),
     "rimless_wheel": (rimless_wheel(), anywhere()),
     "hopper": (hopper(), anywhere()),
+    "driven_hopper": (driven_hopper(), anywhere()),
     "vibrating_table": (vibrating_table(), anywhere(0.5, time=2.0)),
 }
 EVENTS = [(name, i) for name in SYSTEMS for i in range(len(SYSTEMS[name][0].transitions))]
