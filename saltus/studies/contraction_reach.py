@@ -1,0 +1,114 @@
+"""Where a robot on a hill can get at all while D_m < 0, or D_a < 0, holds everywhere on its way.
+
+A search on a grid: from each point straight to the points about it, if going there converges at
+both ends with one power. So D_m < 0 stays within the lines K = 0, where no heading has it and on
+either side of which p must be on either side of 1. A planner that looks only at the first point of
+each step can step over such lines, and reaches more; the longer its steps, the more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from controller.convergent.hill import SINE_HILL, Hill, HillDerivatives
+from controller.convergent.power_controller import divergence_metrics, jacobian
+from hybrid.systems import Array
+
+Metric = Literal["average", "maximum"]
+_ASKED: tuple[tuple[Metric, tuple[float, float]], ...] = (
+    ("maximum", (0.0, 2.0)), ("average", (1.0, 1.0)), ("average", (0.0, 2.0)),
+)  # fmt: skip  # of methods 5, 9 and 8 of table 2.1
+_AROUND = 5  # grid points to either side: 80 directions
+_POWERS = 9  # looked at between the lowest and the highest
+
+
+@dataclass(frozen=True)
+class ReachGraph:
+    """A grid over the map and the steps between its points that converge."""
+
+    points: Array  # (K, 2) [m]
+    steps: Any  # csr_array (K, K), nonzero where one may go from row to column
+
+    def reached(self, start: Array) -> NDArray[np.bool_]:
+        """The points, as (K,) bool, that can be reached from that nearest to a start (2,) [m]."""
+        node = int(np.argmin(np.sum((self.points - start) ** 2, axis=1)))
+        found = np.zeros(len(self.points), dtype=np.bool_)
+        found[breadth_first_order(self.steps, node, return_predecessors=False)] = True
+        return found
+
+    def joins(self, start: Array, goal: Array, eta: float) -> bool:
+        """Whether a way leads from start into the square of half side eta [m] about goal."""
+        in_goal: Any = np.max(np.abs(self.points - goal), axis=1) <= eta
+        return bool(np.any(self.reached(start) & in_goal))
+
+
+def reach_graph(
+    hill: Hill, metric: Metric, powers: tuple[float, float], spacing: float = 0.025
+) -> ReachGraph:
+    """The graph of steps with D_a or D_m below 0.
+
+    Args:
+        hill: with its map.
+        metric: "average" for D_a < 0, (2.23); "maximum" for D_m < 0, (2.22).
+        powers: lowest and highest power of the controller; each place may use its own.
+        spacing: of the grid [m], about.
+    """
+    x, y = (
+        np.linspace(low, high, round((high - low) / spacing) + 1)
+        for low, high in (hill.x_bounds, hill.y_bounds)
+    )
+    at = hill.at(*np.meshgrid(x, y, indexing="ij"))
+    number = np.arange(len(x) * len(y)).reshape(len(x), len(y))
+    rows, columns = [], []
+    for i, j in _offsets():
+        from_x, to_x = _overlap(len(x), i)
+        from_y, to_y = _overlap(len(y), j)
+        step = np.array([i * (x[1] - x[0]), j * (y[1] - y[0])])
+        converges = np.zeros(number[from_x, from_y].shape, dtype=np.bool_)
+        for p in np.unique(np.linspace(*powers, _POWERS)):
+            free = metric_along(at, step, p, metric) < 0.0
+            converges |= free[from_x, from_y] & free[to_x, to_y]
+        rows.append(number[from_x, from_y][converges])
+        columns.append(number[to_x, to_y][converges])
+    ends = np.concatenate(rows), np.concatenate(columns)
+    steps = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(number.size,) * 2)
+    return ReachGraph(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2), steps)
+
+
+def metric_along(at: HillDerivatives, step: Array, p: float, metric: Metric) -> Array:
+    """D_a or D_m where the robot goes along ``step`` (2,) [m] in one unit of time, with power p."""
+    average, maximum = divergence_metrics(*jacobian(*at[1:], step[0], step[1], p))
+    return maximum if metric == "maximum" else average
+
+
+def reach_note(starts: Array, goals: Array, eta: float, hill: Hill = SINE_HILL) -> str:
+    """A line on how many pairs, of starts and goals (T, 2) [m], have a convergent way at all."""
+    shares = []
+    for metric, powers in _ASKED:
+        graph = reach_graph(hill, metric, powers)
+        joined = [graph.joins(*pair, eta) for pair in zip(starts, goals, strict=True)]
+        shares.append(100.0 * float(np.mean(joined)))
+    strict, constant, average = (f"{share:.3g} %" for share in shares)
+    return (
+        f"of the {len(starts)} pairs a search on a grid joins {strict} by paths with D_m < 0 "
+        f"everywhere (p in [0, 2]), {constant} with D_a < 0 everywhere and p = 1, and {average} "
+        "with D_a < 0 and p in [0, 2]; a planner that joins more steps over places where no "
+        "heading converges"
+    )
+
+
+def _offsets() -> list[tuple[int, int]]:
+    near = range(-_AROUND, _AROUND + 1)
+    return [(i, j) for i in near for j in near if np.gcd(i, j) == 1]
+
+
+def _overlap(count: int, offset: int) -> tuple[slice, slice]:
+    """Where along an axis of ``count`` points a step of ``offset`` begins, and where it ends."""
+    low, high = max(0, -offset), count - max(0, offset)
+    return slice(low, high), slice(low + offset, high + offset)
