@@ -1,0 +1,56 @@
+"""Whether a path keeps what its problem asks, found anew from the path alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from controller.convergent.hill_path import HillPath, HillProblem
+from controller.convergent.power_controller import divergence_metrics, jacobian
+from hybrid.systems import Array
+
+SLACK = 1e-6  # by which bounds [m] and powers, and D_a and D_m relative to |v|, may be missed
+
+
+def step_divergence(problem: HillProblem, path: HillPath) -> tuple[Array, Array]:
+    """D_a and D_m (N - 1,) of every step, with its velocity, at its first waypoint [1/step]."""
+    _, *hill = problem.hill.at(*path.positions[:-1].T)
+    v_x, v_y = path.velocities.T
+    return divergence_metrics(*jacobian(*hill, v_x, v_y, path.powers))
+
+
+def violation(problem: HillProblem, path: HillPath) -> str:
+    """What is violated most of (2.21), then of (2.22) or (2.23), and where; "" where nothing is.
+
+    Steps without length do not count: neither metric has a sign there.
+    """
+    hill, found = problem.hill, []
+    for axis, (low, high) in enumerate((hill.x_bounds, hill.y_bounds)):
+        found.append((f"{'xy'[axis]} on the map", _past(path.positions[:, axis], low, high)))
+    found.append(("power", _past(path.powers, *problem.powers)))
+    found.append(("start", np.abs(path.positions[:1] - problem.start).max(axis=1)))
+    missed = np.abs(path.positions - problem.goal).max(axis=1) - problem.eta
+    missed[:-1] = 0.0  # of the last waypoint alone
+    found.append(("goal", missed))
+    name, by = max(found, key=lambda entry: np.max(entry[1], initial=0.0))
+    if np.max(by, initial=0.0) > SLACK:
+        return f"{name}: missed by {np.max(by):.1e} at waypoint {np.argmax(by)}"
+    return _divergent(problem, path)
+
+
+def _past(values: Array, low: float, high: float) -> Array:
+    """By how much values are outside an interval; not a number counts as infinitely far."""
+    return np.nan_to_num(np.maximum(low - values, values - high), nan=np.inf)
+
+
+def _divergent(problem: HillProblem, path: HillPath) -> str:
+    if problem.convergence == "none" or len(path.powers) == 0:
+        return ""
+    average, maximum = step_divergence(problem, path)
+    metric, name = (average, "D_a") if problem.convergence == "average" else (maximum, "D_m")
+    speeds = np.linalg.norm(path.velocities, axis=1)
+    moving = speeds > 0.0
+    rate = np.where(moving, metric / np.where(moving, speeds, 1.0), -1.0)
+    worst = int(np.argmax(np.nan_to_num(rate, nan=np.inf)))
+    if rate[worst] < SLACK:
+        return ""
+    return f"{name} < 0: it is {metric[worst]:.1e} at waypoint {worst}"
