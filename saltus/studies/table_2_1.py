@@ -1,0 +1,88 @@
+"""Table 2.1: eleven planners on a hill, and what their paths do to uncertainty (2.4).
+
+Every path that a planner gives out is checked anew against what was asked before it counts as a
+success. Means and deviations are over the successes of each method, as in the thesis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from saltus.studies.contraction_figure import figure_regions
+from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.table_2_1_figures import area_figure, example_figure, flow_figure
+from saltus.studies.table_2_1_methods import METHODS, Method
+from saltus.studies.table_2_1_notes import notes
+from saltus.studies.table_2_1_trials import Trials, run_trials
+
+SHOWN = (
+    "method",
+    "power",
+    "success",
+    "thesis_success",
+    "log_area_ratio_mean",
+    "log_area_ratio_std",
+    "thesis_log_area_ratio",
+    "log_distance_ratio_mean",
+    "log_distance_ratio_std",
+    "acceleration_cost",
+    "seconds",
+)  # keys in the table for a person
+
+
+def run(options: StudyOptions) -> StudyResult:
+    """Rows: the methods; trials as in the thesis where ``options`` do not say how many."""
+    trials = run_trials(options)
+    made = rows(trials)
+    options.progress(trials.count + 1, trials.count + 1, "figures")
+    example = most_gained(trials)
+    figures = {
+        "figure-2.1": flow_figure(options.seed, example),
+        "figure-2.2": example_figure(options.seed, example),
+        "log-area-ratios": area_figure(trials),
+        "contraction-regions": figure_regions(),
+    }
+    return StudyResult(made, figures, notes(made, trials, example), SHOWN)
+
+
+def rows(trials: Trials) -> list[dict[str, Any]]:
+    """A row for each method; means and deviations are None without a success."""
+    return [_row(method, trials) for method in METHODS]
+
+
+def _row(method: Method, trials: Trials) -> dict[str, Any]:
+    number = method.number
+    won, seconds = trials.values(number, "success") > 0, trials.values(number, "seconds")
+    found: dict[str, Any] = {
+        "method": method.label,
+        "power": method.power,
+        "success": 100.0 * float(np.mean(won)),
+    }
+    for name in ("log_area_ratio", "log_distance_ratio"):
+        values = trials.values(number, name)
+        found |= {f"{name}_mean": _mean(values), f"{name}_std": _deviation(values)}
+    costs = trials.values(number, "acceleration_cost")
+    found |= {"acceleration_cost": _mean(costs), "seconds": float(np.median(seconds))}
+    found |= {"number": number, "trials": trials.count, "successes": int(np.sum(won))}
+    found |= {"acceleration_cost_std": _deviation(costs)}
+    found |= {"seconds_mean": float(np.mean(seconds)), "seconds_std": float(np.std(seconds))}
+    printed = method.printed._asdict()
+    return found | {f"thesis_{name}": value for name, value in printed.items()}
+
+
+def _mean(values: np.ndarray) -> float | None:
+    kept = values[np.isfinite(values)]
+    return float(np.mean(kept)) if len(kept) else None
+
+
+def _deviation(values: np.ndarray) -> float | None:
+    kept = values[np.isfinite(values)]
+    return float(np.std(kept)) if len(kept) else None
+
+
+def most_gained(trials: Trials) -> int:
+    """The trial in which method 2's log E_a is the farthest below the shortest path's."""
+    gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
+    return int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))

@@ -1,0 +1,80 @@
+"""What ``table-2.1`` says of its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from saltus.studies.table_2_1_methods import METHODS
+from saltus.studies.table_2_1_trials import Trials
+
+LIMIT_S = 2.0  # median time of a T-OPT solve
+ASKED = (
+    (2, "success", 100.0, ">="),
+    (2, "log_area_ratio_mean", -3.3, "<="),
+    (8, "success", 92.5, ">="),
+    (8, "log_area_ratio_mean", -4.2, "<="),
+    (5, "success", 4.5, ">"),
+)  # of whom, of what, how much, which way
+
+
+def notes(made: Sequence[Mapping[str, Any]], trials: Trials, example: int) -> list[str]:
+    """One line each."""
+    building = [max(trials.values(m.number, "build_seconds")) for m in METHODS]
+    return [
+        *_asked(made),
+        *_broken(trials),
+        f"Means and deviations are over a method's successes among {trials.count} random starts"
+        " and goals, seconds the median over all; log is natural. thesis_* is Table 2.1.",
+        "seconds is of one plan, two plans or more side by side where there are the cores. Making"
+        f" a trajectory optimisation takes up to {max(building):.1f} s more, once for all plans.",
+        "A waypoint's time step is dt = 1, so J_accel, which falls with the number of waypoints, is"
+        " comparable between methods only as far as their steps are alike.",
+        "E_a compares the convex hull at the end with the polygon of the 40 points, which has 0.4 %"
+        " less area than its circle.",
+        f"Figures 2.1 and 2.2 are of trial {example}, in which method 2 gains the most over"
+        " method 1: no typical trial.",
+    ]
+
+
+def _asked(made: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = []
+    for number, key, limit, way in ASKED:
+        value = made[number - 1][key]
+        met = value is not None and {
+            ">=": value >= limit, ">": value > limit, "<=": value <= limit
+        }[way]  # fmt: skip
+        shown = "none" if value is None else f"{value:.4g}"
+        lines.append(
+            f"Method {number}: {key} is {shown}; {way} {limit:g} is asked:"
+            f" {'met' if met else 'NOT MET'}."
+        )
+    slowest = max(
+        (row for row, m in zip(made, METHODS, strict=True) if m.planner.startswith("T-OPT")),
+        key=lambda row: row["seconds"],
+    )
+    lines.append(
+        f"The slowest T-OPT is method {slowest['number']}, with a median of"
+        f" {slowest['seconds']:.2g} s; under {LIMIT_S:g} s is asked:"
+        f" {'met' if slowest['seconds'] < LIMIT_S else 'NOT MET'}."
+    )
+    return lines
+
+
+def _broken(trials: Trials) -> list[str]:
+    lines = []
+    for method in METHODS:
+        outcomes = trials.outcomes[method.number]
+        broken = [one.broken for one in outcomes if one.broken]
+        rough = sum(one.rough for one in outcomes)
+        if broken:
+            lines.append(
+                f"Method {method.number} gave out {len(broken)} paths that do not keep what was"
+                f" asked, counted as failures; the first: {broken[0]}."
+            )
+        if rough:
+            lines.append(
+                f"Method {method.number}: {rough} evaluations are less accurate than 1e-6, or a"
+                " point met level ground."
+            )
+    return lines

@@ -1,0 +1,137 @@
+"""Trials of the methods of 2.4.1: plans, how long they take, and what they do to uncertainty."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from controller.convergent.evaluation import evaluate
+from controller.convergent.hill_path import Convergence, HillPath, HillProblem
+from controller.convergent.hill_trajectory import HillTrajectory
+from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
+from controller.convergent.path_check import violation
+from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
+from saltus.studies.study import StudyOptions
+from saltus.studies.table_2_1_methods import METHODS, Method, ends
+from saltus.sweep.parallel import backend_ready, default_jobs, run_all
+
+TRIALS = 200  # of 2.4.1
+GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
+
+
+class Outcome(NamedTuple):
+    """What one method did in one trial."""
+
+    success: bool  # a path, and it keeps what was asked
+    seconds: float  # that planning took
+    log_area_ratio: float  # NaN without a path
+    log_distance_ratio: float
+    acceleration_cost: float
+    broken: str  # what a path that was given out violates; "" where nothing
+    rough: bool  # the evaluation is not as accurate as it says it is elsewhere
+    build_seconds: float  # that making the trajectory optimisation took, once for all trials
+
+
+class Trials(NamedTuple):
+    """Outcomes by a method's number, one for each trial."""
+
+    count: int
+    outcomes: Mapping[int, Sequence[Outcome]]
+
+    def values(self, number: int, name: str) -> np.ndarray:
+        """A number of every trial (count,), whether it succeeded or not."""
+        return np.array([getattr(one, name) for one in self.outcomes[number]], dtype=np.float64)
+
+
+def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
+    """Every method on the same random starts and goals, trials side by side in processes."""
+    numbers = [method.number for method in methods]
+    count = TRIALS if options.trials is None else options.trials
+    for method in METHODS:  # compiles, and keeps what is compiled where the processes find it
+        if method.number in numbers:
+            plan(method, options.seed, 0)
+    outcomes: dict[int, list[Outcome]] = {number: [] for number in numbers}
+    made: dict[int, Sequence[Outcome]] = {}
+    work = partial(_trial, options.seed, tuple(numbers))
+    with backend_ready("loky", None, default_jobs("loky")):
+        for done, (trial, found) in enumerate(run_all(work, list(range(count)))):
+            made[trial] = found
+            options.progress(done + 1, count + 1, f"trial {trial}")
+    for trial in range(count):
+        for number, outcome in zip(numbers, made[trial], strict=True):
+            outcomes[number].append(outcome)
+    return Trials(count, outcomes)
+
+
+def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
+    """The problem of a trial and a method's path; trees of another ``repeat`` grow otherwise."""
+    problem = method.problem(*ends(seed, trial))
+    return problem, _path(method, problem, _tree_seed(seed, trial, method.number, repeat))
+
+
+def acceleration_cost(path: HillPath) -> float:
+    """Mean of J_accel over a path, (2.18) and (2.19); the last step has none after it."""
+    steps = len(path.powers)
+    return float(GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1))
+
+
+def _trial(seed: int, numbers: tuple[int, ...], trial: int) -> tuple[int, list[Outcome]]:
+    return trial, [_outcome(METHODS[number - 1], seed, trial) for number in numbers]
+
+
+def _outcome(method: Method, seed: int, trial: int) -> Outcome:
+    build = _warm(method)
+    problem = method.problem(*ends(seed, trial))
+    tree_seed = _tree_seed(seed, trial, method.number, 0)
+    started = time.perf_counter()
+    path = _path(method, problem, tree_seed)
+    seconds = time.perf_counter() - started
+    broken = violation(problem, path) if path.ok else ""
+    if not path.ok or broken:
+        return Outcome(False, seconds, np.nan, np.nan, np.nan, broken, False, build)
+    found = evaluate(problem, path)
+    return Outcome(
+        True, seconds, float(np.log(found.area_ratio)), float(np.log(found.distance_ratio)),
+        acceleration_cost(path), "", found.status != "ok", build,
+    )  # fmt: skip
+
+
+def _path(method: Method, problem: HillProblem, tree_seed: int) -> HillPath:
+    if method.planner == "RRT":
+        return plan_rrt(problem, RrtOptions(seed=tree_seed))
+    if method.planner == "RRT*":
+        return plan_rrt_star(problem, RrtStarOptions(seed=tree_seed))
+    return _built(method)[0].solve(problem)
+
+
+@lru_cache(maxsize=len(METHODS))
+def _optimisation(
+    convergence: Convergence, options: TrajectoryOptions
+) -> tuple[HillTrajectory, float]:
+    """Made once in a process, whatever the powers, and the time that took [s]."""
+    started = time.perf_counter()
+    made = HillTrajectory(convergence, options)
+    return made, time.perf_counter() - started
+
+
+def _built(method: Method) -> tuple[HillTrajectory, float]:
+    shortest = method.planner == "T-OPT shortest"
+    return _optimisation(method.convergence, SHORTEST if shortest else TrajectoryOptions())
+
+
+@lru_cache(maxsize=len(METHODS))
+def _warm(method: Method) -> float:
+    """Load what a method needs, so that no trial's time has it; the time to make T-OPT [s]."""
+    if method.planner.startswith("RRT"):
+        here = np.array([0.0, 1.0])
+        _path(method, method.problem(here, here + 0.1), 0)
+        return 0.0
+    return _built(method)[1]
+
+
+def _tree_seed(seed: int, trial: int, number: int, repeat: int) -> int:
+    return int(np.random.default_rng([seed, trial, number, repeat]).integers(2**31))

@@ -1,0 +1,35 @@
+"""Two planners compared over the trials in which both succeeded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import ttest_rel, wilcoxon
+
+from saltus.studies.table_2_1_trials import Trials
+
+
+class Comparison(NamedTuple):
+    """One method against another, over the trials in which both succeeded; NaN where too few."""
+
+    wins: float  # share in which the first has the smaller E_a
+    pairs: int
+    difference: float  # mean of log E_a of the first less that of the second
+    t_test: float  # p value that the mean difference is zero, Student's paired test
+    rank_test: float  # p value that differences are symmetric about zero, Wilcoxon's
+
+
+def compare(trials: Trials, first: int, second: int) -> Comparison:
+    """Paired by trial: both had the same start and goal."""
+    ours, theirs = (trials.values(number, "log_area_ratio") for number in (first, second))
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    ours, theirs = ours[both], theirs[both]
+    pairs, apart = len(ours), ours - theirs
+    if pairs == 0:
+        return Comparison(np.nan, 0, np.nan, np.nan, np.nan)
+    wins, difference = float(np.mean(apart < 0.0)), float(np.mean(apart))
+    if pairs < 2 or not np.any(apart):
+        return Comparison(wins, pairs, difference, np.nan, np.nan)
+    tested = (ttest_rel(ours, theirs), wilcoxon(apart))
+    return Comparison(wins, pairs, difference, *(float(test.pvalue) for test in tested))
