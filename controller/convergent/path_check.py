@@ -8,14 +8,15 @@ from controller.convergent.hill_path import HillPath, HillProblem
 from controller.convergent.power_controller import divergence_metrics, jacobian
 from hybrid.systems import Array
 
-SLACK = 1e-6  # by which bounds [m] and powers, and D_a and D_m relative to |v|, may be missed
+SLACK = 1e-6  # by which bounds [m] and powers may be missed
 
 
 def step_divergence(problem: HillProblem, path: HillPath) -> tuple[Array, Array]:
     """D_a and D_m (N - 1,) of every step, with its velocity, at its first waypoint [1/step]."""
-    _, *hill = problem.hill.at(*path.positions[:-1].T)
-    v_x, v_y = path.velocities.T
-    return divergence_metrics(*jacobian(*hill, v_x, v_y, path.powers))
+    at, (v_x, v_y) = problem.hill.at(*path.positions[:-1].T), path.velocities.T
+    return divergence_metrics(
+        *jacobian(at.h_x, at.h_y, at.h_xx, at.h_xy, at.h_yy, v_x, v_y, path.powers)
+    )
 
 
 def violation(problem: HillProblem, path: HillPath) -> str:
@@ -51,6 +52,6 @@ def _divergent(problem: HillProblem, path: HillPath) -> str:
     moving = speeds > 0.0
     rate = np.where(moving, metric / np.where(moving, speeds, 1.0), -1.0)
     worst = int(np.argmax(np.nan_to_num(rate, nan=np.inf)))
-    if rate[worst] < SLACK:
+    if rate[worst] < 0.0:
         return ""
     return f"{name} < 0: it is {metric[worst]:.1e} at waypoint {worst}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import ttest_rel, wilcoxon
@@ -31,5 +31,5 @@ def compare(trials: Trials, first: int, second: int) -> Comparison:
     wins, difference = float(np.mean(apart < 0.0)), float(np.mean(apart))
     if pairs < 2 or not np.any(apart):
         return Comparison(wins, pairs, difference, np.nan, np.nan)
-    tested = (ttest_rel(ours, theirs), wilcoxon(apart))
-    return Comparison(wins, pairs, difference, *(float(test.pvalue) for test in tested))
+    tests: tuple[Any, Any] = (ttest_rel(ours, theirs), wilcoxon(apart))
+    return Comparison(wins, pairs, difference, *(float(test.pvalue) for test in tests))
