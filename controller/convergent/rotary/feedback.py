@@ -61,9 +61,11 @@ def design(
     swing: SwingUp,
     weights: Weights | None = None,
     torque_limit: float = 0.1,
-    steps: int = 20,
+    steps: int = 10,
 ) -> Feedback:
     """The feedback of a swing-up, its gains ``steps`` times between two waypoints.
+
+    The torque limit [N m] is the actuator's, 2.6.5; the plan's own may be less.
 
     Raises:
         ValueError: the swing-up's status is not "ok".

@@ -1,7 +1,8 @@
 """The rotary cart pole by Lagrange's equations: what (2.25)-(2.27) should say.
 
-With the arm's angle theta and the pendulum's alpha, 0 where it hangs and pi upright, the middle of
-the pendulum is at the arm's end plus L_p / 2 (sin alpha across the arm, -cos alpha up), so that
+With the arm's angle theta and the pendulum's alpha, 0 where it hangs and pi upright, a point of the
+pendulum at a distance r from the arm's end is -r sin alpha from it along the arm's motion and
+-r cos alpha upwards, so that
 
     2 T = M_11 theta'^2 + 2 M_12 theta' alpha' + M_22 alpha'^2,   V = m_p g L_p / 2 (1 - cos alpha)
     M_11 = J_r + m_p L_r^2 + J sin^2 alpha,   M_12 = -m_p L_p L_r / 2 cos alpha,   M_22 = J
@@ -71,6 +72,14 @@ def flow(pendulum: RotaryPendulum, x: Any, torque: Any) -> tuple[Any, Any, Any, 
     theta_dot_dot = (J * on_arm - m_12 * on_pole) / M.determinant
     alpha_dot_dot = (m_11 * on_pole - m_12 * on_arm) / M.determinant
     return theta_dot, alpha_dot, theta_dot_dot, alpha_dot_dot
+
+
+def pole_point(pendulum: RotaryPendulum, x: Any, r: Any) -> tuple[Any, Any, Any]:
+    """Place [m] (on the arm at theta = 0, along its motion there, up) of a point of the pole."""
+    theta, alpha = x[0], x[1]
+    aside = -r * np.sin(alpha)
+    c, s = np.cos(theta), np.sin(theta)
+    return pendulum.L_r * c - aside * s, pendulum.L_r * s + aside * c, -r * np.cos(alpha)
 
 
 def energy(pendulum: RotaryPendulum, x: Any) -> Any:
