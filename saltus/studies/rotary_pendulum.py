@@ -30,6 +30,7 @@ SHOWN = (
     "trajectory",
     "case",
     "success",
+    "first_lost",
     "average_divergence",
     "energy",
     "tracked",

@@ -95,6 +95,7 @@ def evaluate(
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
     values = (
         *(float(np.mean(share)) for share in (pushed.success, pushed.plus, pushed.minus)),
+        _first_lost(swing, pushed),
         *(costs.average_divergence, costs.energy, costs.roughness, costs.torque, costs.voltage),
         *(errors.interval, errors.whole),
         None if tracked is None else float(np.mean(tracked.success)),
@@ -122,10 +123,17 @@ def _plan(case: Case) -> Iterator[tuple[str, SwingUp, float]]:
         yield name, swing, time.perf_counter() - started
 
 
+def _first_lost(swing: SwingUp, pushed: Perturbed) -> float | None:
+    """The first time [s] of a perturbation that is not made up for; None where all are."""
+    lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
+    return float(swing.times[np.argmax(lost)]) if np.any(lost) else None
+
+
 _MEASURED = (
     "success",
     "success_plus",
     "success_minus",
+    "first_lost",
     "average_divergence",
     "energy",
     "roughness",

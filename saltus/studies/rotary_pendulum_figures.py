@@ -28,6 +28,7 @@ TITLES = {
 _ARM, _POLE, _BACK, _LOST = "tab:gray", "tab:blue", "tab:green", COLOURS["dxr"]
 _LIMIT = 0.1  # of the actuator [N m], 2.6.5
 _FLASH = 0.025  # between two pictures of the stroboscopic view [s]
+_SHOWN = 1.4  # of it before the end [s]; until then the pole hangs nearly still
 _VIEW = np.radians([-30.0, 20.0])  # from where it is seen: azimuth, elevation
 
 
@@ -104,15 +105,15 @@ def draw_perturbations(swing: SwingUp, perturbed: Perturbed, title: str) -> Figu
 
 
 def draw_swings(swings: Mapping[str, SwingUp]) -> Figure:
-    """The pole as a stroboscope shows it, dark at the start and light at the end."""
-    drawing, axes = figure(columns=len(swings), width=10.0, height=3.8, sharex=True, sharey=True)
+    """The pole as a stroboscope shows it near the end: dark first, light last."""
+    drawing, axes = figure(columns=len(swings), width=10.0, height=3.6, sharex=True, sharey=True)
     colours = mpl.colormaps["viridis"]
     for panel, (name, swing) in zip(np.atleast_1d(axes), swings.items(), strict=True):
-        panel.set(title=TITLES[name], aspect="equal", xlabel="[m]")
+        panel.set(title=f"{TITLES[name]}, last {_SHOWN:g} s", aspect="equal", xlabel="[m]")
         if not swing.ok:
             continue
         times, states, _ = _fine(swing)
-        flashes = np.arange(0.0, times[-1], _FLASH)
+        flashes = times[-1] - _FLASH * np.arange(min(_SHOWN, times[-1]) / _FLASH)[::-1]
         x = np.stack([np.interp(flashes, times, state) for state in states.T])
         near, tip = (_seen(*pole_point(QUBE_SERVO_2, x, r)) for r in (0.0, float(QUBE_SERVO_2.L_p)))
         shade = colours(np.linspace(0.0, 0.95, len(flashes)))
@@ -120,9 +121,10 @@ def draw_swings(swings: Mapping[str, SwingUp]) -> Figure:
         arms = np.stack([np.zeros_like(near), near], axis=1)
         panel.add_collection(LineCollection(list(arms), colors="0.85", linewidths=0.6))
         panel.add_collection(LineCollection(list(poles), colors=list(shade), linewidths=1.0))
-        fine = _seen(*pole_point(QUBE_SERVO_2, states.T, QUBE_SERVO_2.L_p))
+        late = states[times >= flashes[0]]
+        fine = _seen(*pole_point(QUBE_SERVO_2, late.T, QUBE_SERVO_2.L_p))
         panel.plot(*fine.T, color="black", lw=0.4)
-    np.atleast_1d(axes)[0].set(xlim=(-0.22, 0.22), ylim=(-0.17, 0.17), ylabel="[m]")
+    np.atleast_1d(axes)[0].set(xlim=(-0.16, 0.16), ylim=(-0.16, 0.11), ylabel="[m]")
     return drawing
 
 

@@ -1,0 +1,115 @@
+"""The rotary cart pole's equations against the body that they are to describe."""
+
+import casadi as ca
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import controller.convergent.nlp  # noqa: F401  numpy's functions on expressions, no warning
+from controller.convergent.rotary.model import energy, flow, inertia, pole_point, power
+from controller.convergent.rotary.parameters import QUBE_MOTOR, QUBE_SERVO_2
+
+angles, speeds = st.floats(-4.0, 4.0), st.floats(-25.0, 25.0)
+states = st.tuples(angles, angles, speeds, speeds).map(np.array)
+torques = st.floats(-0.1, 0.1)
+UNDAMPED = QUBE_SERVO_2._replace(D_r=0.0, D_p=0.0)
+
+
+def gradient(function, x):
+    """By complex steps."""
+    return np.array([np.imag(function(x + 1e-30j * e)) / 1e-30 for e in np.eye(len(x))])
+
+
+@given(states)
+def test_the_kinetic_energy_is_that_of_the_rods_points(x):
+    body = QUBE_SERVO_2
+    places, shares = np.polynomial.legendre.leggauss(3)  # exact: the speed squared is quadratic
+    total = 0.5 * body.J_r * x[2] ** 2
+    for place, share in zip(places, shares, strict=True):
+        r = 0.5 * body.L_p * (1.0 + place)
+        moved = np.array(pole_point(body, x[:2] + 1e-30j * x[2:], r))
+        total += 0.25 * share * body.m_p * np.sum((np.imag(moved) / 1e-30) ** 2)
+    height = 0.5 * body.m_p * body.g * body.L_p * (1.0 - np.cos(x[1]))
+    assert energy(body, x) - height == pytest.approx(total, rel=1e-12, abs=1e-15)
+
+
+@given(states, torques)
+def test_lagranges_equations_hold(x, torque):
+    body, rate = QUBE_SERVO_2, np.array(flow(QUBE_SERVO_2, x, torque))
+
+    def kinetic(at):
+        return energy(body, at) - 0.5 * body.m_p * body.g * body.L_p * (1.0 - np.cos(at[1]))
+
+    def momenta(at):
+        m_11, m_12, m_22 = inertia(body, at[1])
+        return np.array([m_11 * at[2] + m_12 * at[3], m_12 * at[2] + m_22 * at[3]])
+
+    assert np.allclose(momenta(x), gradient(kinetic, x)[2:], rtol=1e-12, atol=1e-16)
+    along = np.imag(momenta(x + 1e-30j * rate)) / 1e-30  # d/dt of dT/dq'
+    pulled = gradient(lambda at: 2.0 * kinetic(at) - energy(body, at), x)[:2]  # of T - V
+    applied = np.array([torque - body.D_r * x[2], -body.D_p * x[3]])
+    assert np.allclose(along - pulled, applied, rtol=1e-9, atol=1e-12)
+
+
+@given(states, torques)
+def test_energy_changes_by_the_power_alone(x, torque):
+    rate = gradient(lambda at: energy(QUBE_SERVO_2, at), x) @ flow(QUBE_SERVO_2, x, torque)
+    assert rate == pytest.approx(power(QUBE_SERVO_2, x, torque), rel=1e-9, abs=1e-10)
+
+
+def printed(body, x, torque, sign, share):
+    """Accelerations of (2.25) and (2.26), with the sign of (2.26)'s first term, and J_p's share."""
+    m_p, L_p, _, L_r, J_r, J_p, D_r, D_p, g = body
+    _, alpha, v, w = x
+    s, c = np.sin(alpha), np.cos(alpha)
+    spun = share * J_p + 0.25 * m_p * L_p**2
+    k = 0.5 * m_p * L_p * L_r
+    mass = [[m_p * L_r**2 + spun * s * s + J_r, -k * c], [sign * k * c, J_p + 0.25 * m_p * L_p**2]]
+    first = torque - D_r * v - 2.0 * spun * s * c * v * w - k * s * w * w
+    second = -D_p * w + spun * s * c * v * v - 0.5 * m_p * L_p * g * s
+    return np.linalg.solve(mass, [first, second])
+
+
+@given(states, torques)
+def test_the_printed_equations_with_both_repairs_are_these(x, torque):
+    repaired = printed(QUBE_SERVO_2, x, torque, -1.0, 1.0)
+    assert np.allclose(repaired, flow(QUBE_SERVO_2, x, torque)[2:], rtol=1e-9, atol=1e-9)
+
+
+def test_the_printed_equations_make_energy_out_of_nothing():
+    x = np.array([0.3, 0.8, 5.0, -7.0])
+
+    def rate(sign, share):
+        moved = np.concatenate([x[2:], printed(UNDAMPED, x, 0.0, sign, share)])
+        return gradient(lambda at: energy(UNDAMPED, at), x) @ moved
+
+    assert abs(rate(1.0, 0.0)) > 1e-3  # W, as printed
+    assert abs(rate(1.0, 1.0)) > 1e-3  # J_p put in alone
+    assert abs(rate(-1.0, 0.0)) > 1e-3  # the sign put right alone: not this body's energy
+    assert abs(rate(-1.0, 1.0)) < 1e-12
+
+
+@given(states, torques)
+def test_casadi_and_numpy_read_the_same_definition(x, torque):
+    symbols = [ca.SX.sym(name) for name in ("t", "a", "v", "w", "u")]
+    function = ca.Function("f", symbols, flow(QUBE_SERVO_2, symbols[:4], symbols[4]))
+    values = [float(value) for value in function(*x, torque)]
+    assert np.allclose(values, flow(QUBE_SERVO_2, x, torque), rtol=1e-12)
+
+
+@given(angles)
+def test_the_mass_matrix_is_positive(alpha):
+    M = inertia(QUBE_SERVO_2, alpha)
+    assert M.m_11 > 0.0 and M.determinant > 0.0
+
+
+def test_hanging_and_upright_are_at_rest():
+    for alpha in (0.0, np.pi):
+        rates = flow(QUBE_SERVO_2, np.array([0.4, alpha, 0.0, 0.0]), 0.0)
+        assert np.allclose(rates, 0.0, atol=1e-12)
+
+
+def test_the_stalled_motor_needs_twenty_volts_for_its_limit():
+    assert QUBE_MOTOR.voltage(0.1, 0.0) == pytest.approx(20.0)
+    assert QUBE_MOTOR.voltage(0.0, 10.0) == pytest.approx(0.42)

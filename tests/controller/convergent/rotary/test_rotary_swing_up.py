@@ -1,0 +1,69 @@
+"""Swing-ups: tasks that can be met and that cannot, and how true plans are to the model."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from controller.convergent.rotary.parameters import QUBE_SERVO_2
+from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
+from controller.convergent.rotary.trajectory import accuracy, interpolants, measure
+
+SMOOTH = SwingUpCost(1.0, 1e-2)
+CONVERGENT = SMOOTH._replace(sigma=10.0)
+
+
+@cache
+def plan(waypoints=61, duration=1.0, torque_limit=0.1):
+    """Smooth and convergent swing-ups, the second seeded by the first."""
+    planner = SwingUpPlanner(SwingUpOptions(duration, waypoints, torque_limit))
+    smooth = planner.solve(SMOOTH)
+    return smooth, planner.solve(CONVERGENT, smooth)
+
+
+def test_a_swing_up_goes_from_hanging_to_upright_within_its_limits():
+    for swing in plan():
+        assert swing.ok, swing.message
+        assert np.allclose(swing.states[[0, -1]], [[0, 0, 0, 0], [0, np.pi, 0, 0]], atol=1e-7)
+        assert np.max(np.abs(swing.torques)) <= 0.1 + 1e-6
+        assert np.max(np.abs(swing.states[:, 0])) <= 0.5 * np.pi + 1e-6
+
+
+def test_the_weight_of_divergence_makes_it_more_convergent_at_a_price():
+    smooth, convergent = (measure(QUBE_SERVO_2, swing) for swing in plan())
+    assert convergent.average_divergence < smooth.average_divergence - 0.1
+    price = [m.energy / 1e-2 + SMOOTH.gamma * m.roughness / 1e-2 for m in (smooth, convergent)]
+    assert price[0] < price[1]
+
+
+def test_an_interval_is_true_to_the_fifth_order():
+    coarse, fine = (accuracy(QUBE_SERVO_2, plan(n)[0]) for n in (61, 121))
+    assert fine.interval < 0.02  # rad/s, of some 20
+    assert 3.5 < np.log2(coarse.interval / fine.interval) < 6.5
+
+
+def test_the_polynomials_pass_through_the_waypoints():
+    swing, _ = plan()
+    state, torque = interpolants(QUBE_SERVO_2, swing)
+    assert np.allclose(state(swing.times), swing.states)
+    assert np.allclose(torque(swing.times), swing.torques)
+
+
+def test_too_little_torque_is_a_status_with_a_waypoint():
+    planner = SwingUpPlanner(SwingUpOptions(1.0, 31, torque_limit=0.005, max_iterations=300))
+    swing = planner.solve(SwingUpCost())
+    assert swing.status in ("infeasible", "iteration_limit")
+    assert "collocation of the" in swing.message and "at waypoint" in swing.message
+
+
+def test_too_few_iterations_are_a_status():
+    planner = SwingUpPlanner(SwingUpOptions(1.0, 31, max_iterations=3))
+    assert planner.solve(SwingUpCost()).status == "iteration_limit"
+
+
+@pytest.mark.parametrize(
+    "bad", [{"duration": 0.0}, {"waypoints": 1}, {"torque_limit": -1.0}, {"arm_limit": np.inf}]
+)
+def test_tasks_that_make_no_sense_are_refused(bad):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        SwingUpOptions(**bad)
