@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from controller.convergent.rrt.metrics import divergence, keeps
+from controller.convergent.rrt.metrics import divergence, keeps, scaled
 from hybrid.systems import Array
 
 
@@ -16,17 +16,19 @@ class Metric(NamedTuple):
 
     convergence: int  # number in metrics.CONVERGENCES
     piece: float  # an edge is looked at every so far at most [m]
-    weight: float  # of D_a of a robot of unit speed, in the exponent [m]
+    bias: float  # b
+    unit_alpha: float  # as in metrics.scaled
     powers: Array  # (k,) to choose from
     sums: Array  # (k,) scratch
 
 
 @njit(cache=True, error_model="numpy")
-def edge(derivatives, metric, from_x, from_y, to_x, to_y):
+def edge(derivatives, metric, from_x, from_y, to_x, to_y, budget):
     """Least cost [m] of going straight, and the power that has it.
 
     The edge is cut into equal pieces. A piece costs its length times e^(b D_a), and D_a is that at
-    its beginning; the constraint is asked there too. The cost is infinite where no power keeps it.
+    its beginning; the constraint is asked there too. The cost is infinite where no power keeps it,
+    and where it would come to the budget or more.
     """
     length = np.hypot(to_x - from_x, to_y - from_y)
     pieces = max(1, int(np.ceil(length / metric.piece)))
@@ -35,13 +37,22 @@ def edge(derivatives, metric, from_x, from_y, to_x, to_y):
         metric.sums[k] = 0.0
     for i in range(pieces):
         h = derivatives(from_x + i * piece * c, from_y + i * piece * s)
+        least = np.inf
         for k in range(len(metric.powers)):
-            if metric.sums[k] < np.inf:
-                average, maximum = divergence(h, c, s, metric.powers[k])
-                kept = keeps(metric.convergence, average, maximum)
-                metric.sums[k] += piece * np.exp(metric.weight * average) if kept else np.inf
-    best = 0
-    for k in range(1, len(metric.powers)):
-        if metric.sums[k] < metric.sums[best]:
-            best = k
-    return metric.sums[best], metric.powers[best]
+            metric.sums[k] += piece * factor(h, metric, c, s, metric.powers[k])
+            least = min(least, metric.sums[k])
+        if least >= budget:
+            return np.inf, 0.0
+    for k in range(len(metric.powers)):
+        if metric.sums[k] == least:
+            return least, metric.powers[k]
+    return np.inf, 0.0  # not a number: the ground is level
+
+
+@njit(cache=True, error_model="numpy")
+def factor(h, metric, c, s, p):
+    """By which a piece's length is scaled: e^(b D_a), infinite where p breaks the constraint."""
+    average, maximum = divergence(h, c, s, p)
+    if not keeps(metric.convergence, average, maximum):
+        return np.inf
+    return scaled(h, metric.bias, metric.unit_alpha, average, p)

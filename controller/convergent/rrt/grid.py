@@ -29,7 +29,8 @@ def empty_grid(hill: Hill, side: float, capacity: int) -> Grid:
     rows = int(np.ceil((y_high - y_low) / side)) + 1
     used = np.array([columns, -1, rows, -1], dtype=np.int64)
     first = np.full((columns, rows), -1, dtype=np.int64)
-    return Grid(first, np.full(capacity, -1, dtype=np.int64), used, x_low, y_low, side)
+    following = np.full(capacity, -1, dtype=np.int64)
+    return Grid(first, following, used, float(x_low), float(y_low), float(side))
 
 
 @njit(cache=True, error_model="numpy")

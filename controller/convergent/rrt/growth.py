@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from controller.convergent.rrt.grid import add, nearest
-from controller.convergent.rrt.metrics import divergence, keeps
+from controller.convergent.rrt.metrics import divergence, keeps, scaled
 from hybrid.filters.draws import uniform
 from hybrid.systems import Array
 
@@ -36,7 +36,8 @@ class Growth(NamedTuple):
     """How a tree grows, as kernels see it."""
 
     action: float  # [m]
-    weight: float  # of D_a of a robot of unit speed, in the exponent [m]
+    bias: float  # b
+    unit_alpha: float  # as in metrics.scaled
     candidates: int
     max_iterations: int
     patience: int
@@ -77,8 +78,7 @@ def grow(derivatives, task, growth, tree, grid):
     stride = 2 + 2 * growth.candidates  # draws in an iteration
     for iteration in range(growth.max_iterations):
         draw = iteration * stride
-        x = task.x_low + (task.x_high - task.x_low) * uniform(growth.key, draw)
-        y = task.y_low + (task.y_high - task.y_low) * uniform(growth.key, draw + 1)
+        x, y = sample(task, growth.key, draw)
         node = nearest(grid, positions, x, y)
         v_x, v_y, p = best_action(derivatives, task, growth, positions, node, x, y, draw + 2)
         if v_x == 0.0 and v_y == 0.0:
@@ -100,6 +100,13 @@ def grow(derivatives, task, growth, tree, grid):
 
 
 @njit(cache=True, error_model="numpy")
+def sample(task, key, draw):
+    """A place drawn uniformly from the map."""
+    x = task.x_low + (task.x_high - task.x_low) * uniform(key, draw)
+    return x, task.y_low + (task.y_high - task.y_low) * uniform(key, draw + 1)
+
+
+@njit(cache=True, error_model="numpy")
 def best_action(derivatives, task, growth, positions, node, x, y, draw):
     """Step (v_x, v_y) [m] and power that end nearest to (x, y) in the biased metric.
 
@@ -115,7 +122,8 @@ def best_action(derivatives, task, growth, positions, node, x, y, draw):
         to_x, to_y = from_x + growth.action * c, from_y + growth.action * s
         average, maximum = divergence(h, c, s, p)
         if on_map(task, to_x, to_y) and keeps(task.convergence, average, maximum):
-            away = np.hypot(to_x - x, to_y - y) * np.exp(growth.weight * average)
+            away = np.hypot(to_x - x, to_y - y)
+            away *= scaled(h, growth.bias, growth.unit_alpha, average, p)
             if away < best:
                 best, step_x, step_y, power = away, growth.action * c, growth.action * s, p
     return step_x, step_y, power

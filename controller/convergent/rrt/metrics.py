@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numba import cfunc, float64, njit, types
+import numpy as np
+from numba import njit
 from numba.extending import register_jitable
 
 from controller.convergent import power_controller
-from controller.convergent.hill import Hill
-from hybrid.compiled.native import native
 
-DERIVATIVES = types.UniTuple(float64, 6)(float64, float64)
 CONVERGENCES = ("none", "average", "maximum")  # by the number that kernels know them by
 
 register_jitable(power_controller.turning)  # which the Jacobian calls
 _jacobian = njit(cache=True, error_model="numpy")(power_controller.jacobian)
 _divergence_metrics = njit(cache=True, error_model="numpy")(power_controller.divergence_metrics)
-
-
-def compiled_derivatives(hill: Hill) -> Any:
-    """The hill's derivatives with one type for all hills, so that kernels compile once.
-
-    Raises:
-        ValueError: they are not what numba compiles.
-    """
-    known = getattr(hill, "_compiled", None)
-    if known is None:
-        try:
-            known = native(cfunc, hill.derivatives, DERIVATIVES)
-        except Exception as error:  # numba has no one error for what it cannot do
-            reason = " ".join(str(error).split())[:200]
-            raise ValueError(
-                f"hill {hill.name}: the trees take derivatives that numba compiles"
-                f" from two floats to six: {reason}"
-            ) from error
-        object.__setattr__(hill, "_compiled", known)
-    return known
 
 
 @njit(cache=True, error_model="numpy")
@@ -56,3 +32,14 @@ def keeps(convergence, average, maximum):
     if convergence == 0:
         return True
     return maximum < 0.0 if convergence == 2 else average < 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def scaled(h, bias, unit_alpha, average, p):
+    """e^(b D_a), by which a length is scaled, from the D_a of a robot of unit speed.
+
+    With ``unit_alpha`` 1.0 the robot's D_a is taken at alpha = 1, where it goes with
+    ||grad h||^(1 - p); with 0.0 it is taken at unit speed.
+    """
+    speed = (h[1] * h[1] + h[2] * h[2]) ** (0.5 * (1.0 - p) * unit_alpha)
+    return np.exp(bias * speed * average)

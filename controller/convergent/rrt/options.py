@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+
+BiasAt = Literal["unit_alpha", "unit_speed"]
 
 
 @dataclass(frozen=True)
 class RrtOptions:
     """Of KD-RRT, B-RRT and CR-RRT.
 
-    The thesis gives the action and the bias. D_a in the bias e^(b D_a) is that of a robot that
-    goes with ``speed``; see ``planners`` for why 1 m per unit of time.
+    The thesis gives the action and the bias. How many candidates it draws, when it gives up and
+    at which alpha D_a stands in e^(b D_a) it does not say: these are the ones with which the trees
+    come nearest to Table 2.1 (``planners``).
 
     Raises:
         ValueError: a number that no tree can have.
@@ -20,15 +24,15 @@ class RrtOptions:
 
     action: float = 0.025  # a, length of a step [m]
     bias: float = 1.5  # b; 0 for KD-RRT
-    speed: float = 1.0  # with which D_a of the bias is taken [m per unit of time]
-    candidates: int = 20  # directions and powers drawn in an iteration
-    max_iterations: int = 100_000
+    bias_at: BiasAt = "unit_alpha"  # D_a of the bias: at alpha = 1, or of a robot of unit speed
+    candidates: int = 7  # directions and powers drawn in an iteration
+    max_iterations: int = 30_000
     patience: int = 5000  # iterations in a row without a new node: the tree has dried up
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_positive(self, "action", "speed")
+        _check_positive(self, "action")
         _check_counts(self, "candidates", "max_iterations", "patience")
         _check_bias_and_seed(self)
 
@@ -37,7 +41,8 @@ class RrtOptions:
 class RrtStarOptions:
     """Of B-RRT* and CR-RRT*.
 
-    The thesis gives the action, the bias, the radius, the powers and the goal's share.
+    The thesis gives the action, the bias, the radius, the powers and the goal's share; the rest
+    is as for RrtOptions.
 
     Raises:
         ValueError: a number that no tree can have.
@@ -46,18 +51,18 @@ class RrtStarOptions:
     action: float = 0.005  # a, how far a new node lies from the nearest [m]
     rewire: float = 0.025  # r, longest edge [m]
     bias: float = 1.5  # b
-    speed: float = 1.0  # with which D_a of the bias is taken [m per unit of time]
+    bias_at: BiasAt = "unit_alpha"  # D_a of the bias: at alpha = 1, or of a robot of unit speed
     goal_share: float = 0.05  # how often the goal is the sample
     powers: tuple[float, ...] = (0.0, 1.0, 2.0)  # those of them that the problem allows
-    candidates: int = 20  # directions drawn in an iteration
-    extra_iterations: int = 5000  # k, after the goal is first reached
-    max_iterations: int = 100_000  # until then
+    candidates: int = 7  # directions and powers drawn in an iteration
+    extra_iterations: int = 1000  # k, after the goal is first reached
+    max_iterations: int = 60_000  # until then
     patience: int = 5000  # iterations in a row without a new node: the tree has dried up
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        _check_positive(self, "action", "rewire", "speed")
+        _check_positive(self, "action", "rewire")
         _check_counts(self, "candidates", "max_iterations", "patience")
         _check_bias_and_seed(self)
         if not self.rewire >= self.action:
@@ -84,6 +89,8 @@ def _check_counts(options: RrtOptions | RrtStarOptions, *names: str) -> None:
 
 
 def _check_bias_and_seed(options: RrtOptions | RrtStarOptions) -> None:
+    if options.bias_at not in ("unit_alpha", "unit_speed"):
+        raise ValueError(f"bias_at {options.bias_at!r}: unit_alpha or unit_speed")
     if not 0.0 <= options.bias < np.inf:
         raise ValueError(f"bias {options.bias}: give a finite number, 0 or more")
     if options.seed != int(options.seed) or not 0 <= options.seed < 2**62:

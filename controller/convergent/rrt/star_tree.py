@@ -23,15 +23,16 @@ class StarTree(NamedTuple):
     child: NDArray[np.int64]  # (capacity,) one of its children, -1 where it has none
     sibling: NDArray[np.int64]  # (capacity,) the parent's next child, -1 after the last
     found: NDArray[np.int64]  # (capacity,) scratch: the neighbours of a place
-    open: NDArray[np.int64]  # (capacity,) scratch: nodes whose children's costs are to be set
+    opened: NDArray[np.int64]  # (capacity,) scratch: nodes whose children's costs are to be set
 
 
 def star_tree(start: Array, capacity: int) -> StarTree:
     """A tree of the start alone."""
-    positions, numbers = np.empty((capacity, 2)), np.zeros((3, capacity))
+    positions = np.empty((capacity, 2))
     positions[0] = start
-    links = np.full((5, capacity), -1, dtype=np.int64)
-    return StarTree(positions, links[0], *numbers, *links[1:])
+    powers, costs, edges = np.zeros((3, capacity))
+    parents, child, sibling, found, opened = np.full((5, capacity), -1, dtype=np.int64)
+    return StarTree(positions, parents, powers, costs, edges, child, sibling, found, opened)
 
 
 @njit(cache=True, error_model="numpy")
@@ -44,10 +45,11 @@ def connect(derivatives, metric, tree, node, neighbours):
     tree.costs[node] = np.inf
     for i in range(neighbours):
         near = tree.found[i]
-        if tree.costs[near] >= tree.costs[node]:  # an edge only adds to it
+        spare = tree.costs[node] - tree.costs[near]
+        if spare <= 0.0:  # an edge only adds to it
             continue
         from_x, from_y = tree.positions[near]
-        cost, power = edge(derivatives, metric, from_x, from_y, x, y)
+        cost, power = edge(derivatives, metric, from_x, from_y, x, y, spare)
         if tree.costs[near] + cost < tree.costs[node]:
             tree.costs[node], tree.edges[node] = tree.costs[near] + cost, cost
             tree.parents[node], tree.powers[node] = near, power
@@ -64,10 +66,11 @@ def rewire(derivatives, metric, tree, node, neighbours):
     x, y = tree.positions[node]
     for i in range(neighbours):
         near = tree.found[i]
-        if tree.costs[node] >= tree.costs[near]:  # so that no ancestor becomes a child
+        spare = tree.costs[near] - tree.costs[node]
+        if spare <= 0.0:  # so that no ancestor becomes a child
             continue
         to_x, to_y = tree.positions[near]
-        cost, power = edge(derivatives, metric, x, y, to_x, to_y)
+        cost, power = edge(derivatives, metric, x, y, to_x, to_y, spare)
         if tree.costs[node] + cost < tree.costs[near]:
             _detach(tree, near)
             tree.parents[near], tree.powers[near], tree.edges[near] = node, power, cost
@@ -92,14 +95,14 @@ def _detach(tree, node):
 @njit(cache=True, error_model="numpy")
 def _spread(tree, node):
     """Set the costs of a node with a new parent and of all that come after it."""
-    tree.open[0] = node
+    tree.opened[0] = node
     count = 1
     while count > 0:
         count -= 1
-        here = tree.open[count]
+        here = tree.opened[count]
         tree.costs[here] = tree.costs[tree.parents[here]] + tree.edges[here]
         child = tree.child[here]
         while child >= 0:
-            tree.open[count] = child
+            tree.opened[count] = child
             count += 1
             child = tree.sibling[child]

@@ -1,0 +1,93 @@
+"""The tree of an RRT*: what its nodes cost, and that rewiring only ever lowers it."""
+
+import numpy as np
+import pytest
+
+from controller.convergent.hill import SINE_HILL, Hill, sine_hill
+from controller.convergent.hill_path import HillProblem
+from controller.convergent.power_controller import divergence_metrics, jacobian, velocity
+from controller.convergent.rrt import RrtStarOptions, plan_rrt_star
+from controller.convergent.rrt.planners import grown_star
+
+POWERS = np.array([0.0, 1.0, 2.0])
+ENDS = {"start": np.array([0.0, 1.0]), "goal": np.array([0.3, 1.2])}
+
+
+def grown(convergence="none", **changes):
+    options = RrtStarOptions(**{"extra_iterations": 2000, "seed": 2} | changes)
+    problem = HillProblem(**ENDS, convergence=convergence)
+    tree, _, count, _ = grown_star(problem, options, POWERS)
+    return tree, count, options
+
+
+def pieces(start, end, longest):
+    """Where the equal pieces of an edge begin, their length and the edge's direction."""
+    length = np.hypot(*(end - start))
+    count = int(np.ceil(length / longest))
+    direction = (end - start) / length
+    return start + np.arange(count)[:, None] * direction * length / count, length / count, direction
+
+
+def metrics(places, direction, p, alpha_one):
+    _, h_x, h_y, *second = SINE_HILL.at(*places.T)
+    speed = np.hypot(*velocity(h_x, h_y, 0.0, 1.0, p)) if alpha_one else 1.0
+    return divergence_metrics(*jacobian(h_x, h_y, *second, *(speed * direction[:, None]), p))
+
+
+@pytest.mark.parametrize("convergence", ["none", "average"])
+@pytest.mark.parametrize("bias_at", ["unit_alpha", "unit_speed"])
+def test_costs_are_those_of_the_way_from_the_start(convergence, bias_at):
+    tree, count, options = grown(convergence, bias_at=bias_at, extra_iterations=500)
+    assert count > 500 and tree.costs[0] == 0.0 and tree.parents[0] == -1
+    for node in range(1, count):
+        parent = tree.parents[node]
+        assert tree.costs[node] == tree.costs[parent] + tree.edges[node]
+        at, length, direction = pieces(tree.positions[parent], tree.positions[node], options.action)
+        assert len(at) * length <= options.rewire * (1 + 1e-12)
+        costs = []
+        for p in POWERS:
+            average, _ = metrics(at, direction, p, bias_at == "unit_alpha")
+            kept = convergence == "none" or np.all(average < 0.0)
+            costs.append(np.sum(length * np.exp(options.bias * average)) if kept else np.inf)
+        assert tree.powers[node] == POWERS[np.argmin(costs)]
+        assert tree.edges[node] == pytest.approx(min(costs), rel=1e-9)
+
+
+def test_every_node_is_its_parents_child_once():
+    tree, count, _ = grown()
+    for parent in range(count):
+        children, child = [], tree.child[parent]
+        while child >= 0:
+            children.append(child)
+            child = tree.sibling[child]
+        assert sorted(children) == list(np.flatnonzero(tree.parents[:count] == parent))
+
+
+def test_more_iterations_never_make_a_node_cost_more():
+    few, count, _ = grown(extra_iterations=200)
+    many, more, _ = grown(extra_iterations=3000)
+    assert more > count
+    np.testing.assert_array_equal(few.positions[:count], many.positions[:count])
+    gain = few.costs[:count] - many.costs[:count]
+    assert np.all(gain >= 0.0) and np.any(gain > 1e-4)  # rewiring reached old nodes too
+
+
+def test_without_bias_the_path_becomes_the_shortest():
+    """On a map so small that the tree fills it; the shortest path goes to the square's corner."""
+    small = Hill("corner of the sine hill", sine_hill, (-0.1, 0.4), (0.9, 1.3))
+    problem, lengths = HillProblem(**ENDS, hill=small), []
+    for extra in (0, 10_000):
+        path = plan_rrt_star(problem, RrtStarOptions(bias=0.0, extra_iterations=extra))
+        lengths.append(np.linalg.norm(path.velocities, axis=1).sum())
+    shortest = np.hypot(0.3 - problem.eta, 0.2 - problem.eta)
+    assert shortest < lengths[1] < 1.03 * shortest < lengths[0]
+
+
+def test_the_constraint_is_kept_all_along_an_edge():
+    problem = HillProblem(**ENDS, convergence="average")
+    options = RrtStarOptions(seed=1)
+    path = plan_rrt_star(problem, options)
+    assert path.ok
+    for start, end, p in zip(path.positions, path.positions[1:], path.powers, strict=False):
+        at, _, direction = pieces(start, end, options.action)
+        assert np.all(metrics(at, direction, p, False)[0] < 0.0)
