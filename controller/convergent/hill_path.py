@@ -20,6 +20,8 @@ PathStatus = Literal[
     "solver_failed",
 ]
 
+_ROUNDING = 1e-12  # [m]
+
 
 @dataclass(frozen=True)
 class HillProblem:
@@ -61,8 +63,8 @@ class HillProblem:
         return None
 
     def reached(self, position: Array) -> bool:
-        """Whether a position (2,) [m] is in the goal's square."""
-        return bool(np.max(np.abs(position - self.goal)) <= self.eta)
+        """Whether a position (2,) [m] is in the goal's square, its edge included."""
+        return bool(np.max(np.abs(position - self.goal)) <= self.eta + _ROUNDING)
 
 
 class HillPath(NamedTuple):

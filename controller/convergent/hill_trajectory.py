@@ -1,7 +1,7 @@
 """Trajectory optimisation on a hill (T-OPT, 2.3.4): optimally convergent and smooth paths.
 
-The thesis starts from a straight line alone. A local solver may fail from there and not from
-elsewhere, so a bow to either side is tried next.
+The thesis starts from a straight line alone. Here a bow to either side is tried too: on one
+problem in three they lead to other optima, and the solver may fail from one start alone.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class HillTrajectory:
         self._nlp = transcribe(hill, convergence, self.options)
 
     def solve(self, problem: HillProblem, seed: HillPath | None = None) -> HillPath:
-        """An optimal path, from a seed (a planner's path, say) or from a straight line.
+        """The best of the optima found from a straight line and two bows, or from a seed alone.
 
-        A path that keeps all constraints but is not an optimum is given back, with a message,
-        where no start led to an optimum.
+        The seed may be any path, another planner's say. A path that keeps all constraints but is
+        not an optimum is given back, with a message, where no start led to an optimum.
 
         Raises:
             ValueError: the problem's hill or convergence is not the planner's, or the seed is none.
@@ -45,16 +45,9 @@ class HillTrajectory:
         self._check(problem, seed)
         if outside := problem.outside():
             return no_path(*outside)
-        kept: HillPath | None = None
-        failed: HillPath | None = None
-        for positions, powers in self._starts(problem, seed):
-            result = self._nlp.solve(self._guess(positions, powers), *self._bounds(problem))
-            path = self._path(problem, result)
-            if path.ok and result.status == "ok":
-                return path
-            kept = kept or (path if path.ok else None)
-            failed = failed or (None if path.ok else path)
-        return kept or failed or no_path("solver_failed", "no seed")
+        starts = self._starts(problem, seed)
+        found = [self._from(problem, positions, powers) for positions, powers in starts]
+        return min(found, key=lambda each: each[0])[1]
 
     def _check(self, problem: HillProblem, seed: HillPath | None) -> None:
         if problem.hill is not self.hill:
@@ -68,31 +61,43 @@ class HillTrajectory:
             raise ValueError("the seed has no path: leave it out for a straight line")
 
     def _starts(self, problem: HillProblem, seed: HillPath | None) -> Iterator[tuple[Array, Array]]:
-        if seed is not None:
+        if seed is None:
+            yield from seeds(problem, self.options.waypoints)
+        else:
             yield resampled(seed, self.options.waypoints)
-        yield from seeds(problem, self.options.waypoints)
+
+    def _from(
+        self, problem: HillProblem, positions: Array, powers: Array
+    ) -> tuple[tuple[int, float], HillPath]:
+        """The path found from one start, and its rank: optima by cost, then paths, then none."""
+        result = self._nlp.solve(self._guess(positions, powers), *self._bounds(problem))
+        path = self._path(problem, result)
+        optimal = path.ok and result.status == "ok"
+        return (0 if optimal else 1 if path.ok else 2, result.cost if path.ok else 0.0), path
 
     def _guess(self, positions: Array, powers: Array) -> Array:
-        steps = np.diff(positions, axis=0)
-        return pack(*positions.T, *steps.T, powers, np.zeros(self.options.steps))
+        x, y = positions[:, 0], positions[:, 1]
+        return pack(x, y, np.diff(x), np.diff(y), powers, np.zeros(self.options.steps))
 
     def _bounds(self, problem: HillProblem) -> tuple[Array, Array]:
-        """Lowest and highest value of every variable: (2.21)."""
-        return self._bound(problem, 0), self._bound(problem, 1)
+        """Lowest and highest value of every variable, (2.21)."""
+        step, options = np.full(self.options.steps, self.options.max_step), self.options
+        (x_low, x_high), (y_low, y_high) = (self._axis(problem, k) for k in range(2))
+        p_low, p_high = (np.full(options.steps, power) for power in problem.powers)
+        s_low = np.full(options.steps, -options.epsilon * options.duration)
+        s_high = np.full(options.steps, np.inf)
+        low = pack(x_low, y_low, -step, -step, p_low, s_low)
+        return low, pack(x_high, y_high, step, step, p_high, s_high)
 
-    def _bound(self, problem: HillProblem, side: int) -> Array:
-        N, S, options = self.options.waypoints, self.options.steps, self.options
-        sign = (-1.0, 1.0)[side]
-        nearer = (max, min)[side]
-        axes = []
-        for k, bounds in enumerate((self.hill.x_bounds, self.hill.y_bounds)):
-            axis = np.full(N, bounds[side])
-            axis[0] = problem.start[k]
-            axis[-1] = nearer(bounds[side], problem.goal[k] + sign * problem.eta)
-            axes.append(axis)
-        step = np.full(S, sign * options.max_step)
-        s = np.full(S, (-options.epsilon * options.duration, np.inf)[side])
-        return pack(*axes, step, step, np.full(S, problem.powers[side]), s)
+    def _axis(self, problem: HillProblem, k: int) -> tuple[Array, Array]:
+        """Bounds (N,), (N,) of one coordinate: start, map, and the goal's square on the map."""
+        low, high = (self.hill.x_bounds, self.hill.y_bounds)[k]
+        N = self.options.waypoints
+        lows, highs = low + np.zeros(N), high + np.zeros(N)
+        lows[0] = highs[0] = problem.start[k]
+        lows[-1] = max(low, problem.goal[k] - problem.eta)
+        highs[-1] = min(high, problem.goal[k] + problem.eta)
+        return lows, highs
 
     def _path(self, problem: HillProblem, result: NlpResult) -> HillPath:
         """The solution as a path; "ok" where the constraints hold in it, found anew."""

@@ -50,7 +50,8 @@ class TrajectoryOptions:
     epsilon: float = 1.0  # [1/s] D_m below -epsilon earns nothing
     margin: float = 1e-3  # [1/T] by which D_a or D_m must be below zero
     max_step: float = 0.1  # [m] of each coordinate: (2.20) is a coarse picture of longer ones
-    max_iterations: int = 300
+    both_ends: bool = False  # (2.22), (2.23) also where a step ends; the thesis: where it begins
+    max_iterations: int = 250
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -102,10 +103,8 @@ def pack(x: Array, y: Array, v_x: Array, v_y: Array, p: Array, s: Array) -> Arra
 
 def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions) -> Nlp:
     """The programme; start, goal, map and powers enter through the bounds of the variables."""
-    z, S = Unknowns.symbols(options.waypoints), options.steps
-    slopes = hill.at(z.x[:-1], z.y[:-1])[1:]
-    xx, xy, yx, yy = (S * entry for entry in jacobian(*slopes, z.v_x, z.v_y, z.p))
-    average, r_squared = 0.5 * (xx + yy), 0.25 * ((xx - yy) ** 2 + (xy + yx) ** 2)
+    z = Unknowns.symbols(options.waypoints)
+    average, r_squared = _metrics(hill, z, z.x[:-1], z.y[:-1])
     groups = [
         ConstraintGroup("x dynamics (2.20)", z.x[1:] - z.x[:-1] - z.v_x, 0.0, 0.0),
         ConstraintGroup("y dynamics (2.20)", z.y[1:] - z.y[:-1] - z.v_y, 0.0, 0.0),
@@ -114,8 +113,18 @@ def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions)
         root = ca.sqrt(r_squared + _DELTA**2)
         groups.append(ConstraintGroup("s - D_m", z.s - average - root, 0.0, np.inf))
     groups += _convergence(convergence, average, r_squared, options.margin)
+    if options.both_ends:
+        at_end = _metrics(hill, z, z.x[1:], z.y[1:])
+        groups += _convergence(convergence, *at_end, options.margin, first_waypoint=1)
     nlp_options = NlpOptions(max_iterations=options.max_iterations)
     return Nlp(ca.vertcat(*z), _cost(z, average, options), groups, None, nlp_options)
+
+
+def _metrics(hill: Hill, z: Unknowns, x: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """D_a [1/T] and (D_m - D_a)^2 of each step's velocity and power, at places (N - 1,) of it."""
+    slopes, steps = hill.at(x, y)[1:], z.p.numel()
+    xx, xy, yx, yy = (steps * entry for entry in jacobian(*slopes, z.v_x, z.v_y, z.p))
+    return 0.5 * (xx + yy), 0.25 * ((xx - yy) ** 2 + (xy + yx) ** 2)
 
 
 def _cost(z: Unknowns, average: ca.SX, options: TrajectoryOptions) -> ca.SX:
@@ -128,13 +137,18 @@ def _cost(z: Unknowns, average: ca.SX, options: TrajectoryOptions) -> ca.SX:
 
 
 def _convergence(
-    convergence: Convergence, average: ca.SX, r_squared: ca.SX, margin: float
+    convergence: Convergence,
+    average: ca.SX,
+    r_squared: ca.SX,
+    margin: float,
+    first_waypoint: int = 0,
 ) -> list[ConstraintGroup]:
     """(2.22) or (2.23)."""
     if convergence == "none":
         return []
-    groups = [ConstraintGroup("D_a [1/T] (2.23)", average, -np.inf, -margin)]
+    groups = [ConstraintGroup("D_a [1/T] (2.23)", average, -np.inf, -margin, first_waypoint)]
     if convergence == "maximum":
         cone = (average + margin) ** 2 - r_squared
-        groups.append(ConstraintGroup("D_1 D_2 [1/T^2] of D_m < 0 (2.22)", cone, 0.0, np.inf))
+        name = "lambda_1 lambda_2 [1/T^2] of D_m < 0 (2.22)"
+        groups.append(ConstraintGroup(name, cone, 0.0, np.inf, first_waypoint))
     return groups

@@ -87,6 +87,7 @@ class Nlp:
         ]
         settings = {
             "print_time": False,
+            "show_eval_warnings": False,
             "ipopt.print_level": 0,
             "ipopt.sb": "yes",
             "ipopt.max_iter": self.options.max_iterations,
@@ -94,6 +95,7 @@ class Nlp:
             "ipopt.mu_strategy": "adaptive",
         }
         programme = {"x": variables, "p": q, "f": cost, "g": g}
+        self._constraints = ca.Function("g", [variables, q], [g])  # IPOPT's are 0 where it gave up
         self._solver = ca.nlpsol("convergent", "ipopt", programme, settings)
 
     def solve(self, guess: Array, low: Array, high: Array, q: Array | None = None) -> NlpResult:
@@ -101,7 +103,8 @@ class Nlp:
         given = np.zeros(0) if q is None else q
         bounds = {"lbx": low, "ubx": high, "lbg": self._low, "ubg": self._high}
         found = self._solver(x0=np.clip(guess, low, high), p=given, **bounds)
-        z, g = (np.array(found[key]).ravel() for key in ("x", "g"))
+        z = np.clip(np.array(found["x"]).ravel(), low, high)  # IPOPT goes past bounds, by 1e-8
+        g = np.array(self._constraints(z, given)).ravel()
         stats = self._solver.stats()
         word = stats["return_status"]
         violation, where = self._worst(g)
@@ -116,7 +119,7 @@ class Nlp:
         excess = np.maximum(np.maximum(self._low - g, g - self._high), 0.0)
         if not len(excess):
             return 0.0, ""
-        worst = int(np.argmax(np.where(np.isfinite(excess), excess, np.inf)))
+        worst = int(np.argmax(np.nan_to_num(excess, nan=np.inf)))
         if excess[worst] <= self.options.feasible:
             return float(excess[worst]), ""
         name, waypoint = self._names[worst]

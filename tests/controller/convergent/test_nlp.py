@@ -1,0 +1,79 @@
+"""The shell round IPOPT: closed-form optima, and failures that name constraint and waypoint."""
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+
+FREE = np.full(3, np.inf)
+
+
+def programme(groups=(), options=None, cost=None):
+    """The nearest point to q, by default: minimise |z - q|^2 in three variables."""
+    z, q = ca.SX.sym("z", 3), ca.SX.sym("q", 3)
+    made = [ConstraintGroup(name, expression(z), *rest) for name, expression, *rest in groups]
+    return Nlp(z, ca.sumsqr(z - q) if cost is None else cost(z), made, q, options)
+
+
+def test_projection_on_a_plane_and_a_box():
+    nlp = programme([("sum", ca.sum1, 1.0, 1.0)])
+    q = np.array([1.0, 2.0, 4.0])
+    on_plane = nlp.solve(np.zeros(3), -FREE, FREE, q)
+    assert (on_plane.status, on_plane.message) == ("ok", "")
+    np.testing.assert_allclose(on_plane.z, q - (q.sum() - 1.0) / 3.0, atol=1e-7)
+    assert on_plane.cost == pytest.approx(3.0 * 2.0**2)
+    boxed = programme().solve(np.zeros(3), np.zeros(3), np.ones(3), np.array([-1.0, 0.5, 3.0]))
+    np.testing.assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
+
+
+def test_no_constraint_at_all():
+    found = programme().solve(np.zeros(3), -FREE, FREE, np.arange(3.0))
+    assert found.status == "ok" and found.violation == 0.0
+    np.testing.assert_allclose(found.z, np.arange(3.0), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("high", "said"),
+    [(0.5, "second at waypoint 6 is"), (-0.5, "second at waypoint 6 is")],
+)
+def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
+    """The first waypoint of the group is 4, and its third row, of waypoint 6, is out of bounds."""
+    nlp = programme(
+        [("first", lambda z: z[:2], -1.0, 1.0), ("second", lambda z: z, -np.inf, high, 4)]
+    )
+    found = nlp.solve(np.zeros(3), np.array([-1.0, -1.0, 2.0]), np.full(3, 3.0), np.zeros(3))
+    assert found.status == "infeasible" and not found.feasible
+    assert found.violation == pytest.approx(2.0 - high, abs=1e-4)
+    assert said in found.message and f"not at most {high:.3g}" in found.message
+
+
+def test_at_least():
+    nlp = programme([("height", lambda z: z[0], 5.0, np.inf)])
+    found = nlp.solve(np.zeros(3), -FREE, np.ones(3), np.zeros(3))
+    assert "height at waypoint 0 is 1, not at least 5" in found.message
+
+
+def test_iteration_limit_says_whether_the_constraints_hold():
+    def rosenbrock(z):
+        return 100.0 * (z[1] - z[0] ** 2) ** 2 + (1.0 - z[0]) ** 2 + z[2] ** 2
+
+    short = programme((), NlpOptions(max_iterations=2), rosenbrock)
+    found = short.solve(np.array([-1.2, 1.0, 0.0]), -FREE, FREE, np.zeros(3))
+    assert found.status == "iteration_limit" and found.feasible
+    assert found.message.startswith("all constraints hold") and found.iterations == 2
+    long = programme((), None, rosenbrock)
+    np.testing.assert_allclose(
+        long.solve(found.z, -FREE, FREE, np.zeros(3)).z, [1.0, 1.0, 0.0], atol=1e-6
+    )
+
+
+def test_what_is_no_number_is_a_status():
+    nlp = programme([("root", lambda z: ca.sqrt(z[0] - 10.0), 0.0, 1.0)])
+    found = nlp.solve(np.zeros(3), -FREE, np.ones(3), np.zeros(3))
+    assert found.status == "solver_failed" and not found.feasible
+    assert "root at waypoint 0" in found.message
+    lost = programme([("sum", ca.sum1, 1.0, 1.0)]).solve(
+        np.full(3, np.nan), -FREE, FREE, np.zeros(3)
+    )
+    assert lost.status == "solver_failed"
