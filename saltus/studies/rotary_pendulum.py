@@ -105,7 +105,10 @@ def _notes(base: Mapping[str, Solved]) -> list[str]:
     task, near, machine = BASE.task, PerturbationOptions(), Machine()
     volts = [entry.row["max_voltage"] for entry in base.values() if entry.swing.ok]
     seen = f" ({max(volts):.1f} V here)" if volts else ""
+    errors = [entry.row["whole_error"] for entry in base.values() if entry.swing.ok]
     return [
+        "Simulated open loop from the start, the plans' torques pass their waypoints within "
+        f"{max(errors, default=float('nan')):.2g} (rad, rad/s).",
         f"Not printed, and chosen: {task.duration:g} s, {task.waypoints} waypoints, a plan within "
         f"{task.torque_limit:g} N m, so that the amplifier's {QUBE_VOLTAGE_LIMIT:g} V{seen} and "
         f"some of the actuator's 0.1 N m are left; gamma {BASE.gamma:g}, sigma {BASE.sigma:g}; "

@@ -46,13 +46,15 @@ BASE = Case()
 
 
 def family() -> list[Case]:
-    """The base with one number changed each time."""
+    """The base with one number changed each time, and where plain tasks show little."""
     task, weigh = BASE.task, BASE.weights
+    strong = replace(BASE, name="plan within 0.1 N m", task=replace(task, torque_limit=0.1))
     return [
         replace(BASE, name="2.5 s", task=replace(task, duration=2.5, waypoints=201)),
         replace(BASE, name="4 s", task=replace(task, duration=4.0, waypoints=321)),
         replace(BASE, name="plan within 0.075 N m", task=replace(task, torque_limit=0.075)),
-        replace(BASE, name="plan within 0.1 N m", task=replace(task, torque_limit=0.1)),
+        strong,
+        replace(strong, name="plan within 0.1 N m, sigma 1", sigma=1.0),
         replace(BASE, name="gamma 1e-3", gamma=1e-3),
         replace(BASE, name="gamma 1e-2", gamma=1e-2),
         replace(BASE, name="sigma 3", sigma=3.0),

@@ -26,7 +26,6 @@ TITLES = {
     "convergent": "convergent",
 }
 _ARM, _POLE, _BACK, _LOST = "tab:gray", "tab:blue", "tab:green", COLOURS["dxr"]
-_LIMIT = 0.1  # of the actuator [N m], 2.6.5
 _FLASH = 0.025  # between two pictures of the stroboscopic view [s]
 _SHOWN = 1.4  # of it before the end [s]; until then the pole hangs nearly still
 _VIEW = np.radians([-30.0, 20.0])  # from where it is seen: azimuth, elevation
@@ -39,7 +38,7 @@ def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
         if base[name].swing.ok:
             drawn[f"figure-{number}"] = draw_plan(base[name].swing, TITLES[name])
     for tracking, pushing, name in (("2.7", "2.9", "smooth"), ("2.8", "2.10", "convergent")):
-        swing, _, title = base[name].swing, base[name].row, TITLES[name]
+        swing, title = base[name].swing, TITLES[name]
         if (tracked := base[name].tracked) is not None:
             drawn[f"figure-{tracking}"] = draw_tracking(swing, tracked, title)
         if (perturbed := base[name].perturbed) is not None:
@@ -109,7 +108,7 @@ def draw_swings(swings: Mapping[str, SwingUp]) -> Figure:
     drawing, axes = figure(columns=len(swings), width=10.0, height=3.6, sharex=True, sharey=True)
     colours = mpl.colormaps["viridis"]
     for panel, (name, swing) in zip(np.atleast_1d(axes), swings.items(), strict=True):
-        panel.set(title=f"{TITLES[name]}, last {_SHOWN:g} s", aspect="equal", xlabel="[m]")
+        panel.set(title=TITLES[name], aspect="equal", xlabel=f"[m], the last {_SHOWN:g} s")
         if not swing.ok:
             continue
         times, states, _ = _fine(swing)

@@ -33,10 +33,10 @@ def test_the_family_names_the_cases_where_it_does_not_hold():
     assert "4 s (65.0% against 70.0%)" in note and "R 100 (a plan is missing)" in note
 
 
-def test_each_of_the_family_changes_one_thing():
+def test_each_of_the_family_is_another_case():
     for case in family():
         fields = ("task", "gamma", "sigma", "weights", "pendulum")
-        assert sum(getattr(case, name) is not getattr(BASE, name) for name in fields) == 1
+        assert 1 <= sum(getattr(case, name) is not getattr(BASE, name) for name in fields) <= 2
     assert len({case.name for case in family()}) == len(family())
 
 
