@@ -18,29 +18,24 @@ steps of the path: only so is its acceleration cost that of Table 2.1.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from controller.convergent.compiled_hill import compiled_hill
-from controller.convergent.hill_path import HillPath, HillProblem, PathStatus, no_path
+from controller.convergent.hill_path import HillPath, HillProblem
 from controller.convergent.rrt.edges import Metric
-from controller.convergent.rrt.grid import Grid, empty_grid
-from controller.convergent.rrt.growth import (
-    DRIED_UP,
-    REACHED,
-    Growth,
-    Task,
-    Tree,
-    grow,
-)
+from controller.convergent.rrt.grid import empty_grid
+from controller.convergent.rrt.growth import REACHED, Growth, Task, Tree, grow
 from controller.convergent.rrt.metrics import CONVERGENCES
 from controller.convergent.rrt.options import RrtOptions, RrtStarOptions
+from controller.convergent.rrt.outcome import no_way, path_to
 from controller.convergent.rrt.star_growth import Star, cheapest_in_goal, grow_star
 from controller.convergent.rrt.star_tree import StarTree, star_tree
 from hybrid.compiled.system import quiet
 from hybrid.filters.draws import key_under
 from hybrid.systems import Array
 
-_CONSTRAINTS = {"none": "map and slope", "average": "D_a < 0, (2.23)", "maximum": "D_m < 0, (2.22)"}
 _RRT, _RRT_STAR = RrtOptions(), RrtStarOptions()
 _NO_KEY = np.uint64(0)
 
@@ -56,8 +51,8 @@ def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     with quiet():
         ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
     if ending != REACHED:
-        return _failed(problem, options, ending, tree, count)
-    return _path(tree, count - 1)
+        return no_way(problem, options, ending, tree, count)
+    return path_to(tree, count - 1)
 
 
 def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> HillPath:
@@ -70,16 +65,22 @@ def plan_rrt_star(problem: HillProblem, options: RrtStarOptions = _RRT_STAR) -> 
     outside = problem.outside()
     if outside is not None:
         return no_path(*outside)
-    tree, grid, count, ending = grown_star(problem, options, powers)
+    tree, count, ending = grown_star(problem, options, powers)
     if ending != REACHED:
-        return _failed(problem, options, ending, tree, count)
-    return _path(tree, cheapest_in_goal(_task(problem), tree, count))
+        return no_way(problem, options, ending, tree, count)
+    return path_to(tree, cheapest_in_goal(_task(problem), tree, count))
 
 
-def grown_star(
-    problem: HillProblem, options: RrtStarOptions, powers: Array
-) -> tuple[StarTree, Grid, int, int]:
-    """The whole tree with its grid, the number of its nodes and how it ended."""
+class GrownStar(NamedTuple):
+    """The whole tree of an RRT*."""
+
+    tree: StarTree
+    count: int  # of its nodes
+    ending: int  # as in growth
+
+
+def grown_star(problem: HillProblem, options: RrtStarOptions, powers: Array) -> GrownStar:
+    """The tree that ``plan_rrt_star`` takes its path from, with ``powers`` to choose from."""
     capacity = options.max_iterations + options.extra_iterations + 1
     tree = star_tree(problem.start, capacity)
     grid = empty_grid(problem.hill, options.rewire, capacity)
@@ -90,7 +91,7 @@ def grown_star(
     derivatives = compiled_hill(problem.hill)
     with quiet():
         ending, count = grow_star(derivatives, _task(problem), growth, star, metric, tree, grid)
-    return tree, grid, count, ending
+    return GrownStar(tree, count, ending)
 
 
 def _allowed(problem: HillProblem, options: RrtStarOptions) -> Array:
@@ -114,49 +115,23 @@ def _growth(options: RrtOptions | RrtStarOptions) -> Growth:
 
 
 def _task(problem: HillProblem) -> Task:
-    hill = problem.hill
-    numbers = (*problem.goal, problem.eta, *hill.x_bounds, *hill.y_bounds, *problem.powers)
-    return Task(*(float(n) for n in numbers), CONVERGENCES.index(problem.convergence))
+    (x_low, x_high), (y_low, y_high) = problem.hill.x_bounds, problem.hill.y_bounds
+    goal_x, goal_y = problem.goal
+    return Task(
+        float(goal_x),
+        float(goal_y),
+        float(problem.eta),
+        float(x_low),
+        float(x_high),
+        float(y_low),
+        float(y_high),
+        float(problem.powers[0]),
+        float(problem.powers[1]),
+        CONVERGENCES.index(problem.convergence),
+    )
 
 
 def _tree(problem: HillProblem, capacity: int) -> Tree:
     positions = np.empty((capacity, 2))
     positions[0] = problem.start
     return Tree(positions, np.full(capacity, -1, dtype=np.int64), np.zeros(capacity))
-
-
-def _path(tree: Tree | StarTree, node: int) -> HillPath:
-    """From the start to a node."""
-    nodes = _way(tree, node)
-    return HillPath("ok", tree.positions[nodes], tree.powers[nodes[1:]])
-
-
-def _way(tree: Tree | StarTree, node: int) -> list[int]:
-    nodes = [node]
-    while tree.parents[nodes[-1]] >= 0:
-        nodes.append(int(tree.parents[nodes[-1]]))
-    return nodes[::-1]
-
-
-def _failed(
-    problem: HillProblem,
-    options: RrtOptions | RrtStarOptions,
-    ending: int,
-    tree: Tree | StarTree,
-    count: int,
-) -> HillPath:
-    """Why there is no path, and how near to the goal the tree came."""
-    away = np.hypot(*(tree.positions[:count] - problem.goal).T)
-    node = int(np.argmin(away))
-    x, y = tree.positions[node]
-    waypoint = len(_way(tree, node)) - 1
-    came = f"waypoint {waypoint} at ({x:g}, {y:g}) came nearest, {away[node]:.3g} m from the goal"
-    if ending == DRIED_UP:
-        status: PathStatus = "infeasible"
-        told = (
-            f"{_CONSTRAINTS[problem.convergence]}: no action of {options.patience} iterations in a"
-            f" row kept it, the tree has {count} nodes"
-        )
-    else:
-        status, told = "iteration_limit", f"raise max_iterations {options.max_iterations}"
-    return no_path(status, f"{told}; {came}")

@@ -150,6 +150,9 @@ def test_what_cannot_be_is_a_status(plan):
     assert short.status == "iteration_limit" and "max_iterations 20" in short.message
     assert "waypoint" in short.message and len(short.positions) == 0
 
+    strict = plan(HillProblem(**FAR, convergence="average"), options(max_iterations=20))
+    assert strict.status == "iteration_limit" and "D_a < 0" in strict.message
+
     level = HillProblem(**FAR, convergence="maximum", powers=(1.0, 1.0))  # Lemma 1: never
     dry = plan(level, options(patience=100))
     assert dry.status == "infeasible" and "D_m < 0" in dry.message

@@ -16,7 +16,7 @@ ENDS = {"start": np.array([0.0, 1.0]), "goal": np.array([0.3, 1.2])}
 def grown(convergence="none", **changes):
     options = RrtStarOptions(**{"extra_iterations": 2000, "seed": 2} | changes)
     problem = HillProblem(**ENDS, convergence=convergence)
-    tree, _, count, _ = grown_star(problem, options, POWERS)
+    tree, count, _ = grown_star(problem, options, POWERS)
     return tree, count, options
 
 
