@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from controller.convergent.compiled_hill import compiled_hill
-from controller.convergent.hill_path import HillPath, HillProblem
+from controller.convergent.hill_path import HillPath, HillProblem, no_path
 from controller.convergent.rrt.edges import Metric
 from controller.convergent.rrt.grid import empty_grid
 from controller.convergent.rrt.growth import REACHED, Growth, Task, Tree, grow
