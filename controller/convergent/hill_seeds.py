@@ -20,7 +20,7 @@ def seeds(problem: HillProblem, waypoints: int) -> Iterator[tuple[Array, Array]]
     share = np.linspace(0.0, 1.0, waypoints)[:, None]
     line = problem.start + share * (problem.goal - problem.start)
     across = np.array([problem.start[1] - problem.goal[1], problem.goal[0] - problem.start[0]])
-    powers = np.full(waypoints - 1, np.mean(problem.powers))
+    powers = np.zeros(waypoints - 1) + 0.5 * sum(problem.powers)
     for height in _BOWS:
         yield line + height * np.sin(np.pi * share) * across, powers
 
