@@ -103,7 +103,7 @@ def _list(numbers: Sequence[int]) -> str:
 
 def draw(made: Sequence[Mapping[str, Any]]) -> Figure:
     """Win fractions by colour; the thesis's in brackets below each."""
-    drawing, axes = figure(width=7.0, height=4.6)
+    drawing, axes = figure(width=5.8, height=4.6)
     shares = np.array([[row[str(n)] for n in ORDER] for row in made], dtype=np.float64)
     np.fill_diagonal(shares, np.nan)
     axes.imshow(shares, cmap="PRGn", vmin=-0.2, vmax=1.2)
