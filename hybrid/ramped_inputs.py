@@ -28,18 +28,20 @@ def ramped(system: HybridSystem) -> HybridSystem:
 
 def _mode(mode: Mode, m: int) -> Mode:
     n, own = mode.state_dim, mode.input_dim
+    by_rate = np.concatenate((np.zeros((n, m)), np.eye(m)))
 
     def flow(t: float, y: Array, rate: Array) -> Array:
         return np.concatenate((mode.flow(t, y[:n], y[n : n + own]), rate))
 
     def flow_state(t: float, y: Array, rate: Array) -> Array:
-        by_x, by_u = (D(t, y[:n], y[n : n + own]) for D in (mode.flow_state, mode.flow_input))
+        x, u = y[:n], y[n : n + own]
+        by_x, by_u = mode.flow_state(t, x, u), mode.flow_input(t, x, u)
         D = np.zeros((n + m, n + m), dtype=np.result_type(by_x, by_u))
         D[:n, :n], D[:n, n : n + own] = by_x, by_u
         return D
 
     def flow_input(t: float, y: Array, rate: Array) -> Array:
-        return np.concatenate((np.zeros((n, m)), np.eye(m)))
+        return by_rate.copy()
 
     return Mode(mode.name, n + m, m, flow, flow_state, flow_input)
 
@@ -62,7 +64,7 @@ def _transition(system: HybridSystem, edge: Transition, m: int) -> Transition:
         return np.concatenate((edge.reset(t, y[:n], y[n:]), y[n:]))
 
     def reset_state(t: float, y: Array, rate: Array) -> Array:
-        by_x, by_u = (D(t, y[:n], y[n:]) for D in (edge.reset_state, edge.reset_input))
+        by_x, by_u = edge.reset_state(t, y[:n], y[n:]), edge.reset_input(t, y[:n], y[n:])
         D = np.zeros((after + m, n + m), dtype=np.result_type(by_x, by_u))
         D[:after, :n], D[:after, n:], D[after:, n:] = by_x, by_u, np.eye(m)
         return D

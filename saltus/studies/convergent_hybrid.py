@@ -35,13 +35,14 @@ SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
 
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
-    return run_tasks(TASKS, options)
+    total = len(TASKS) * len(KINDS)
+    found = [measure(task, options, i * len(KINDS), total) for i, task in enumerate(TASKS)]
+    options.progress(total, total, "measured")
+    return report(found, options)
 
 
-def run_tasks(tasks: Sequence[Task], options: StudyOptions) -> StudyResult:
-    """Rows, figures and notes of some tasks."""
-    total = len(tasks) * len(KINDS)
-    found = [measure(task, options, i * len(KINDS), total) for i, task in enumerate(tasks)]
+def report(found: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
+    """Rows, figures and notes of measured tasks; with ``full`` other weights and starts too."""
     rows = [row(one, group[0]) for group in found for one in group]
     figures, lines = {}, notes(rows)
     for group in found:
@@ -54,7 +55,6 @@ def run_tasks(tasks: Sequence[Task], options: StudyOptions) -> StudyResult:
         figures["trade-off"] = draw_trade_off(swept)
         lines += tuple(sweep_note(plans) for plans in swept)
         lines += tuple(wider(group, scale, options) for group in found for scale in SCALES)
-    options.progress(total, total, "done")
     return StudyResult(rows, figures, lines, SHOWN)
 
 

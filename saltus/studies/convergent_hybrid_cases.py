@@ -15,9 +15,11 @@ from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import FLIGHT
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.hilqr.convergent_cost import ConvergentCost
-from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.integration import Tolerance
 from hybrid.ramped_inputs import ramped
+from hybrid.simulation import SimulationOptions
 from hybrid.systems import Array, HybridSystem
 from hybrid.variational_system import augmented, stacked
 
@@ -30,6 +32,7 @@ STARTS = np.diag([SPREAD, SPREAD / SECONDS])  # V: 0.02 m and 0.1 m/s
 COLUMNS = 2  # the force is the plan's own, and starts without error
 TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times velocity [1/m^2]
 MAX_ITERATIONS = 60
+ACCURACY = SimulationOptions(Tolerance(relative=1e-8, absolute=1e-10))
 
 
 @dataclass(frozen=True)
@@ -111,15 +114,18 @@ class Plan(NamedTuple):
 
 def narrow_model(task: Task, terminal: float = TERMINAL) -> EventDrivenModel:
     """The task without the variational equation."""
-    cost = task.cost(terminal)
-    return EventDrivenModel(task.system, task.mode, task.timestep, cost, event_at="exact")
+    return _model(task, task.system, task.cost(terminal))
 
 
 def wide_model(task: Task, weight: float, *, with_reset_jacobian: bool = False) -> EventDrivenModel:
     """The task with Phi V as states, and the cost on it."""
     cost = ConvergentCost(task.system, task.cost(), COLUMNS, SEEN, weight / SPREAD**2)
     system = augmented(task.system, COLUMNS, with_reset_jacobian=with_reset_jacobian)
-    return EventDrivenModel(system, task.mode, task.timestep, cost, event_at="exact")
+    return _model(task, system, cost)
+
+
+def _model(task: Task, system: HybridSystem, cost: Cost) -> EventDrivenModel:
+    return EventDrivenModel(system, task.mode, task.timestep, cost, ACCURACY, event_at="exact")
 
 
 def plan_plain(task: Task) -> Plan:

@@ -81,9 +81,9 @@ def draw_trade_off(found: Sequence[Sequence[Plan]]) -> Figure:
         effort = [plan.effort for plan in plans]
         spread = [_CM * np.sqrt(plan.predicted_trace) for plan in plans]
         panel.plot(effort, spread, "o-", color=COLOURS["convergent"], ms=4)
-        for plan, x, y in zip(plans, effort, spread, strict=True):
-            panel.annotate(f"w = {plan.weight:g}", (x, y), fontsize=7, xytext=(4, 4),
-                           textcoords="offset points")  # fmt: skip
+        for i, plan in enumerate(plans):
+            above = {"xytext": (3, 5 if i % 2 == 0 else -11), "textcoords": "offset points"}
+            panel.annotate(f"w = {plan.weight:g}", (effort[i], spread[i]), fontsize=7, **above)
         panel.set(title=plans[0].task.name, xlabel=r"effort [N$^2$ s]")
         panel.margins(x=0.2, y=0.15)
     axes[0, 0].set_ylabel("spread at the end [cm]")
