@@ -26,6 +26,7 @@ from controller.convergent.rotary.parameters import QUBE_SERVO_2, RotaryPendulum
 from controller.convergent.rotary.trajectory import SwingUp
 from hybrid.systems import Array
 
+_FEASIBLE = 1e-5  # defect [rad, rad/s]: 1e-8 N m past a limit is worth 1e-6 rad/s an interval
 _TAU_0 = 0.1  # [N m], to make the weights comparable
 _STATES = ("arm angle", "pole angle", "arm speed", "pole speed")
 
@@ -84,7 +85,7 @@ class SwingUpPlanner:
                 for name, defect in zip(_STATES, defects, strict=True)
             ],
             q,
-            NlpOptions(max_iterations=self.options.max_iterations),
+            NlpOptions(self.options.max_iterations, feasible=_FEASIBLE),
         )
         self._low, self._high = _bounds(self.options)
 
