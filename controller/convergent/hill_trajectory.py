@@ -102,8 +102,8 @@ class HillTrajectory:
     def _path(self, problem: HillProblem, result: NlpResult) -> HillPath:
         """The solution as a path; "ok" where the constraints hold in it, found anew."""
         N, S = self.options.waypoints, self.options.steps
-        positions, powers = result.z[: 2 * N].reshape(2, N).T, result.z[2 * N + 2 * S :][:S]
-        positions, powers = np.ascontiguousarray(positions), np.clip(powers, *problem.powers)
+        z = np.clip(result.z, *self._bounds(problem))
+        positions, powers = np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
         path = HillPath("ok", positions, powers)
         missed = "" if not result.feasible else violation(problem, path)
         if result.feasible and not missed:

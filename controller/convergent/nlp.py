@@ -54,7 +54,7 @@ class NlpResult(NamedTuple):
     """Where the solver ended; with "ok" and only then, a local optimum."""
 
     status: NlpStatus
-    z: Array
+    z: Array  # may be past its bounds by some 1e-8, as IPOPT takes them
     cost: float
     violation: float  # of the constraints, the largest; z is feasible where it is small
     feasible: bool
@@ -103,7 +103,7 @@ class Nlp:
         given = np.zeros(0) if q is None else q
         bounds = {"lbx": low, "ubx": high, "lbg": self._low, "ubg": self._high}
         found = self._solver(x0=np.clip(guess, low, high), p=given, **bounds)
-        z = np.clip(np.array(found["x"]).ravel(), low, high)  # IPOPT goes past bounds, by 1e-8
+        z = np.array(found["x"]).ravel()
         g = np.array(self._constraints(z, given)).ravel()
         stats = self._solver.stats()
         word = stats["return_status"]

@@ -26,7 +26,6 @@ from controller.convergent.rotary.parameters import QUBE_SERVO_2, RotaryPendulum
 from controller.convergent.rotary.trajectory import SwingUp
 from hybrid.systems import Array
 
-_FEASIBLE = 1e-5  # defect [rad, rad/s]: 1e-8 N m past a limit is worth 1e-6 rad/s an interval
 _TAU_0 = 0.1  # [N m], to make the weights comparable
 _STATES = ("arm angle", "pole angle", "arm speed", "pole speed")
 
@@ -85,7 +84,7 @@ class SwingUpPlanner:
                 for name, defect in zip(_STATES, defects, strict=True)
             ],
             q,
-            NlpOptions(self.options.max_iterations, feasible=_FEASIBLE),
+            NlpOptions(self.options.max_iterations),
         )
         self._low, self._high = _bounds(self.options)
 
