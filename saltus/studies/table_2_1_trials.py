@@ -21,6 +21,8 @@ from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 
 TRIALS = 200  # of 2.4.1
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
+# D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
+STRICT = TrajectoryOptions(waypoints=50, dt=60.0, max_iterations=100)
 
 
 class Outcome(NamedTuple):
@@ -119,8 +121,10 @@ def _optimisation(
 
 
 def _built(method: Method) -> tuple[HillTrajectory, float]:
-    shortest = method.planner == "T-OPT shortest"
-    return _optimisation(method.convergence, SHORTEST if shortest else TrajectoryOptions())
+    if method.planner == "T-OPT shortest":
+        return _optimisation(method.convergence, SHORTEST)
+    strict = method.convergence == "maximum"
+    return _optimisation(method.convergence, STRICT if strict else TrajectoryOptions())
 
 
 @lru_cache(maxsize=len(METHODS))
