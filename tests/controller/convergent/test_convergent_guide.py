@@ -1,0 +1,22 @@
+"""The code of docs/convergent.md runs, and says what the page says."""
+
+import re
+from pathlib import Path
+
+GUIDE = Path(__file__).parents[3] / "docs" / "convergent.md"
+
+
+def test_the_guide_runs(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert len(blocks) >= 6
+    names: dict = {}
+    exec("\n".join(blocks), names)
+    out = capsys.readouterr().out
+    assert "D_a -0.750, D_m 0.596" in out
+    convergent = names["evaluate"](names["problem"], names["path"])
+    shortest = names["evaluate"](names["problem"], names["short"])
+    assert convergent.area_ratio < 0.1 * shortest.area_ratio
+    assert not names["answer"].ok and "(2.22) at waypoint" in names["answer"].message
+    assert "goal_outside - goal (1.2, 3) is outside the map" in out
+    assert names["cone"].half_width > 0.0
+    assert names["rough"].ok and names["smooth"].ok
