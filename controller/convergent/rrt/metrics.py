@@ -10,7 +10,8 @@ from controller.convergent import power_controller
 
 CONVERGENCES = ("none", "average", "maximum")  # by the number that kernels know them by
 
-register_jitable(power_controller.turning)  # which the Jacobian calls
+for called in ("turning", "without_turning", "mean_and_spread"):  # by the two below
+    register_jitable(getattr(power_controller, called))
 _jacobian = njit(cache=True, error_model="numpy")(power_controller.jacobian)
 _divergence_metrics = njit(cache=True, error_model="numpy")(power_controller.divergence_metrics)
 
@@ -22,8 +23,8 @@ def divergence(h, v_x, v_y, p):
     h is the six of HillDerivatives. Where the ground is level the gradient gives no direction
     and both are not a number, which keeps no constraint.
     """
-    a, b_xy, b_yx, d = _jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
-    return _divergence_metrics(a, b_xy, b_yx, d)
+    xx, xy, yx, yy = _jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
+    return _divergence_metrics(xx, xy, yx, yy)
 
 
 @njit(cache=True, error_model="numpy")

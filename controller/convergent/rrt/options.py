@@ -25,8 +25,8 @@ class RrtOptions:
     action: float = 0.025  # a, length of a step [m]
     bias: float = 1.5  # b; 0 for KD-RRT
     bias_at: BiasAt = "unit_alpha"  # D_a of the bias: at alpha = 1, or of a robot of unit speed
-    candidates: int = 7  # directions and powers drawn in an iteration
-    max_iterations: int = 30_000
+    candidates: int = 6  # directions and powers drawn in an iteration
+    max_iterations: int = 40_000
     patience: int = 5000  # iterations in a row without a new node: the tree has dried up
     seed: int = 0
 
@@ -50,13 +50,14 @@ class RrtStarOptions:
 
     action: float = 0.005  # a, how far a new node lies from the nearest [m]
     rewire: float = 0.025  # r, longest edge [m]
+    spacing: float = 0.001  # no new node comes nearer to another than this [m]
     bias: float = 1.5  # b
     bias_at: BiasAt = "unit_alpha"  # D_a of the bias: at alpha = 1, or of a robot of unit speed
     goal_share: float = 0.05  # how often the goal is the sample
     powers: tuple[float, ...] = (0.0, 1.0, 2.0)  # those of them that the problem allows
-    candidates: int = 7  # directions and powers drawn in an iteration
+    candidates: int = 6  # directions and powers drawn in an iteration
     extra_iterations: int = 1000  # k, after the goal is first reached
-    max_iterations: int = 60_000  # until then
+    max_iterations: int = 90_000  # until then
     patience: int = 5000  # iterations in a row without a new node: the tree has dried up
     seed: int = 0
 
@@ -67,6 +68,8 @@ class RrtStarOptions:
         _check_bias_and_seed(self)
         if not self.rewire >= self.action:
             raise ValueError(f"rewire {self.rewire}: give the action {self.action} [m] or more")
+        if not 0.0 <= self.spacing <= self.action:
+            raise ValueError(f"spacing {self.spacing}: give 0 up to the action {self.action} [m]")
         if not 0.0 <= self.goal_share <= 1.0:
             raise ValueError(f"goal_share {self.goal_share}: give a share in [0, 1]")
         if self.extra_iterations != int(self.extra_iterations) or self.extra_iterations < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from numba import njit
 
 from controller.convergent.rrt.grid import add, near, nearest
@@ -23,6 +24,7 @@ class Star(NamedTuple):
     """What an RRT* has beside a tree's growth, as kernels see it."""
 
     radius: float  # r [m]
+    spacing: float  # [m]
     goal_share: float
     extra_iterations: int
 
@@ -49,7 +51,7 @@ def grow_star(derivatives, task, growth, star, metric, tree, grid):
         idle += 1
         x, y = tree.positions[node, 0] + v_x, tree.positions[node, 1] + v_y
         if (v_x != 0.0 or v_y != 0.0) and joined(
-            derivatives, metric, star.radius, tree, grid, count, x, y
+            derivatives, metric, star, tree, grid, count, x, y
         ):
             idle = 0
             count += 1
@@ -70,15 +72,23 @@ def sample_or_goal(task, star, key, draw):
 
 
 @njit(cache=True, error_model="numpy")
-def joined(derivatives, metric, radius, tree, grid, node, x, y):
-    """Join a new node at (x, y) to the tree and rewire about it; whether an edge may lead there."""
+def joined(derivatives, metric, star, tree, grid, node, x, y):
+    """Join a new node at (x, y) to the tree and rewire about it; whether it may be there."""
+    if crowded(tree.positions, nearest(grid, tree.positions, x, y), star.spacing, x, y):
+        return False
     tree.positions[node, 0], tree.positions[node, 1] = x, y
-    neighbours = near(grid, tree.positions, x, y, radius, tree.found)
+    neighbours = near(grid, tree.positions, x, y, star.radius, tree.found)
     if not connect(derivatives, metric, tree, node, neighbours):
         return False
     rewire(derivatives, metric, tree, node, neighbours)
     add(grid, tree.positions, node)
     return True
+
+
+@njit(cache=True, error_model="numpy")
+def crowded(positions, node, spacing, x, y):
+    """Whether a node is nearer to (x, y) than the spacing."""
+    return np.hypot(positions[node, 0] - x, positions[node, 1] - y) < spacing
 
 
 @njit(cache=True, error_model="numpy")

@@ -48,6 +48,12 @@ def test_near_are_those_of_brute_force(cloud, radius):
     assert sorted(found[:count]) == list(np.flatnonzero(square <= radius**2))
 
 
+def test_a_ring_without_anything_nearer_does_not_end_the_search_too_early():
+    places = LOW + np.array([[0.95, 1.05], [1.201, 1.05]])  # in rings 1 and 2
+    asked = LOW + np.array([1.099, 1.05])
+    assert nearest(filled(places, 0.1), places, *asked) == 1
+
+
 def test_an_empty_grid_has_no_nearest():
     grid = empty_grid(SINE_HILL, 0.1, 1)
     assert nearest(grid, np.zeros((1, 2)), 0.0, 1.0) == -1

@@ -34,23 +34,69 @@ def metrics(places, direction, p, alpha_one):
     return divergence_metrics(*jacobian(h_x, h_y, *second, *(speed * direction[:, None]), p))
 
 
+def least_cost(start, end, convergence, options):
+    """Of an edge, and the power that has it; by way of metrics at every piece."""
+    at, length, direction = pieces(start, end, options.action)
+    costs = []
+    for p in POWERS:
+        average, _ = metrics(at, direction, p, options.bias_at == "unit_alpha")
+        kept = convergence == "none" or np.all(average < 0.0)
+        costs.append(np.sum(length * np.exp(options.bias * average)) if kept else np.inf)
+    return min(costs), POWERS[np.argmin(costs)]
+
+
 @pytest.mark.parametrize("convergence", ["none", "average"])
 @pytest.mark.parametrize("bias_at", ["unit_alpha", "unit_speed"])
 def test_costs_are_those_of_the_way_from_the_start(convergence, bias_at):
     tree, count, options = grown(convergence, bias_at=bias_at, extra_iterations=500)
-    assert count > 500 and tree.costs[0] == 0.0 and tree.parents[0] == -1
+    assert count > 300 and tree.costs[0] == 0.0 and tree.parents[0] == -1
     for node in range(1, count):
         parent = tree.parents[node]
         assert tree.costs[node] == tree.costs[parent] + tree.edges[node]
-        at, length, direction = pieces(tree.positions[parent], tree.positions[node], options.action)
-        assert len(at) * length <= options.rewire * (1 + 1e-12)
-        costs = []
-        for p in POWERS:
-            average, _ = metrics(at, direction, p, bias_at == "unit_alpha")
-            kept = convergence == "none" or np.all(average < 0.0)
-            costs.append(np.sum(length * np.exp(options.bias * average)) if kept else np.inf)
-        assert tree.powers[node] == POWERS[np.argmin(costs)]
-        assert tree.edges[node] == pytest.approx(min(costs), rel=1e-9)
+        start, end = tree.positions[parent], tree.positions[node]
+        assert np.hypot(*(end - start)) <= options.rewire * (1 + 1e-12)
+        cost, power = least_cost(start, end, convergence, options)
+        assert tree.powers[node] == power
+        assert tree.edges[node] == pytest.approx(cost, rel=1e-9)
+
+
+@pytest.mark.parametrize("convergence", ["none", "average"])
+def test_the_newest_node_has_the_best_parent_and_is_one_where_it_is_best(convergence):
+    """Of all nodes within the radius, in trees of several sizes."""
+    for iterations in range(40, 400, 40):
+        tree, count, options = grown(convergence, max_iterations=iterations, goal_share=0.0)
+        new = count - 1
+        away = np.hypot(*(tree.positions[:new] - tree.positions[new]).T)
+        through = []
+        for near in np.flatnonzero(away <= options.rewire):
+            ends = tree.positions[near], tree.positions[new]
+            if tree.parents[near] == new:
+                continue
+            through.append(tree.costs[near] + least_cost(*ends, convergence, options)[0])
+            back = tree.costs[new] + least_cost(*ends[::-1], convergence, options)[0]
+            assert tree.costs[near] <= back * (1 + 1e-12)
+        assert tree.costs[new] == pytest.approx(min(through), rel=1e-9)
+
+
+def test_the_path_is_the_cheapest_into_the_goal():
+    problem, firsts = HillProblem(**ENDS), []
+    for seed in range(6):
+        tree, count, options = grown(seed=seed)
+        ends = [node for node in range(count) if problem.reached(tree.positions[node])]
+        cheapest = min(ends, key=lambda node: tree.costs[node])
+        firsts.append(cheapest == ends[0])
+        path = plan_rrt_star(problem, options)
+        np.testing.assert_array_equal(path.positions[-1], tree.positions[cheapest])
+    assert not all(firsts)  # so that taking the first one would not do
+
+
+@pytest.mark.parametrize("spacing", [0.0, 0.001, 0.004])
+def test_nodes_keep_their_distance(spacing):
+    tree, count, _ = grown(spacing=spacing)
+    x, y = tree.positions[:count].T
+    away = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(count)
+    assert away.min() >= spacing
+    assert spacing > 0.0 or away.min() < 0.001  # without it they do come closer
 
 
 def test_every_node_is_its_parents_child_once():
