@@ -45,10 +45,10 @@ class HillProblem:
             if place.shape != (2,) or not np.all(np.isfinite(place)):
                 raise ValueError(f"{name} {getattr(self, name)}: give two finite numbers [m]")
             object.__setattr__(self, name, place)
-        if not self.eta > 0.0:
-            raise ValueError(f"eta {self.eta}: half the goal's side must be positive [m]")
-        if not self.powers[0] <= self.powers[1]:
-            raise ValueError(f"powers {self.powers}: give (lowest, highest)")
+        if not 0.0 < self.eta < np.inf:
+            raise ValueError(f"eta {self.eta}: half the goal's side, a finite number above 0 [m]")
+        if not -np.inf < self.powers[0] <= self.powers[1] < np.inf:
+            raise ValueError(f"powers {self.powers}: give (lowest, highest), finite numbers")
         if self.convergence not in ("none", "average", "maximum"):
             raise ValueError(f"convergence {self.convergence!r}: none, average or maximum")
 

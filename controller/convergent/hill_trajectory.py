@@ -45,6 +45,8 @@ class HillTrajectory:
         self._check(problem, seed)
         if outside := problem.outside():
             return no_path(*outside)
+        if far := self._too_far(problem):
+            return no_path("infeasible", far)
         starts = self._starts(problem, seed)
         found = [self._from(problem, positions, powers) for positions, powers in starts]
         return min(found, key=lambda each: each[0])[1]
@@ -59,6 +61,17 @@ class HillTrajectory:
             )
         if seed is not None and len(seed.powers) == 0:
             raise ValueError("the seed has no path: leave it out for a straight line")
+
+    def _too_far(self, problem: HillProblem) -> str:
+        """What to raise where all steps together do not lead to the goal; "" where they do."""
+        options = self.options
+        away = float(np.max(np.abs(problem.goal - problem.start))) - problem.eta
+        if away <= options.steps * options.max_step:
+            return ""
+        return (
+            f"{options.steps} steps of max_step {options.max_step:g} m end before waypoint"
+            f" {options.steps} is at the goal, {away:.3g} m away: raise waypoints or max_step"
+        )
 
     def _starts(self, problem: HillProblem, seed: HillPath | None) -> Iterator[tuple[Array, Array]]:
         if seed is None:
@@ -85,7 +98,7 @@ class HillTrajectory:
         (x_low, x_high), (y_low, y_high) = (self._axis(problem, k) for k in range(2))
         p_low, p_high = (np.full(options.steps, power) for power in problem.powers)
         s_low = np.full(options.steps, -options.epsilon * options.duration)
-        s_high = np.full(options.steps, np.inf)
+        s_high = np.full(options.steps, np.inf) if options.nu > 0.0 else s_low  # not in the cost
         low = pack(x_low, y_low, -step, -step, p_low, s_low)
         return low, pack(x_high, y_high, step, step, p_high, s_high)
 
@@ -100,12 +113,16 @@ class HillTrajectory:
         return lows, highs
 
     def _path(self, problem: HillProblem, result: NlpResult) -> HillPath:
-        """The solution as a path; "ok" where the constraints hold in it, found anew."""
+        """The solution as a path; "ok" where the constraints hold in it, found anew.
+
+        Where not, the path tells better than the programme what cannot be had: on its way IPOPT
+        gives up (2.20) for the sake of the others, and a path keeps (2.20) by definition.
+        """
         N, S = self.options.waypoints, self.options.steps
         z = np.clip(result.z, *self._bounds(problem))
         positions, powers = np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
         path = HillPath("ok", positions, powers)
-        missed = "" if not result.feasible else violation(problem, path)
+        missed = violation(problem, path) if np.all(np.isfinite(z)) else ""
         if result.feasible and not missed:
             return path._replace(message=result.message)
         status = result.status if result.status != "ok" else "infeasible"

@@ -24,7 +24,7 @@ import numpy as np
 from controller.convergent.hill import Hill
 from controller.convergent.hill_path import Convergence
 from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
-from controller.convergent.power_controller import jacobian
+from controller.convergent.power_controller import jacobian, mean_and_spread
 from hybrid.systems import Array
 
 _DELTA = 1e-8  # rounds the kink of D_m off [1/T]
@@ -38,7 +38,7 @@ class TrajectoryOptions:
     less of J_path and shrinks the uncertainty as much.
 
     Raises:
-        ValueError: fewer than three waypoints, or a number that is not positive where it must be.
+        ValueError: fewer than three waypoints, or a number out of its range.
     """
 
     waypoints: int = 100  # N
@@ -55,14 +55,16 @@ class TrajectoryOptions:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.waypoints < 3:
-            raise ValueError(f"waypoints {self.waypoints}: give 3 or more")
-        for name in ("dt", "margin", "max_step", "max_iterations"):
-            if not getattr(self, name) > 0.0:
-                raise ValueError(f"{name} {getattr(self, name)}: give a positive number")
-        for name in ("sigma", "nu", "gamma", "rho"):
+        for name, least in (("waypoints", 3), ("max_iterations", 1)):
+            value = getattr(self, name)
+            if not least <= value < 2**31 or value != int(value):
+                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
+        for name in ("dt", "margin", "max_step"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} {getattr(self, name)}: give a finite number above zero")
+        for name in ("sigma", "nu", "gamma", "rho", "epsilon"):
             if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} {getattr(self, name)}: give zero or a positive number")
+                raise ValueError(f"{name} {getattr(self, name)}: give a finite number, 0 or more")
 
     @property
     def steps(self) -> int:
@@ -123,8 +125,7 @@ def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions)
 def _metrics(hill: Hill, z: Unknowns, x: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     """D_a [1/T] and (D_m - D_a)^2 of each step's velocity and power, at places (N - 1,) of it."""
     slopes, steps = hill.at(x, y)[1:], z.p.numel()
-    xx, xy, yx, yy = (steps * entry for entry in jacobian(*slopes, z.v_x, z.v_y, z.p))
-    return 0.5 * (xx + yy), 0.25 * ((xx - yy) ** 2 + (xy + yx) ** 2)
+    return mean_and_spread(*(steps * entry for entry in jacobian(*slopes, z.v_x, z.v_y, z.p)))
 
 
 def _cost(z: Unknowns, average: ca.SX, options: TrajectoryOptions) -> ca.SX:

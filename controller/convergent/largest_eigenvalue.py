@@ -10,8 +10,6 @@ that a solver sees instead; with s in the cost, s = lambda_max at the solution.
 - ``cone_constraints``: n polynomials >= 0, no further variables. Exact too, and good where s is a
   given bound. At a double eigenvalue their gradients vanish (the Jacobian loses rank): minimising s
   took 28 to 87 iterations, or 500 without an end, and gave four digits.
-- ``trace_bound``: one expression >= lambda_max, equal to it for n = 2. For n > 2 only a bound, and
-  what minimises it can be far from what minimises lambda_max.
 
 For n = 2 the second is s >= D_a, (s - D_a)^2 >= (d / 2)^2 with d of (2.11): no square root is left.
 """
@@ -55,17 +53,3 @@ def cholesky_constraints(F: ca.SX, s: ca.SX, factor: ca.SX) -> ca.SX:
     L = ca.SX(ca.Sparsity.lower(n), factor)
     residual = s * ca.SX.eye(n) - F - L @ L.T
     return ca.vertcat(*(residual[i, j] for j in range(n) for i in range(j, n)))
-
-
-def trace_bound(F: ca.SX, rounding: float = 0.0) -> ca.SX:
-    """m + sqrt((n - 1) (v + rounding^2)) >= lambda_max, m and v mean and variance of eigenvalues.
-
-    Wolkowicz and Styan, "Bounds for eigenvalues using traces", 1980, Theorem 2.1: equal where the
-    n - 1 smaller eigenvalues are equal, so always for n = 2, (2.9). lambda_max is at least
-    m + sqrt(v / (n - 1)). A rounding > 0 [unit of F] makes it smooth at multiples of the identity.
-    """
-    n = F.shape[0]
-    mean = ca.trace(F) / n
-    apart = F - mean * ca.SX.eye(n)
-    variance = ca.sumsqr(apart) / n
-    return mean + ca.sqrt((n - 1) * (variance + rounding**2))

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from controller.convergent.hill import HillDerivatives
+from controller.convergent.power_controller import without_turning
 
 
 class GradientJacobian(NamedTuple):
@@ -46,14 +47,8 @@ def gradient_jacobian(at: HillDerivatives, p: Any) -> GradientJacobian:
 
     By the product rule: D(grad h) = H, and D ||grad h||^-p = -p ||grad h||^-p n^T H / ||grad h||.
     """
-    square = at.h_x * at.h_x + at.h_y * at.h_y
-    scale = square ** (-0.5 * p)
-    along_x = p * (at.h_x * at.h_xx + at.h_y * at.h_xy) / square
-    along_y = p * (at.h_x * at.h_xy + at.h_y * at.h_yy) / square
-    return GradientJacobian(
-        scale * (at.h_xx - at.h_x * along_x), scale * (at.h_xy - at.h_x * along_y),
-        scale * (at.h_xy - at.h_y * along_x), scale * (at.h_yy - at.h_y * along_y),
-    )  # fmt: skip
+    scale = (at.h_x * at.h_x + at.h_y * at.h_y) ** (-0.5 * p)
+    return GradientJacobian(*(scale * entry for entry in without_turning(*at[1:], p)))
 
 
 def symmetric_entries(D_G: GradientJacobian, theta: Any) -> tuple[Any, Any, Any]:
@@ -74,7 +69,7 @@ def eigenvalues(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
 def heading_terms(D_G: GradientJacobian) -> HeadingTerms:
     """(d, e, g) of (2.11)-(2.12).
 
-    d = sqrt((dG_x/dx - dG_y/dy)^2 + (dG_x/dy + dG_y/dx)^2), which is (2.11) multiplied out.
+    d = sqrt((dG_x/dx - dG_y/dy)^2 + (dG_x/dy + dG_y/dx)^2); multiplied out that is (2.11).
     """
     stretch, shear = D_G.x_x - D_G.y_y, D_G.x_y + D_G.y_x
     d = (stretch * stretch + shear * shear) ** 0.5

@@ -44,15 +44,27 @@ def jacobian(
 ) -> tuple[Any, Any, Any, Any]:
     """D f = M (I - p n n^T) H by rows (xx, xy, yx, yy) [1/s], where f = v."""
     c, s = turning(h_x, h_y, v_x, v_y)
+    xx, xy, yx, yy = without_turning(h_x, h_y, h_xx, h_xy, h_yy, p)
+    return c * xx - s * yx, c * xy - s * yy, s * xx + c * yx, s * xy + c * yy
+
+
+def without_turning(
+    h_x: Any, h_y: Any, h_xx: Any, h_xy: Any, h_yy: Any, p: Any
+) -> tuple[Any, Any, Any, Any]:
+    """(I - p n n^T) H by rows (xx, xy, yx, yy) [1/m]."""
     square = h_x * h_x + h_y * h_y
     along_x = p * (h_x * h_xx + h_y * h_xy) / square  # p n^T H / ||grad h||
     along_y = p * (h_x * h_xy + h_y * h_yy) / square
     xx, xy = h_xx - h_x * along_x, h_xy - h_x * along_y
-    yx, yy = h_xy - h_y * along_x, h_yy - h_y * along_y
-    return c * xx - s * yx, c * xy - s * yy, s * xx + c * yx, s * xy + c * yy
+    return xx, xy, h_xy - h_y * along_x, h_yy - h_y * along_y
 
 
-def divergence_metrics(a: Any, b_xy: Any, b_yx: Any, d: Any) -> tuple[Any, Any]:
-    """(D_a, D_m) of a planar Jacobian [[a, b_xy], [b_yx, d]]: mean and largest eigenvalue of F."""
-    average = 0.5 * (a + d)
-    return average, average + 0.5 * ((a - d) ** 2 + (b_xy + b_yx) ** 2) ** 0.5
+def mean_and_spread(xx: Any, xy: Any, yx: Any, yy: Any) -> tuple[Any, Any]:
+    """(D_a, (D_m - D_a)^2) of a planar Jacobian by rows; both are smooth, and D_m is not."""
+    return 0.5 * (xx + yy), 0.25 * ((xx - yy) ** 2 + (xy + yx) ** 2)
+
+
+def divergence_metrics(xx: Any, xy: Any, yx: Any, yy: Any) -> tuple[Any, Any]:
+    """(D_a, D_m) of a planar Jacobian by rows: mean and largest eigenvalue of F, (2.9)."""
+    average, spread = mean_and_spread(xx, xy, yx, yy)
+    return average, average + spread**0.5

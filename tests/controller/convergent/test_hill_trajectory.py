@@ -148,7 +148,17 @@ def test_infeasible_names_the_constraint_and_the_waypoint():
     """Strict convergence cannot cross a line of zero curvature."""
     path = planner("maximum", max_iterations=60).solve(HillProblem(*ENDS[0], "maximum"))
     assert path.status in ("infeasible", "iteration_limit")
-    assert "(2.22) at waypoint" in path.message or "(2.23) at waypoint" in path.message
+    assert path.message.startswith("D_m < 0 (2.22) at waypoint")
+
+
+def test_a_goal_that_all_steps_together_do_not_reach():
+    """19 steps of 0.1 m; what is to be raised is said, and not what IPOPT missed on its way."""
+    options = TrajectoryOptions(waypoints=20)
+    path = HillTrajectory("none", options).solve(HillProblem([-2.0, 0.0], [2.0, 2.5]))
+    assert path.status == "infeasible" and len(path.positions) == 0
+    assert "waypoint 19 is at the goal, 3.95 m away: raise waypoints" in path.message
+    near = HillProblem([-1.0, 1.0], [0.9, 1.0], eta=1e-3)
+    assert HillTrajectory("none", options).solve(near).ok
 
 
 def test_on_a_plane_nothing_converges():
@@ -185,8 +195,22 @@ def test_a_planner_for_another_problem_is_refused():
 
 
 @pytest.mark.parametrize(
-    "options", [{"waypoints": 2}, {"dt": 0.0}, {"sigma": -1.0}, {"rho": np.nan}, {"margin": 0.0}]
-)
+    "options",
+    [
+        {"waypoints": 2}, {"waypoints": 3.5}, {"max_iterations": 0}, {"dt": 0.0}, {"dt": np.inf},
+        {"sigma": -1.0}, {"rho": np.nan}, {"margin": 0.0}, {"epsilon": np.nan},
+    ],
+)  # fmt: skip
 def test_options_out_of_range(options):
     with pytest.raises(ValueError, match="give"):
         TrajectoryOptions(**options)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"eta": 0.0}, {"eta": np.inf}, {"powers": (0.0, np.inf)}, {"powers": (2.0, 1.0)},
+     {"goal": [np.nan, 1.0]}, {"start": [1.0]}, {"convergence": "both"}],
+)  # fmt: skip
+def test_problems_out_of_range(asked):
+    with pytest.raises(ValueError, match=next(iter(asked))):
+        HillProblem(**({"start": [0.0, 1.0], "goal": [1.0, 1.0]} | asked))

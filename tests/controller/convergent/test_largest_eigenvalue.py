@@ -1,4 +1,4 @@
-"""s >= lambda_max in three smooth ways, against numpy's eigenvalues and vectors."""
+"""s >= lambda_max in two smooth ways, against numpy's eigenvalues and vectors."""
 
 import casadi as ca
 import numpy as np
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from controller.convergent.largest_eigenvalue import (
     cholesky_constraints,
     cone_constraints,
-    trace_bound,
 )
 from controller.convergent.nlp import ConstraintGroup, Nlp
 
@@ -23,7 +22,6 @@ def expressions(n):
     return {
         "cone": ca.Function("cone", [F, s], [cone, ca.jacobian(cone, F), ca.jacobian(cone, s)]),
         "cholesky": ca.Function("cholesky", [F, s, L], [cholesky_constraints(F, s, L)]),
-        "bound": ca.Function("bound", [F], [trace_bound(F), ca.jacobian(trace_bound(F), F)]),
     }
 
 
@@ -76,30 +74,6 @@ def test_a_cholesky_factor_exists_above_the_largest_eigenvalue(seed, n, above):
     np.testing.assert_allclose(MADE[n]["cholesky"](F, s, columns), 0.0, atol=1e-12)
     columns[-1] += 0.1
     assert np.abs(MADE[n]["cholesky"](F, s, columns)).max() > 1e-3
-
-
-@given(seed=SEEDS, n=st.sampled_from(SIZES[1:]))
-def test_the_trace_bound_is_above_and_tight_where_the_others_are_equal(seed, n):
-    rng = np.random.default_rng(seed)
-    F = symmetric(rng, n)
-    values, vectors = np.linalg.eigh(F)
-    bound, gradient = MADE[n]["bound"](F)
-    assert float(bound) >= values[-1] - 1e-12
-    w = vectors[:, -1]
-    if n == 2:
-        assert float(bound) == pytest.approx(values[-1], abs=1e-12)
-        moved = np.array(gradient).reshape(2, 2, order="F")
-        np.testing.assert_allclose(moved, np.outer(w, w), atol=1e-8)
-    single = 2.0 * np.outer(w, w) - np.eye(n)
-    assert float(MADE[n]["bound"](single)[0]) == pytest.approx(1.0, abs=1e-12)
-
-
-def test_rounding_makes_the_bound_smooth_at_a_multiple_of_the_identity():
-    F, entries = ca.SX.sym("F", 3, 3), np.full((3, 3), 0.0)
-    bound = trace_bound(F, rounding=1e-3)
-    value, gradient = ca.Function("rounded", [F], [bound, ca.gradient(bound, F)])(entries)
-    assert float(value) == pytest.approx(1e-3 * np.sqrt(2.0))
-    np.testing.assert_allclose(gradient, np.eye(3) / 3.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", SIZES[1:])

@@ -53,7 +53,9 @@ def test_the_most_divergent_step_is_named(convergence, name):
     rate = step_divergence(problem, path)[0 if name == "D_a" else 1]
     assert np.max(rate) > 0.0 > np.min(step_divergence(problem, path)[0])
     worst = int(np.argmax(rate))
-    assert violation(problem, path) == f"{name} < 0: it is {rate[worst]:.1e} at waypoint {worst}"
+    number = {"D_a": "2.23", "D_m": "2.22"}[name]
+    expected = f"{name} < 0 ({number}) at waypoint {worst}: it is {rate[worst]:.1e} per step"
+    assert violation(problem, path) == expected
 
 
 @given(start=places, goal=places, p=st.floats(0.0, 2.0))
