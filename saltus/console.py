@@ -39,15 +39,19 @@ def print_lines(lines: list[str]) -> None:
         print(line, flush=True)
 
 
-def print_table(title: str, rows: list[dict[str, Any]]) -> None:
+def print_table(
+    title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
+) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output.
 
-    Where the table is too wide, headings break between words, then columns stand closer, then text
-    wraps, but for the first column, of names.
+    The keys are the headings where there are no others. Where the table is too wide, headings
+    break between words, then columns stand closer, then text wraps, but for the first column, of
+    names.
     """
     console = Console(highlight=False)
     cells = [[_cell(value) for value in row.values()] for row in rows]
-    wide = [key.replace("_", " ") for key in (rows[0] if rows else ())]
+    keys = [key.replace("_", " ") for key in (rows[0] if rows else ())]
+    wide = keys if headings is None else list(headings)
     narrow = [_narrow(heading, [row[i] for row in cells]) for i, heading in enumerate(wide)]
     unbounded = console.options.update(max_width=_UNBOUNDED)
     for headings, room in ((wide, 1), (narrow, 1), (narrow, 0)):

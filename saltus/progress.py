@@ -18,7 +18,7 @@ class RunProgress:
     def __init__(self, total: float, unit: str) -> None:
         """``total`` in ``unit``, such as 6.0 and ``s simulated``."""
         self._total, self._unit, self._mine = total, unit, False
-        self._last_line = time.monotonic()
+        self._started = self._last_line = time.monotonic()
         self._bar = Progress(
             BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
             TextColumn("{task.description}"), TimeRemainingColumn(),
@@ -34,7 +34,14 @@ class RunProgress:
             self._bar.update(self._task, completed=done, description=what)
         elif time.monotonic() - self._last_line > LINE_EVERY_S:
             self._last_line = time.monotonic()
-            say(f"{done:.4g}/{self._total:.4g} {self._unit}  {what}")
+            say(f"{done:.4g}/{self._total:.4g} {self._unit}  {what}{self._left(done)}")
+
+    def _left(self, done: float) -> str:
+        """How long it will take at the pace so far."""
+        if not 0.0 < done < self._total:
+            return ""
+        seconds = (self._last_line - self._started) * (self._total / done - 1.0)
+        return f", {seconds / 60:.0f} min left" if seconds > 90.0 else f", {seconds:.0f} s left"
 
     def __enter__(self) -> "RunProgress":
         self._mine = not RunProgress._shown

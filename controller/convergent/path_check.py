@@ -11,9 +11,12 @@ from hybrid.systems import Array
 SLACK = 1e-9  # by which bounds [m] and powers may be missed: rounding
 
 
-def step_divergence(problem: HillProblem, path: HillPath) -> tuple[Array, Array]:
-    """D_a and D_m (N - 1,) of every step, with its velocity, at its first waypoint [1/step]."""
-    at, (v_x, v_y) = problem.hill.at(*path.positions[:-1].T), path.velocities.T
+def step_divergence(
+    problem: HillProblem, path: HillPath, at_ends: bool = False
+) -> tuple[Array, Array]:
+    """D_a and D_m (N - 1,) of every step, with its velocity, where it begins or ends [1/step]."""
+    positions = path.positions[1:] if at_ends else path.positions[:-1]
+    at, (v_x, v_y) = problem.hill.at(*positions.T), path.velocities.T
     return divergence_metrics(
         *jacobian(at.h_x, at.h_y, at.h_xx, at.h_xy, at.h_yy, v_x, v_y, path.powers)
     )
@@ -36,7 +39,7 @@ def violation(problem: HillProblem, path: HillPath) -> str:
     name, by = max(found, key=lambda entry: np.max(entry[1], initial=0.0))
     if np.max(by, initial=0.0) > SLACK:
         return f"{name}: missed by {np.max(by):.1e} at waypoint {np.argmax(by)}"
-    return _divergent(problem, path)
+    return divergent(problem, path)
 
 
 def _past(values: Array, low: float, high: float) -> Array:
@@ -44,10 +47,11 @@ def _past(values: Array, low: float, high: float) -> Array:
     return np.nan_to_num(np.maximum(low - values, values - high), nan=np.inf)
 
 
-def _divergent(problem: HillProblem, path: HillPath) -> str:
+def divergent(problem: HillProblem, path: HillPath, at_ends: bool = False) -> str:
+    """What of (2.22) or (2.23) is violated most where steps begin, or where they end."""
     if problem.convergence == "none" or len(path.powers) == 0:
         return ""
-    average, maximum = step_divergence(problem, path)
+    average, maximum = step_divergence(problem, path, at_ends)
     strict = problem.convergence == "maximum"
     metric, name = (maximum, "D_m < 0 (2.22)") if strict else (average, "D_a < 0 (2.23)")
     speeds = np.linalg.norm(path.velocities, axis=1)
@@ -56,4 +60,4 @@ def _divergent(problem: HillProblem, path: HillPath) -> str:
     worst = int(np.argmax(np.nan_to_num(rate, nan=np.inf)))
     if rate[worst] < 0.0:
         return ""
-    return f"{name} at waypoint {worst}: it is {metric[worst]:.1e} per step"
+    return f"{name} at waypoint {worst + at_ends}: it is {metric[worst]:.1e} per step"

@@ -4,7 +4,7 @@ import importlib
 import os
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -118,7 +118,8 @@ def study(
             say(line)
         print_json({"study": name, "rows": list(result.rows), "seconds": seconds})
     else:
-        print_table(f"study {name}", [_readable(row, result.shown) for row in result.rows])
+        headings = list(result.shown.values()) if isinstance(result.shown, Mapping) else None
+        print_table(f"study {name}", [_readable(row, result) for row in result.rows], headings)
         for line in closing:
             print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
     return 0
@@ -176,26 +177,27 @@ def _save(result: "StudyResult", folder: Path) -> list[str]:
     return [f"Written to {folder}: {', '.join(path.name for path in written)}"]
 
 
-def _readable(row: Any, shown: Sequence[str]) -> dict[str, Any]:
-    return {key: _cell(row[key]) for key in shown or row}
+def _readable(row: Any, result: "StudyResult") -> dict[str, Any]:
+    return {key: _cell(row[key], result.digits) for key in result.shown or row}
 
 
-def _cell(value: Any) -> Any:
-    """Numbers with four significant digits, complex ones, as [real, imaginary], with an i."""
+def _cell(value: Any, digits: int) -> Any:
+    """Numbers with some significant digits, complex ones, as [real, imaginary], with an i."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.{digits}g}"
     if isinstance(value, (list, tuple)):
-        return " ".join(_item(item) for item in value)
+        return " ".join(_item(item, digits) for item in value)
     return escape(value) if isinstance(value, str) else value
 
 
-def _item(item: Any) -> str:
+def _item(item: Any, digits: int) -> str:
     if isinstance(item, (list, tuple)) and len(item) == 2:
         real, imaginary = item
-        return f"{real:.4g}{imaginary:+.4g}i" if imaginary else f"{real:.4g}"
-    return str(_cell(item))
+        end = f"{imaginary:+.{digits}g}i" if imaginary else ""
+        return f"{real:.{digits}g}{end}"
+    return str(_cell(item, digits))
 
 
 class _Bar:

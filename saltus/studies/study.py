@@ -30,4 +30,6 @@ class StudyResult:
     rows: Sequence[Mapping[str, Any]]  # JSON values
     figures: Mapping[str, Figure] = field(default_factory=dict)  # file name without ending
     notes: Sequence[str] = ()  # one line each, for a person
-    shown: Sequence[str] = ()  # keys in the table for a person; all where empty
+    # Keys in the table for a person, all where empty; a mapping gives each its heading.
+    shown: Sequence[str] | Mapping[str, str] = ()
+    digits: int = 4  # significant, in that table

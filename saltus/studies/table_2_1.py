@@ -13,30 +13,29 @@ import numpy as np
 from saltus.studies.contraction_figure import figure_regions
 from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.table_2_1_figures import area_figure, example_figure, flow_figure
-from saltus.studies.table_2_1_methods import METHODS, Method
-from saltus.studies.table_2_1_notes import notes
+from saltus.studies.table_2_1_methods import BOTH_ENDS, METHODS, Method
+from saltus.studies.table_2_1_notes import notes, reach_notes
 from saltus.studies.table_2_1_trials import Trials, run_trials
 
-SHOWN = (
-    "method",
-    "power",
-    "success",
-    "thesis_success",
-    "log_area_ratio_mean",
-    "log_area_ratio_std",
-    "thesis_log_area_ratio",
-    "log_distance_ratio_mean",
-    "log_distance_ratio_std",
-    "acceleration_cost",
-    "seconds",
-)  # keys in the table for a person
+SHOWN = {
+    "method": "method",
+    "success": "S [%]",
+    "thesis_success": "thesis S",
+    "log_area_ratio_mean": "log E_a",
+    "log_area_ratio_std": "std",
+    "thesis_log_area_ratio": "thesis log E_a",
+    "log_distance_ratio_mean": "log E_m",
+    "acceleration_cost": "J_accel",
+    "seconds": "s",
+}  # keys in the table for a person, and their headings
 
 
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: the methods; trials as in the thesis where ``options`` do not say how many."""
+    """Rows: the methods; with ``options.full``, as many trials as in the thesis."""
     trials = run_trials(options)
     made = rows(trials)
-    options.progress(trials.count + 1, trials.count + 1, "figures")
+    asked_twice = run_trials(options, BOTH_ENDS) if options.full else None
+    options.progress(trials.count, trials.count, "figures")
     example = most_gained(trials)
     figures = {
         "figure-2.1": flow_figure(options.seed, example),
@@ -44,7 +43,8 @@ def run(options: StudyOptions) -> StudyResult:
         "log-area-ratios": area_figure(trials),
         "contraction-regions": figure_regions(),
     }
-    return StudyResult(made, figures, notes(made, trials, example), SHOWN)
+    lines = [*notes(made, trials, example), *reach_notes(options.seed, trials, asked_twice)]
+    return StudyResult(made, figures, lines, SHOWN, digits=3)
 
 
 def rows(trials: Trials) -> list[dict[str, Any]]:
@@ -67,6 +67,7 @@ def _row(method: Method, trials: Trials) -> dict[str, Any]:
     found |= {"acceleration_cost": _mean(costs), "seconds": float(np.median(seconds))}
     found |= {"number": number, "trials": trials.count, "successes": int(np.sum(won))}
     found |= {"acceleration_cost_std": _deviation(costs)}
+    found["cpu_seconds"] = float(np.median(trials.values(number, "cpu_seconds")))
     found |= {"seconds_mean": float(np.mean(seconds)), "seconds_std": float(np.std(seconds))}
     printed = method.printed._asdict()
     return found | {f"thesis_{name}": value for name, value in printed.items()}

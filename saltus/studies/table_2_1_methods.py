@@ -31,6 +31,7 @@ class Method(NamedTuple):
     convergence: Convergence
     powers: tuple[float, float]
     printed: Printed
+    both_ends: bool = False  # T-OPT asks its constraint also where a step ends
 
     @property
     def label(self) -> str:
@@ -69,6 +70,8 @@ METHODS = (
     Method(10, "RRT", "average", ANY_POWER, Printed(93.0, -3.17, -0.0176, 29.2, 96.6)),
     Method(11, "RRT*", "average", ANY_POWER, Printed(83.5, -3.01, 0.028, 9.2, 708.0)),
 )
+
+BOTH_ENDS = tuple(METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9))
 
 
 def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saltus.studies.table_2_1_methods import METHODS
+import numpy as np
+
+from saltus.studies.contraction_reach import reach_note
+from saltus.studies.table_2_1_methods import BOTH_ENDS, METHODS, ends
 from saltus.studies.table_2_1_trials import Trials
 
 LIMIT_S = 2.0  # median time of a T-OPT solve
@@ -26,8 +29,10 @@ def notes(made: Sequence[Mapping[str, Any]], trials: Trials, example: int) -> li
         *_broken(trials),
         f"Means and deviations are over a method's successes among {trials.count} random starts"
         " and goals, seconds the median over all; log is natural. thesis_* is Table 2.1.",
-        "seconds is of one plan, two plans or more side by side where there are the cores. Making"
-        f" a trajectory optimisation takes up to {max(building):.1f} s more, once for all plans.",
+        "p is in [0, 2], and 1 in methods 1 and 9.",
+        "seconds is of one plan, with others side by side where there are the cores, and with what"
+        " else the machine does; cpu_seconds is its processor time. Making a trajectory"
+        f" optimisation takes up to {max(building):.1f} s more, once for all plans.",
         "A waypoint's time step is dt = 1, so J_accel, which falls with the number of waypoints, is"
         " comparable between methods only as far as their steps are alike.",
         "E_a compares the convex hull at the end with the polygon of the 40 points, which has 0.4 %"
@@ -55,10 +60,47 @@ def _asked(made: Sequence[Mapping[str, Any]]) -> list[str]:
     )
     lines.append(
         f"The slowest T-OPT is method {slowest['number']}, with a median of"
-        f" {slowest['seconds']:.2g} s; under {LIMIT_S:g} s is asked:"
+        f" {slowest['seconds']:.2g} s, of which its processor worked"
+        f" {slowest['cpu_seconds']:.2g} s; under {LIMIT_S:g} s is asked:"
         f" {'met' if slowest['seconds'] < LIMIT_S else 'NOT MET'}."
     )
     return lines
+
+
+def reach_notes(seed: int, trials: Trials, asked_twice: Trials | None) -> list[str]:
+    """How far what was asked at the waypoints holds between them.
+
+    Args:
+        seed: of the trials.
+        trials: of all methods.
+        asked_twice: trials of ``BOTH_ENDS``, if there were any.
+    """
+    lines = []
+    for method in (m for m in METHODS if m.convergence != "none"):
+        outcomes = trials.outcomes[method.number]
+        won, held = (sum(getattr(one, key) for one in outcomes) for key in ("success", "at_ends"))
+        lines.append(f"{held} of {won} of method {method.number}")
+    found = [
+        "The constraint is asked where a step begins, as in the thesis. Paths that keep it also"
+        f" where each step ends, with the step's velocity: {', '.join(lines)}."
+    ]
+    if asked_twice is not None:
+        found.append(f"Where T-OPT asks it at both ends, {_both(trials, asked_twice)}.")
+    places = np.array([ends(seed, trial) for trial in range(trials.count)])
+    eta = METHODS[0].problem(*places[0]).eta
+    return [*found, reach_note(places[:, 0], places[:, 1], eta)]
+
+
+def _both(trials: Trials, asked_twice: Trials) -> str:
+    told = []
+    for method in BOTH_ENDS:
+        shares = (
+            100.0 * float(np.mean(each.values(method.number, "success")))
+            for each in (asked_twice, trials)
+        )
+        told.append("method {} has {:.3g} % success in place of {:.3g} %".format(
+            method.number, *shares))  # fmt: skip
+    return ", ".join(told)
 
 
 def _broken(trials: Trials) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -13,13 +14,13 @@ from controller.convergent.evaluation import evaluate
 from controller.convergent.hill_path import Convergence, HillPath, HillProblem
 from controller.convergent.hill_trajectory import HillTrajectory
 from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
-from controller.convergent.path_check import violation
+from controller.convergent.path_check import divergent, violation
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
 from saltus.studies.study import StudyOptions
 from saltus.studies.table_2_1_methods import METHODS, Method, ends
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 
-TRIALS = 200  # of 2.4.1
+TRIALS, THESIS_TRIALS = 100, 200  # 200 in 2.4.1; a trial takes some four seconds of a core
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
 # D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
 STRICT = TrajectoryOptions(waypoints=50, dt=60.0, max_iterations=100)
@@ -30,10 +31,12 @@ class Outcome(NamedTuple):
 
     success: bool  # a path, and it keeps what was asked
     seconds: float  # that planning took
+    cpu_seconds: float  # of a processor
     log_area_ratio: float  # NaN without a path
     log_distance_ratio: float
     acceleration_cost: float
     broken: str  # what a path that was given out violates; "" where nothing
+    at_ends: bool  # whether a success keeps its constraint where steps end, too
     rough: bool  # the evaluation is not as accurate as it says it is elsewhere
     build_seconds: float  # that making the trajectory optimisation took, once for all trials
 
@@ -51,22 +54,26 @@ class Trials(NamedTuple):
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    numbers = [method.number for method in methods]
-    count = TRIALS if options.trials is None else options.trials
-    for method in METHODS:  # compiles, and keeps what is compiled where the processes find it
-        if method.number in numbers:
-            plan(method, options.seed, 0)
-    outcomes: dict[int, list[Outcome]] = {number: [] for number in numbers}
+    asked, count = tuple(methods), number_of_trials(options)
+    options.progress(0, count, "compiling")
+    for method in asked:  # what is compiled is kept where the processes find it
+        if method.planner.startswith("RRT"):
+            _warm(method)
     made: dict[int, Sequence[Outcome]] = {}
-    work = partial(_trial, options.seed, tuple(numbers))
+    work = partial(_trial, options.seed, asked)
     with backend_ready("loky", None, default_jobs("loky")):
-        for done, (trial, found) in enumerate(run_all(work, list(range(count)))):
+        for trial, found in run_all(work, list(range(count))):
             made[trial] = found
-            options.progress(done + 1, count + 1, f"trial {trial}")
-    for trial in range(count):
-        for number, outcome in zip(numbers, made[trial], strict=True):
-            outcomes[number].append(outcome)
-    return Trials(count, outcomes)
+            options.progress(len(made), count, "trials")
+    in_order = zip(*(made[trial] for trial in range(count)), strict=True)
+    return Trials(count, {m.number: list(each) for m, each in zip(asked, in_order, strict=True)})
+
+
+def number_of_trials(options: StudyOptions) -> int:
+    """As asked, or those of the thesis for the full size, or half of them."""
+    if options.trials is not None:
+        return options.trials
+    return THESIS_TRIALS if options.full else TRIALS
 
 
 def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
@@ -81,24 +88,25 @@ def acceleration_cost(path: HillPath) -> float:
     return float(GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1))
 
 
-def _trial(seed: int, numbers: tuple[int, ...], trial: int) -> tuple[int, list[Outcome]]:
-    return trial, [_outcome(METHODS[number - 1], seed, trial) for number in numbers]
+def _trial(seed: int, methods: tuple[Method, ...], trial: int) -> tuple[int, list[Outcome]]:
+    return trial, [_outcome(method, seed, trial) for method in methods]
 
 
 def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     build = _warm(method)
     problem = method.problem(*ends(seed, trial))
     tree_seed = _tree_seed(seed, trial, method.number, 0)
-    started = time.perf_counter()
+    started, started_cpu = time.perf_counter(), time.process_time()
     path = _path(method, problem, tree_seed)
-    seconds = time.perf_counter() - started
+    took = time.perf_counter() - started, time.process_time() - started_cpu
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
-        return Outcome(False, seconds, np.nan, np.nan, np.nan, broken, False, build)
+        return Outcome(False, *took, np.nan, np.nan, np.nan, broken, False, False, build)
     found = evaluate(problem, path)
     return Outcome(
-        True, seconds, float(np.log(found.area_ratio)), float(np.log(found.distance_ratio)),
-        acceleration_cost(path), "", found.status != "ok", build,
+        True, *took, float(np.log(found.area_ratio)), float(np.log(found.distance_ratio)),
+        acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
+        found.status != "ok", build,
     )  # fmt: skip
 
 
@@ -123,8 +131,8 @@ def _optimisation(
 def _built(method: Method) -> tuple[HillTrajectory, float]:
     if method.planner == "T-OPT shortest":
         return _optimisation(method.convergence, SHORTEST)
-    strict = method.convergence == "maximum"
-    return _optimisation(method.convergence, STRICT if strict else TrajectoryOptions())
+    options = STRICT if method.convergence == "maximum" else TrajectoryOptions()
+    return _optimisation(method.convergence, replace(options, both_ends=method.both_ends))
 
 
 @lru_cache(maxsize=len(METHODS))
@@ -132,7 +140,9 @@ def _warm(method: Method) -> float:
     """Load what a method needs, so that no trial's time has it; the time to make T-OPT [s]."""
     if method.planner.startswith("RRT"):
         here = np.array([0.0, 1.0])
-        _path(method, method.problem(here, here + 0.1), 0)
+        problem = method.problem(here, here + 0.1)
+        _path(method, problem, 0)
+        evaluate(problem, HillPath("ok", np.stack((here, here + 0.1)), np.ones(1)))
         return 0.0
     return _built(method)[1]
 

@@ -33,7 +33,7 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: the seven methods of Table 2.2, with a key for each that they are compared with."""
     trials = run_trials(options, [METHODS[number - 1] for number in ORDER])
     made = rows(trials)
-    options.progress(trials.count + 1, trials.count + 1, "figures")
+    options.progress(trials.count, trials.count, "figures")
     return StudyResult(made, {"win-fractions": draw(made)}, notes(trials), SHOWN)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from saltus import progress
 from saltus.cli import run
 from saltus.commands.study import STUDIES, Study
 from saltus.console import print_table
@@ -74,6 +75,29 @@ def test_the_numbers_of_a_wide_table_stay_whole(capsys):
     out = capsys.readouterr().out
     assert out.count("9.275e-06") == len(keys) and "microseconds" in out
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_shown_keys_may_have_headings(tiny, capsys):
+    rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
+    headings = {"method_name": "method", "long_key": "log E_a"}
+    tiny.result = StudyResult(rows, shown=headings, digits=3)
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "log E_a" in out and "1.23 " in out and "long" not in out and "2.5" not in out
+    assert run(["study", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == rows
+
+
+def test_progress_in_a_log_says_how_long_it_will_take(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.RunProgress(20, "done") as shown:
+        for done, at in ((0, 106.0), (1, 112.0), (5, 120.0), (5, 121.0), (20, 130.0)):
+            now[0] = at
+            shown.show(done, "trials")
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["0/20 done  trials", "1/20 done  trials, 4 min left",
+                    "5/20 done  trials, 60 s left", "20/20 done  trials"]  # fmt: skip
 
 
 def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):

@@ -11,7 +11,14 @@ from controller.convergent.hill_path import HillPath
 from saltus.studies import table_2_1, table_2_1_notes, table_2_2
 from saltus.studies.study import StudyOptions
 from saltus.studies.table_2_1_methods import METHODS, ends
-from saltus.studies.table_2_1_trials import Outcome, Trials, acceleration_cost, plan, run_trials
+from saltus.studies.table_2_1_trials import (
+    Outcome,
+    Trials,
+    acceleration_cost,
+    number_of_trials,
+    plan,
+    run_trials,
+)
 from saltus.studies.table_2_2_comparison import compare
 
 NAN = float("nan")
@@ -20,7 +27,7 @@ NAN = float("nan")
 def outcome(log_area, seconds=1.0, broken="", rough=False):
     success = bool(np.isfinite(log_area))
     rest = (0.5 * log_area, 7.0 if success else NAN)
-    return Outcome(success, seconds, log_area, *rest, broken, rough, 0.5)
+    return Outcome(success, seconds, seconds, log_area, *rest, broken, success, rough, 0.5)
 
 
 def trials_of(areas):
@@ -86,6 +93,26 @@ def test_notes_judge_by_what_was_measured():
     assert any("Method 9: 10 evaluations" in line for line in lines)
 
 
+def test_notes_count_the_paths_that_converge_at_both_ends():
+    trials = trials_of({5: [-2.0, -2.0, NAN, NAN]})
+    trials.outcomes[5][0] = trials.outcomes[5][0]._replace(at_ends=False)
+    first, reach = table_2_1_notes.reach_notes(0, trials, None)
+    assert "1 of 2 of method 5," in first and first.endswith("4 of 4 of method 11.")
+    assert reach.startswith("Of the 4 pairs")
+    stricter = trials_of({5: [NAN] * 4, 9: [-1.0, -1.0, -1.0, NAN]})
+    _, both, _ = table_2_1_notes.reach_notes(0, trials, stricter)
+    assert "method 5 has 0 % success in place of 50 %" in both
+    assert "method 9 has 75 % success in place of 100 %" in both
+
+
+@pytest.mark.parametrize(
+    ("asked", "count"),
+    [(StudyOptions(), 100), (StudyOptions(full=True), 200), (StudyOptions(7, full=True), 7)],
+)
+def test_how_many_trials(asked, count):
+    assert number_of_trials(asked) == count
+
+
 def test_comparisons_are_paired():
     first = np.array([-1.0, -2.0, NAN, -3.0, 0.5, -1.0])
     second = np.array([0.0, -3.0, -9.0, -1.0, NAN, -0.5])
@@ -127,7 +154,7 @@ def test_one_trial_of_planners_and_its_figures(monkeypatch):
     seen = []
     options = StudyOptions(trials=1, progress=lambda *report: seen.append(report))
     trials = run_trials(options, some)
-    assert seen == [(1, 2, "trial 0")]
+    assert seen == [(0, 1, "compiling"), (1, 1, "trials")]
     for method in some:
         (found,) = trials.outcomes[method.number]
         assert found.success and not found.broken and not found.rough and found.seconds > 0.0

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from controller.convergent.evaluation import Uncertainty, evaluate
 from controller.convergent.hill_path import HillPath, HillProblem
-from controller.convergent.path_check import step_divergence, violation
+from controller.convergent.path_check import divergent, step_divergence, violation
 
 places = st.tuples(st.floats(-2.0, 2.0), st.floats(0.0, 2.5)).map(np.array)
 START, GOAL = np.array([-0.9, 0.4]), np.array([-0.2, 0.7])
@@ -81,6 +81,14 @@ def test_steps_without_length_have_no_sign():
     waiting = HillPath("ok", positions, np.zeros(len(positions) - 1))
     assert step_divergence(problem, waiting)[0][3] == 0.0
     assert violation(problem, waiting) == ""
+
+
+def test_the_end_of_a_step_is_the_beginning_of_the_next_on_a_straight_way():
+    path, problem = straight(), HillProblem(START, GOAL, "average")
+    begin, end = (step_divergence(problem, path, at_ends)[0] for at_ends in (False, True))
+    np.testing.assert_allclose(end[:-1], begin[1:], atol=1e-12)
+    worst = int(np.argmax(end))
+    assert divergent(problem, path, True).startswith(f"D_a < 0 (2.23) at waypoint {worst + 1}: ")
 
 
 def test_divergence_of_steps_adds_up_to_the_area():
