@@ -3,17 +3,17 @@
 What the thesis leaves open was chosen so that the trees come near to Table 2.1:
 
 - D_a in e^(b D_a) is taken at alpha = 1, as in the proof of Lemma 2. With that of the step's own
-  velocity, 0.025, the bias does next to nothing: mean log E_a is -1.3 in place of the -3.0 printed.
+  velocity, 0.025, the bias does next to nothing: mean log E_a is -1.2 in place of the -3.0 printed.
 - The fewer the candidates, the more an action is a matter of chance, and the rougher the path and
-  the less convergent. With 6 of them log E_a, log E_m and acceleration cost come out as printed.
+  the less convergent. With 6 of them log E_a is as printed, acceleration cost up to a fifth above.
 - A new node of RRT* is found as in B-RRT or CR-RRT, with the biased metric and the constraint;
   taking the metric only in the rewiring gives mean log E_a -0.5 in place of -3.1.
 - RRT* also makes a new node the parent of its neighbours where that costs less, as Karaman and
   Frazzoli do and the thesis does not say.
 - RRT* adds no node within ``spacing`` of another: a tree that is shut in would crowd, and every
   iteration look at all of it. With a fifth of the action plans are as good, in a third of the time.
-- The iterations after which a tree gives up decide the success rate; they are set by the printed
-  rates of the trees without D_m < 0.
+- The iterations after which a tree gives up decide the success rate; they are set so that it comes
+  near to the printed ones of the trees without D_m < 0.
 
 The constraint is asked at the beginning of each step of an RRT, and along an edge of an RRT* at
 its beginning and then every ``action`` at most. Edges of RRT*, up to the radius r long, are single
