@@ -68,7 +68,7 @@ def design(
     The torque limit [N m] is the actuator's, 2.6.5; the plan's own may be less.
 
     Raises:
-        ValueError: the swing-up's status is not "ok".
+        ValueError: the swing-up's status is not "ok", or the weights give no regulator.
     """
     if not swing.ok:
         raise ValueError(f"swing-up is {swing.status} ({swing.message}); give one that is ok")

@@ -43,16 +43,21 @@ def ltv_lqr(
         tolerance: relative, of the Riccati equation's solution.
 
     Raises:
-        ValueError: the times do not rise, or the Riccati equation could not be followed to the
-            first of them (its weights are not as asked above).
+        ValueError: the times do not rise, a weight or the system is not as asked above, or the
+            Riccati equation has no solution back to the first of the times.
     """
-    if len(times) < 2 or np.any(np.diff(times) <= 0.0):
+    if len(times) < 2 or not np.all(np.diff(times) > 0.0):
         raise ValueError("times: give two or more that rise")
+    _check_weights(Q, R)
     inverse, shape = np.linalg.inv(R), Q.shape
 
     def rate(time: float, flat: Array) -> Array:
         s = flat.reshape(shape)
         A, B = linear(time)
+        if not (np.all(np.isfinite(A)) and np.all(np.isfinite(B))):
+            raise ValueError(
+                f"A and B are not finite at {time:g} s"
+            )  # no step would be short enough
         sA = s @ A
         return -(Q - s @ B @ inverse @ B.T @ s + sA + sA.T).ravel()  # (2.29)
 
@@ -60,7 +65,8 @@ def ltv_lqr(
     small = tolerance * 1e-3 * max(1e-12, float(np.max(np.abs(Q_f))))
     solved = solve_ivp(rate, span, Q_f.ravel(), t_eval=times[::-1], rtol=tolerance, atol=small)
     if not solved.success:
-        raise ValueError(f"Q, Q_f, R: the Riccati equation ends at {solved.t[-1]:g} s")
+        last = solved.t[-1] if len(solved.t) else times[-1]
+        raise ValueError(f"Q, Q_f, R: the Riccati equation has no solution before {last:g} s")
     costs = solved.y.T[::-1].reshape(-1, *shape)
     costs = 0.5 * (costs + np.swapaxes(costs, 1, 2))
     gains = [inverse @ linear(t)[1].T @ s for t, s in zip(times, costs, strict=True)]
@@ -73,8 +79,20 @@ def infinite_horizon_lqr(A: Array, B: Array, Q: Array, R: Array) -> Lqr:
     Raises:
         ValueError: no input stabilises the system, or the weights are not as in ``ltv_lqr``.
     """
+    _check_weights(Q, R)
     try:
         cost = solve_continuous_are(A, B, Q, R)
     except LinAlgError as error:
         raise ValueError(f"A, B, Q, R: no stabilising regulator ({error})") from error
     return Lqr(cost, np.linalg.solve(R, B.T @ cost))
+
+
+def _check_weights(Q: Array, R: Array) -> None:
+    if not np.all(np.isfinite(Q)):
+        raise ValueError("Q is not finite: give a symmetric matrix")
+    try:
+        positive = np.all(np.isfinite(np.linalg.cholesky(R)))
+    except LinAlgError:
+        positive = False
+    if not positive:
+        raise ValueError("R is not positive definite: an input has to cost something")

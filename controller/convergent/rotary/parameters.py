@@ -1,9 +1,15 @@
 """Numbers of the Quanser QUBE-Servo 2 with its pendulum, and the voltage of its motor.
 
-The thesis prints the motor alone, Table 2.3. The rest is from Quanser: masses and lengths from the
-user manual's table of parameters, moments of inertia and damping from the parameter script of the
-QUBE-Servo 2 courseware (qube2_rotpen_param), which says of the damping that it was tuned until the
-model moved like the machine.
+The thesis prints the motor alone, Table 2.3. Masses and lengths are those of Quanser's tables: the
+Qube-Servo 3 manual has them for the same arm and pendulum, with the encoders and the amplifier. The
+moments of inertia and the damping are from the parameter scripts of the QUBE-Servo 2 courseware, of
+which there are two editions, seen here as users copied them. They differ much:
+
+    edition   J_r               D_r      D_p
+    first     m_r L_r^2 / 12    0.0015   0.0005    in the form of (2.25) and (2.26)
+    later     m_r L_r^2 / 3     0.0010   0.00005   its damping was tuned to the machine's response
+
+The first is taken, as its equations are the thesis's; the study of the swing-up tries both.
 """
 
 from __future__ import annotations
@@ -14,19 +20,18 @@ from typing import Any, NamedTuple
 class RotaryPendulum(NamedTuple):
     """Arm and pendulum; fields may be arrays (k,), for k machines at once.
 
-    J_r is the script's: m_r L_r^2 / 12, which it calls the moment about the pivot though it is
-    that of a rod about its middle; about its end a rod has four times as much. The masses of the
-    real arm are near its axis, so that the truth lies between.
+    The first edition calls its J_r the moment about the pivot, though it is that of a rod about
+    its middle; the later one's is that about its end.
     """
 
-    m_p: Any = 0.024  # mass of the pendulum [kg]; user manual
-    L_p: Any = 0.129  # its length [m]; user manual
-    m_r: Any = 0.095  # mass of the arm [kg]; user manual
-    L_r: Any = 0.085  # its length, axis to the end of the rod [m]; user manual
-    J_r: Any = 0.095 * 0.085**2 / 12.0  # of the arm [kg m^2]; courseware script
-    J_p: Any = 0.024 * 0.129**2 / 12.0  # of the pendulum about its middle [kg m^2]; script
-    D_r: Any = 0.0015  # damping of the arm [N m s/rad]; courseware script
-    D_p: Any = 0.0005  # damping of the pendulum [N m s/rad]; courseware script
+    m_p: Any = 0.024  # mass of the pendulum [kg]; manual
+    L_p: Any = 0.129  # its length [m]; manual
+    m_r: Any = 0.095  # mass of the arm [kg]; manual
+    L_r: Any = 0.085  # its length, axis to the end of the rod [m]; manual
+    J_r: Any = 0.095 * 0.085**2 / 12.0  # of the arm [kg m^2]; first edition
+    J_p: Any = 0.024 * 0.129**2 / 12.0  # of the pendulum about its middle [kg m^2]; first edition
+    D_r: Any = 0.0015  # damping of the arm [N m s/rad]; first edition
+    D_p: Any = 0.0005  # damping of the pendulum [N m s/rad]; first edition
     g: Any = 9.81  # [m/s^2]
 
 
@@ -49,6 +54,7 @@ class Motor(NamedTuple):
 
 
 QUBE_SERVO_2 = RotaryPendulum()
+QUBE_LATER_EDITION = RotaryPendulum(J_r=0.095 * 0.085**2 / 3.0, D_r=0.001, D_p=0.00005)
 QUBE_MOTOR = Motor()
-QUBE_VOLTAGE_LIMIT = 15.0  # of the amplifier, either sign [V]; user manual
-QUBE_ENCODER = 2048  # counts per turn of both encoders, in quadrature; user manual
+QUBE_VOLTAGE_LIMIT = 15.0  # at most of the amplifier, either sign [V]; manual, which advises 10 V
+QUBE_ENCODER = 2048  # counts per turn of both encoders, in quadrature; manual

@@ -39,7 +39,7 @@ class SwingUpOptions:
     of 2.6.5, and 0.04 N m are left to the feedback.
 
     Raises:
-        ValueError: a number is not positive, or there are fewer than two waypoints.
+        ValueError: a number is not positive, there are fewer than two waypoints, or no iteration.
     """
 
     duration: float = 3.0  # [s]
@@ -55,6 +55,8 @@ class SwingUpOptions:
                 raise ValueError(f"{name} {getattr(self, name)}: give a positive number")
         if self.waypoints < 2:
             raise ValueError(f"waypoints {self.waypoints}: give 2 or more")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations {self.max_iterations}: give 1 or more")
 
 
 class SwingUpCost(NamedTuple):
@@ -89,11 +91,13 @@ class SwingUpPlanner:
         self._low, self._high = _bounds(self.options)
 
     def solve(self, cost: SwingUpCost, seed: SwingUp | None = None) -> SwingUp:
-        """A local optimum near the seed; without one, from zeros as in 2.6.6."""
+        """A local optimum near the seed; without one, from zeros as in 2.6.6.
+
+        A seed of another length or duration is stretched to this one's waypoints, and one that
+        failed is as good a guess as any.
+        """
         N = self.options.waypoints
-        guess = np.zeros(5 * N)
-        if seed is not None:
-            guess = np.concatenate([seed.states.ravel(), seed.torques])
+        guess = np.zeros(5 * N) if seed is None else _stretched(seed, N)
         found = self._nlp.solve(guess, self._low, self._high, np.array(cost))
         return SwingUp(
             found.status,
@@ -103,6 +107,13 @@ class SwingUpPlanner:
             found.iterations,
             found.message,
         )
+
+
+def _stretched(seed: SwingUp, waypoints: int) -> Array:
+    """The variables of a seed, straight between its waypoints where these are not as many."""
+    own, wanted = (np.linspace(0.0, 1.0, N) for N in (len(seed.times), waypoints))
+    states = np.stack([np.interp(wanted, own, state) for state in seed.states.T], axis=1)
+    return np.concatenate([states.ravel(), np.interp(wanted, own, seed.torques)])
 
 
 def _bounds(options: SwingUpOptions) -> tuple[Array, Array]:

@@ -57,3 +57,20 @@ def test_what_is_refused():
         ltv_lqr(lambda _: (A, B), np.array([1.0, 0.0]), Q, Q, R)
     with pytest.raises(ValueError, match="no stabilising regulator"):
         infinite_horizon_lqr(np.eye(2), np.zeros((2, 1)), Q, R)
+    times = np.linspace(0.0, 1.0, 3)
+    for wrong in (-R, 0.0 * R, np.nan * R):
+        with pytest.raises(ValueError, match="R is not positive definite"):
+            ltv_lqr(lambda _: (A, B), times, Q, Q, wrong)
+        with pytest.raises(ValueError, match="R is not positive definite"):
+            infinite_horizon_lqr(A, B, Q, wrong)
+    with pytest.raises(ValueError, match="Q is not finite"):
+        ltv_lqr(lambda _: (A, B), times, np.nan * Q, Q, R)
+    with pytest.raises(ValueError, match="not finite at 1 s"):
+        ltv_lqr(lambda _: (np.nan * A, B), times, Q, Q, R)
+
+
+def test_a_cost_to_go_that_does_not_exist_is_refused():
+    """-s' = -1 - s^2 from s(0) = 0 is at minus infinity a quarter turn before."""
+    one = np.ones((1, 1))
+    with pytest.raises(ValueError, match="no solution before"):
+        ltv_lqr(lambda _: (0.0 * one, one), np.array([-2.0, -1.0, 0.0]), -one, 0.0 * one, one)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from controller.convergent.rotary.parameters import QUBE_SERVO_2
-from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
+from controller.convergent.rotary.swing_up import (
+    SwingUpCost,
+    SwingUpOptions,
+    SwingUpPlanner,
+    _stretched,
+)
 from controller.convergent.rotary.trajectory import accuracy, interpolants, measure
 
 SMOOTH = SwingUpCost(1.0, 1e-2)
@@ -56,13 +61,42 @@ def test_too_little_torque_is_a_status_with_a_waypoint():
     assert "collocation of the" in swing.message and "at waypoint" in swing.message
 
 
+def test_a_seed_of_another_length_and_duration_is_stretched():
+    task = SwingUpOptions(1.2, 31, 0.1)
+    swing = SwingUpPlanner(task).solve(SMOOTH, plan()[0])
+    assert swing.ok and swing.times[-1] == 1.2 and swing.states.shape == (31, 4)
+    guess = _stretched(plan()[0], 31)
+    assert np.array_equal(guess[:124].reshape(31, 4), plan()[0].states[::2])
+    assert np.array_equal(guess[124:], plan()[0].torques[::2])
+    same = np.concatenate([plan()[0].states.ravel(), plan()[0].torques])
+    assert np.array_equal(_stretched(plan()[0], 61), same)
+
+
+def test_numbers_that_are_none_are_a_status():
+    seed = plan()[0]
+    planner = SwingUpPlanner(SwingUpOptions(1.0, 31, 0.1))
+    for swing in (
+        planner.solve(SwingUpCost(np.nan)),
+        planner.solve(SMOOTH, seed._replace(states=np.nan * seed.states)),
+    ):
+        assert swing.status == "solver_failed" and "at waypoint" in swing.message
+
+
 def test_too_few_iterations_are_a_status():
     planner = SwingUpPlanner(SwingUpOptions(1.0, 31, max_iterations=3))
     assert planner.solve(SwingUpCost()).status == "iteration_limit"
 
 
 @pytest.mark.parametrize(
-    "bad", [{"duration": 0.0}, {"waypoints": 1}, {"torque_limit": -1.0}, {"arm_limit": np.inf}]
+    "bad",
+    [
+        {"duration": 0.0},
+        {"waypoints": 1},
+        {"torque_limit": -1.0},
+        {"arm_limit": np.inf},
+        {"duration": np.nan},
+        {"max_iterations": 0},
+    ],
 )
 def test_tasks_that_make_no_sense_are_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
