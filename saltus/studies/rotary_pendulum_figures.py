@@ -28,6 +28,7 @@ TITLES = {
 _ARM, _POLE, _BACK, _LOST = "tab:gray", "tab:blue", "tab:green", COLOURS["dxr"]
 _FLASH = 0.025  # between two pictures of the stroboscopic view [s]
 _SHOWN = 1.4  # of it before the end [s]; until then the pole hangs nearly still
+_TURNS = [r"$-2\pi$", r"$-\pi$", "0", r"$\pi$", r"$2\pi$", r"$3\pi$"]
 _VIEW = np.radians([-30.0, 20.0])  # from where it is seen: azimuth, elevation
 
 
@@ -37,12 +38,14 @@ def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
     for number, name in (("2.4", "minimal_energy"), ("2.5", "smooth"), ("2.6", "convergent")):
         if base[name].swing.ok:
             drawn[f"figure-{number}"] = draw_plan(base[name].swing, TITLES[name])
-    for tracking, pushing, name in (("2.7", "2.9", "smooth"), ("2.8", "2.10", "convergent")):
-        swing, title = base[name].swing, TITLES[name]
+    for number, name in (("2.7", "smooth"), ("2.8", "convergent")):
         if (tracked := base[name].tracked) is not None:
-            drawn[f"figure-{tracking}"] = draw_tracking(swing, tracked, title)
+            drawn[f"figure-{number}"] = draw_tracking(base[name].swing, tracked, TITLES[name])
+    for number, name in (("2.9", "smooth"), ("2.10", "convergent")):
         if (perturbed := base[name].perturbed) is not None:
-            drawn[f"figure-{pushing}"] = draw_perturbations(swing, perturbed, title)
+            drawn[f"figure-{number}"] = draw_perturbations(
+                base[name].swing, perturbed, TITLES[name]
+            )
     drawn["swing"] = draw_swings({name: entry.swing for name, entry in base.items()})
     return drawn
 
@@ -62,7 +65,7 @@ def draw_plan(swing: SwingUp, title: str) -> Figure:
     divergence = average_divergence(QUBE_SERVO_2, states.T)
     damping = damping_divergence(QUBE_SERVO_2, states[:, 1])
     axes[2].plot(times, divergence, color=COLOURS["xi"], label="$D_a$")
-    axes[2].plot(times, damping, color=COLOURS["direct"], lw=1.0, label="its damping")
+    axes[2].plot(times, damping, color=COLOURS["direct"], lw=1.0, label="its part by damping")
     axes[2].set(xlabel="time [s]", ylabel="average divergence [1/s]")
     for panel in (axes[0], axes[2]):
         panel.legend(frameon=False, loc="best", fontsize=8)
@@ -87,17 +90,24 @@ def draw_tracking(swing: SwingUp, tracked: Tracked, title: str) -> Figure:
 
 
 def draw_perturbations(swing: SwingUp, perturbed: Perturbed, title: str) -> Figure:
-    """Figures 2.9 and 2.10: the pole's angle after each perturbation; lost ones in red."""
+    """Figures 2.9 and 2.10: the pole's angle after each perturbation; lost ones in red.
+
+    Some of the lost end with the pole held aside by an arm that spins, at odd multiples of pi / 2.
+    """
     drawing, axes = figure(rows=2, height=5.4, sharex=True, sharey=True)
     N = len(swing.times)
     end = int(np.searchsorted(perturbed.times, swing.times[-1] + 1.0))
-    for panel, sign, columns in ((axes[0], "+", slice(0, N)), (axes[1], "-", slice(N, None))):
+    for panel, sign, columns in (
+        (axes[0], "+", slice(0, N)),
+        (axes[1], "\N{MINUS SIGN}", slice(N, None)),
+    ):
         success = perturbed.success[columns]
         alphas = perturbed.alphas[:end, columns]
         _bundle(panel, perturbed.times[:end], alphas, _outcome(success))
         panel.plot(swing.times, swing.states[:, 1], color="black", lw=1.4)
         panel.axvline(swing.times[-1], **GUARD)
-        panel.set(ylabel=r"pole $\alpha$ [rad]", ylim=(-2.0 * np.pi, 3.0 * np.pi))
+        panel.set(ylabel=r"pole $\alpha$ [rad]", ylim=(-2.6 * np.pi, 3.1 * np.pi))
+        panel.set_yticks(np.pi * np.arange(-2, 4), _TURNS)
         panel.set_title(f"{title}, {sign}1 rad: {int(np.sum(success))} of {N} come back")
     axes[1].set(xlabel="time [s]")
     return drawing
@@ -108,7 +118,9 @@ def draw_swings(swings: Mapping[str, SwingUp]) -> Figure:
     drawing, axes = figure(columns=len(swings), width=10.0, height=3.6, sharex=True, sharey=True)
     colours = mpl.colormaps["viridis"]
     for panel, (name, swing) in zip(np.atleast_1d(axes), swings.items(), strict=True):
-        panel.set(title=TITLES[name], aspect="equal", xlabel=f"[m], the last {_SHOWN:g} s")
+        panel.set(
+            title=TITLES[name], aspect="equal", xlabel=f"[m]; last {_SHOWN:g} s, dark to light"
+        )
         if not swing.ok:
             continue
         times, states, _ = _fine(swing)

@@ -7,9 +7,16 @@ import numpy as np
 import pytest
 
 from controller.convergent.rotary.swing_up import SwingUpOptions
-from saltus.studies.rotary_pendulum import _notes, family_notes, run, verdict
-from saltus.studies.rotary_pendulum_cases import BASE, family, solve
+from saltus.studies.rotary_pendulum import run
+from saltus.studies.rotary_pendulum_cases import BASE, SWINGS, family, solve
 from saltus.studies.rotary_pendulum_figures import figures
+from saltus.studies.rotary_pendulum_notes import (
+    choices,
+    failures,
+    family_notes,
+    swing_note,
+    verdict,
+)
 from saltus.studies.study import StudyOptions
 
 
@@ -28,9 +35,39 @@ def test_the_verdict_is_read_off_the_rows():
 
 def test_the_family_names_the_cases_where_it_does_not_hold():
     found = rows("base", 0.7, 0.8) + rows("4 s", 0.7, 0.65) + rows("R 100", None, 0.5)
-    (note,) = family_notes(found)
+    note, other = family_notes(found)
     assert "1 of 3 cases, by 10.0% to 10.0%" in note
     assert "4 s (65.0% against 70.0%)" in note and "R 100 (a plan is missing)" in note
+    assert "above minimal_energy in 0 of 3 cases; not in: base (a plan is missing)" in other
+
+
+def test_where_the_difference_is_from_is_read_off_the_rows(small):
+    found = [entry.row | {"case": BASE.name} for entry in small.values()]
+    faster = [
+        row | {"swing_time": time, "success_swinging": share}
+        for row, time, share in zip(found, (1.0, 1.0, 0.5), (0.4, 0.4, 0.3), strict=True)
+    ]
+    (note,) = swing_note(faster)
+    assert "smooth 40.0% in 1.00 s, convergent 30.0% in 0.50 s" in note
+    assert "is shorter and no safer" in note
+    assert swing_note([row | {"success": None} for row in found]) == []
+
+
+def test_plans_that_are_missing_or_coarse_are_named(small):
+    row = small["smooth"].row
+    assert failures([row | {"interval_error": 0.0}]) == []
+    assert "no plan (why)" in failures([row | {"status": "infeasible", "message": "why"}])[0]
+    assert "off by 0.5" in failures([row | {"interval_error": 0.5}])[0]
+
+
+def test_success_while_swinging_is_of_the_later_waypoints(small):
+    for entry in small.values():
+        alpha, N = entry.swing.states[:, 1], len(entry.swing.times)
+        late = [i for i in range(N) if np.any(np.abs(alpha[: i + 1]) > SWINGS)]
+        share = np.mean([entry.perturbed.plus[i] + 0 for i in late])
+        share = 0.5 * (share + np.mean([entry.perturbed.minus[i] + 0 for i in late]))
+        assert entry.row["success_swinging"] == pytest.approx(share)
+        assert entry.row["swing_time"] == pytest.approx((N - 1 - late[0]) / (N - 1))
 
 
 def test_each_of_the_family_is_another_case():
@@ -62,7 +99,7 @@ def test_rows_are_plain_and_agree_with_what_was_simulated(small):
 def test_all_figures_are_drawn(small):
     drawn = figures(small)
     assert set(drawn) == {*(f"figure-2.{i}" for i in range(4, 11)), "swing"}
-    assert all("\n" not in note for note in _notes(small))
+    assert all("\n" not in note for note in choices(small))
 
 
 def test_without_a_plan_the_row_says_why_and_the_others_are_drawn():
