@@ -55,7 +55,7 @@ def report(found: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyR
         figures["trade-off"] = draw_trade_off(swept)
         lines += tuple(sweep_note(plans) for plans in swept)
         lines += tuple(wider(group, scale, options) for group in found for scale in SCALES)
-    return StudyResult(rows, figures, lines, SHOWN)
+    return StudyResult(rows, figures, lines, SHOWN, digits=3)
 
 
 def measure(task: Task, options: StudyOptions, done: int, total: int) -> list[Measured]:

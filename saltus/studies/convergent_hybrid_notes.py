@@ -24,7 +24,8 @@ def notes(rows: Sequence[Row]) -> tuple[str, ...]:
         *(_reset_jacobian(plans) for plans in by_system),
         *(_tracked(plans) for plans in by_system),
         *(_areas(plans) for plans in by_system),
-        "|det Phi| of the ball is e^2 a bounce under any force; the hopper's a plan may change.",
+        "|det Phi| of the ball is e^2 a bounce under any force; the hopper's depends on its"
+        " time in stance and its acceleration at the bottom.",
         f"Starts are Gaussian, {SPREAD:g} m and {SPREAD / SECONDS:g} m/s about the plan's, and no"
         f" plan feeds back but in the columns lqr_*. A velocity counts by {SECONDS:g} s; area_ratio"
         f" is of {POINTS} points one standard deviation away.",
@@ -40,6 +41,8 @@ def notes(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def _verdict(plans: Mapping[str, Row]) -> str:
     plain, convergent = plans["plain"], plans["convergent"]
+    if None in (plain["mean_distance"], convergent["mean_distance"]):
+        return f"{plain['system']}: nothing is shown, as no simulation of a plan reached the end."
     closer = all(convergent[key] < plain[key] for key in ("trace", "mean_distance"))
     word = "end closer together" if closer else "do NOT end closer together"
     return (

@@ -10,18 +10,16 @@ from hybrid.systems import Array
 from saltus.studies.convergent_hybrid_cases import SEEN, SPREAD, Plan
 from saltus.studies.convergent_hybrid_spread import Ends, area_ratio
 
-SHOWN = (
-    "system",
-    "plan",
-    "trace_ratio",
-    "log_det",
-    "mean_distance",
-    "largest_distance",
-    "phi_norm",
-    "effort",
-    "lqr_trace_ratio",
-    "iterations",
-)  # keys in the table for a person
+SHOWN = {
+    "system": "system",
+    "plan": "plan",
+    "trace_ratio": "trace / start's",
+    "mean_distance": "mean, m",
+    "largest_distance": "farthest, m",
+    "phi_norm": "norm of Phi",
+    "effort": "effort",
+    "lqr_trace_ratio": "trace with LQR",
+}  # keys in the table for a person, and their headings
 
 
 class Measured(NamedTuple):

@@ -154,11 +154,12 @@ def test_a_bounce_shrinks_areas_by_the_restitution_squared_whatever_the_force(se
 
 
 def test_a_motor_that_takes_the_dampers_force_makes_a_touchdown_the_identity():
-    system, velocity = driven_hopper(), -2.3
+    velocity, mass = -2.3, 2.0 * MASS
+    system = driven_hopper(mass)
     touchdown = system.transitions[0]
     for u in (0.0, 3.0, DAMPING * velocity):
         Xi = saltation(system, touchdown, 0.0, np.array([0.5, velocity]), np.array([u])).matrix
-        corner = (u - DAMPING * velocity) / (MASS * velocity)
+        corner = (u - DAMPING * velocity) / (mass * velocity)
         np.testing.assert_allclose(Xi, [[1.0, 0.0], [corner, 1.0]], atol=1e-12)
 
 

@@ -18,13 +18,15 @@ from saltus.studies.convergent_hybrid_spread import (
 )
 from saltus.studies.study import StudyOptions
 
-TRIALS = 8
+TRIALS = 6
 REDUCED = (replace(BALL, steps=44), replace(HOPPER, steps=45))
+PROGRESS = []
 
 
 @pytest.fixture(scope="module")
 def groups():
-    return [study.measure(task, StudyOptions(trials=TRIALS), 0, 6) for task in REDUCED]
+    options = StudyOptions(trials=TRIALS, progress=lambda *said: PROGRESS.append(said[:2]))
+    return [study.measure(task, options, 3 * i, 6) for i, task in enumerate(REDUCED)]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +93,8 @@ def test_rows_and_notes_are_made_from_the_numbers(rows):
     other = {"plain": "convergent", "convergent": "plain", "dxr": "dxr"}
     swapped = [one | {"plan": other[one["plan"]]} for one in rows]
     assert sum("do NOT end closer together" in line for line in notes(swapped)) == 2
+    lost = [one | {"mean_distance": None, "largest_distance": None} for one in rows]
+    assert sum("nothing is shown" in line for line in notes(lost)) == 2
     stalled = [one | {"status": "stalled", "failed": 2, "same_events": 0.5} for one in rows]
     assert len(notes(stalled)) == len(lines) + 3 * len(rows)
 
@@ -116,12 +120,9 @@ def test_starts_are_the_same_for_the_same_seed():
 
 
 def test_progress_figures_and_rows(groups):
-    seen = []
-    options = StudyOptions(trials=1, progress=lambda done, total, what: seen.append((done, total)))
-    again = study.measure(REDUCED[0], options, 0, 3)
-    assert seen == [(0, 3), (1, 3), (2, 3)]
-    result = study.report([again, groups[1]], options)
-    assert len(result.rows) == 6 and [one["trials"] for one in result.rows[::3]] == [1, TRIALS]
+    assert PROGRESS == [(i, 6) for i in range(6)]
+    result = study.report(groups, StudyOptions(trials=TRIALS))
+    assert len(result.rows) == 6
     for name in ("bouncing-ball", "hopper"):
         assert len(result.figures[f"trajectories-{name}"].axes) == 6
         assert len(result.figures[f"ends-{name}"].axes) == 4
