@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from controller.convergent.hill import Hill
 
+_MOST = 1_000_000  # buckets, about
+
 
 class Grid(NamedTuple):
     """Lists of nodes by bucket; node k is at positions[k] of the tree."""
@@ -23,10 +25,12 @@ class Grid(NamedTuple):
 
 
 def empty_grid(hill: Hill, side: float, capacity: int) -> Grid:
-    """A grid without nodes over a hill's map."""
+    """A grid without nodes over a hill's map; buckets have the side [m], on a vast map a longer."""
     (x_low, x_high), (y_low, y_high) = hill.x_bounds, hill.y_bounds
-    columns = int(np.ceil((x_high - x_low) / side)) + 1  # one more: the map's far edge is on it
-    rows = int(np.ceil((y_high - y_low) / side)) + 1
+    width, height = x_high - x_low, y_high - y_low
+    side = max(side, np.sqrt(width * height / _MOST), max(width, height) / _MOST)
+    columns = int(np.ceil(width / side)) + 1  # one more: the map's far edge is on it
+    rows = int(np.ceil(height / side)) + 1
     used = np.array([columns, -1, rows, -1], dtype=np.int64)
     first = np.full((columns, rows), -1, dtype=np.int64)
     following = np.full(capacity, -1, dtype=np.int64)
