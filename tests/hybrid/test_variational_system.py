@@ -1,5 +1,7 @@
 """A system with its variational equation, ramped inputs, and a cost on the fundamental matrix."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
 from hybrid.hilqr.convergent_cost import ConvergentCost
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.types import CostExpansion
 from hybrid.ramped_inputs import ramped
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
@@ -31,7 +35,7 @@ def growing():
     """Two states, then three: guard, reset and flow depend on time and on the input."""
 
     def fall(t, x, u):
-        return np.array([x[1], u[0] * np.cos(t) - 9.8 - 0.3 * x[1] ** 2])
+        return np.array([x[1], u[0] * (np.cos(t) + 0.1 * x[0]) - 9.8 - 0.3 * x[1] ** 2])
 
     def soak(t, x, u):
         return np.array([x[1], u[0] - 40.0 * x[0] + x[2], -x[2] * x[0] - np.sin(t) * x[1]])
@@ -194,6 +198,52 @@ def test_derivatives_of_ramped_systems_fit():
             number: rng.normal(size=(3, mode.state_dim)) for number, mode in system.modes.items()
         }
         assert check_system(system, samples, 0.4, rng.normal(size=1)) == []
+
+
+class Mixed(NamedTuple):
+    """sum_k of u_k x_k[0] x_k[1], a base cost with a mixed derivative."""
+
+    def value(self, states, inputs, modes):
+        return float(np.sum(inputs[:, 0] * states[:-1, 0] * states[:-1, 1]))
+
+    def expand(self, states, inputs, modes):
+        (N, m), n = inputs.shape, states.shape[1]
+        l_x, l_xx, l_ux = np.zeros((N + 1, n)), np.zeros((N + 1, n, n)), np.zeros((N, m, n))
+        l_ux[:, 0, :2] = states[:-1, 1::-1]
+        l_x[:-1, :2] = inputs * states[:-1, 1::-1]
+        l_xx[:-1, 0, 1] = l_xx[:-1, 1, 0] = inputs[:, 0]
+        l_u = states[:-1, :1] * states[:-1, 1:2]
+        return CostExpansion(l_x, l_u, l_xx, l_ux, np.zeros((N, m, m)))
+
+
+def test_the_cost_is_its_formula_and_its_expansion_that_of_its_value():
+    """On numbers of no trajectory, in modes of two and three states."""
+    rng, modes = np.random.default_rng(2), Modes((1, 2, 2, 1), ())
+    W = rng.normal(size=(2, 3))
+    cost = ConvergentCost(growing(), Mixed(), 2, W, 0.7, 0.2)
+    dims = np.array([2, 3, 3, 2])
+    states, inputs = np.zeros((4, 9)), rng.normal(size=(3, 1))
+    for row, n in zip(states, dims, strict=True):
+        row[: 3 * n] = rng.normal(size=3 * n)
+    Y = [row[n : 3 * n].reshape(n, 2) for row, n in zip(states, dims, strict=True)]
+    shares = [np.sum((W[:, :n] @ y) ** 2) for n, y in zip(dims, Y, strict=True)]
+    wanted = np.sum(inputs[:, 0] * states[:3, 0] * states[:3, 1])
+    wanted += 0.7 * shares[-1] + 0.2 * sum(shares[:-1])
+    assert cost.value(states, inputs, modes) == pytest.approx(wanted)
+
+    found, h = cost.expand(states, inputs, modes), 1e-5
+    for k, i in np.argwhere(np.arange(9) < 3 * dims[:, None]).tolist():
+        d = np.zeros_like(states)
+        d[k, i] = h
+        slope = cost.value(states + d, inputs, modes) - cost.value(states - d, inputs, modes)
+        assert found.l_x[k, i] == pytest.approx(slope / (2 * h), abs=1e-8)
+        up, down = (cost.expand(states + s * d, inputs, modes) for s in (1, -1))
+        np.testing.assert_allclose(found.l_xx[k, i], (up.l_x - down.l_x)[k] / (2 * h), atol=1e-8)
+        if k < 3:
+            np.testing.assert_allclose(
+                found.l_ux[k, :, i], (up.l_u - down.l_u)[k] / (2 * h), atol=1e-8
+            )
+    np.testing.assert_allclose(found.l_u[:, 0], states[:3, 0] * states[:3, 1])
 
 
 STEPS, TIMESTEP = 18, 0.05

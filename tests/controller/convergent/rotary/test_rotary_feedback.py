@@ -11,7 +11,7 @@ from controller.convergent.rotary.model import flow
 from controller.convergent.rotary.parameters import QUBE_SERVO_2
 from controller.convergent.rotary.perturbation import PerturbationOptions, perturb
 from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
-from controller.convergent.rotary.tracking import Machine, track
+from controller.convergent.rotary.tracking import Machine, _machines, track
 
 
 @cache
@@ -92,6 +92,21 @@ def test_exact_machines_hold_the_pole():
     assert np.all(found.success)
     assert np.array_equal(found.states[..., 0], found.states[..., 1])
     assert np.max(np.abs(found.torques)) <= 0.1
+
+
+def test_only_what_stays_near_the_end_is_held():
+    near_nothing = Machine(spread=0.0, hold=1.0, near=(1e-9, 1e-9))
+    assert not np.any(track(QUBE_SERVO_2, feedback(), 2, machine=near_nothing).success)
+
+
+def test_machines_differ_in_masses_inertias_and_dampings():
+    real = _machines(QUBE_SERVO_2, 0.05, 4000, 0)
+    for name in ("m_p", "J_r", "J_p", "D_r", "D_p"):
+        share = getattr(real, name) / getattr(QUBE_SERVO_2, name)
+        assert np.mean(share) == pytest.approx(1.0, abs=0.005)
+        assert np.std(share) == pytest.approx(0.05, rel=0.05)
+    for name in ("L_p", "m_r", "L_r", "g"):
+        assert getattr(real, name) == getattr(QUBE_SERVO_2, name)
 
 
 def test_the_same_seed_gives_the_same_machines():

@@ -2,17 +2,20 @@
 
 from functools import cache
 
+import casadi as ca
 import numpy as np
 import pytest
 
-from controller.convergent.rotary.parameters import QUBE_SERVO_2
+from controller.convergent.rotary.divergence import average_divergence
+from controller.convergent.rotary.parameters import QUBE_MOTOR, QUBE_SERVO_2
 from controller.convergent.rotary.swing_up import (
     SwingUpCost,
     SwingUpOptions,
     SwingUpPlanner,
     _stretched,
+    _transcribe,
 )
-from controller.convergent.rotary.trajectory import accuracy, interpolants, measure
+from controller.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
 
 SMOOTH = SwingUpCost(1.0, 1e-2)
 CONVERGENT = SMOOTH._replace(sigma=10.0)
@@ -39,6 +42,31 @@ def test_the_weight_of_divergence_makes_it_more_convergent_at_a_price():
     assert convergent.average_divergence < smooth.average_divergence - 0.1
     price = [m.energy / 1e-2 + SMOOTH.gamma * m.roughness / 1e-2 for m in (smooth, convergent)]
     assert price[0] < price[1]
+
+
+def test_measures_of_a_ramp_on_a_hanging_pole():
+    """Where the pole hangs, D_a is constant; a ramp of torque has its integrals in closed form."""
+    N, T, top = 41, 0.2, 0.05
+    ramp = SwingUp("ok", np.linspace(0.0, T, N), np.zeros((N, 4)), np.linspace(0.0, top, N))
+    found = measure(QUBE_SERVO_2, ramp)
+    assert found.energy == pytest.approx(top**2 * T / 3.0)
+    assert found.roughness == pytest.approx(top**2 / T)
+    here = average_divergence(QUBE_SERVO_2, np.zeros(4))
+    assert found.average_divergence == pytest.approx(here, rel=1e-6)
+    assert found.torque == pytest.approx(top)
+    assert found.voltage == pytest.approx(QUBE_MOTOR.voltage(top, 0.0), rel=0.02)
+
+
+def test_the_programmes_cost_is_what_is_measured():
+    swing, options = plan()[1], SwingUpOptions(1.0, 61, 0.1)
+    states, torques, q = ca.SX.sym("x", 4, 61), ca.SX.sym("tau", 1, 61), ca.SX.sym("q", 3)
+    _, cost = _transcribe(QUBE_SERVO_2, options, states, torques, q)
+    value = ca.Function("J", [states, torques, q], [cost])
+    found = [float(value(swing.states.T, swing.torques, e)) for e in np.eye(3)]
+    known = measure(QUBE_SERVO_2, swing)
+    assert found[0] == pytest.approx(known.energy / 1e-2)
+    assert found[1] == pytest.approx(known.roughness / 1e-2)
+    assert found[2] == pytest.approx(known.average_divergence, rel=1e-2)
 
 
 def test_an_interval_is_true_to_the_fifth_order():
