@@ -1,7 +1,9 @@
 """Trajectory optimisation on a hill (T-OPT, 2.3.4): optimally convergent and smooth paths.
 
 The thesis starts from a straight line alone. Here a bow to either side is tried too: on one
-problem in three they lead to other optima, and the solver may fail from one start alone.
+problem in three they lead to other optima, and the solver may fail from one start alone. With a
+constraint, what they lead to without it is one more start: on a hill, D_a < 0 shuts off many a
+good way that a path can be brought to from the other side.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.hill_path import Convergence, HillPath, HillProblem, no_path
 from controller.convergent.hill_seeds import resampled, seeds
 from controller.convergent.hill_transcription import TrajectoryOptions, pack, transcribe
-from controller.convergent.nlp import NlpResult
+from controller.convergent.nlp import Nlp, NlpResult
 from controller.convergent.path_check import violation
 from hybrid.systems import Array
 
@@ -32,12 +34,15 @@ class HillTrajectory:
         self.convergence, self.hill = convergence, hill
         self.options = options or TrajectoryOptions()
         self._nlp = transcribe(hill, convergence, self.options)
+        constrained = convergence != "none"
+        self._free = transcribe(hill, "none", self.options) if constrained else None
 
     def solve(self, problem: HillProblem, seed: HillPath | None = None) -> HillPath:
         """The best of the optima found from a straight line and two bows, or from a seed alone.
 
-        The seed may be any path, another planner's say. A path that keeps all constraints but is
-        not an optimum is given back, with a message, where no start led to an optimum.
+        Where there is a constraint, the best optimum without it is a fourth start. The seed may be
+        any path, another planner's say. A path that keeps all constraints but is not an optimum is
+        given back, with a message, where no start led to an optimum.
 
         Raises:
             ValueError: the problem's hill or convergence is not the planner's, or the seed is none.
@@ -47,7 +52,9 @@ class HillTrajectory:
             return no_path(*outside)
         if far := self._too_far(problem):
             return no_path("infeasible", far)
-        starts = self._starts(problem, seed)
+        starts = list(self._starts(problem, seed))
+        if self._free is not None and seed is None:
+            starts.append(self._without_constraint(self._free, problem, starts))
         found = [self._from(problem, positions, powers) for positions, powers in starts]
         return min(found, key=lambda each: each[0])[1]
 
@@ -78,6 +85,15 @@ class HillTrajectory:
             yield from seeds(problem, self.options.waypoints)
         else:
             yield resampled(seed, self.options.waypoints)
+
+    def _without_constraint(
+        self, free: Nlp, problem: HillProblem, starts: list[tuple[Array, Array]]
+    ) -> tuple[Array, Array]:
+        """The best that the starts lead to where neither (2.22) nor (2.23) is asked."""
+        bounds = self._bounds(problem)
+        found = [free.solve(self._guess(*start), *bounds) for start in starts]
+        best = min(found, key=lambda result: (not result.feasible, result.cost))
+        return self._waypoints(np.clip(best.z, *bounds))
 
     def _from(
         self, problem: HillProblem, positions: Array, powers: Array
@@ -118,12 +134,16 @@ class HillTrajectory:
         Where not, the path tells better than the programme what cannot be had: on its way IPOPT
         gives up (2.20) for the sake of the others, and a path keeps (2.20) by definition.
         """
-        N, S = self.options.waypoints, self.options.steps
         z = np.clip(result.z, *self._bounds(problem))
-        positions, powers = np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
+        positions, powers = self._waypoints(z)
         path = HillPath("ok", positions, powers)
         missed = violation(problem, path) if np.all(np.isfinite(z)) else ""
         if result.feasible and not missed:
             return path._replace(message=result.message)
         status = result.status if result.status != "ok" else "infeasible"
         return HillPath(status, positions, powers, missed or result.message)
+
+    def _waypoints(self, z: Array) -> tuple[Array, Array]:
+        """Positions (N, 2) and powers (N - 1,) among the variables."""
+        N, S = self.options.waypoints, self.options.steps
+        return np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]

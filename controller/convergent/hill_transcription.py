@@ -42,7 +42,7 @@ class TrajectoryOptions:
     """
 
     waypoints: int = 100  # N
-    dt: float = 30.0  # [s] of each step
+    dt: float = 25.0  # [s] of each step
     sigma: float = 30.0  # of D_a
     nu: float = 2.0  # of max(D_m, -epsilon)
     gamma: float = 1e5  # of the velocity's change

@@ -23,7 +23,7 @@ from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 TRIALS, THESIS_TRIALS = 100, 200  # 200 in 2.4.1; a trial takes some four seconds of a core
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
 # D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
-STRICT = TrajectoryOptions(waypoints=50, dt=60.0, max_iterations=100)
+STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
 
 
 class Outcome(NamedTuple):

@@ -13,7 +13,7 @@ from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.style import figure
 from saltus.studies.table_2_1_methods import METHODS
 from saltus.studies.table_2_1_trials import Trials, run_trials
-from saltus.studies.table_2_2_comparison import Comparison, compare
+from saltus.studies.table_2_2_comparison import TIE, Comparison, compare
 
 ORDER = (8, 2, 4, 9, 11, 10, 3)  # of the thesis's rows and columns
 SHOWN = ("method", *(str(number) for number in ORDER))  # keys in the table for a person
@@ -34,11 +34,11 @@ def run(options: StudyOptions) -> StudyResult:
     trials = run_trials(options, [METHODS[number - 1] for number in ORDER])
     made = rows(trials)
     options.progress(trials.count, trials.count, "figures")
-    return StudyResult(made, {"win-fractions": draw(made)}, notes(trials), SHOWN)
+    return StudyResult(made, {"win-fractions": draw(made)}, notes(trials), SHOWN, digits=2)
 
 
 def rows(trials: Trials) -> list[dict[str, Any]]:
-    """Win fractions by method; ``pairs_N``, ``difference_N``, ``t_N`` and ``rank_N`` beside."""
+    """Win fractions by method; pairs, ties, differences and p values beside, as ``pairs_N``."""
     made = []
     for place, number in enumerate(ORDER):
         row: dict[str, Any] = {"method": METHODS[number - 1].label}
@@ -50,6 +50,7 @@ def rows(trials: Trials) -> list[dict[str, Any]]:
             if other != number:
                 details |= {
                     f"pairs_{other}": found.pairs,
+                    f"ties_{other}": _value(found.ties),
                     f"difference_{other}": _value(found.difference),
                     f"t_{other}": _value(found.t_test),
                     f"rank_{other}": _value(found.rank_test),
@@ -67,11 +68,14 @@ def notes(trials: Trials) -> list[str]:
     pairs = [(a, b, compare(trials, a, b)) for a, b in combinations(ORDER, 2)]
     behind = [b for b in ORDER[1:] if not compare(trials, 8, b).wins > 0.5]
     ahead = f"NOT MET: not of {_list(behind)}" if behind else "met"
+    tied = compare(trials, 8, 2)
     least, most = (f(found.pairs for _, _, found in pairs) for f in (min, max))
     return [
         f"Method 8 is to be ahead of every other, in more than half of the pairs: {ahead}.",
         f"Only trials count in which both succeeded: {least} to {most} of {trials.count}. The share"
-        " is of trials in which the row's E_a is below the column's.",
+        " is of trials in which the row's E_a is below the column's, and half of those in which"
+        f" they are the same to {100 * TIE:g} %, {100 * tied.ties:.3g} % of 8 and 2: there both"
+        " ended in one optimum.",
         *_tested("Student's paired test of the mean of log E_a", "t_test", pairs),
         *_tested(
             "Wilcoxon's signed-rank test, robust to a few divergent paths", "rank_test", pairs

@@ -124,7 +124,9 @@ def test_comparisons_are_paired():
     assert found.t_test == pytest.approx(float(ttest_1samp(apart, 0.0).pvalue))
     assert 0.0 < found.rank_test == back.rank_test <= 1.0
     same = compare(trials, 8, 4)
-    assert same.wins == 0.0 and same.pairs == 5 and np.isnan(same.t_test)
+    assert (same.wins, same.ties, same.pairs) == (0.5, 1.0, 5) and np.isnan(same.t_test)
+    near = trials_of({8: first, 2: first + [1e-5, 1e-5, 0.0, -1.0, 0.0, 1.0]})
+    assert (compare(near, 8, 2).wins, compare(near, 8, 2).ties) == pytest.approx((0.5, 0.6))
     assert compare(trials, 8, 10).pairs == 0
 
 

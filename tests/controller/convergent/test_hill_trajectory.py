@@ -119,6 +119,19 @@ def test_the_best_of_three_starts_and_a_seed_alone():
     assert best == pytest.approx(min(costs), rel=1e-6)
 
 
+def test_the_optimum_without_the_constraint_is_a_start_too():
+    """Here it leads farther down than the line and the bows."""
+    problem = HillProblem([-1.677, 1.006], [0.405, 0.363], "average")
+    found = planner("average").solve(problem)
+    alone = [
+        planner("average").solve(problem, HillPath("ok", positions, powers))
+        for positions, powers in seeds(problem, 50)
+    ]
+    costs = [cost(path, planner().options) for path in alone if path.ok]
+    assert found.ok and violation(problem, found) == "" and len(costs) == 3
+    assert cost(found, planner().options) < min(costs) - 0.01
+
+
 def test_a_seed_is_cut_at_even_distances():
     corner = HillPath("ok", np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0.5, 1.5]))
     positions, powers = resampled(corner, 5)
