@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from controller.convergent.hill_check import mistake
 from hybrid.systems import Array
 
 
@@ -31,7 +32,8 @@ class Hill:
     """A hill h(x, y) over a rectangular map.
 
     Raises:
-        ValueError: a side of the map is empty or not finite.
+        ValueError: a side of the map is empty or not finite, or the derivatives are not six finite
+            numbers, or not those of the height, by differences at a few places.
     """
 
     name: str
@@ -40,10 +42,20 @@ class Hill:
     y_bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        """Check the map."""
-        for axis, (low, high) in (("x", self.x_bounds), ("y", self.y_bounds)):
-            if not (np.isfinite(low) and np.isfinite(high) and low < high):
-                raise ValueError(f"hill {self.name}: {axis}_bounds ({low}, {high}) hold no map")
+        """Check the map, then the derivatives on it."""
+        for name in ("x_bounds", "y_bounds"):
+            given = getattr(self, name)
+            try:
+                low, high = (float(end) for end in given)
+            except (TypeError, ValueError) as error:
+                said = f"hill {self.name}: {name} {given!r}: give (lowest, highest) [m]"
+                raise ValueError(said) from error
+            if not -np.inf < low < high < np.inf:
+                raise ValueError(f"hill {self.name}: {name} ({low}, {high}) hold no map")
+            object.__setattr__(self, name, (low, high))  # a list has no hash
+        wrong = mistake(self.derivatives, *np.transpose((self.x_bounds, self.y_bounds)))
+        if wrong:
+            raise ValueError(f"hill {self.name}: {wrong}")
 
     def at(self, x: Any, y: Any) -> HillDerivatives:
         """Height, gradient and Hessian at (x, y)."""
