@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from controller.convergent.compiled_hill import compiled_hill
-from controller.convergent.hill_path import HillPath, HillProblem
+from controller.convergent.hill_path import HillPath, HillProblem, checked
 from controller.convergent.uncertainty_kernel import flow
 from hybrid.compiled.system import quiet
 from hybrid.systems import Array
@@ -27,6 +27,7 @@ from hybrid.systems import Array
 FLOOR = 1e-12  # least E_a: below it a hull is made of rounding errors
 TOLERANCE = 1e-6  # relative, by which E_a and E_m may change when all steps are halved
 LONGEST = 0.02  # first step of integration [m] along the path
+SMALLEST = 1e-9  # circle, over the size of the positions: below it rounding errors are the result
 FINEST = 256  # times as many steps are the most that is tried
 
 EvaluationStatus = Literal[
@@ -42,7 +43,7 @@ class Uncertainty:
     """Points on a circle about the start.
 
     Raises:
-        ValueError: fewer than three points, or no positive radius.
+        ValueError: fewer than three points, no whole number of them, or no positive radius.
     """
 
     points: int = 40
@@ -50,8 +51,9 @@ class Uncertainty:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if self.points < 3:
-            raise ValueError(f"points {self.points}: give 3 or more")
+        if self.points < 3 or self.points != int(self.points):
+            raise ValueError(f"points {self.points}: give a whole number, 3 or more")
+        object.__setattr__(self, "points", int(self.points))
         if self.radius is not None and not 0.0 < self.radius < np.inf:
             raise ValueError(f"radius {self.radius}: give a positive number [m]")
 
@@ -66,7 +68,7 @@ class Uncertainty:
 
 
 class Evaluation(NamedTuple):
-    """What became of the points. The ratios are NaN where the status is no_path or not_finite."""
+    """What became of the points. The ratios are NaN where they cannot be known."""
 
     status: EvaluationStatus
     area_ratio: float  # E_a: area of the convex hull at the end over that at the start
@@ -84,10 +86,17 @@ def evaluate(problem: HillProblem, path: HillPath, uncertainty: Uncertainty = CI
 
     The method has order four: where halving the steps changes the ratios by less than the
     tolerance, those of the halved steps are some fifteen times closer still.
+
+    Raises:
+        ValueError: the path is "ok" and has not N positions and N - 1 powers, all finite.
     """
     if not path.ok or len(path.positions) == 0:
         why = path.message or f"the planner ended with {path.status}"
         return Evaluation("no_path", np.nan, np.nan, np.zeros((0, 2)), np.full(2, np.nan), why)
+    path, radius = checked(path), uncertainty.radius_for(problem)
+    if radius < (least := SMALLEST * max(1.0, float(np.max(np.abs(path.positions))))):
+        why = f"a circle of {radius:.1e} m is lost in rounding: give a radius of {least:.1e} m"
+        return Evaluation("inaccurate", np.nan, np.nan, np.zeros((0, 2)), path.positions[-1], why)
     found = _ratios(problem, path, uncertainty, 1)
     fine, change = 1, np.inf
     while change > TOLERANCE and fine < FINEST and found.status == "ok":
@@ -109,15 +118,17 @@ def trace(
     """Where the points are at every waypoint: (N, points, 2) [m]; N = 0 without a path.
 
     Steps of integration are ``LONGEST / fine``.
+
+    Raises:
+        ValueError: as in ``evaluate``.
     """
     count = len(path.positions) if path.ok else 0
     paths = np.empty((count, uncertainty.points, 2))
     if count:
+        path = checked(path)
         paths[0] = path.positions[0] + uncertainty.circle(problem)
-        positions = np.ascontiguousarray(path.positions, dtype=np.float64)
-        powers = np.ascontiguousarray(path.powers, dtype=np.float64)
         with quiet():
-            flow(compiled_hill(problem.hill), positions, powers, paths, LONGEST, fine)
+            flow(compiled_hill(problem.hill), path.positions, path.powers, paths, LONGEST, fine)
     return paths
 
 

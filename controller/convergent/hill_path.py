@@ -28,7 +28,8 @@ class HillProblem:
     """Go from start into the square of half side eta about goal, (2.21), keeping (2.22) or (2.23).
 
     Raises:
-        ValueError: a place is not two finite numbers, or eta or the powers' interval is empty.
+        ValueError: a place is not two finite numbers, or eta or the powers' interval is empty, or
+            hill is no Hill.
     """
 
     start: Array  # (2,) [m]
@@ -41,25 +42,32 @@ class HillProblem:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name in ("start", "goal"):
-            place = np.asarray(getattr(self, name), dtype=np.float64)
-            if place.shape != (2,) or not np.all(np.isfinite(place)):
-                raise ValueError(f"{name} {getattr(self, name)}: give two finite numbers [m]")
-            object.__setattr__(self, name, place)
+            object.__setattr__(
+                self, name, _two(name, getattr(self, name), "two finite numbers [m]")
+            )
+        low, high = _two("powers", self.powers, "(lowest, highest), finite numbers").tolist()
+        object.__setattr__(self, "powers", (low, high))
         if not 0.0 < self.eta < np.inf:
             raise ValueError(f"eta {self.eta}: half the goal's side, a finite number above 0 [m]")
-        if not -np.inf < self.powers[0] <= self.powers[1] < np.inf:
+        if low > high:
             raise ValueError(f"powers {self.powers}: give (lowest, highest), finite numbers")
         if self.convergence not in ("none", "average", "maximum"):
             raise ValueError(f"convergence {self.convergence!r}: none, average or maximum")
+        if not isinstance(self.hill, Hill):
+            raise ValueError(f"hill {self.hill!r}: give a Hill")
 
     def outside(self) -> tuple[PathStatus, str] | None:
-        """Status and message where start or goal is off the map; None where both are on it."""
+        """Status and message where nobody can start, or start or goal is off the map; or None."""
         if not self.hill.holds(self.start):
             return "start_outside", f"start {_place(self.start)} is outside {_map(self.hill)}"
         (x_low, x_high), (y_low, y_high) = self.hill.x_bounds, self.hill.y_bounds
         nearest = np.clip(self.goal, (x_low, y_low), (x_high, y_high))
         if np.max(np.abs(nearest - self.goal)) > self.eta:
             return "goal_outside", f"goal {_place(self.goal)} is outside {_map(self.hill)}"
+        at = self.hill.at(*self.start)
+        if at.h_x == 0.0 == at.h_y:
+            level = f"the ground is level at the start {_place(self.start)}"
+            return "infeasible", f"{level}: the controller (2.6) has no direction there"
         return None
 
     def reached(self, position: Array) -> bool:
@@ -89,9 +97,41 @@ class HillPath(NamedTuple):
         return np.diff(self.positions, axis=0)
 
 
+def checked(path: HillPath) -> HillPath:
+    """A person's path with its numbers as arrays.
+
+    Raises:
+        ValueError: it is none of one waypoint or more, or a number is not finite.
+    """
+    try:
+        positions, powers = (
+            np.ascontiguousarray(numbers, dtype=np.float64)
+            for numbers in (path.positions, path.powers)
+        )
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError("path: give a HillPath of positions (N, 2) and powers (N - 1,)") from error
+    if positions.shape != (len(powers) + 1, 2) or powers.ndim != 1:
+        given = f"positions {positions.shape} and powers {powers.shape}"
+        raise ValueError(f"path: it has {given}; give (N, 2) and (N - 1,)")
+    if not (np.all(np.isfinite(positions)) and np.all(np.isfinite(powers))):
+        raise ValueError("path: a position or power is not finite")
+    return path._replace(positions=positions, powers=powers)
+
+
 def no_path(status: PathStatus, message: str) -> HillPath:
     """The answer of a planner that found none."""
     return HillPath(status, np.zeros((0, 2)), np.zeros(0), message)
+
+
+def _two(name: str, given: object, asked: str) -> Array:
+    """Two finite numbers; ValueError where what was given is something else."""
+    try:
+        numbers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape != (2,) or not np.all(np.isfinite(numbers)):
+        raise ValueError(f"{name} {given}: give {asked}")
+    return numbers
 
 
 def _place(position: Array) -> str:

@@ -3,11 +3,12 @@
     minimise f(z; q)   subject to   low <= g(z; q) <= high,   z_low <= z <= z_high
 
 It is built once, with CasADi's exact first and second derivatives, and solved often: for other
-bounds, parameters q and guesses. Nothing raises in ``solve``.
+bounds, parameters q and guesses. Nothing raises in ``solve`` but a person's interrupt.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 import casadi as ca
 import numpy as np
 
+from controller.convergent.interrupts import interruptible
 from hybrid.systems import Array
 
 if hasattr(ca.GlobalOptions, "setNumpyMode"):  # numpy's functions on expressions, no warning
@@ -97,15 +99,23 @@ class Nlp:
         programme = {"x": variables, "p": q, "f": cost, "g": g}
         self._constraints = ca.Function("g", [variables, q], [g])  # IPOPT's are 0 where it gave up
         self._solver = ca.nlpsol("convergent", "ipopt", programme, settings)
+        self._lock = threading.Lock()  # two threads in one solver end the process
 
     def solve(self, guess: Array, low: Array, high: Array, q: Array | None = None) -> NlpResult:
-        """A local optimum near a guess (n,), between bounds (n,) of the variables."""
+        """A local optimum near a guess (n,), between bounds (n,) of the variables.
+
+        Threads take turns.
+
+        Raises:
+            KeyboardInterrupt: a person wants it to end. IPOPT may have gone on to its own end.
+        """
         given = np.zeros(0) if q is None else q
         bounds = {"lbx": low, "ubx": high, "lbg": self._low, "ubg": self._high}
-        found = self._solver(x0=np.clip(guess, low, high), p=given, **bounds)
-        z = np.array(found["x"]).ravel()
-        g = np.array(self._constraints(z, given)).ravel()
-        stats = self._solver.stats()
+        with self._lock, interruptible():
+            found = self._solver(x0=np.clip(guess, low, high), p=given, **bounds)
+            stats = self._solver.stats()
+            z = np.array(found["x"]).ravel()
+            g = np.array(self._constraints(z, given)).ravel()
         word = stats["return_status"]
         violation, where = self._worst(g)
         feasible = bool(violation <= self.options.feasible and np.all(np.isfinite(z)))

@@ -192,7 +192,7 @@ def test_a_level_place_is_a_status():
     path = HillTrajectory("none", TrajectoryOptions(waypoints=10), bowl).solve(
         HillProblem([0.0, 0.0], [0.5, 0.5], hill=bowl)
     )
-    assert path.status == "solver_failed" and path.message
+    assert path.status == "infeasible" and "level at the start (0, 0)" in path.message
 
 
 def test_a_planner_for_another_problem_is_refused():

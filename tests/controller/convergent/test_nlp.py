@@ -1,9 +1,14 @@
 """The shell round IPOPT: closed-form optima, and failures that name constraint and waypoint."""
 
+import signal
+import threading
+from contextlib import nullcontext, suppress
+
 import casadi as ca
 import numpy as np
 import pytest
 
+from controller.convergent.interrupts import interruptible
 from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
 
 FREE = np.full(3, np.inf)
@@ -77,3 +82,41 @@ def test_what_is_no_number_is_a_status():
         np.full(3, np.nan), -FREE, FREE, np.zeros(3)
     )
     assert lost.status == "solver_failed"
+
+
+def test_threads_take_turns():
+    """Two in one solver would end the process."""
+    nlp, found = programme([("sum", ca.sum1, 1.0, 1.0)]), {}
+
+    def work(k):
+        for _ in range(20):
+            found[k] = nlp.solve(np.zeros(3), -FREE, FREE, np.full(3, float(k)))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in range(3):
+        assert found[k].status == "ok" and found[k].cost == pytest.approx(
+            (3.0 * k - 1.0) ** 2 / 3.0
+        )
+
+
+def test_what_an_interrupt_raises_gets_out():
+    """IPOPT may call it a status, or shorten its step; whoever handles it is asked."""
+    heard, before = [], signal.getsignal(signal.SIGINT)
+
+    def quiet(number, frame):
+        heard.append(number)
+
+    for handler in (signal.default_int_handler, quiet):
+        try:
+            signal.signal(signal.SIGINT, handler)
+            with pytest.raises(KeyboardInterrupt) if handler is not quiet else nullcontext():
+                with interruptible(), suppress(KeyboardInterrupt):  # as CasADi does
+                    signal.raise_signal(signal.SIGINT)
+            assert signal.getsignal(signal.SIGINT) is handler
+        finally:
+            signal.signal(signal.SIGINT, before)
+    assert heard == [signal.SIGINT]

@@ -1,5 +1,7 @@
 """Circles of points that obey one robot's commands: closed forms, and the thesis's (2.4)."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from controller.convergent.evaluation import (
     trace,
 )
 from controller.convergent.hill import SINE_HILL, Hill
-from controller.convergent.hill_path import HillPath, HillProblem, no_path
+from controller.convergent.hill_path import HillPath, HillProblem, checked, no_path
 from controller.convergent.uncertainty_kernel import command, felt
 from hybrid.compiled.system import quiet
 
@@ -191,11 +193,53 @@ def test_areas_of_hulls():
 
 
 def test_what_is_no_circle_is_refused():
-    with pytest.raises(ValueError, match="points 2: give 3 or more"):
+    with pytest.raises(ValueError, match="points 2: give a whole number, 3 or more"):
         Uncertainty(2)
+    with pytest.raises(ValueError, match="points 3.5: give a whole number"):
+        Uncertainty(3.5)  # pyright: ignore[reportArgumentType]
     for radius in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(ValueError, match="give a positive number"):
             Uncertainty(40, radius)
+
+
+@pytest.mark.parametrize("radius", [1e-300, 1e-30, 1e-10])
+def test_a_circle_lost_in_rounding_is_no_result(radius):
+    path = path_of([[1.5, 1.4], [1.2, 2.2]], 1.0)
+    found = evaluate(problem_of(path), path, Uncertainty(radius=radius))
+    assert found.status == "inaccurate" and "give a radius of 2.2e-09 m" in found.message
+    assert np.isnan(found.area_ratio) and "is lost in rounding" in found.message
+    assert evaluate(problem_of(path), path, Uncertainty(radius=1e-6)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("positions", "powers", "said"),
+    [
+        (np.zeros((5, 2)), np.zeros(3), r"positions \(5, 2\) and powers \(3,\); give"),
+        (np.zeros((5, 2)), np.zeros(6), r"powers \(6,\)"),
+        (np.zeros((5, 3)), np.zeros(4), r"positions \(5, 3\)"),
+        (np.zeros((0, 2)), np.zeros(0), r"positions \(0, 2\)"),
+        (np.full((5, 2), np.nan), np.zeros(4), "not finite"),
+        (np.zeros((5, 2)), np.full(4, np.inf), "not finite"),
+        ("here", np.zeros(4), "give a HillPath"),
+    ],
+)
+def test_paths_that_are_none_are_refused(positions, powers, said):
+    """The kernel would read and write past their ends."""
+    path, problem = HillPath("ok", positions, powers), HillProblem([0.0, 1.0], [1.0, 1.0])
+    for use in (evaluate, trace):
+        if len(positions):
+            with pytest.raises(ValueError, match="path: .*" + said):
+                use(problem, path)
+    with pytest.raises(ValueError, match="path: .*" + said):
+        checked(path)
+
+
+def test_lists_are_paths_too():
+    path = path_of([[1.5, 1.4], [1.2, 2.2]], 1.0)
+    lists: Any = path._replace(positions=path.positions.tolist(), powers=path.powers.tolist())
+    assert (
+        evaluate(problem_of(path), lists).area_ratio == evaluate(problem_of(path), path).area_ratio
+    )
 
 
 def test_hills_that_kernels_cannot_have_are_refused():

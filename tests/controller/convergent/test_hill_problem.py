@@ -1,0 +1,58 @@
+"""What a person may ask of a planner on a hill; all else is refused in one line."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from controller.convergent.hill import SINE_HILL, Hill
+from controller.convergent.hill_path import HillProblem
+from controller.convergent.hill_trajectory import HillTrajectory
+from controller.convergent.hill_transcription import TrajectoryOptions
+from controller.convergent.rrt import plan_rrt, plan_rrt_star
+
+
+def saddle(x, y):
+    return x * x - y * y, 2.0 * x, -2.0 * y, 2.0, 0.0, -2.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"start": [np.nan, 1.0]}, "start .*: give two finite numbers"),
+        ({"start": [1.0, 2.0, 3.0]}, "start .*: give two finite numbers"),
+        ({"start": "ab"}, "start ab: give two finite numbers"),
+        ({"goal": [1j, 1.0]}, "goal .*: give two finite numbers"),
+        ({"powers": (1.0,)}, r"powers .*: give \(lowest, highest\)"),
+        ({"powers": (0.0, 1.0, 2.0)}, r"powers .*: give \(lowest, highest\)"),
+        ({"powers": (2.0, 0.0)}, r"powers .*: give \(lowest, highest\)"),
+        ({"powers": None}, r"powers None: give \(lowest, highest\)"),
+        ({"eta": 0.0}, "eta 0.0: "),
+        ({"convergence": "Average"}, "'Average': none, average or maximum"),
+        ({"hill": saddle}, "hill .*: give a Hill"),
+    ],
+)
+def test_mistakes_are_told(wrong: dict[str, Any], said):
+    with pytest.raises(ValueError, match=said) as told:
+        HillProblem(**({"start": [0.0, 1.0], "goal": [1.0, 1.0]} | wrong))
+    assert "\n" not in str(told.value)
+
+
+def test_lists_and_whole_numbers_are_taken():
+    lists: Any = [1, 1], (1, 2), "none", [0, 2]
+    problem = HillProblem(*lists)
+    assert problem.powers == (0.0, 2.0) and problem.start.dtype == np.float64
+
+
+def test_nobody_starts_on_level_ground():
+    """The saddle's middle: the power controller turns a gradient that is not there."""
+    hill = Hill("saddle", saddle, (-1.0, 1.0), (-1.0, 1.0))
+    level, beside = (HillProblem(start, [0.5, 0.5], hill=hill) for start in ([0, 0], [1e-9, 0]))
+    topt = HillTrajectory(options=TrajectoryOptions(waypoints=10), hill=hill)
+    for plan in (plan_rrt, plan_rrt_star, topt.solve):
+        path = plan(level)
+        assert path.status == "infeasible" and len(path.positions) == 0
+        assert "the ground is level at the start (0, 0)" in path.message
+    assert (
+        beside.outside() is None and HillProblem([0, 1], [1, 1], hill=SINE_HILL).outside() is None
+    )
