@@ -20,7 +20,7 @@ from saltus.studies.study import StudyOptions
 from saltus.studies.table_2_1_methods import METHODS, Method, ends
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 
-TRIALS, THESIS_TRIALS = 100, 200  # 200 in 2.4.1; a trial takes some four seconds of a core
+TRIALS, THESIS_TRIALS = 80, 200  # 200 in 2.4.1; a trial takes some five seconds of a core
 GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
 # D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
 STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
@@ -70,7 +70,7 @@ def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Tr
 
 
 def number_of_trials(options: StudyOptions) -> int:
-    """As asked, or those of the thesis for the full size, or half of them."""
+    """As asked, or as many as take some minutes, or for the full size those of the thesis."""
     if options.trials is not None:
         return options.trials
     return THESIS_TRIALS if options.full else TRIALS

@@ -107,7 +107,7 @@ def test_notes_count_the_paths_that_converge_at_both_ends():
 
 @pytest.mark.parametrize(
     ("asked", "count"),
-    [(StudyOptions(), 100), (StudyOptions(full=True), 200), (StudyOptions(7, full=True), 7)],
+    [(StudyOptions(), 80), (StudyOptions(full=True), 200), (StudyOptions(7, full=True), 7)],
 )
 def test_how_many_trials(asked, count):
     assert number_of_trials(asked) == count
