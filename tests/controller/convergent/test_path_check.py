@@ -40,6 +40,8 @@ def test_what_is_missed_most_is_named_with_its_waypoint():
         violation(problem, moved(path, -1, [0.06, 0.0])) == "goal: missed by 1.0e-02 at waypoint 29"
     )
     assert "x on the map: missed by inf" in violation(problem, moved(path, 7, [np.nan, 0.0]))
+    assert violation(problem, moved(path, 0, [0.0, 1e-7])).startswith("start: missed by 1.0e-07")
+    assert violation(problem, moved(path, 0, [0.0, 1e-12])) == ""  # rounding
     powers = path.powers.copy()
     powers[11] = 2.5
     found = violation(problem, path._replace(powers=powers))
