@@ -24,4 +24,6 @@ def compiled_hill(hill: Hill) -> Any:
         return native(cfunc, hill.derivatives, DERIVATIVES)
     except Exception as error:  # numba has no one error for what it cannot do
         reason = " ".join(str(error).split())[:200]
-        raise ValueError(f"hill {hill.name}: derivatives do not compile: {reason}") from error
+        said = f"hill {hill.name}: derivatives do not compile ({reason})"
+        remedy = "write numpy's functions and + - * / **, and call no function of your own"
+        raise ValueError(f"{said}: {remedy}") from error

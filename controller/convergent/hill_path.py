@@ -51,10 +51,7 @@ class HillProblem:
             raise ValueError(f"eta {self.eta}: half the goal's side, a finite number above 0 [m]")
         if low > high:
             raise ValueError(f"powers {self.powers}: give (lowest, highest), finite numbers")
-        if self.convergence not in ("none", "average", "maximum"):
-            raise ValueError(f"convergence {self.convergence!r}: none, average or maximum")
-        if not isinstance(self.hill, Hill):
-            raise ValueError(f"hill {self.hill!r}: give a Hill")
+        check_kind(self.convergence, self.hill)
 
     def outside(self) -> tuple[PathStatus, str] | None:
         """Status and message where nobody can start, or start or goal is off the map; or None."""
@@ -73,6 +70,14 @@ class HillProblem:
     def reached(self, position: Array) -> bool:
         """Whether a position (2,) [m] is in the goal's square, its edge included."""
         return bool(np.max(np.abs(position - self.goal)) <= self.eta + _ROUNDING)
+
+
+def check_kind(convergence: str, hill: object) -> None:
+    """Refuse what is no convergence or no hill, as a ValueError."""
+    if convergence not in ("none", "average", "maximum"):
+        raise ValueError(f"convergence {convergence!r}: none, average or maximum")
+    if not isinstance(hill, Hill):
+        raise ValueError(f"hill {hill!r}: give a Hill")
 
 
 class HillPath(NamedTuple):

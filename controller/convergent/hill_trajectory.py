@@ -9,15 +9,23 @@ good way that a path can be brought to from the other side.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from controller.convergent.hill import SINE_HILL, Hill
-from controller.convergent.hill_path import Convergence, HillPath, HillProblem, no_path
+from controller.convergent.hill_path import (
+    Convergence,
+    HillPath,
+    HillProblem,
+    check_kind,
+    checked,
+    no_path,
+)
 from controller.convergent.hill_seeds import resampled, seeds
 from controller.convergent.hill_transcription import TrajectoryOptions, pack, transcribe
 from controller.convergent.nlp import Nlp, NlpResult
-from controller.convergent.path_check import violation
+from controller.convergent.path_check import almost_level, violation
 from hybrid.systems import Array
 
 
@@ -30,12 +38,21 @@ class HillTrajectory:
         options: TrajectoryOptions | None = None,
         hill: Hill = SINE_HILL,
     ) -> None:
-        """Build the programme."""
+        """Build the programme.
+
+        Raises:
+            ValueError: no such convergence, or the hill is none or takes no CasADi expressions.
+        """
+        check_kind(convergence, hill)
         self.convergence, self.hill = convergence, hill
         self.options = options or TrajectoryOptions()
         self._nlp = transcribe(hill, convergence, self.options)
         constrained = convergence != "none"
         self._free = transcribe(hill, "none", self.options) if constrained else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What a process is sent: it builds its own, as IPOPT's memory stays where it is."""
+        return HillTrajectory, (self.convergence, self.options, self.hill)
 
     def solve(self, problem: HillProblem, seed: HillPath | None = None) -> HillPath:
         """The best of the optima found from a straight line and two bows, or from a seed alone.
@@ -47,7 +64,9 @@ class HillTrajectory:
         Raises:
             ValueError: the problem's hill or convergence is not the planner's, or the seed is none.
         """
-        self._check(problem, seed)
+        self._check(problem)
+        if seed is not None:
+            seed = _seed(seed)
         if outside := problem.outside():
             return no_path(*outside)
         if far := self._too_far(problem):
@@ -58,16 +77,15 @@ class HillTrajectory:
         found = [self._from(problem, positions, powers) for positions, powers in starts]
         return min(found, key=lambda each: each[0])[1]
 
-    def _check(self, problem: HillProblem, seed: HillPath | None) -> None:
-        if problem.hill is not self.hill:
-            raise ValueError(f"the planner was built for the hill {self.hill.name!r}, not this one")
+    def _check(self, problem: HillProblem) -> None:
+        if problem.hill != self.hill:
+            built = f"the planner was built for the hill {self.hill.name!r}"
+            raise ValueError(f"{built}, not this one: give both the same Hill")
         if problem.convergence != self.convergence:
             raise ValueError(
                 f"the planner was built for convergence {self.convergence!r}, "
                 f"the problem asks {problem.convergence!r}"
             )
-        if seed is not None and len(seed.powers) == 0:
-            raise ValueError("the seed has no path: leave it out for a straight line")
 
     def _too_far(self, problem: HillProblem) -> str:
         """What to raise where all steps together do not lead to the goal; "" where they do."""
@@ -139,11 +157,19 @@ class HillTrajectory:
         path = HillPath("ok", positions, powers)
         missed = violation(problem, path) if np.all(np.isfinite(z)) else ""
         if result.feasible and not missed:
-            return path._replace(message=result.message)
+            hint = almost_level(self.hill, positions) if result.message else ""
+            return path._replace(message=result.message + hint)
         status = result.status if result.status != "ok" else "infeasible"
-        return HillPath(status, positions, powers, missed or result.message)
+        said = (missed or result.message) + almost_level(self.hill, positions)
+        return HillPath(status, positions, powers, said)
 
     def _waypoints(self, z: Array) -> tuple[Array, Array]:
         """Positions (N, 2) and powers (N - 1,) among the variables."""
         N, S = self.options.waypoints, self.options.steps
         return np.stack((z[:N], z[N : 2 * N]), axis=1), z[2 * N + 2 * S :][:S]
+
+
+def _seed(path: HillPath) -> HillPath:
+    if isinstance(path, HillPath) and len(path.powers) == 0:
+        raise ValueError("the seed has no path: leave it out for a straight line")
+    return checked(path)

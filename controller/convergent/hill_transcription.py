@@ -21,7 +21,7 @@ from typing import NamedTuple
 import casadi as ca
 import numpy as np
 
-from controller.convergent.hill import Hill
+from controller.convergent.hill import Hill, HillDerivatives
 from controller.convergent.hill_path import Convergence
 from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
 from controller.convergent.power_controller import jacobian, mean_and_spread
@@ -59,6 +59,7 @@ class TrajectoryOptions:
             value = getattr(self, name)
             if not least <= value < 2**31 or value != int(value):
                 raise ValueError(f"{name} {value}: give a whole number, {least} or more")
+            object.__setattr__(self, name, int(value))
         for name in ("dt", "margin", "max_step"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} {getattr(self, name)}: give a finite number above zero")
@@ -124,8 +125,22 @@ def transcribe(hill: Hill, convergence: Convergence, options: TrajectoryOptions)
 
 def _metrics(hill: Hill, z: Unknowns, x: ca.SX, y: ca.SX) -> tuple[ca.SX, ca.SX]:
     """D_a [1/T] and (D_m - D_a)^2 of each step's velocity and power, at places (N - 1,) of it."""
-    slopes, steps = hill.at(x, y)[1:], z.p.numel()
+    slopes, steps = _expressions(hill, x, y)[1:], z.p.numel()
     return mean_and_spread(*(steps * entry for entry in jacobian(*slopes, z.v_x, z.v_y, z.p)))
+
+
+def _expressions(hill: Hill, x: ca.SX, y: ca.SX) -> HillDerivatives:
+    """Height, gradient and Hessian at places (n,).
+
+    Raises:
+        ValueError: the hill's function does something that CasADi does not know.
+    """
+    try:
+        return HillDerivatives(*(ca.SX(entry) for entry in hill.at(x, y)))
+    except Exception as error:  # CasADi has no one error for what it cannot do
+        said = f"hill {hill.name}: derivatives take no CasADi expressions"
+        remedy = "write numpy's functions and + - * / **, no if, and give a tuple"
+        raise ValueError(f"{said}: {remedy}") from error
 
 
 def _cost(z: Unknowns, average: ca.SX, options: TrajectoryOptions) -> ca.SX:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from controller.convergent.hill import Hill
 from controller.convergent.hill_path import HillPath, HillProblem
 from controller.convergent.power_controller import divergence_metrics, jacobian
 from hybrid.systems import Array
 
+_STEEP = 30.0  # times as steep as where the ground is called almost level
 SLACK = 1e-9  # by which bounds [m] and powers may be missed: rounding
 
 
@@ -40,6 +42,19 @@ def violation(problem: HillProblem, path: HillPath) -> str:
     if np.max(by, initial=0.0) > SLACK:
         return f"{name}: missed by {np.max(by):.1e} at waypoint {np.argmax(by)}"
     return divergent(problem, path)
+
+
+def almost_level(hill: Hill, positions: Array) -> str:
+    """Where on its way (N, 2) a planner met ground that is almost level, and a remedy; or ""."""
+    at = hill.at(*positions.T)
+    slope = np.broadcast_to(np.hypot(at.h_x, at.h_y), len(positions))
+    least = int(np.argmin(slope))  # the first that is not a number, where one is not
+    if not slope[least] * _STEEP < np.max(slope):
+        return ""
+    return (
+        f"; the ground is almost level at waypoint {least}, where D_a has no bound:"
+        " leave such ground out of the map, or lower sigma and nu"
+    )
 
 
 def _past(values: Array, low: float, high: float) -> Array:
