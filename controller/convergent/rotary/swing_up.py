@@ -27,6 +27,10 @@ from controller.convergent.rotary.trajectory import SwingUp
 from hybrid.systems import Array
 
 _TAU_0 = 0.1  # [N m], to make the weights comparable
+_REMEDIES = {
+    "infeasible": "; give a longer duration, a higher torque_limit or arm_limit, or a seed",
+    "iteration_limit": "; give a seed, a lower sigma, or more max_iterations",
+}
 _STATES = ("arm angle", "pole angle", "arm speed", "pole speed")
 
 
@@ -39,7 +43,8 @@ class SwingUpOptions:
     of 2.6.5, and 0.04 N m are left to the feedback.
 
     Raises:
-        ValueError: a number is not positive, there are fewer than two waypoints, or no iteration.
+        ValueError: a number is not positive, there are fewer than four waypoints, with which no
+            swing-up has as many variables as constraints, or no iteration.
     """
 
     duration: float = 3.0  # [s]
@@ -53,10 +58,11 @@ class SwingUpOptions:
         for name in ("duration", "torque_limit", "arm_limit"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} {getattr(self, name)}: give a positive number")
-        if self.waypoints < 2:
-            raise ValueError(f"waypoints {self.waypoints}: give 2 or more")
-        if self.max_iterations < 1:
-            raise ValueError(f"max_iterations {self.max_iterations}: give 1 or more")
+        for name, least in (("waypoints", 4), ("max_iterations", 1)):
+            value = getattr(self, name)
+            if not least <= value < 2**31 or value != int(value):
+                raise ValueError(f"{name} {value}: give a whole number, {least} or more")
+            object.__setattr__(self, name, int(value))
 
 
 class SwingUpCost(NamedTuple):
@@ -73,7 +79,12 @@ class SwingUpPlanner:
     def __init__(
         self, options: SwingUpOptions | None = None, pendulum: RotaryPendulum = QUBE_SERVO_2
     ) -> None:
-        """Build the programme."""
+        """Build the programme.
+
+        Raises:
+            ValueError: a mass, length, moment or gravity is not positive, or a damping negative.
+        """
+        _check(pendulum)
         self.options, self.pendulum = options or SwingUpOptions(), pendulum
         N = self.options.waypoints
         states, torques, q = ca.SX.sym("x", 4, N), ca.SX.sym("tau", 1, N), ca.SX.sym("q", 3)
@@ -90,6 +101,10 @@ class SwingUpPlanner:
         )
         self._low, self._high = _bounds(self.options)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What a process is sent: it builds its own, as IPOPT's memory stays where it is."""
+        return SwingUpPlanner, (self.options, self.pendulum)
+
     def solve(self, cost: SwingUpCost, seed: SwingUp | None = None) -> SwingUp:
         """A local optimum near the seed; without one, from zeros as in 2.6.6.
 
@@ -105,8 +120,17 @@ class SwingUpPlanner:
             found.z[: 4 * N].reshape(N, 4),
             found.z[4 * N :],
             found.iterations,
-            found.message,
+            found.message + _REMEDIES.get(found.status, ""),
         )
+
+
+def _check(pendulum: RotaryPendulum) -> None:
+    """Refuse a machine that is none, as a ValueError."""
+    for name, value in pendulum._asdict().items():
+        damping = name in ("D_r", "D_p")
+        if np.ndim(value) or not (value >= 0.0 if damping else value > 0.0) or value == np.inf:
+            asked = "a number, 0 or more" if damping else "a number above 0"
+            raise ValueError(f"{name} {value}: give {asked}")
 
 
 def _stretched(seed: SwingUp, waypoints: int) -> Array:

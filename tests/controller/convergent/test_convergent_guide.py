@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
+
 GUIDE = Path(__file__).parents[3] / "docs" / "convergent.md"
 
 
 def test_the_guide_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert len(blocks) >= 6
+    assert len(blocks) >= 9
     names: dict = {}
     exec("\n".join(blocks), names)
     out = capsys.readouterr().out
@@ -20,3 +22,9 @@ def test_the_guide_runs(capsys):
     assert "goal_outside - goal (1.2, 3) is outside the map" in out
     assert names["cone"].half_width > 0.0
     assert names["rough"].ok and names["smooth"].ok
+    assert names["points"].shape == (len(names["path"].positions), 4, 2)
+    assert "hill wrong: h_x is" in out and "differences of h give" in out
+    assert names["swing"].ok and names["feedback"].gains.shape[1] == 4
+    assert np.mean(names["pushed"].success) > 0.5
+    plain, calm = names["spread"]
+    assert names["calm"].status == names["plain"].status == "converged" and calm < 0.8 * plain

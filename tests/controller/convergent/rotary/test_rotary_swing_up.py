@@ -1,5 +1,6 @@
 """Swing-ups: tasks that can be met and that cannot, and how true plans are to the model."""
 
+import pickle
 from functools import cache
 
 import casadi as ca
@@ -112,14 +113,17 @@ def test_numbers_that_are_none_are_a_status():
 
 def test_too_few_iterations_are_a_status():
     planner = SwingUpPlanner(SwingUpOptions(1.0, 31, max_iterations=3))
-    assert planner.solve(SwingUpCost()).status == "iteration_limit"
+    found = planner.solve(SwingUpCost())
+    assert found.status == "iteration_limit" and "more max_iterations" in found.message
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         {"duration": 0.0},
-        {"waypoints": 1},
+        {"waypoints": 3},
+        {"waypoints": 10.5},
+        {"waypoints": np.nan},
         {"torque_limit": -1.0},
         {"arm_limit": np.inf},
         {"duration": np.nan},
@@ -129,3 +133,24 @@ def test_too_few_iterations_are_a_status():
 def test_tasks_that_make_no_sense_are_refused(bad):
     with pytest.raises(ValueError, match=next(iter(bad))):
         SwingUpOptions(**bad)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"m_p": -1.0}, {"L_p": 0.0}, {"g": np.nan}, {"D_r": -1e-3}, {"J_r": np.ones(2)}]
+)
+def test_machines_that_are_none_are_refused(bad):
+    with pytest.raises(ValueError, match=f"{next(iter(bad))} .*: give a number"):
+        SwingUpPlanner(SwingUpOptions(1.0, 31), QUBE_SERVO_2._replace(**bad))
+
+
+def test_a_swing_up_that_the_torque_does_not_reach_has_a_remedy():
+    found = SwingUpPlanner(SwingUpOptions(1.0, 21, torque_limit=1e-6)).solve(SwingUpCost())
+    assert found.status == "infeasible" and "torque_limit" in found.message
+
+
+def test_a_planner_can_be_sent_to_another_process():
+    planner = SwingUpPlanner(SwingUpOptions(1.0, 31, 0.1), QUBE_SERVO_2._replace(D_p=0.0))
+    sent = pickle.loads(pickle.dumps(planner))
+    assert (sent.options, sent.pendulum) == (planner.options, planner.pendulum)
+    cost = SwingUpCost()
+    np.testing.assert_array_equal(sent.solve(cost).torques, planner.solve(cost).torques)
