@@ -63,9 +63,9 @@ def augmented(
         with_reset_jacobian: pass Y through D_x R in place of Xi, as a comparison: no derivative.
 
     Raises:
-        ValueError: fewer columns than one.
+        ValueError: columns are no whole number of one or more.
     """
-    if columns < 1:
+    if columns < 1 or columns != int(columns):
         raise ValueError(f"{columns} columns to carry along: give 1 or more")
     modes = {number: _mode(mode, columns) for number, mode in system.modes.items()}
     edges = tuple(

@@ -24,7 +24,8 @@ class ConvergentCost:
     columns takes as many of them as it has.
 
     Raises:
-        ValueError: weights that are negative or not finite, or W of another width than the states.
+        ValueError: weights that are negative or not finite, W not finite or of another width than
+            the states, or no columns; and later, states of another number of columns.
     """
 
     system: HybridSystem  # without its variation
@@ -39,9 +40,14 @@ class ConvergentCost:
         for name, weight in (("weight", self.weight), ("running", self.running)):
             if not 0.0 <= weight < np.inf:
                 raise ValueError(f"{name} is {weight}: give a finite number, zero or more")
+        if self.columns < 1 or self.columns != int(self.columns):
+            raise ValueError(f"columns is {self.columns}: give as many as the augmented system has")
         n = self.system.state_dim
+        object.__setattr__(self, "W", np.asarray(self.W, dtype=np.float64))
         if self.W.ndim != 2 or self.W.shape[1] != n:
             raise ValueError(f"W has the shape {self.W.shape}: give (any number, {n})")
+        if not np.all(np.isfinite(self.W)):
+            raise ValueError("W is not finite: give finite numbers")
 
     def value(self, states: Array, inputs: Array, modes: Modes) -> float:
         """Cost of augmented states (N+1, n + n k) and inputs (N, m)."""
@@ -66,6 +72,10 @@ class ConvergentCost:
 
     def own_states(self, states: Array, modes: Modes) -> Array:
         """States (N+1, n) without the columns, zero beyond each mode's own dimension."""
+        width = self.system.state_dim * (1 + self.columns)
+        if states.shape[1] != width:
+            asked = f"a cost on {self.columns} columns takes {width}: give both the same columns"
+            raise ValueError(f"augmented states have {states.shape[1]} numbers, {asked}")
         own = np.zeros((len(states), self.system.state_dim))
         for knot in range(len(states)):
             n = self._dim(modes, knot)

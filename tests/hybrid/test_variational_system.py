@@ -351,17 +351,39 @@ def test_the_cost_shrinks_perturbations_and_costs_effort():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"weight": -1.0}, {"weight": np.nan}, {"running": -0.1}, {"W": np.eye(2)}],
+    [
+        {"weight": -1.0},
+        {"weight": np.nan},
+        {"running": -0.1},
+        {"W": np.eye(2)},
+        {"W": np.nan * np.eye(3)},
+        {"columns": 0},
+        {"columns": 1.5},
+    ],
     ids=lambda wrong: str(next(iter(wrong))),
 )
 def test_costs_that_are_none_are_refused(wrong):
     system = ramped(bouncing_ball())
     base = QuadraticCost.reaching(np.zeros(3), np.eye(1), np.eye(3))
-    given = {"W": np.eye(3), "weight": 1.0, "running": 0.0} | wrong
+    given = {"W": np.eye(3), "weight": 1.0, "running": 0.0, "columns": 2} | wrong
     with pytest.raises(ValueError, match="give"):
-        ConvergentCost(system, base, 2, **given)
+        ConvergentCost(system, base, **given)
 
 
-def test_no_columns_are_refused():
+def test_a_cost_on_other_columns_than_the_states_have_is_refused():
+    """It would read one column out of numbers of two."""
+    system, said = ramped(bouncing_ball()), "give both the same columns"
+    cost = ConvergentCost(
+        system, QuadraticCost.reaching(np.zeros(3), np.eye(1), np.eye(3)), 1, np.eye(3), 1.0
+    )
+    states, modes = np.zeros((2, 9)), Modes((FALLING, FALLING), ())
+    for evaluated in (cost.value, cost.expand):
+        with pytest.raises(ValueError, match=said):
+            evaluated(states, np.zeros((1, 1)), modes)
+        evaluated(states[:, :6], np.zeros((1, 1)), modes)
+
+
+@pytest.mark.parametrize("columns", [0, -1, 1.5])
+def test_no_columns_are_refused(columns):
     with pytest.raises(ValueError, match="give 1 or more"):
-        augmented(bouncing_ball(), 0)
+        augmented(bouncing_ball(), columns)
