@@ -74,6 +74,7 @@ class RrtStarOptions:
             raise ValueError(f"goal_share {self.goal_share}: give a share in [0, 1]")
         if self.extra_iterations != int(self.extra_iterations) or self.extra_iterations < 0:
             raise ValueError(f"extra_iterations {self.extra_iterations}: give 0, 1, 2, ...")
+        object.__setattr__(self, "extra_iterations", int(self.extra_iterations))
         if not (len(self.powers) and np.all(np.isfinite(self.powers))):
             raise ValueError(f"powers {self.powers}: give finite numbers, one at least")
 
@@ -89,6 +90,7 @@ def _check_counts(options: RrtOptions | RrtStarOptions, *names: str) -> None:
         value = getattr(options, name)
         if not 1 <= value < 2**31 or value != int(value):
             raise ValueError(f"{name} {value}: give a whole number, 1 or more")
+        object.__setattr__(options, name, int(value))
 
 
 def _check_bias_and_seed(options: RrtOptions | RrtStarOptions) -> None:

@@ -185,6 +185,12 @@ def test_on_a_plane_nothing_converges(plan):
 
 
 @pytest.mark.parametrize("options", [RrtOptions, RrtStarOptions])
+def test_whole_numbers_may_have_a_point(options):
+    assert isinstance(options(max_iterations=1e4).max_iterations, int)
+    assert isinstance(RrtStarOptions(extra_iterations=10.0).extra_iterations, int)
+
+
+@pytest.mark.parametrize("options", [RrtOptions, RrtStarOptions])
 @pytest.mark.parametrize(
     "wrong",
     [
