@@ -9,6 +9,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -64,7 +65,7 @@ def print_table(
 def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, room, 0, 0))
     for i, heading in enumerate(headings):
-        table.add_column(heading, overflow="fold", no_wrap=i == 0)
+        table.add_column(escape(heading), overflow="fold", no_wrap=i == 0)
     for row in cells:
         table.add_row(*row)
     return table

@@ -31,7 +31,7 @@ SHOWN = {
     "trajectory": "trajectory",
     "case": "case",
     "success": "success",
-    "swing_time": "swing, s",
+    "swing_time": "swing [s]",
     "success_swinging": "success swinging",
     "average_divergence": "D_a [1/s]",
     "tracked": "tracked",

@@ -127,6 +127,13 @@ def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
     assert out.index("A note.") < out.index("line.png")
 
 
+def test_a_heading_keeps_its_unit(tiny, capsys):
+    tiny.result = StudyResult(ROWS, shown={"method": "way", "cost": "cost [s]"})
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "cost [s]" in out and "way" in out and "method" not in out
+
+
 def test_a_table_may_show_some_keys_and_json_has_all(tiny, capsys):
     tiny.result = StudyResult(ROWS, shown=("method", "converged"))
     assert run(["study", "tiny"]) == 0
