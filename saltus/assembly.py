@@ -18,7 +18,7 @@ from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
 from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.rollout_threaded import ThreadedRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
 
 # name in a launch file -> class, which takes the section of that name

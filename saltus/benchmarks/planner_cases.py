@@ -20,7 +20,7 @@ from robots.a1.constants import FOOT_NAMES, MJCF_PATH
 from robots.a1.models import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.state import integrate
-from sim_bridge.rollout_threaded import ThreadedRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
 
 Array = NDArray[np.float64]
 

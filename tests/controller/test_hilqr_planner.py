@@ -7,7 +7,7 @@ from controller.hilqr_planner import HilqrPlanner
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
 from runtime.messages import StateEstimate
-from sim_bridge.rollout_mujoco import MujocoRollout
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 
 OPTIONS = PlannerOptions(knots=20, threads=1)
 

@@ -112,7 +112,7 @@ def test_sources_name_every_module_that_moves_the_robot():
     """All that planner, tracker, robot and leg odometry import is part of a recording's name."""
     loaded = (
         "import sys, controller.hilqr_planner, controller.tracker, sim_bridge.simulated_a1, "
-        "sim_bridge.rollout_threaded, estimator.leg_odometry; "
+        "sim_bridge.rollouts.threaded, estimator.leg_odometry; "
         "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"
     )
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from hybrid.hilqr import Policies
 from robots.state import mujoco_from_pinocchio
 from sim_bridge.compiled_step import MJ_STEP
-from sim_bridge.rollout_kernel import roll_candidate
-from sim_bridge.rollout_mujoco import MujocoRollout, RolloutBatch, touch_slice
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.kernel import roll_candidate
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.planning_model import touch_slice
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,8 @@ import pytest
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
-from sim_bridge.rollout_mujoco import MujocoRollout, planning_model
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.planning_model import planning_model
 
 KNOTS, PERIOD = 12, 0.01
 STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])

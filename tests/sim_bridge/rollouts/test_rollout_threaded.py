@@ -5,8 +5,8 @@ import pytest
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_JOINTS
-from sim_bridge.rollout_mujoco import MujocoRollout
-from sim_bridge.rollout_threaded import ThreadedRollout
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
 
 KNOTS, PERIOD = 15, 0.01  # an odd number, which does not divide into equal parts
 STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])

@@ -5,7 +5,7 @@ import numpy as np
 
 from robots.a1.constants import STAND_JOINTS
 from robots.a1.models import load_mujoco
-from sim_bridge.rollout_mujoco import planning_model, touch_slice
+from sim_bridge.rollouts.planning_model import planning_model, touch_slice
 
 TIMESTEP = 0.005
 
