@@ -57,4 +57,5 @@ def decode(kind: type[MessageT], frame: bytes) -> MessageT:
     try:
         return _decoder(kind).decode(frame)
     except Exception as error:  # a frame comes from outside: no byte string may end a control loop
-        raise DecodeError(f"not a {kind.__name__}: {error}") from error
+        name = getattr(kind, "__name__", "message")  # a union of messages has none
+        raise DecodeError(f"not a {name}: {error}") from error

@@ -22,6 +22,7 @@ from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
+from sim_bridge.rollouts.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
@@ -29,6 +30,7 @@ Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 ESTIMATORS = ("salted", "leg_odometry", "invariant")
+ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
 TICK_S = 0.001  # length of a tick of the stack [s]
 
 
@@ -80,6 +82,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
+        rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
+            a section of options.
         perturbations: what is done to the robot, and when.
     """
 
@@ -99,6 +103,10 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
     leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
+    rollout: str = "mujoco"
+    warp: WarpOptions = WarpOptions()
+    isaacgym: ServerOptions = ServerOptions(address=ISAAC_GYM_ADDRESS)
+    remote: ServerOptions = ServerOptions()
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
     hardware: HardwareOptions = HardwareOptions()
     emulator: EmulatorOptions = EmulatorOptions()
@@ -200,6 +208,10 @@ def _check_values(config: LaunchConfig, source: str) -> None:
         raise BadRequest(
             f"{source}: estimator {config.estimator!r} is not built; accepted: "
             f"{', '.join(ESTIMATORS)}"
+        )
+    if config.rollout not in ROLLOUTS:
+        raise BadRequest(
+            f"{source}: rollout {config.rollout!r} is not built; accepted: {', '.join(ROLLOUTS)}"
         )
     if config.robot != "simulated" and config.mode != "realtime":
         raise BadRequest(f"{source}: robot {config.robot} cannot be paused; give mode: realtime")

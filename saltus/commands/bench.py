@@ -25,6 +25,7 @@ BENCHMARKS = {
     "wire": ("saltus.benchmarks.wire", "run"),
     "skf": ("saltus.benchmarks.salted_filters", "run"),
     "impacts": ("saltus.benchmarks.impacts", "run"),
+    "rollouts": ("saltus.benchmarks.rollouts", "run"),
 }
 
 
