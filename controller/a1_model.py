@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,13 @@ class RolloutResult(Protocol):
 
 
 class RolloutBackend(Protocol):
-    """Any physics that can roll candidate policies out in parallel."""
+    """Any physics that can roll candidate policies out in parallel.
+
+    Attributes:
+        round_trip_s: how long the last `roll_out` waited for a server [s]; 0 for physics here.
+    """
+
+    round_trip_s: float
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutResult:
         """Roll every candidate out from x0 (37,)."""
@@ -54,12 +60,19 @@ class RolloutBackend(Protocol):
         """State after `duration` [s] under a constant torque (12,) [N m]."""
         ...
 
+    def statistics(self) -> dict[str, Any]:
+        """Which physics this is and how it fared, for the report: `backend`, `device`, ..."""
+        ...
+
 
 class A1Model:
     """Implements `hybrid.hilqr.Model` for tracking one reference window.
 
     The record (`aux`) of a trajectory is its feet's normal forces (N, 4) [N]: they give the
     contact sets of the linearisation and the input weights of the cost.
+
+    Attributes:
+        round_trip_s: how long rollouts waited for a server since `track` [s].
     """
 
     def __init__(
@@ -85,6 +98,7 @@ class A1Model:
         self._terminal_weights = cost.terminal_scale * self._state_weights
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
+        self.round_trip_s = 0.0
 
     def wait_for_helper(self, timeout_s: float) -> bool:
         """Wait until the helper process has started; False when it has not after `timeout_s`."""
@@ -94,10 +108,12 @@ class A1Model:
         """Set the reference that the cost measures against."""
         self._reference_states = np.hstack([window.q, window.v])
         self._reference_inputs = window.inputs
+        self.round_trip_s = 0.0
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (37,)."""
         result = self.backend.roll_out(x0, policies)
+        self.round_trip_s += self.backend.round_trip_s
         weights = input_weights(result.normal_forces, self._loaded, self._unloaded)
         cost = trajectory_costs(
             result.states, result.inputs, self._reference_states, self._reference_inputs,

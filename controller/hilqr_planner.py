@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,15 @@ class HilqrPlanner:
         plan = self._plan(estimate, best)
         self.line_search = self._searched(plan)
         return plan
+
+    @property
+    def round_trip_s(self) -> float:
+        """How long the rollouts of the last solve waited for a server [s]."""
+        return self.model.round_trip_s
+
+    def statistics(self) -> dict[str, Any]:
+        """What the report says of the rollouts."""
+        return {"rollouts": self._backend.statistics()}
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
         """x = [q, v] at the knot `start`: the estimate, moved along the last plan."""

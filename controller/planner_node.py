@@ -29,9 +29,15 @@ class Planner(Protocol):
 
     Attributes:
         line_search: of the last solve; None where it searched no line.
+        round_trip_s: how long the last solve waited for a physics server [s].
     """
 
     line_search: LineSearch | None
+
+    @property
+    def round_trip_s(self) -> float:
+        """See above."""
+        ...
 
     def solve(
         self,
@@ -41,6 +47,10 @@ class Planner(Protocol):
         on_plan: Callable[[Plan], None] | None = None,
     ) -> Plan:
         """Plan from the state `lead` seconds after the estimate."""
+        ...
+
+    def statistics(self) -> dict[str, Any]:
+        """What the report says besides, plain values only."""
         ...
 
 
@@ -93,7 +103,8 @@ def run(
     which no tracker follows. Line searches go to `searches`, each after its plan.
 
     Returns:
-        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames.
+        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, and the
+        planner's own statistics.
     """
     errors = 0
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
@@ -120,7 +131,7 @@ def run(
         if searches is not None:
             _send_search(planner.line_search, plan, searches)
     counts = {"errors": errors, "undecodable": estimates.undecodable}
-    return {**times.report(), "statuses": dict(statuses), **counts}
+    return {**times.report(), "statuses": dict(statuses), **counts, **planner.statistics()}
 
 
 def _send_search(search: LineSearch | None, plan: Plan, searches: Publisher[LineSearch]) -> None:
@@ -151,7 +162,8 @@ def _timed_solve(
         plan = planner.solve(
             estimate, times.expected, lambda: perf_counter() - begin > time_limit, plans.send
         )
-        plan = msgspec.structs.replace(plan, solve_s=perf_counter() - begin)
+        seconds = perf_counter() - begin
+        plan = msgspec.structs.replace(plan, solve_s=seconds, round_trip_s=planner.round_trip_s)
     else:  # the plan must be the same in every run: no wall clock in it
         plan = planner.solve(estimate)
     times.record(perf_counter() - begin)

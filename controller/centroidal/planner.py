@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ class CentroidalPlanner:
     """
 
     line_search: LineSearch | None = None  # none of these planners searches a line
+    round_trip_s = 0.0  # nor asks a server
 
     def __init__(self, options: CentroidalOptions, law: ForceLaw, gait: Gait, speed: float) -> None:
         """`law` chooses forces; `gait` at `speed` [m/s] is what the robot is asked to do."""
@@ -77,6 +79,10 @@ class CentroidalPlanner:
             return self._plan(estimate, "failed", answer.iterations, _still(self.options), None)
         status = self._judged(answer.status, estimate.time)
         return self._plan(estimate, status, answer.iterations, knots, feet.contacts)
+
+    def statistics(self) -> dict[str, Any]:
+        """Nothing beyond what every planner's report has."""
+        return {}
 
     def _judged(self, status: Status, time: float) -> Status:
         """A QP's status at `time` [s]; one that comes too late time after time has failed."""

@@ -30,6 +30,15 @@ class FailingPlanner:
         """The planner's own."""
         return self._planner.line_search
 
+    @property
+    def round_trip_s(self) -> float:
+        """The planner's own."""
+        return self._planner.round_trip_s
+
+    def statistics(self) -> dict[str, Any]:
+        """The planner's own."""
+        return self._planner.statistics()
+
     def solve(self, estimate: StateEstimate, *arguments: Any, **named: Any) -> Plan:
         """Plan, and spoil the plan when it is time to."""
         self._first = estimate.time if self._first is None else self._first

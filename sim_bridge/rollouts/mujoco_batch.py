@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mujoco
 import numpy as np
 from mujoco.batch import Batch
@@ -22,7 +24,12 @@ class MujocoRollout:
 
     Every candidate is one simulation of a batch, stepped on a thread pool: the results do not
     depend on the number of threads. The torque is held over a knot and limited to the motors'.
+
+    Attributes:
+        round_trip_s: zero: no server is asked.
     """
+
+    round_trip_s = 0.0
 
     def __init__(self, knots: int, period: float, substeps: int = 2, threads: int = 2) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
@@ -65,6 +72,10 @@ class MujocoRollout:
             for x, u in zip(states, inputs, strict=True)
         ]
         return RolloutBatch(states, inputs, forces, np.array(finite))
+
+    def statistics(self) -> dict[str, Any]:
+        """Which physics this is."""
+        return {"backend": "mujoco", "device": "cpu"}
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""

@@ -46,6 +46,10 @@ class Planner:
     """Raises at tick 10, otherwise gives a plan of its tick, and a line search at tick 0."""
 
     line_search: LineSearch | None = None
+    round_trip_s = 0.0
+
+    def statistics(self):
+        return {}
 
     def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
         if estimate.tick == 10:
