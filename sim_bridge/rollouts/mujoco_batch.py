@@ -10,11 +10,12 @@ from mujoco.batch import Batch
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
-from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from robots.state import mujoco_from_pinocchio
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import apply_policies, record_states
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
+from sim_bridge.rollouts.single import SingleSimulation
 
 Array = NDArray[np.float64]
 
@@ -39,8 +40,8 @@ class MujocoRollout:
         self._batches: dict[int, _BoundBatch] = {}
         self._threads = threads
         self._foot_slice = touch_slice(self.model)
-        self._single_model = planning_model(0.001)
-        self._single = mujoco.MjData(self._single_model)
+        self._single = SingleSimulation()
+        self.round_trip_s = 0.0  # of the last call: time beyond the physics, which is none here
 
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""
@@ -79,15 +80,11 @@ class MujocoRollout:
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
-        data, model = self._single, self._single_model
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x[:19], x[19:])
-        data.ctrl[:] = torque
-        steps = max(1, round(duration / 0.001))
-        model.opt.timestep = duration / steps
-        for _ in range(steps):
-            mujoco.mj_step(model, data)
-        return np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel))
+        return self._single.advance(x, torque, duration)
+
+    def statistics(self) -> dict[str, Any]:
+        """Plain values for a report."""
+        return {"backend": "mujoco", "device": "cpu"}
 
 
 class _BoundBatch:
