@@ -41,7 +41,6 @@ class MujocoRollout:
         self._threads = threads
         self._foot_slice = touch_slice(self.model)
         self._single = SingleSimulation()
-        self.round_trip_s = 0.0  # of the last call: time beyond the physics, which is none here
 
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""
@@ -81,10 +80,6 @@ class MujocoRollout:
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
         return self._single.advance(x, torque, duration)
-
-    def statistics(self) -> dict[str, Any]:
-        """Plain values for a report."""
-        return {"backend": "mujoco", "device": "cpu"}
 
 
 class _BoundBatch:
