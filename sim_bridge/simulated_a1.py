@@ -8,18 +8,13 @@ from numpy.typing import NDArray
 
 from robots.a1.constants import GRAVITY
 from robots.rotations import rotation_from_quaternion
-from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from sim_bridge.compiled_step import stop_stage_timers
-from sim_bridge.contacts import ContactReader, FloorContacts
 from sim_bridge.delay import DelayLine
-from sim_bridge.domain import build_model
-from sim_bridge.lying import lie
-from sim_bridge.motors import motor_torques
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import TICK, PerturbationScript
+from sim_bridge.physics.interface import Physics
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.sensors import Sensors
-from sim_bridge.standing import stand
 
 Array = NDArray[np.float64]
 
@@ -54,20 +49,12 @@ class SimulatedA1:
         self.options = options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
-        stop_stage_timers()
-        self._model = build_model(self.options)
-        self._data = mujoco.MjData(self._model)
-        self._trunk = self._model.body("trunk").id
-        self._contact_reader = ContactReader(self._model)
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
-        motors = self.options.motors
-        self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
         self.judge_falls = self.options.start == "stand"
-        self._command = self._start()
-        self._views = (self._data.qpos[7:], self._data.qvel[6:], self._data.ctrl)
+        self._physics, self._command = self._begin()
         self._step = 0
-        self._observe(self._data.qvel[:3].copy())
+        self._observe(self._physics.base_velocity())
 
     @property
     def time(self) -> float:
@@ -77,12 +64,12 @@ class SimulatedA1:
     @property
     def model(self) -> mujoco.MjModel:
         """The MuJoCo model, for viewing."""
-        return self._model
+        return self._mujoco().model
 
     @property
     def data(self) -> mujoco.MjData:
         """The MuJoCo state, for viewing."""
-        return self._data
+        return self._mujoco().data
 
     def reading(self, stamp: float | None = None) -> SensorReading:
         """What the sensors say at this tick, stamped `stamp` [s] or the simulated time."""
@@ -91,14 +78,15 @@ class SimulatedA1:
 
     def truth(self, stamp: float | None = None) -> GroundTruth:
         """The true state at this tick; contact forces are those of the last physics step."""
+        motion = self._motion
         return GroundTruth(
             tick=self.tick,
             time=self.time if stamp is None else stamp,
-            q=self._q,
-            v=self._v,
-            foot_force=self._contacts.foot_force,
-            contact=(self._contacts.normal_force > CONTACT_FORCE).astype(np.float64),
-            trunk_contact=self._contacts.trunk,
+            q=motion.q,
+            v=motion.v,
+            foot_force=motion.foot_force,
+            contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
+            trunk_contact=motion.trunk_contact,
         )
 
     def advance(self, command: MotorCommand | None) -> None:
@@ -110,29 +98,27 @@ class SimulatedA1:
             rows = (command.q, command.dq, command.kp, command.kd, command.tau)
             self._delay.push(self._step, np.array(rows))
         self._script.apply(self, self.tick)
-        velocity_before = self._data.qvel[:3].copy()
-        if math.isfinite(self._q.sum()):  # a diverged robot stays as it is
-            for _ in range(self.options.steps_per_tick):
-                self._physics_step()
+        velocity_before = self._physics.base_velocity()
+        if math.isfinite(self._motion.q.sum()):  # a diverged robot stays as it is
+            self._physics.live(self._due_commands(), self.blocked)
         self.tick += 1
         self._observe(velocity_before)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
-        self._data.qpos[:], self._data.qvel[:] = mujoco_from_pinocchio(q, v)
-        mujoco.mj_forward(self._model, self._data)
-        self._observe(self._data.qvel[:3].copy())
+        self._physics.place(q, v)
+        self._observe(self._physics.base_velocity())
 
     def add_base_velocity(self, velocity_in_world: Array) -> None:
         """Add a (3) velocity [m/s] to the trunk's, at once; the accelerometer does not see it.
 
         A real blow of that size within a tick is far beyond an accelerometer's range.
         """
-        self._data.qvel[:3] += velocity_in_world
+        self._physics.kick(velocity_in_world)
 
     def push_base(self, force_in_world: Array) -> None:
         """Set the (3) force [N] on the trunk's centre of mass from now on."""
-        self._data.xfrc_applied[self._trunk, :3] = force_in_world
+        self._physics.push(force_in_world)
 
     def block_motors(self, blocked: bool) -> None:
         """Take the motors' torque away, or give it back, from now on."""
@@ -140,39 +126,40 @@ class SimulatedA1:
 
     def drive_joints(self, torque: Array) -> None:
         """Set a torque (12) [N m] on the joints from outside, from now on."""
-        self._data.qfrc_applied[6:] = torque
+        self._physics.drive(torque)
 
-    def _start(self) -> Array:
-        """Take the start's pose; the command (5, 12) until the first one."""
-        options = self.options
-        if options.start == "stand":
-            return stand(self._model, self._data, options.floor_slope)
-        return lie(self._model, self._data, options.start, options.floor_slope)
+    def _begin(self) -> tuple[Physics, Array]:
+        """The world at its start, and the command (5, 12) until the first one."""
+        physics = MujocoPhysics(self.options)
+        return physics, physics.start(self.options.start, self.options.floor_slope)
 
-    def _physics_step(self) -> None:
-        due = self._delay.at(self._step)
-        if due is not None:
-            self._command = due
-        q, dq, torque = self._views
-        if self.blocked:
-            torque[:] = 0.0
-        else:
-            motor_torques(self._command, q, dq, self._limits, torque)
-        mujoco.mj_step(self._model, self._data)
-        self._step += 1
+    def _mujoco(self) -> MujocoPhysics:
+        if not isinstance(self._physics, MujocoPhysics):
+            raise AttributeError("only physics by MuJoCo in this process has its model and data")
+        return self._physics
+
+    def _due_commands(self) -> list[Array]:
+        """What each physics step of this tick obeys: the delay line, resolved."""
+        commands = []
+        for _ in range(self.options.steps_per_tick):
+            due = self._delay.at(self._step)
+            if due is not None:
+                self._command = due
+            commands.append(self._command)
+            self._step += 1
+        return commands
 
     def _observe(self, velocity_before: Array) -> None:
         """Read truth and sensors once a tick, so that who asks and how often changes nothing."""
-        data = self._data
-        self._q, self._v = pinocchio_from_mujoco(data.qpos, data.qvel)
-        self._contacts: FloorContacts = self._contact_reader.read(data)
-        rotation = rotation_from_quaternion(self._q[3:7])
+        motion = self._motion = self._physics.motion()
+        rotation = rotation_from_quaternion(motion.q[3:7])
         # The mean over the tick: what an accelerometer that integrates between samples gives.
-        acceleration = (data.qvel[:3] - velocity_before) / TICK
+        acceleration = (motion.base_velocity - velocity_before) / TICK
         acceleration[2] += GRAVITY
         self._sensed = self._sensors.sense(
-            self.time, self._q, self._v, acceleration @ rotation, data.ctrl, self._contacts[1]
-        )
+            self.time, motion.q, motion.v, acceleration @ rotation, motion.torque,
+            motion.normal_force,
+        )  # fmt: skip
         upright = rotation[2, 2] > FALLEN_COSINE  # false for NaN: a diverged robot has fallen
-        down = self._contacts.trunk or not upright
+        down = motion.trunk_contact or not upright
         self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))

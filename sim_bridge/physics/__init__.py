@@ -1,0 +1,1 @@
+"""The simulated robot's body and floor, by whichever engine computes them."""

@@ -1,0 +1,95 @@
+"""The simulated robot's physics by MuJoCo, in this process."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from sim_bridge.compiled_step import stop_stage_timers
+from sim_bridge.contacts import ContactReader
+from sim_bridge.domain import build_model
+from sim_bridge.lying import lie
+from sim_bridge.motors import motor_torques
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.interface import Motion
+from sim_bridge.standing import stand
+
+Array = NDArray[np.float64]
+
+
+class MujocoPhysics:
+    """An A1 in the world that the options describe; fulfils `Physics`.
+
+    The motors' law is evaluated at every step with the joints of that step.
+
+    Attributes:
+        lost: always empty: physics in one's own process cannot be lost.
+        model: MuJoCo's model.
+        data: MuJoCo's state.
+    """
+
+    def __init__(self, options: SimulationOptions) -> None:
+        """Build the world; the robot is nowhere in particular until `start` or `place`."""
+        stop_stage_timers()
+        self.lost = ""
+        self.model = build_model(options)
+        self.data = mujoco.MjData(self.model)
+        self._trunk = self.model.body("trunk").id
+        self._contacts = ContactReader(self.model)
+        motors = options.motors
+        self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
+        self._views = (self.data.qpos[7:], self.data.qvel[6:], self.data.ctrl)
+
+    def start(self, start: str, floor_slope: float) -> Array:
+        """Take the pose of a start, at rest; returns the command (5, 12) until the first one.
+
+        Args:
+            start: one of `sim_bridge.options.STARTS`.
+            floor_slope: of the world [rad].
+        """
+        if start == "stand":
+            return stand(self.model, self.data, floor_slope)
+        return lie(self.model, self.data, start, floor_slope)
+
+    def motion(self) -> Motion:
+        """The robot now."""
+        data = self.data
+        q, v = pinocchio_from_mujoco(data.qpos, data.qvel)
+        contacts = self._contacts.read(data)
+        return Motion(q, v, data.qvel[:3].copy(), data.ctrl.copy(), *contacts)
+
+    def base_velocity(self) -> Array:
+        """Velocity (3) of the trunk in the world now, kicks included [m/s]."""
+        return self.data.qvel[:3].copy()
+
+    def live(self, commands: Sequence[Array], blocked: bool) -> None:
+        """Live through one physics step for each command (5, 12)."""
+        q, dq, torque = self._views
+        for command in commands:
+            if blocked:
+                torque[:] = 0.0
+            else:
+                motor_torques(command, q, dq, self._limits, torque)
+            mujoco.mj_step(self.model, self.data)
+
+    def place(self, q: Array, v: Array) -> None:
+        """Put the robot into another state, q (19) and v (18); no time passes."""
+        self.data.qpos[:], self.data.qvel[:] = mujoco_from_pinocchio(q, v)
+        mujoco.mj_forward(self.model, self.data)
+
+    def kick(self, velocity_in_world: Array) -> None:
+        """Add a (3) velocity [m/s] to the trunk's."""
+        self.data.qvel[:3] += velocity_in_world
+
+    def push(self, force_in_world: Array) -> None:
+        """Set the (3) force [N] on the trunk's centre of mass from now on."""
+        self.data.xfrc_applied[self._trunk, :3] = force_in_world
+
+    def drive(self, torque: Array) -> None:
+        """Set a torque (12) [N m] on the joints from outside, from now on."""
+        self.data.qfrc_applied[6:] = torque
+
+    def close(self) -> None:
+        """Nothing to hand back."""
