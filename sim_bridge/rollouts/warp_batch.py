@@ -1,0 +1,200 @@
+"""C candidates on a Warp device: their arrays, and one knot recorded as a graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
+from sim_bridge.rollouts.planning_model import planning_model, touch_slice
+from sim_bridge.rollouts.warp_device import WarpDevice
+
+Array = NDArray[np.float64]
+
+PARKING_HEIGHT = 1.0  # where a diverged candidate waits, out of touch with the floor [m]
+
+
+class WarpPhysics(NamedTuple):
+    """The robot on a device."""
+
+    here: WarpDevice
+    host_model: mujoco.MjModel
+    model: Any  # mujoco_warp.Model
+    substeps: int
+    contacts: int  # room for so many a candidate
+
+
+class Shape(NamedTuple):
+    """The sizes that a batch is made for: candidates C, policies P, knots N."""
+
+    candidates: int
+    policies: int
+    knots: int
+
+
+def make_physics(
+    here: WarpDevice, timestep: float, substeps: int, deterministic: bool, contacts: int | None
+) -> WarpPhysics:
+    """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
+    host, flags = planning_model(timestep), mujoco.mjtDisableBit
+    # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
+    host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
+    with here.warp.ScopedDevice(here.device):
+        model = here.mjw.put_model(host)
+    model.opt.warn_overflow = 0  # the flags are read after every call
+    if here.device.is_cuda:
+        # One thread after another on the CPU device: its results repeat in any case.
+        every = here.mjw.DeterminismType.ALL if deterministic else here.mjw.DeterminismType.NONE
+        model.opt.deterministic = int(every)
+        # Without these nodes (CUDA before 12.4) the contact solver runs all its iterations.
+        model.opt.graph_conditional = here.warp.is_conditional_graph_supported()
+    # A sphere meets the plane in one point, and nothing but feet collides.
+    feet = int((host.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE).sum())
+    return WarpPhysics(here, host, model, substeps, feet if contacts is None else contacts)
+
+
+def constraint_rows(model: mujoco.MjModel) -> int:
+    """Most rows that the contact solver can meet: a pyramid a foot, and a limit a joint."""
+    spheres = model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
+    pyramids = 2 * (model.geom_condim[spheres] - 1)
+    return int(pyramids.sum()) + int(model.jnt_limited.sum())  # a joint is at one limit at a time
+
+
+class WarpBatch:
+    """Fixed arrays for one `Shape`, so that the graph of a knot can be replayed over them.
+
+    What goes to the device and what comes back is one block each, as a copy costs some
+    microseconds whatever its size; on a CUDA device the host's blocks are pinned.
+    """
+
+    def __init__(self, physics: WarpPhysics, shape: Shape) -> None:
+        self.physics, self.shape = physics, shape
+        here, (count, policies, knots) = physics.here, shape
+        with here.warp.ScopedDevice(here.device):
+            self._data = here.mjw.make_data(
+                physics.host_model, nworld=count, nconmax=physics.contacts,
+                njmax=constraint_rows(physics.host_model),
+            )  # fmt: skip
+            self.taken = Block(here, {
+                "start": ((37,), "f"), "nominal_states": ((policies, knots + 1, 37), "f"),
+                "nominal_inputs": ((policies, knots, 12), "f"),
+                "feedforward": ((policies, knots, 12), "f"),
+                "gains": ((policies, knots, 36, 12), "f"),
+                "policy_index": ((count,), "i"), "step_size": ((count,), "f"),
+            })  # fmt: skip
+            self.given = Block(here, {
+                "states": ((count, knots + 1, 37), "f"), "inputs": ((count, knots, 12), "f"),
+                "normal_forces": ((count, knots, 4), "f"), "flags": ((count, 2), "i"),
+            })  # fmt: skip
+            self._knot, self._diverged = (here.warp.zeros(count, dtype=int) for _ in range(2))
+            parking = np.concatenate([[0, 0, PARKING_HEIGHT, 1, 0, 0, 0], STAND_JOINTS])
+            self._parking = here.warp.array(parking, dtype=float)
+            self._touch = touch_slice(physics.host_model).start
+            self._graph = self._record()
+
+    def roll_out(self, qpos: Array, qvel: Array, states: Array, policies: Policies) -> None:
+        """Fill `given` with what the policies do from (qpos, qvel), about `states` (P, N+1, 37)."""
+        host, warp = self.taken.host, self.physics.here.warp
+        host["start"][:19], host["start"][19:] = qpos, qvel
+        host["nominal_states"][:], host["nominal_inputs"][:] = states, policies.inputs
+        host["feedforward"][:] = policies.feedforward
+        host["gains"][:] = policies.gains.transpose(0, 1, 3, 2)
+        host["policy_index"][:], host["step_size"][:] = policies.policy_index, policies.step_size
+        with warp.ScopedDevice(self.physics.here.device):
+            self.taken.to_device()
+            self._begin()
+            for _ in range(self.shape.knots):
+                warp.capture_launch(self._graph)
+            self._finish()
+            self.given.to_host()
+            warp.synchronize_device()
+
+    def _record(self) -> Any:
+        """The graph of one knot, after one that loads every kernel outside of the recording."""
+        warp = self.physics.here.warp
+        self._begin()
+        self._knot_once()
+        with warp.ScopedCapture() as capture:
+            self._knot_once()
+        return capture.graph
+
+    def _knot_once(self) -> None:
+        from sim_bridge.rollouts import warp_kernels
+
+        here, data, taken, given = self.physics.here, self._data, self.taken.on, self.given.on
+        here.warp.launch(
+            warp_kernels.apply_policies, dim=(self.shape.candidates, 12),
+            inputs=[
+                float(TORQUE_LIMIT), data.qpos, data.qvel, taken["nominal_states"],
+                taken["nominal_inputs"], taken["feedforward"], taken["gains"],
+                taken["policy_index"], taken["step_size"], self._knot, self._diverged,
+            ],
+            outputs=[given["states"], given["inputs"], data.ctrl],
+        )  # fmt: skip
+        for _ in range(self.physics.substeps):
+            here.mjw.step(self.physics.model, data)
+        here.warp.launch(
+            warp_kernels.end_knot, dim=self.shape.candidates,
+            inputs=[
+                self._touch, self._parking, data.qpos, data.qvel, data.ctrl, data.sensordata,
+                self._knot, self._diverged,
+            ],
+            outputs=[given["normal_forces"]],
+        )  # fmt: skip
+
+    def _begin(self) -> None:
+        from sim_bridge.rollouts import warp_kernels
+
+        data = self._data
+        self.physics.here.warp.launch(
+            warp_kernels.begin, dim=(self.shape.candidates, 37), inputs=[self.taken.on["start"]],
+            outputs=[
+                data.qpos, data.qvel, data.qacc_warmstart, data.time, data.overflow,
+                self._diverged, self._knot,
+            ],
+        )  # fmt: skip
+
+    def _finish(self) -> None:
+        from sim_bridge.rollouts import warp_kernels
+
+        data, given = self._data, self.given.on
+        self.physics.here.warp.launch(
+            warp_kernels.finish, dim=(self.shape.candidates, 12),
+            inputs=[data.qpos, data.qvel, self._knot, self._diverged, data.overflow],
+            outputs=[given["states"], given["flags"]],
+        )  # fmt: skip
+
+
+class Block:
+    """Arrays of float32 ("f") and int32 ("i") that lie in one block on the host and the device.
+
+    Attributes:
+        on: the device's arrays by name; host: numpy views of the host's.
+    """
+
+    def __init__(self, here: WarpDevice, arrays: dict[str, tuple[tuple[int, ...], str]]) -> None:
+        self._warp = warp = here.warp
+        size = sum(math.prod(shape) for shape, _ in arrays.values())
+        self._device = warp.zeros(size, dtype=warp.float32)
+        self._host = warp.zeros(size, dtype=warp.float32, device="cpu", pinned=here.device.is_cuda)
+        numbers, self.on, self.host, at = self._host.numpy(), {}, {}, 0
+        for name, (shape, kind) in arrays.items():
+            until = at + math.prod(shape)
+            on, host = self._device[at:until], numbers[at:until]
+            if kind == "i":
+                on, host = on.view(warp.int32), host.view(np.int32)
+            self.on[name], self.host[name] = on.reshape(shape), host.reshape(shape)
+            at = until
+
+    def to_device(self) -> None:
+        """Copy the whole block there."""
+        self._warp.copy(self._device, self._host)
+
+    def to_host(self) -> None:
+        """Copy the whole block back; on a CUDA device it has arrived once that is synchronised."""
+        self._warp.copy(self._host, self._device)

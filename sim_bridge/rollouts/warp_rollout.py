@@ -1,0 +1,111 @@
+"""The parallel line search's physics on a GPU: closed-loop rollouts by MuJoCo Warp, in float32."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.hilqr import Policies
+from robots.state import mujoco_from_pinocchio
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.options import WarpOptions
+from sim_bridge.rollouts.single import SingleSimulation
+from sim_bridge.rollouts.warp_batch import Shape, WarpBatch, make_physics
+from sim_bridge.rollouts.warp_device import open_device
+
+Array = NDArray[np.float64]
+
+KEPT = 4  # batches of different shapes, each with its arrays on the device
+
+
+class WarpRollout:
+    """Rolls C policies out from one state, the whole horizon on the device.
+
+    The host sends the policies, the device replays one recorded knot after another, and all states
+    come back at once. The first call of a shape compiles or loads the kernels, which may take
+    tens of seconds; it is best made before anything waits for it.
+
+    A candidate is not `finite` where its numbers are not, where one exceeds 1e10, and where a
+    contact may have been dropped because no room was left for it: this is never silent.
+
+    Attributes:
+        device: in full; round_trip_s: 0, as no server is asked; overflows: candidates so far whose
+        contacts did not fit.
+    """
+
+    def __init__(
+        self, period: float, substeps: int, options: WarpOptions, contacts: int | None = None
+    ) -> None:
+        """`period` is the time between knots [s], `substeps` the physics steps within it.
+
+        `contacts`: room for so many a candidate, a whole robot's where None.
+
+        Raises:
+            Unavailable: a package or the device is not here.
+        """
+        here = open_device(options.device)
+        self.device, self.round_trip_s, self.overflows = here.name, 0.0, 0
+        self._physics = make_physics(
+            here, period / substeps, substeps, options.deterministic, contacts
+        )
+        overflow = here.mjw.OverflowType
+        # The other bits are of solvers that stop early, which a line search may judge by its cost.
+        self._dropped = int(
+            overflow.NEFC | overflow.NJMAX_NNZ | overflow.BROADPHASE | overflow.NARROWPHASE
+        )
+        self._batches: dict[Shape, WarpBatch] = {}
+        self._single = SingleSimulation()
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """Roll every candidate of `policies` out from x0 (37,)."""
+        shape = Shape(policies.count, *policies.inputs.shape[:2])
+        if not set(policies.policy_index.tolist()) <= set(range(shape.policies)):
+            raise IndexError("a candidate names a policy that is not there")  # unseen on a device
+        batch = self._batch(shape)
+        # The floor is the same everywhere: float32 then loses nothing far from the origin.
+        origin = np.zeros(37)
+        origin[:2] = x0[:2]
+        near = x0 - origin
+        qpos, qvel = mujoco_from_pinocchio(near[:19], near[19:])
+        batch.roll_out(qpos, qvel, policies.states - origin, policies)
+        return self._result(batch.given.host, origin)
+
+    def _result(self, given: dict[str, Any], origin: Array) -> RolloutBatch:
+        states = given["states"].astype(np.float64)
+        states[:, :, :2] += origin[:2]
+        diverged, overflow = given["flags"].T
+        dropped = (overflow & self._dropped) != 0
+        if dropped.any():
+            self._count(int(dropped.sum()))
+        return RolloutBatch(
+            states,
+            given["inputs"].astype(np.float64),
+            given["normal_forces"].astype(np.float64),
+            (diverged == 0) & ~dropped,
+        )
+
+    def _count(self, candidates: int) -> None:
+        if not self.overflows:
+            logging.getLogger(__name__).warning(
+                "MuJoCo Warp had no room for a contact: %d candidates count as diverged", candidates
+            )
+        self.overflows += candidates
+
+    def _batch(self, shape: Shape) -> WarpBatch:
+        """The batch for a shape, made at its first use; the oldest makes room."""
+        if shape not in self._batches:
+            while len(self._batches) >= KEPT:
+                del self._batches[next(iter(self._batches))]
+            self._batches[shape] = WarpBatch(self._physics, shape)
+        return self._batches[shape]
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque (12,) [N m], by MuJoCo on the CPU."""
+        return self._single.advance(x, torque, duration)
+
+    def statistics(self) -> dict[str, Any]:
+        """Plain values for a report."""
+        return {"backend": "warp", "device": self.device, "overflows": self.overflows}
