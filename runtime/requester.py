@@ -1,6 +1,7 @@
 """The end of an exchange that asks."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 import zmq
@@ -10,6 +11,7 @@ from runtime.exchange_socket import milliseconds, open_socket, reason
 from runtime.server_address import check_address
 
 RECONNECT_MS, RECONNECT_MOST_MS = 20, 500
+MOST_DROPPED = 1000  # frames at once: who sends without end must not hold us up
 
 _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
@@ -97,15 +99,18 @@ class Requester:
     def drop_unread(self) -> int:
         """Drop the frames that have come and were not taken; returns how many."""
         dropped = 0
-        try:
-            while True:
+        while dropped < MOST_DROPPED:
+            try:
                 self._socket.recv_multipart(zmq.NOBLOCK)
-                dropped += 1
-        except zmq.Again:
-            return dropped
+            except zmq.Again:
+                break
+            dropped += 1
+        return dropped
 
     def close(self) -> None:
-        """Close, what is unsent lost."""
+        """Close, what is unsent lost; a second time does nothing."""
+        if self._context.closed:
+            return
         self._socket.disable_monitor()
         self._monitor.close(linger=0)
         self._context.destroy(linger=0)
@@ -115,6 +120,10 @@ class Requester:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # of one half made, or in an interpreter that ends
+            self.close()
 
     def _watch(self) -> None:
         """Take note of what has happened to the connection."""

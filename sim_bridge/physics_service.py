@@ -1,0 +1,155 @@
+"""What a physics server answers to each request: a core that knows no socket."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from hybrid.hilqr import Policies
+from runtime.checked import Array
+from runtime.physics_messages import (
+    PROTOCOL,
+    Hello,
+    PlaceRequest,
+    Refusal,
+    Reply,
+    Request,
+    RolloutReply,
+    RolloutRequest,
+    ServerInfo,
+    TickRequest,
+    WorldReply,
+    WorldRequest,
+)
+from sim_bridge.rollouts.batch import RolloutBatch
+
+NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
+MOST_KNOTS, MOST_SUBSTEPS = 1000, 100
+MOST_BACKENDS = 4  # of different period and substeps, kept
+
+
+class Rollout(Protocol):
+    """A rollout backend, as far as it is served."""
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """Roll every candidate of `policies` out from x0 (37,)."""
+        ...
+
+
+class World(Protocol):
+    """A world with one A1 in it."""
+
+    def begin(self, request: WorldRequest) -> WorldReply:
+        """Begin anew."""
+        ...
+
+    def tick(self, request: TickRequest) -> WorldReply:
+        """Live through some physics steps."""
+        ...
+
+    def place(self, request: PlaceRequest) -> WorldReply:
+        """Put the robot into another state."""
+        ...
+
+
+MakeRollout = Callable[[int, float, int], Rollout]  # of knots, period [s] and substeps
+MakeWorld = Callable[[], World]
+
+
+class PhysicsService:
+    """Rollouts by one backend, and one world, which is its client's that has begun it."""
+
+    def __init__(
+        self, backend: str, device: str, most_candidates: int,
+        make_rollout: MakeRollout | None = None, make_world: MakeWorld | None = None,
+    ) -> None:  # fmt: skip
+        """What is None is not served. `backend` and `device` are what clients are told."""
+        self.backend, self.device, self._most = backend, device, most_candidates
+        self._make_rollout, self._make_world = make_rollout, make_world
+        self._rollouts: OrderedDict[tuple[float, int], Rollout] = OrderedDict()
+        self._world: World | None = None
+        self._owner: bytes | None = None  # of the world
+
+    def answer(self, request: Request, client: bytes = b"") -> Reply:
+        """The answer to a request of `client`; never raises: what cannot be done is refused."""
+        try:
+            if isinstance(request, Hello):
+                return self._introduce(request)
+            if isinstance(request, RolloutRequest):
+                return self._roll_out(request)
+            return self._live(request, client)
+        except Exception as error:  # whatever a request does, the server lives on for the others
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            return Refusal(id=request.id, reason=reason)
+
+    def _introduce(self, request: Hello) -> ServerInfo:
+        return ServerInfo(
+            id=request.id, protocol=PROTOCOL, backend=self.backend, device=self.device,
+            most_candidates=self._most, rollouts=self._make_rollout is not None,
+            robot=self._make_world is not None,
+        )  # fmt: skip
+
+    def _roll_out(self, request: RolloutRequest) -> Reply:
+        if self._make_rollout is None:
+            return Refusal(id=request.id, reason="no rollouts are served here")
+        if fault := _fault(request, self._most):
+            return Refusal(id=request.id, reason=fault)
+        rollout = self._rollout(self._make_rollout, request)
+        policies = Policies(
+            request.states, request.inputs, request.feedforward, request.gains,
+            np.array(request.policy_index, dtype=np.int64), request.step_size,
+        )  # fmt: skip
+        begin = time.perf_counter()
+        states, inputs, forces, finite = rollout.roll_out(request.x0, policies)
+        return RolloutReply(
+            id=request.id, states=states, inputs=inputs, normal_forces=forces,
+            finite=finite.tolist(), compute_s=time.perf_counter() - begin,
+        )  # fmt: skip
+
+    def _rollout(self, make: MakeRollout, request: RolloutRequest) -> Rollout:
+        """The backend for the request's period and substeps, made at their first use."""
+        key = (request.period, request.substeps)
+        if key not in self._rollouts:
+            while len(self._rollouts) >= MOST_BACKENDS:
+                self._rollouts.popitem(last=False)
+            self._rollouts[key] = make(request.inputs.shape[1], *key)
+        self._rollouts.move_to_end(key)
+        return self._rollouts[key]
+
+    def _live(self, request: WorldRequest | TickRequest | PlaceRequest, client: bytes) -> Reply:
+        if self._make_world is None:
+            return Refusal(id=request.id, reason="no robot is simulated here")
+        if isinstance(request, WorldRequest):
+            if self._world is None:
+                self._world = self._make_world()
+            self._owner = client
+            return self._world.begin(request)
+        if self._world is None or client != self._owner:
+            return Refusal(id=request.id, reason="no world was begun, or somebody began another")
+        if isinstance(request, TickRequest):
+            return self._world.tick(request)
+        return self._world.place(request)
+
+
+def _fault(request: RolloutRequest, most_candidates: int) -> str:
+    """What is wrong with a request, and what is accepted; empty where nothing is."""
+    policies, knots = request.inputs.shape[:2]
+    candidates = len(request.policy_index)
+    if not 1 <= candidates <= most_candidates:
+        return f"{candidates} candidates; accepted: 1 to {most_candidates}"
+    if not 1 <= knots <= MOST_KNOTS:
+        return f"{knots} knots; accepted: 1 to {MOST_KNOTS}"
+    if not (math.isfinite(request.period) and request.period > 0.0):
+        return f"period is {request.period:g}; give seconds > 0"
+    if not 1 <= request.substeps <= MOST_SUBSTEPS:
+        return f"substeps is {request.substeps}; accepted: 1 to {MOST_SUBSTEPS}"
+    if len(request.step_size) != candidates:
+        return f"{len(request.step_size)} step sizes for {candidates} candidates"
+    if not all(0 <= index < policies for index in request.policy_index):
+        return f"policy_index goes beyond the {policies} policies"
+    return ""

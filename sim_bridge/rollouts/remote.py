@@ -1,0 +1,207 @@
+"""Rollouts by a physics server, and by the physics here where that does not answer in time."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from runtime.histogram import LogHistogram
+from runtime.physics_messages import Refusal, RolloutReply, RolloutRequest
+from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.unavailable import Unavailable
+
+Array = NDArray[np.float64]
+
+REMEDIES = {"isaacgym": "start one as docs/isaac-gym.md says"}  # by backend
+LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that is lost repeatedly
+RESOLUTION_MS = 0.001
+
+_LOG = logging.getLogger(__name__)
+
+
+class LocalRollout(Protocol):
+    """The physics here."""
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """Roll every candidate of `policies` out from x0 (37,)."""
+        ...
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque."""
+        ...
+
+
+class RemoteRollout:
+    """A rollout backend that asks a server, and the local one whenever that fails; never raises.
+
+    A server that does not answer in time, breaks the connection, or answers what does not fit, is
+    lost: this call and those that follow are answered here, without a wait, until it answers a
+    greeting. A server that refuses is not lost, but this call is answered here.
+
+    Attributes:
+        wait_s: longest wait for an answer [s].
+        round_trip_s: what the last call spent beyond the physics [s].
+    """
+
+    def __init__(
+        self, server: ServerOptions, local: LocalRollout, period: float, substeps: int,
+        wait_s: float, name: str = "remote",
+    ) -> None:  # fmt: skip
+        """Connect, and roll out once, for which the server may compile.
+
+        Args:
+            server: where it is.
+            local: rolls out where the server does not.
+            period: between knots [s].
+            substeps: physics steps in a knot.
+            wait_s: longest wait for an answer [s].
+            name: of this backend, for people.
+
+        Raises:
+            Unavailable: nobody answers there who rolls out.
+        """
+        self.wait_s, self.round_trip_s = wait_s, 0.0
+        self._server, self._local, self._name = server, local, name
+        self._period, self._substeps = period, substeps
+        self._requests = self._fallbacks = self._losses = self._refusals = 0
+        self._round_trips, self._added = LogHistogram(RESOLUTION_MS), LogHistogram(RESOLUTION_MS)
+        self._lost = False
+        self._pause, self._next_look = server.retry, 0.0
+        self._refused = ""  # why, when last
+        self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
+        self._try_out()
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """Roll every candidate of `policies` out from x0 (37,)."""
+        begin = time.perf_counter()
+        self._requests += 1
+        reply = self._ask(x0, policies) if self._is_there() else None
+        elapsed = time.perf_counter() - begin
+        if reply is None:
+            self._fallbacks += 1
+            self.round_trip_s = elapsed
+            return self._local.roll_out(x0, policies)
+        self.round_trip_s = elapsed - min(max(reply.compute_s, 0.0), elapsed)
+        self._round_trips.add(1e3 * elapsed)
+        self._added.add(1e3 * self.round_trip_s)
+        return _batch(reply)
+
+    def advance(self, x: Array, torque: Array, duration: float) -> Array:
+        """State after `duration` [s] under a constant torque (12,) [N m], by the physics here."""
+        return self._local.advance(x, torque, duration)
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts of calls, and how long the server took.
+
+        requests: calls; fallbacks: those answered here; losses: of the server; refusals;
+        round_trip_ms: from question to answer; added_ms: of this, what was not physics.
+        """
+        info = self._client.info
+        device = info.device if info.backend == self._name else f"{info.backend} on {info.device}"
+        trips, added = self._round_trips.quantiles(), self._added.quantiles()
+        return {
+            "backend": self._name, "device": device, "requests": self._requests,
+            "fallbacks": self._fallbacks, "losses": self._losses, "refusals": self._refusals,
+            "round_trip_ms": {"p50": trips.p50, "p99": trips.p99},
+            "added_ms": {"p50": added.p50, "p99": added.p99},
+        }  # fmt: skip
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    def _try_out(self) -> None:
+        """Roll out once, and wait for it. Raises Unavailable where that fails."""
+        address = self._server.address
+        if not self._client.info.rollouts:
+            self.close()
+            raise Unavailable(f"the server at {address} serves no rollouts")
+        reply = self._client.ask(self._request(*_standing()), self._server.patience)
+        if isinstance(reply, RolloutReply):
+            return
+        self.close()
+        why = reply.reason if isinstance(reply, Refusal) else getattr(reply, "why", "no rollout")
+        raise Unavailable(f"the server at {address} does not roll out: {why}")
+
+    def _request(self, x0: Array, policies: Policies) -> RolloutRequest:
+        return RolloutRequest(
+            id=self._client.next_id(), period=self._period, substeps=self._substeps, x0=x0,
+            states=policies.states, inputs=policies.inputs, feedforward=policies.feedforward,
+            gains=policies.gains, policy_index=policies.policy_index.tolist(),
+            step_size=policies.step_size,
+        )  # fmt: skip
+
+    def _ask(self, x0: Array, policies: Policies) -> RolloutReply | None:
+        """What the server rolled out; None where it did not."""
+        reply = self._client.ask(self._request(x0, policies), self.wait_s)
+        if isinstance(reply, RolloutReply) and _fits(reply, policies):
+            self._pause = self._server.retry
+            self._refused = ""
+            return reply
+        if isinstance(reply, Refusal):
+            self._refuse(reply.reason)
+        else:
+            self._lose(reply.why if isinstance(reply, Silence) else "the answer does not fit")
+        return None
+
+    def _is_there(self) -> bool:
+        """Whether to ask the server; looks from time to time for one that is lost."""
+        if not self._lost:
+            return True
+        now = time.monotonic()
+        if self._client.greeted() and self._client.info.rollouts:
+            self._lost = False
+            _LOG.warning("rollouts: the server at %s is back", self._server.address)
+        elif now >= self._next_look:
+            self._client.greet()
+            self._next_look = now + self._server.retry
+        return not self._lost
+
+    def _lose(self, why: str) -> None:
+        """Leave the server alone for a while: the longer, the more often it was lost in a row."""
+        self._losses += 1
+        self._lost = True
+        self._next_look = time.monotonic() + self._pause
+        self._pause = min(2.0 * self._pause, LONGEST_RETRIES * self._server.retry)
+        _LOG.warning(
+            "rollouts: the server at %s is lost (%s); rolling out here until it is back",
+            self._server.address, why,
+        )  # fmt: skip
+
+    def _refuse(self, why: str) -> None:
+        """Say why, once."""
+        self._refusals += 1
+        if why != self._refused:
+            self._refused = why
+            _LOG.warning(
+                "rollouts: the server at %s refuses (%s); rolling out here instead",
+                self._server.address, why,
+            )  # fmt: skip
+
+
+def _standing() -> tuple[Array, Policies]:
+    """The least there is to roll out: two knots without torque, from the stand."""
+    x = np.concatenate([[0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+    return x, Policies.of(np.tile(x, (3, 1)), np.zeros((2, 12)), np.zeros((2, 12, 36)))
+
+
+def _fits(reply: RolloutReply, policies: Policies) -> bool:
+    """Whether an answer is as large as the question."""
+    expected = (policies.count, policies.inputs.shape[1] + 1, 37)
+    return reply.states.shape == expected and len(reply.finite) == policies.count
+
+
+def _batch(reply: RolloutReply) -> RolloutBatch:
+    """The answer; a candidate with numbers that are none is diverged, whatever the server says."""
+    sound = np.array(reply.finite, dtype=np.bool_)
+    for numbers in (reply.states, reply.inputs, reply.normal_forces):
+        sound &= np.isfinite(numbers).all(axis=(1, 2))
+    return RolloutBatch(reply.states, reply.inputs, reply.normal_forces, sound)
