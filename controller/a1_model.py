@@ -47,7 +47,8 @@ class RolloutBackend(Protocol):
     """Any physics that can roll candidate policies out in parallel.
 
     Attributes:
-        round_trip_s: how long the last `roll_out` waited for a server [s]; 0 for physics here.
+        round_trip_s: of the last `roll_out`, spent on asking a server, its physics apart [s]; 0
+            for physics here.
     """
 
     round_trip_s: float
@@ -72,7 +73,7 @@ class A1Model:
     contact sets of the linearisation and the input weights of the cost.
 
     Attributes:
-        round_trip_s: how long rollouts waited for a server since `track` [s].
+        round_trip_s: spent on asking a server, its physics apart, since `track` [s].
     """
 
     def __init__(

@@ -107,7 +107,7 @@ class HilqrPlanner:
 
     @property
     def round_trip_s(self) -> float:
-        """How long the rollouts of the last solve waited for a server [s]."""
+        """Of the last solve, spent on asking a rollout server, its physics apart [s]."""
         return self.model.round_trip_s
 
     def statistics(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Planner(Protocol):
 
     Attributes:
         line_search: of the last solve; None where it searched no line.
-        round_trip_s: how long the last solve waited for a physics server [s].
+        round_trip_s: of the last solve, spent on asking a physics server, its physics apart [s].
     """
 
     line_search: LineSearch | None

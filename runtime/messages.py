@@ -72,7 +72,7 @@ class Plan(Message, frozen=True):
     iterations: int
     solve_s: float  # [s]
     status: Literal["ok", "time_limit", "not_converged", "failed"]
-    round_trip_s: float = 0.0  # of solve_s: rollouts asked of a server, there and back [s]
+    round_trip_s: float = 0.0  # of solve_s: to a rollout server and back, its physics apart [s]
 
 
 class LineSearch(Message, frozen=True):

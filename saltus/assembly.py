@@ -14,11 +14,11 @@ from estimator.interface import Estimator
 from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.salted.estimator import SaltedEstimator
+from saltus import rollouts
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
 from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.simulated_a1 import SimulatedA1
 
 # name in a launch file -> class, which takes the section of that name
@@ -87,6 +87,7 @@ def check(config: LaunchConfig) -> None:
     make_script(config)
     if config.planner == "hilqr":
         make_planner_reference(config)
+        rollouts.check(config)
 
 
 def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
@@ -124,8 +125,7 @@ def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
     """HiLQR on its reference and its rollout backend.
 
     Raises:
-        BadRequest: the reference cannot be made for these options.
+        BadRequest: the reference or the backend cannot be made for these options.
     """
-    options = config.hilqr.in_real_time() if config.mode == "realtime" else config.hilqr
-    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
-    return HilqrPlanner(options, make_planner_reference(config), backend)
+    reference, backend = make_planner_reference(config), rollouts.make_rollout(config)
+    return HilqrPlanner(rollouts.planning(config), reference, backend)

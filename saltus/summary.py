@@ -91,6 +91,30 @@ def _outcome(summary: dict[str, Any]) -> str:
     return "ran until it was stopped" if summary["simulated_s"] else "did not run"
 
 
+def rollout_phrase(rollouts: dict[str, Any]) -> str:
+    """What a person wants to know of a line search that was not MuJoCo's on this machine.
+
+    Args:
+        rollouts: of the planner's report; empty where there is none.
+
+    Returns:
+        The empty string where there is nothing to say.
+    """
+    backend, device = rollouts.get("backend"), rollouts.get("device")
+    if backend in (None, "mujoco"):
+        return ""
+    trip = rollouts.get("round_trip_ms")
+    if trip is None:
+        dropped = rollouts.get("overflows", 0)
+        return f"{backend} on {device}" + (f", {dropped} rollouts lost contacts" if dropped else "")
+    added = _number(rollouts["added_ms"]["p50"], 1)
+    return (
+        f"{backend} ({device}): there and back in {_number(trip['p50'], 1)} ms (p99 "
+        f"{_number(trip['p99'], 1)}), {added} ms beyond the physics; "
+        f"{rollouts['fallbacks']} of {rollouts['requests']} rolled out here instead"
+    )
+
+
 def robot_lines(robot: dict[str, Any]) -> list[str]:
     """What a person wants to know of a robot's bridge after a run."""
     frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})

@@ -17,7 +17,7 @@ PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bri
 
 
 def ensure_compiled(config: LaunchConfig) -> None:
-    """Fill the compiler's caches once for a planner, a filter and a version of the code.
+    """Fill the compiler's caches once for a planner, its rollouts, a filter and this code.
 
     Before all starts: otherwise four processes would compile the same functions at the same time.
     """
@@ -67,9 +67,10 @@ def warm_planner(config: LaunchConfig) -> None:
 
 
 def _marker(config: LaunchConfig) -> Path:
-    """A file whose name changes with planner, filter, every source file, Python and compiler."""
+    """A file whose name changes with what is warmed, every source file, Python and compiler."""
     root = Path(__file__).parents[1]
-    seen = [config.planner, config.estimator, sys.version, numba.__version__, str(root)]
+    chosen = [config.planner, config.estimator, config.rollout]
+    seen = [*chosen, sys.version, numba.__version__, str(root)]
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
             status = path.stat()

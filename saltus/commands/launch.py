@@ -47,7 +47,7 @@ def launch(
     from saltus.hardware_view import view
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
-    from saltus.summary import emulator_lines, readable_summary, robot_lines
+    from saltus.summary import emulator_lines, readable_summary, robot_lines, rollout_phrase
 
     modes = [f"hardware.mode={m}" for m, on in
              (("read_only", read_only), ("dry_run", dry_run)) if on]
@@ -73,6 +73,8 @@ def launch(
         print_lines(emulator_lines(outcome.reports["emulator"]))
     else:
         print_lines(readable_summary(outcome.summary, config.mode, config.estimator))
+        phrase = rollout_phrase(outcome.reports.get("planner", {}).get("rollouts", {}))
+        print_lines([f"rollouts   {phrase}"] if phrase else [])
         if config.bridged:
             print_lines(robot_lines(outcome.summary["robot"]))
     if outcome.interrupted:

@@ -39,7 +39,7 @@ STUDIES = {
         "saltus.studies.convergent_hybrid", "HiLQR plans that shrink uncertainty through impacts"
     ),
     "rollout-drift": Study(
-        "saltus.studies.rollout_drift", "how far other rollout backends drift from MuJoCo on the CPU"
+        "saltus.studies.rollout_drift", "how far float32 rollouts drift from MuJoCo on the CPU"
     ),
     "table-3.1": Study(
         "saltus.studies.table_3_1", "covariance through an event: particles against saltation"

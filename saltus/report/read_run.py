@@ -13,6 +13,7 @@ from saltus.errors import BadRequest
 from saltus.folders import is_file
 from saltus.metrics import FALLEN_COSINE
 from saltus.report.subject import Row, Subject, Trial
+from saltus.summary import rollout_phrase
 from saltus.trace import Trace, config_of_run, trace_of_run
 
 RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
@@ -120,6 +121,9 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         "Begun": date_of(folder / "launch.yaml"),
         "Code": str(version or "not noted in this run"),
     }
+    rolled = summary.get("processes", {}).get("planner", {}).get("rollouts", {})
+    if phrase := rollout_phrase(rolled):
+        facts["Rollouts"] = phrase
     if summary:
         seconds, metres = summary["simulated_s"], summary["distance_m"]
         facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m forward"

@@ -1,0 +1,135 @@
+"""Which physics rolls HiLQR's candidates out: chosen by name, and what is missing where it is not.
+
+Nothing of a backend is imported before it is asked for: most machines have one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from controller.a1_model import RolloutBackend
+from controller.planner_options import PlannerOptions
+from saltus.configuration import LaunchConfig
+from saltus.errors import BadRequest
+from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.unavailable import Unavailable
+
+PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
+
+
+class Availability(NamedTuple):
+    """Whether a backend can be had here.
+
+    Attributes:
+        backend: its name in a launch file; found: its device, or what is missing and the remedy.
+    """
+
+    backend: str
+    here: bool
+    found: str
+
+
+def planning(config: LaunchConfig) -> PlannerOptions:
+    """HiLQR's options in this mode."""
+    return config.hilqr.in_real_time() if config.mode == "realtime" else config.hilqr
+
+
+def make_rollout(config: LaunchConfig) -> RolloutBackend:
+    """The rollout backend of a launch.
+
+    Raises:
+        BadRequest: what it needs is not here; the message names the remedy and what is here.
+    """
+    try:
+        return _MAKERS[config.rollout](config)
+    except Unavailable as error:
+        there = [row.backend for row in availability(config, but=config.rollout) if row.here]
+        raise BadRequest(
+            f"rollout {config.rollout}: {error}; available here: {', '.join(there)}"
+        ) from error
+
+
+def check(config: LaunchConfig) -> None:
+    """Find out before anything starts whether the backend can be had.
+
+    Raises:
+        BadRequest: it cannot.
+    """
+    if config.rollout != "mujoco":
+        make_rollout(config)
+
+
+def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
+    """Every backend and whether it can be had here; `but` is left out."""
+    return [_look(name, config) for name in _LOOKS if name != but]
+
+
+def _look(name: str, config: LaunchConfig) -> Availability:
+    try:
+        return Availability(name, True, _LOOKS[name](config))
+    except Unavailable as error:
+        return Availability(name, False, str(error))
+
+
+def _mujoco(config: LaunchConfig) -> ThreadedRollout:
+    options = planning(config)
+    return ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
+
+
+def _warp(config: LaunchConfig) -> RolloutBackend:
+    from sim_bridge.rollouts.warp_rollout import WarpRollout
+
+    options = planning(config)
+    return WarpRollout(options.period, options.substeps, config.warp)
+
+
+def _served(name: str) -> Callable[[LaunchConfig], RolloutBackend]:
+    def make(config: LaunchConfig) -> RolloutBackend:
+        from sim_bridge.rollouts.remote import RemoteRollout
+
+        options, server = planning(config), _server(name, config)
+        wait_s = server.timeout if config.mode == "realtime" else server.patience
+        return RemoteRollout(
+            server, _mujoco(config), options.period, options.substeps, wait_s, name
+        )
+
+    return make
+
+
+def _server(name: str, config: LaunchConfig) -> ServerOptions:
+    return config.isaacgym if name == "isaacgym" else config.remote
+
+
+def _warp_device(config: LaunchConfig) -> str:
+    from sim_bridge.rollouts.warp_device import open_device
+
+    return open_device(config.warp.device).name
+
+
+def _server_device(name: str) -> Callable[[LaunchConfig], str]:
+    def look(config: LaunchConfig) -> str:
+        from sim_bridge.physics_client import REMEDY, PhysicsClient
+        from sim_bridge.rollouts.remote import REMEDIES
+
+        server = _server(name, config)
+        client = PhysicsClient(server, REMEDIES.get(name, REMEDY), PROBE_S)
+        client.close()
+        return f"{client.info.backend} on {client.info.device} at {server.address}"
+
+    return look
+
+
+_LOOKS: dict[str, Callable[[LaunchConfig], str]] = {
+    "mujoco": lambda _: "cpu",
+    "warp": _warp_device,
+    "isaacgym": _server_device("isaacgym"),
+    "remote": _server_device("remote"),
+}
+_MAKERS: dict[str, Callable[[LaunchConfig], RolloutBackend]] = {
+    "mujoco": _mujoco,
+    "warp": _warp,
+    "isaacgym": _served("isaacgym"),
+    "remote": _served("remote"),
+}
