@@ -1,0 +1,131 @@
+"""The A1 as URDF, for engines that cannot read MJCF; `python -m robots.a1.urdf` prints it.
+
+Made from `a1.xml`, the only description of the robot: same links, joints, masses and inertias, and
+the same shapes where they can touch the floor. Left out is what URDF has no word for: a joint's
+armature (`robots.a1.constants.ARMATURE`) and friction against the floor are the engine's to set.
+Looks are left out too. Joints stand in motor order, but readers of URDF may sort them by name:
+Pinocchio and Isaac Gym do.
+"""
+
+# Compiled modules carry no stubs.
+# pyright: reportAttributeAccessIssue=false
+
+from xml.etree import ElementTree as Xml
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.constants import MJCF_PATH, VELOCITY_LIMIT
+from robots.rotations import rotation_from_quaternion
+
+Array = NDArray[np.float64]
+
+_NOISE = 1e-15  # numbers below it are rounding
+
+
+def a1_urdf() -> str:
+    """The robot as URDF text, with `trunk` as its root.
+
+    Feet (`FR_foot`, ...) and IMU are links of their own on fixed joints. A foot's joint asks not to
+    be collapsed (Isaac Gym's `dont_collapse`), so that its contact forces keep a body.
+    """
+    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec.compiler.fusestatic = False  # a foot is a body
+    model = spec.compile()
+    robot = Xml.Element("robot", name=spec.modelname)
+    for body in range(1, model.nbody):
+        _add_link(robot, model, body, _inertia(spec.body(model.body(body).name)))
+        if model.body_parentid[body] != 0:
+            _add_joint(robot, model, body)
+    Xml.indent(robot)
+    return f'<?xml version="1.0"?>\n{Xml.tostring(robot, encoding="unicode")}\n'
+
+
+def _inertia(body: mujoco.MjsBody) -> Array:
+    """About the centre of mass, in the link's axes (3, 3) [kg m^2], as the file has it."""
+    xx, yy, zz, xy, xz, yz = body.fullinertia
+    if np.isnan(xx):  # given by its diagonal
+        return np.diag(body.inertia)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _add_link(robot: Xml.Element, model: mujoco.MjModel, body: int, inertia: Array) -> None:
+    link = Xml.SubElement(robot, "link", name=model.body(body).name)
+    inertial = Xml.SubElement(link, "inertial")
+    _add_origin(inertial, model.body_ipos[body], np.eye(3))
+    Xml.SubElement(inertial, "mass", value=_text(model.body_mass[body]))
+    upper = {f"i{'xyz'[i]}{'xyz'[j]}": _text(inertia[i, j]) for i in range(3) for j in range(i, 3)}
+    Xml.SubElement(inertial, "inertia", upper)
+    for geom in np.flatnonzero((model.geom_bodyid == body) & (model.geom_conaffinity != 0)):
+        _add_collision(link, model, int(geom))
+
+
+def _add_collision(link: Xml.Element, model: mujoco.MjModel, geom: int) -> None:
+    """A shape that can touch the floor.
+
+    A capsule, which URDF does not have, becomes the cylinder between its two caps; Isaac Gym's
+    `replace_cylinder_with_capsule` puts caps on it again.
+    """
+    collision = Xml.SubElement(link, "collision", name=model.geom(geom).name)
+    _add_origin(collision, model.geom_pos[geom], _rotation(model.geom_quat[geom]))
+    shape, size = Xml.SubElement(collision, "geometry"), model.geom_size[geom]
+    kind = mujoco.mjtGeom(model.geom_type[geom])
+    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
+        Xml.SubElement(shape, "sphere", radius=_text(size[0]))
+    elif kind == mujoco.mjtGeom.mjGEOM_BOX:
+        Xml.SubElement(shape, "box", size=_text(2.0 * size))
+    elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        Xml.SubElement(shape, "cylinder", radius=_text(size[0]), length=_text(2.0 * size[1]))
+    else:
+        raise ValueError(f"{MJCF_PATH.name}: no URDF for the shape {kind.name}")
+
+
+def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int) -> None:
+    """What joins a body to its parent: its one hinge, or nothing that moves."""
+    name, hinged = model.body(body).name, model.body_jntnum[body] == 1
+    index = model.body_jntadr[body]
+    joint = Xml.SubElement(
+        robot, "joint",
+        name=model.joint(index).name if hinged else f"{name}_fixed",
+        type="revolute" if hinged else "fixed",
+    )  # fmt: skip
+    Xml.SubElement(joint, "parent", link=model.body(model.body_parentid[body]).name)
+    Xml.SubElement(joint, "child", link=name)
+    _add_origin(joint, model.body_pos[body], _rotation(model.body_quat[body]))
+    if not hinged:
+        if (model.geom_bodyid == body).any():
+            joint.set("dont_collapse", "true")
+        return
+    lower, upper = model.jnt_range[index]
+    dof, motor = model.jnt_dofadr[index], model.actuator_trnid[:, 0].tolist().index(index)
+    effort = model.actuator_forcerange[motor, 1]
+    Xml.SubElement(joint, "axis", xyz=_text(model.jnt_axis[index]))
+    Xml.SubElement(
+        joint, "limit", lower=_text(lower), upper=_text(upper), effort=_text(effort),
+        velocity=_text(VELOCITY_LIMIT),
+    )  # fmt: skip
+    damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
+    Xml.SubElement(joint, "dynamics", damping=_text(damping), friction=_text(friction))
+
+
+def _add_origin(parent: Xml.Element, position: Array, rotation: Array) -> None:
+    """Position [m] and fixed-axis roll, pitch, yaw [rad]: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    roll = np.arctan2(rotation[2, 1], rotation[2, 2])
+    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[2, 1], rotation[2, 2]))
+    yaw = np.arctan2(rotation[1, 0], rotation[0, 0])
+    Xml.SubElement(parent, "origin", xyz=_text(position), rpy=_text([roll, pitch, yaw]))
+
+
+def _rotation(quaternion: Array) -> Array:
+    """Of MuJoCo's quaternion, w first."""
+    return rotation_from_quaternion(np.roll(quaternion, -1))
+
+
+def _text(numbers: float | list[float] | Array) -> str:
+    values = np.atleast_1d(np.asarray(numbers, dtype=np.float64))
+    return " ".join(f"{0.0 if abs(x) < _NOISE else x:.15g}" for x in values)
+
+
+if __name__ == "__main__":
+    print(a1_urdf(), end="")
