@@ -1,0 +1,80 @@
+"""Every rollout backend that the conformance tests try, and how near it must stay to MuJoCo.
+
+A new backend is one more entry of `BACKENDS`. Where it cannot be had, its tests are skipped and say
+what is missing.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from controller.a1_model import RolloutBackend
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from sim_bridge.rollouts.options import WarpOptions
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.warp_rollout import WarpRollout
+
+KNOTS = 50  # of the motions that are held against plain MuJoCo
+
+Make = Callable[[float, int], RolloutBackend]  # of the period [s] and the physics steps within it
+
+
+class Close(NamedTuple):
+    """Largest deviation from plain MuJoCo in half a second of free fall, standing or sliding."""
+
+    position: float  # of the base [m]
+    angle: float  # of the joints [rad], and of the quaternion's numbers
+    velocity: float  # [m/s, rad/s]
+    force: float  # on a foot [N]
+
+
+class Backend(NamedTuple):
+    """A backend to try.
+
+    Attributes:
+        open: how to make it; what it starts ends with the stack. Raises Unavailable.
+        close: how near it stays to plain MuJoCo.
+        digits: error of a number relative to its size.
+        same: largest difference of two results that should be one; 0: equal to the bit.
+    """
+
+    open: Callable[[ExitStack], Make]
+    close: Close
+    digits: float
+    same: float = 0.0
+
+
+def mujoco(_: ExitStack) -> Make:
+    """MuJoCo's own batch."""
+    return lambda period, substeps: MujocoRollout(KNOTS, period, substeps)
+
+
+def threads(_: ExitStack) -> Make:
+    """Threads of ours; the candidates do not divide evenly among them."""
+    return lambda period, substeps: ThreadedRollout(KNOTS, period, substeps, threads=3)
+
+
+def warp(device: str) -> Callable[[ExitStack], Make]:
+    """MuJoCo Warp on one of its devices."""
+
+    def open_(_: ExitStack) -> Make:
+        options = WarpOptions(device)
+        WarpRollout(0.01, 2, options)  # raises Unavailable
+        return lambda period, substeps: WarpRollout(period, substeps, options)
+
+    return open_
+
+
+# Measured: 1e-15 m, 2e-15 rad, 8e-14 rad/s, 3e-12 N. The rest is for other processors, whose
+# compiled sums differ in the last digit.
+DOUBLE = Close(1e-12, 1e-12, 1e-10, 1e-9)
+# Measured on Warp's CPU: 1.1e-6 m, 2.3e-6 rad, 7e-5 rad/s, 8e-4 N; a margin of 20.
+SINGLE = Close(2e-5, 5e-5, 1.5e-3, 2e-2)
+
+BACKENDS: dict[str, Backend] = {
+    "mujoco": Backend(mujoco, DOUBLE, 1e-13),
+    "mujoco-threads": Backend(threads, DOUBLE, 1e-13),
+    "warp-cpu": Backend(warp("cpu"), SINGLE, 1e-7),
+    # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
+    "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
+}

@@ -1,0 +1,55 @@
+"""The backend under test: each of `BACKENDS` in turn."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from controller.a1_model import RolloutBackend
+from hybrid.hilqr import Policies
+from sim_bridge.rollouts.batch import Array, RolloutBatch
+from sim_bridge.rollouts.unavailable import Unavailable
+from tests.sim_bridge.rollouts.backends import BACKENDS, Backend, Make
+
+PERIOD, SUBSTEPS = 0.01, 2  # the planner's
+
+
+class Subject:
+    """A backend, one instance for each period and number of physics steps."""
+
+    def __init__(self, name: str, entry: Backend, make: Make) -> None:
+        self.name, self.close, self.same, self.digits = name, entry.close, entry.same, entry.digits
+        self._make: Make = make
+        self._made: dict[tuple[float, int], RolloutBackend] = {}
+
+    def at(self, period: float = PERIOD, substeps: int = SUBSTEPS) -> RolloutBackend:
+        key = period, substeps
+        if key not in self._made:
+            self._made[key] = self._make(period, substeps)
+        return self._made[key]
+
+    def roll_out(
+        self, x0: Array, policies: Policies, period: float = PERIOD, substeps: int = SUBSTEPS
+    ) -> RolloutBatch:
+        return self.at(period, substeps).roll_out(x0, policies)  # type: ignore[return-value]
+
+    def fallbacks(self) -> int:
+        """How often another backend answered in this one's place."""
+        return sum(made.statistics().get("fallbacks", 0) for made in self._made.values())
+
+
+@pytest.fixture(scope="session", params=list(BACKENDS))
+def opened(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    entry = BACKENDS[request.param]
+    with ExitStack() as stack:
+        try:
+            yield Subject(request.param, entry, entry.open(stack))
+        except Unavailable as missing:
+            pytest.skip(str(missing))
+
+
+@pytest.fixture
+def backend(opened: Subject) -> Iterator[Subject]:
+    before = opened.fallbacks()
+    yield opened
+    assert opened.fallbacks() == before, "a law is no law of a backend that did not answer itself"

@@ -1,0 +1,78 @@
+"""The motions in which rollout backends are held against plain MuJoCo."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from sim_bridge.rollouts.batch import Array
+
+STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND.setflags(write=False)  # a backend that writes to its start must not spoil the next test
+STIFFNESS, DAMPING = 80.0, 2.0  # of the feedback on the joints [N m/rad, N m s/rad]
+
+
+def policies(
+    knots: int, candidates: int = 5, seed: int = 0, *, noise: float = 0.5, held: bool = True
+) -> Policies:
+    """Two policies about the stand, which the candidates take in turns at several step sizes.
+
+    Args:
+        knots: N; candidates: C.
+        seed: of the torques.
+        noise: standard deviation of the torques, nominal and step [N m].
+        held: feedback holds the joints; else torques are all there is.
+    """
+    rng = np.random.default_rng(seed)
+    gains = np.zeros((2, knots, 12, 36))
+    if held:
+        gains[:, :, range(12), range(6, 18)] = -STIFFNESS
+        gains[:, :, range(12), range(24, 36)] = -DAMPING
+    return Policies(
+        np.tile(STAND, (2, knots + 1, 1)),
+        noise * rng.normal(size=(2, knots, 12)),
+        noise * rng.normal(size=(2, knots, 12)),
+        gains,
+        np.arange(candidates) % 2,
+        np.linspace(0.0, 1.0, candidates),
+    )
+
+
+def anywhere(seed: int) -> Array:
+    """A state (37,) high up, in any attitude, the joints where they may be, all of it moving."""
+    rng, x = np.random.default_rng(seed), STAND.copy()
+    x[:3] = [*rng.normal(size=2), 3.0]
+    x[3:7] = _unit(rng.normal(size=4))
+    x[7:19] += rng.uniform(-0.4, 0.4, 12)
+    x[19:] = np.concatenate([rng.normal(size=3), 2.0 * rng.normal(size=3), rng.normal(size=12)])
+    return x
+
+
+def standing() -> Array:
+    """On its feet (37,), pushed a little."""
+    x = STAND.copy()
+    x[19:] = 0.1 * np.random.default_rng(1).normal(size=18)
+    return x
+
+
+def sliding() -> Array:
+    """On its feet (37,), which slide forward and to the right: 0.9 m/s, friction stops it later."""
+    x = STAND.copy()
+    x[19:21] = 0.8, -0.4
+    return x
+
+
+def _unit(quaternion: Array) -> Array:
+    return quaternion / np.linalg.norm(quaternion)
+
+
+# motion -> where it begins, and its policies over a number of knots
+MOTIONS: dict[str, tuple[Callable[[], Array], Callable[[int], Policies]]] = {
+    "free fall": (
+        lambda: anywhere(3),
+        lambda knots: policies(knots, seed=3, noise=2.0, held=False),
+    ),
+    "standing": (standing, lambda knots: policies(knots, seed=4)),
+    "sliding": (sliding, lambda knots: policies(knots, seed=5)),
+}

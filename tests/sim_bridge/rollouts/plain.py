@@ -1,0 +1,101 @@
+"""Rollouts as plainly as they can be written, which backends are held against.
+
+One candidate, one knot and one physics step at a time, in double precision. States are converted by
+SciPy and momenta come from Pinocchio: nothing here is shared with the backends but the robot.
+"""
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from scipy.spatial.transform import Rotation
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import FOOT_NAMES, TORQUE_LIMIT
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from sim_bridge.rollouts.batch import Array, RolloutBatch
+from sim_bridge.rollouts.planning_model import planning_model
+
+
+def roll_out(x0: Array, policies: Policies, period: float, substeps: int) -> RolloutBatch:
+    """What every candidate does, by MuJoCo."""
+    model = planning_model(period / substeps)
+    each = [_roll(model, c, x0, policies, substeps) for c in range(policies.count)]
+    states, inputs, forces = (np.array(part) for part in zip(*each, strict=True))
+    finite = np.isfinite(states).all(axis=(1, 2)) & np.isfinite(inputs).all(axis=(1, 2))
+    return RolloutBatch(states, inputs, forces, finite)
+
+
+def _roll(
+    model: mujoco.MjModel, c: int, x0: Array, policies: Policies, substeps: int
+) -> tuple[Array, Array, Array]:
+    data, knots = mujoco.MjData(model), policies.inputs.shape[1]
+    data.qpos[:], data.qvel[:] = to_mujoco(x0)
+    states, inputs, forces = [], [], []
+    for k in range(knots):
+        states.append(from_mujoco(data.qpos, data.qvel))
+        inputs.append(torque(policies, c, k, states[k]))
+        data.ctrl[:] = inputs[k]
+        for _ in range(substeps):
+            mujoco.mj_step(model, data)
+        forces.append([data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES])
+    states.append(from_mujoco(data.qpos, data.qvel))
+    return np.array(states), np.array(inputs), np.array(forces)
+
+
+def torque(policies: Policies, c: int, k: int, x: Array) -> Array:
+    """The law of candidate c at knot k and state x (37,): (5.17), limited."""
+    p = policies.policy_index[c]
+    asked = policies.inputs[p, k] + policies.step_size[c] * policies.feedforward[p, k]
+    asked = asked + policies.gains[p, k] @ difference(policies.states[p, k], x)
+    return np.clip(asked, -TORQUE_LIMIT, TORQUE_LIMIT)
+
+
+def difference(reference: Array, x: Array) -> Array:
+    """x (-) reference (36,), as `robots.state` defines it."""
+    R = Rotation.from_quat(reference[3:7]).inv()
+    turn = (R * Rotation.from_quat(x[3:7])).as_rotvec()
+    moved = R.apply(x[:3] - reference[:3])
+    return np.concatenate([moved, turn, x[7:] - reference[7:]])
+
+
+def to_mujoco(x: Array) -> tuple[Array, Array]:
+    """(qpos, qvel) of x (37,): w first, linear velocity in the world."""
+    linear = Rotation.from_quat(x[3:7]).apply(x[19:22])
+    return np.concatenate([x[:3], x[[6, 3, 4, 5]], x[7:19]]), np.concatenate([linear, x[22:]])
+
+
+def from_mujoco(qpos: Array, qvel: Array) -> Array:
+    """The state x (37,) of MuJoCo's."""
+    quaternion = qpos[[4, 5, 6, 3]]
+    if not np.isfinite(quaternion).all():
+        return np.full(37, np.nan)
+    linear = Rotation.from_quat(quaternion).inv().apply(qvel[:3])
+    return np.concatenate([qpos[:3], quaternion, qpos[7:], linear, qvel[3:]])
+
+
+class Momentum:
+    """Momenta and places of the robot, by Pinocchio, of one state x (37,) at a time."""
+
+    def __init__(self) -> None:
+        self.model = load_pinocchio()
+        self.data = self.model.createData()
+        self.mass = pin.computeTotalMass(self.model)
+        self.feet = foot_frame_ids(self.model)
+
+    def centre(self, x: Array) -> Array:
+        """Centre of mass in the world (3,) [m]."""
+        return pin.centerOfMass(self.model, self.data, x[:19]).copy()
+
+    def of(self, x: Array) -> Array:
+        """Linear (3) [N s] and angular momentum (3) [N m s] about the centre of mass, in world."""
+        return pin.computeCentroidalMomentum(self.model, self.data, x[:19], x[19:]).vector.copy()
+
+    def foot_positions(self, x: Array) -> Array:
+        """Centres of the feet in the world (4, 3) [m]."""
+        pin.framesForwardKinematics(self.model, self.data, x[:19])
+        return np.array([self.data.oMf[i].translation for i in self.feet])
+
+    def acceleration(self, x: Array, tau: Array) -> Array:
+        """Joint accelerations (12,) [rad/s^2] of the robot in the air under torques (12,)."""
+        force = np.concatenate([np.zeros(6), tau])
+        return pin.aba(self.model, self.data, x[:19], x[19:], force)[6:].copy()

@@ -1,0 +1,127 @@
+"""Every backend: candidates know nothing of one another, nor calls of the calls before them."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from hybrid.hilqr import Policies
+from sim_bridge.rollouts.batch import RolloutBatch
+from tests.sim_bridge.rollouts.motions import STAND, anywhere, policies, sliding, standing
+
+KNOTS = 15  # an odd number, which does not divide into equal parts
+
+
+def pick(policy: Policies, chosen: list[int]) -> Policies:
+    """The same policies with only these candidates."""
+    return Policies(
+        policy.states, policy.inputs, policy.feedforward, policy.gains,
+        policy.policy_index[chosen], policy.step_size[chosen],
+    )  # fmt: skip
+
+
+def first(policy: Policies, knots: int) -> Policies:
+    """The same policies over fewer knots."""
+    return Policies(
+        policy.states[:, : knots + 1].copy(), policy.inputs[:, :knots].copy(),
+        policy.feedforward[:, :knots].copy(), policy.gains[:, :knots].copy(),
+        policy.policy_index, policy.step_size,
+    )  # fmt: skip
+
+
+def assert_same(left: RolloutBatch, right: RolloutBatch, same: float) -> None:
+    np.testing.assert_allclose(left.states, right.states, rtol=0, atol=same)
+    np.testing.assert_allclose(left.inputs, right.inputs, rtol=0, atol=100.0 * same)
+    np.testing.assert_allclose(left.normal_forces, right.normal_forces, rtol=0, atol=1e4 * same)
+    np.testing.assert_array_equal(left.finite, right.finite)
+
+
+@pytest.mark.parametrize("x0", [standing(), sliding()], ids=["standing", "sliding"])
+def test_a_candidate_alone_does_what_it_does_in_a_batch(backend, x0):
+    policy = policies(KNOTS, seed=8, noise=2.0)
+    together = backend.roll_out(x0, policy)
+    assert together.normal_forces.max() > 10.0
+    assert np.abs(np.diff(together.states[:, -1], axis=0)).max(axis=1).min() > 1e-3
+    for c in (0, 3):
+        alone = backend.roll_out(x0, pick(policy, [c]))
+        assert_same(alone, RolloutBatch(*(part[c : c + 1] for part in together)), backend.same)
+
+
+def test_candidates_may_stand_in_any_order_and_share_policies(backend):
+    policy, order = policies(KNOTS, seed=9), [4, 1, 1, 0, 2]
+    straight = backend.roll_out(standing(), policy)
+    mixed = backend.roll_out(standing(), pick(policy, order))
+    assert_same(mixed, RolloutBatch(*(part[order] for part in straight)), backend.same)
+
+
+def test_a_horizon_begins_as_a_shorter_one(backend):
+    policy = policies(KNOTS, seed=10)
+    whole = backend.roll_out(standing(), policy)
+    for knots in (1, 4):
+        short = backend.roll_out(standing(), first(policy, knots))
+        states, *rest = (part[:, : short.inputs.shape[1]] for part in whole[:3])
+        states = whole.states[:, : knots + 1]
+        assert_same(short, RolloutBatch(states, *rest, whole.finite), backend.same)
+
+
+def test_the_same_question_has_the_same_answer(backend):
+    """Whatever was asked between, and the first answer stays what it was."""
+    policy = policies(KNOTS, seed=11)
+    answer = backend.roll_out(standing(), policy)
+    kept = copy.deepcopy(answer)
+    backend.roll_out(anywhere(2), policies(KNOTS, seed=12, held=False))
+    for part, as_it_was in zip(answer, kept, strict=True):
+        np.testing.assert_array_equal(part, as_it_was)
+    assert_same(backend.roll_out(standing(), policy), kept, backend.same)
+
+
+def test_what_is_asked_stays_as_it_was(backend):
+    policy, x0 = policies(KNOTS, seed=13), standing()
+    before, start = copy.deepcopy(policy), x0.copy()
+    backend.roll_out(x0, policy)
+    np.testing.assert_array_equal(x0, start)
+    for name in ("states", "inputs", "feedforward", "gains", "policy_index", "step_size"):
+        np.testing.assert_array_equal(getattr(policy, name), getattr(before, name))
+
+
+def test_answers_are_arrays_of_doubles_of_the_shapes_that_were_asked_for(backend):
+    answer = backend.roll_out(standing(), policies(3, 4))
+    shapes = [(4, 4, 37), (4, 3, 12), (4, 3, 4), (4,)]
+    assert [part.shape for part in answer] == shapes
+    assert [part.dtype for part in answer] == [np.float64] * 3 + [np.bool_]
+
+
+def poisoned(policy: Policies, part: str) -> Policies:
+    """The second policy gets a NaN in the middle of the horizon."""
+    ill = copy.deepcopy(policy)
+    getattr(ill, part)[1, KNOTS // 2] = np.nan
+    return ill
+
+
+@pytest.mark.parametrize("part", ["states", "inputs", "feedforward", "gains"])
+def test_a_candidate_that_is_no_number_is_reported_and_leaves_the_others_alone(backend, part):
+    policy = policies(KNOTS, seed=14)
+    policy.step_size[:] = 1.0
+    sound = backend.roll_out(standing(), policy)
+    ill = backend.roll_out(standing(), poisoned(policy, part))
+    assert sound.finite.all()
+    np.testing.assert_array_equal(ill.finite, policy.policy_index == 0)
+    well = policy.policy_index == 0
+    assert_same(
+        RolloutBatch(*(each[well] for each in ill)),
+        RolloutBatch(*(each[well] for each in sound)), backend.same,
+    )  # fmt: skip
+    assert_same(backend.roll_out(standing(), policy), sound, backend.same)  # and it is forgotten
+
+
+def test_a_candidate_whose_physics_blows_up_is_reported_and_leaves_the_others_alone(backend):
+    """Feedback of the wrong sign, in steps of 20 ms: joints reach 1e30 rad/s within 0.6 s."""
+    knots, period = 40, 0.02
+    policy = policies(knots, 4, seed=15, held=False)
+    policy.gains[0][:, range(12), range(6, 18)] = -8.0
+    policy.gains[0][:, range(12), range(24, 36)] = -0.3
+    sound = backend.roll_out(STAND.copy(), pick(policy, [0, 2]), period, 1)
+    policy.gains[1][:, range(12), range(24, 36)] = 1000.0
+    wild = backend.roll_out(STAND.copy(), policy, period, 1)
+    np.testing.assert_array_equal(wild.finite, [True, False, True, False])
+    assert_same(RolloutBatch(*(part[::2] for part in wild)), sound, backend.same)

@@ -1,0 +1,111 @@
+"""Every backend: a state goes in and comes out as the same robot, and moves as that robot would.
+
+The quaternion's order, the frames of the velocities and the order of joints and motors show in the
+motion that follows, not in the echo of the first knot.
+"""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import GRAVITY, TORQUE_LIMIT
+from tests.sim_bridge.rollouts import plain
+from tests.sim_bridge.rollouts.motions import STAND, anywhere, policies
+
+FINE = 10  # physics steps in a knot of the laws below, which hold in the limit of short ones
+KNOTS = 20
+PERIOD = 0.01
+
+
+@pytest.fixture(scope="module")
+def momentum():
+    return plain.Momentum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_state_makes_the_round_trip(backend, seed):
+    x0 = anywhere(seed)
+    found = backend.roll_out(x0, policies(1, 2, held=False)).states[:, 0]
+    found[:, 3:7] *= np.sign(found[:, 3:7] @ x0[3:7])[:, None]  # q and -q are one attitude
+    np.testing.assert_allclose(found, np.tile(x0, (2, 1)), rtol=0, atol=10.0 * backend.digits)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_places_change_as_velocities_say(backend, seed):
+    batch = backend.roll_out(anywhere(seed), policies(KNOTS, 2, seed, held=False), PERIOD, FINE)
+    for states in batch.states:
+        pairs = zip(states[:-1], states[1:], strict=True)
+        rates = np.array([plain.difference(a, b)[:18] for a, b in pairs]) / PERIOD
+        velocities = 0.5 * (states[1:, 19:] + states[:-1, 19:])
+        # Measured on MuJoCo, in steps of 1 ms: 0.023 m/s, 0.022 rad/s, 0.065 rad/s.
+        assert np.abs(rates - velocities)[:, :3].max() < 0.1
+        assert np.abs(rates - velocities)[:, 3:6].max() < 0.1
+        assert np.abs(rates - velocities)[:, 6:].max() < 0.3
+    assert np.abs(velocities[:, :3]).max() > 1.0 and np.abs(velocities[:, 3:6]).max() > 1.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_tumbling_robot_falls_as_one_body_in_the_large(backend, momentum, seed):
+    """Its centre of mass flies a parabola; its angular momentum about it stays, whatever it does.
+
+    Momenta are Pinocchio's. In steps of 1 ms MuJoCo strays by 1 mm and 0.0026 N m s.
+    """
+    policy = policies(KNOTS, 2, seed, noise=2.0, held=False)
+    batch, t = backend.roll_out(anywhere(seed), policy, PERIOD, FINE), PERIOD * np.arange(KNOTS + 1)
+    for states in batch.states:
+        h = np.array([momentum.of(x) for x in states])
+        centre = np.array([momentum.centre(x) for x in states])
+        flight = np.outer(t, h[0, :3] / momentum.mass) + np.outer(t**2, [0, 0, -GRAVITY / 2])
+        np.testing.assert_allclose(centre, centre[0] + flight, rtol=0, atol=3e-3)
+        np.testing.assert_allclose(h[:, 3:], h[:1, 3:].repeat(KNOTS + 1, axis=0), atol=1e-2)
+        assert np.linalg.norm(h[0, 3:]) > 0.3, "a momentum too small to show an error"
+
+
+def test_each_motor_moves_its_own_joint(backend, momentum):
+    """Twelve candidates, a motor each: joints accelerate as Pinocchio's forward dynamics say."""
+    one, torque = policies(1, 12, held=False, noise=0.0), 4.0
+    x0 = STAND + np.eye(37)[2]
+    each = Policies(
+        np.tile(one.states[0], (12, 1, 1)), torque * np.eye(12)[:, None],
+        np.zeros((12, 1, 12)), np.zeros((12, 1, 12, 36)), np.arange(12), np.ones(12),
+    )  # fmt: skip
+    gained = backend.roll_out(x0, each, 1e-3, 1).states[:, 1, 25:] / 1e-3
+    expected = np.array([momentum.acceleration(x0, tau) for tau in torque * np.eye(12)])
+    np.testing.assert_array_equal(gained.argmax(axis=1), np.arange(12))
+    np.testing.assert_allclose(gained, expected, rtol=0, atol=0.02 * expected.max())
+
+
+def test_torques_are_the_law_of_the_states(backend):
+    """(5.17) with full gains: torques agree with the recorded states, far from the reference too.
+
+    Attitudes are compared the short way round, though q and -q are one attitude.
+    """
+    rng, knots = np.random.default_rng(3), 6
+    policy = policies(knots, 5, noise=2.0)
+    policy.gains[:] = 2.0 * rng.normal(size=policy.gains.shape)
+    policy.states[:, :, 3:7] = Rotation.random(2 * (knots + 1), rng=4).as_quat().reshape(2, -1, 4)
+    policy.states[:, ::2, 3:7] *= -1.0
+    policy.states[:, :, 7:] += 0.3 * rng.normal(size=(2, knots + 1, 30))
+    batch = backend.roll_out(anywhere(5), policy)
+    for c in range(5):
+        for k in range(knots):
+            expected = plain.torque(policy, c, k, batch.states[c, k])
+            # 36 products, and a square root that halves the digits of a turn near half a turn
+            np.testing.assert_allclose(
+                batch.inputs[c, k], expected, rtol=0, atol=3e3 * backend.digits
+            )
+    assert (np.abs(batch.inputs) < TORQUE_LIMIT).mean() > 0.4, "too many are only the limit"
+
+
+def test_motors_give_no_more_than_their_limit(backend):
+    """What a motor is asked for beyond its limit moves the robot as the limit does."""
+    policy, limited = policies(8, 4, held=False), policies(8, 4, held=False)
+    signs = np.where(np.random.default_rng(1).normal(size=policy.inputs.shape) > 0.0, 1.0, -1.0)
+    policy.feedforward[:] = limited.feedforward[:] = 0.0
+    policy.inputs[:], limited.inputs[:] = 4000.0 * signs, TORQUE_LIMIT * signs
+    x0 = STAND + np.eye(37)[2]
+    asked, given = backend.roll_out(x0, policy), backend.roll_out(x0, limited)
+    np.testing.assert_array_equal(np.abs(asked.inputs), TORQUE_LIMIT)
+    np.testing.assert_array_equal(np.sign(asked.inputs), signs[policy.policy_index])
+    np.testing.assert_allclose(asked.states, given.states, rtol=0, atol=backend.same)
