@@ -1,0 +1,1 @@
+"""Isaac Gym behind our messages; `server.py` runs alone, under the Python that Isaac Gym takes."""

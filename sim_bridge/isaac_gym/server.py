@@ -1,0 +1,1189 @@
+"""Isaac Gym Preview 4 behind our messages: rollouts, and the simulated robot.
+
+This one file runs on a machine that has Isaac Gym, under its Python (3.6 to 3.8; this file needs
+3.8), with numpy, pyzmq, msgpack and isaacgym (which brings torch) and nothing of ours. It speaks
+the frames of `runtime/physics_messages.py`. How to run it: docs/isaac-gym.md. Check it there first:
+
+    python server.py --check --urdf a1.urdf
+
+States are ours at the wire: q = [base position in the world (3) [m], quaternion x y z w (4), joints
+(12) [rad]], v = [linear (3) [m/s] and angular (3) [rad/s] velocity in the base, joints (12)
+[rad/s]]; motors FR, FL, RR, RL x hip, thigh, calf; feet FR, FL, RR, RL. Isaac Gym's root state is
+[position (3), quaternion x y z w (4), linear (3) and angular (3) velocity in the world], its joints
+stand in an order of its own (FL, FR, RL, RR was seen), so they are found by name.
+
+The rules of its tensor API (documentation of Preview 3, "Tensor API"), which `Simulation` keeps:
+prepare_sim before any tensor, tensors acquired once; efforts are forgotten after every simulate;
+a setter at most once between two simulates, and what it set shows only after the next one, so
+a refresh never follows a setter; fetch_results on the CPU pipeline; a tensor that was handed over
+must be kept, Isaac Gym holds its address only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgpack
+import numpy as np
+import zmq
+
+PROTOCOL = 1  # of runtime/physics_messages.py
+LEGS = ("FR", "FL", "RR", "RL")
+JOINTS = tuple("%s_%s_joint" % (leg, part) for leg in LEGS for part in ("hip", "thigh", "calf"))
+FEET = tuple("%s_foot" % leg for leg in LEGS)
+TRUNK = "trunk"
+GRAVITY = 9.81  # [m/s^2]
+TORQUE_LIMIT = 33.5  # [N m] of the A1's motors, in rollouts
+ARMATURE = 0.01  # [kg m^2] of a rotor at its joint; a URDF has no word for it
+FASTEST = 1000.0  # [m/s], [rad/s]: PhysX cuts speeds off here; whoever is there has diverged
+PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fall freely
+MOST_KNOTS, MOST_SUBSTEPS = 2000, 1000
+FRESH = b"fresh"  # a worker's answer: this needs another simulation, and a process has only one
+
+Message = dict[str, Any]
+
+
+class Refused(Exception):
+    """Not done, and why, in one line: what a client is told."""
+
+
+class NeedsFresh(Exception):
+    """Only another process can do this."""
+
+
+class Unusable(Exception):
+    """This server cannot work here, and why, in one line."""
+
+
+# ---------------------------------------------------------------------------------- the wire
+
+_REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
+    "hello": {"id": int, "protocol": int},
+    "rollout": {
+        "id": int,
+        "period": float,
+        "substeps": int,
+        "x0": (37,),
+        "states": ("P", "N+1", 37),
+        "inputs": ("P", "N", 12),
+        "feedforward": ("P", "N", 12),
+        "gains": ("P", "N", 12, 36),
+        "policy_index": list,
+        "step_size": ("C",),
+    },
+    "world": {
+        "id": int,
+        "timestep": float,
+        "friction": float,
+        "payload_mass": float,
+        "mass_scale": float,
+        "floor_slope": float,
+        "torque_limit": float,
+        "corner_speed": float,
+        "no_load_speed": float,
+        "q": (19,),
+        "v": (18,),
+        "urdf": str,
+    },
+    "tick": {
+        "id": int,
+        "commands": ("S", 5, 12),
+        "blocked": bool,
+        "base_force": (3,),
+        "joint_torque": (12,),
+        "base_velocity": (3,),
+    },
+    "place": {"id": int, "q": (19,), "v": (18,)},
+}
+
+
+def encode(message: Message) -> bytes:
+    """The frame of a message; its arrays go as ["<f8", shape, little-endian bytes]."""
+    return msgpack.packb({key: _to_wire(value) for key, value in message.items()})
+
+
+def decode(frame: bytes) -> Message:
+    """The request in a frame. Raises ValueError for bytes that are not exactly one."""
+    try:
+        message = msgpack.unpackb(frame, raw=False, strict_map_key=True)
+    except Exception as error:  # msgpack raises many kinds for bytes that are not its own
+        raise ValueError("not MessagePack: %s" % error) from None
+    kind = message.pop("kind", None) if isinstance(message, dict) else None
+    fields = _REQUESTS.get(kind) if isinstance(kind, str) else None
+    if fields is None or set(message) != set(fields):
+        raise ValueError("not a request: unknown kind, or fields missing or unknown")
+    sizes: dict[str, int] = {}
+    values = {name: _checked(name, message[name], fields[name], sizes) for name in fields}
+    values["kind"] = kind
+    return values
+
+
+def _to_wire(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return "<f8", value.shape, np.ascontiguousarray(value, dtype="<f8").tobytes()
+    return value
+
+
+def _checked(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> Any:
+    """A field's value, an array in its shape. Raises ValueError for what does not fit."""
+    if isinstance(wanted, tuple):
+        array = _array(name, value)
+        if not _fits(array.shape, wanted, sizes):
+            raise ValueError("%s has shape %s, not %s" % (name, array.shape, wanted))
+        return array
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is not wanted:
+        raise ValueError("%s is no %s" % (name, wanted.__name__))
+    if wanted is list and not all(type(item) is int for item in value):
+        raise ValueError("%s holds more than integers" % name)
+    return value
+
+
+def _array(name: str, value: Any) -> np.ndarray:
+    try:
+        dtype, shape, data = value
+        if dtype != "<f8" or not all(type(size) is int and size >= 0 for size in shape):
+            raise ValueError
+        return np.frombuffer(data, "<f8").reshape(shape).astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("%s is no float64 array" % name) from None
+
+
+def _fits(shape: tuple[int, ...], wanted: tuple[Any, ...], sizes: dict[str, int]) -> bool:
+    """Whether a shape is as wanted; a letter is one number throughout a message."""
+    if len(shape) != len(wanted):
+        return False
+    for size, want in zip(shape, wanted):
+        letter, _, offset = str(want).partition("+")
+        if not isinstance(want, int):
+            want = sizes.setdefault(letter, size - int(offset or 0)) + int(offset or 0)
+        if size != want:
+            return False
+    return True
+
+
+# ------------------------------------------------------------------- states, policies, motors
+
+
+def rotate(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """R(q) v of unit quaternions x y z w (..., 4) and vectors (..., 3)."""
+    axis, w = quaternion[..., :3], quaternion[..., 3:]
+    twice = 2.0 * np.cross(axis, vector)
+    return vector + w * twice + np.cross(axis, twice)
+
+
+def rotate_back(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """R(q)' v of unit quaternions x y z w (..., 4) and vectors (..., 3)."""
+    return rotate(quaternion * np.array([-1.0, -1.0, -1.0, 1.0]), vector)
+
+
+def difference(reference: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """x (-) reference of states (..., 37), in the tangent space at the reference (..., 36).
+
+    [R_ref' (p - p_ref), log3(R_ref' R), joints - joints_ref, v - v_ref], the short way round.
+    """
+    q, q_ref = x[..., 3:7], reference[..., 3:7]
+    axis = q_ref[..., 3:] * q[..., :3] - q[..., 3:] * q_ref[..., :3]
+    axis = axis - np.cross(q_ref[..., :3], q[..., :3])
+    w = np.sum(q * q_ref, axis=-1, keepdims=True)
+    axis, w = np.where(w < 0.0, -axis, axis), np.abs(w)
+    sine = np.linalg.norm(axis, axis=-1, keepdims=True)
+    small = sine < 1e-9
+    angle_by_sine = np.where(small, 1.0, np.arctan2(sine, w) / np.where(small, 1.0, sine))
+    position = rotate_back(q_ref, x[..., :3] - reference[..., :3])
+    rest = x[..., 7:] - reference[..., 7:]
+    return np.concatenate((position, 2.0 * angle_by_sine * axis, rest), axis=-1)
+
+
+def root_from_x(x: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Isaac Gym's root states (E, 13) of states x (E, 37); see `x_from_root`."""
+    quaternion, linear, angular = x[:, 3:7], x[:, 19:22], x[:, 22:25]
+    at_point = linear + np.cross(angular, point)
+    velocities = rotate(quaternion, at_point), rotate(quaternion, angular)
+    return np.concatenate((x[:, :7],) + velocities, axis=1)
+
+
+def x_from_root(
+    root: np.ndarray, joints: np.ndarray, speeds: np.ndarray, point: np.ndarray
+) -> np.ndarray:
+    """States x (E, 37) of root states (E, 13), joints and their speeds (E, 12).
+
+    `point` (3): where in the base the root's linear velocity is that of [m]; ours is the origin's.
+    """
+    quaternion = root[:, 3:7] / np.linalg.norm(root[:, 3:7], axis=1, keepdims=True)
+    angular = rotate_back(quaternion, root[:, 10:13])
+    linear = rotate_back(quaternion, root[:, 7:10]) - np.cross(angular, point)
+    return np.concatenate((root[:, :3], quaternion, joints, linear, angular, speeds), axis=1)
+
+
+def policy_torque(
+    request: Message, chosen: np.ndarray, k: int, x: np.ndarray, limit: float
+) -> np.ndarray:
+    """Torques (C, 12) [N m] at knot k of candidates at x (C, 37); `chosen` (C,) names policies.
+
+    u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), limited; NaN stays NaN.
+    """
+    dx = difference(request["states"][chosen, k], x)
+    u = request["inputs"][chosen, k]
+    u = u + request["step_size"][:, None] * request["feedforward"][chosen, k]
+    # Sums of their own for every candidate, whatever the number of others.
+    u = u + np.einsum("cij,cj->ci", request["gains"][chosen, k], dx)
+    return np.clip(u, -limit, limit)
+
+
+class MotorLimits(NamedTuple):
+    """Of one motor, at its joint."""
+
+    torque: float  # [N m]
+    corner_speed: float  # up to which the whole torque is there [rad/s]
+    no_load_speed: float  # at which no accelerating torque is left [rad/s]
+
+
+def motor_torque(
+    command: np.ndarray, q: np.ndarray, dq: np.ndarray, limits: MotorLimits
+) -> np.ndarray:
+    """What the motors give (12) [N m] when asked for tau + kp (q_des - q) + kd (dq_des - dq).
+
+    `command` (5, 12) has rows q_des, dq_des, kp, kd, tau. The speed curve limits torque in the
+    direction of motion only; what is not finite becomes zero, as on the robot's own wire.
+    """
+    asked = command[4] + command[2] * (command[0] - q)
+    asked = asked + command[3] * (command[1] - dq)
+    asked = np.where(np.isfinite(asked), asked, 0.0)
+    share = (limits.no_load_speed - np.abs(dq)) / (limits.no_load_speed - limits.corner_speed)
+    accelerating = asked * dq > 0.0
+    limit = limits.torque * np.where(accelerating, np.clip(share, 0.0, 1.0), 1.0)
+    return np.clip(asked, -limit, limit)
+
+
+# -------------------------------------------------------------------------------- the URDF
+
+
+def changed_urdf(
+    urdf: str, mass_scale: float = 1.0, payload: float = 0.0, feet_only: bool = False
+) -> str:
+    """The robot with other masses, or with shapes at the feet alone (what a planner's need).
+
+    Every mass and inertia times `mass_scale`, then `payload` [kg] at the trunk's centre of mass.
+    Raises Refused for what is no URDF of the A1.
+    """
+    try:
+        robot = ElementTree.fromstring(urdf)
+    except ElementTree.ParseError as error:
+        raise Refused("the URDF is no XML: %s" % error) from None
+    links = {link.get("name", ""): link for link in robot.findall("link")}
+    missing = [name for name in (TRUNK,) + FEET if name not in links]
+    if missing:
+        raise Refused("the URDF has no link %s" % ", ".join(missing))
+    for name, link in links.items():
+        for mass in link.findall("inertial/mass"):
+            extra = payload if name == TRUNK else 0.0
+            mass.set("value", repr(float(mass.get("value", "0")) * mass_scale + extra))
+        for inertia in link.findall("inertial/inertia"):
+            for key, value in inertia.attrib.items():
+                inertia.set(key, repr(float(value) * mass_scale))
+        if feet_only and name not in FEET:
+            for shape in link.findall("collision"):
+                link.remove(shape)
+    return ElementTree.tostring(robot, encoding="unicode")
+
+
+def total_mass(urdf: str) -> float:
+    """Of all links [kg]."""
+    masses = ElementTree.fromstring(urdf).findall("link/inertial/mass")
+    return sum(float(mass.get("value", "0")) for mass in masses)
+
+
+# --------------------------------------------------------------------------- the simulation
+
+
+class Api(NamedTuple):
+    """The modules of Isaac Gym."""
+
+    gymapi: Any
+    gymtorch: Any
+    torch: Any
+
+
+class Setup(NamedTuple):
+    """What a simulation is made for; another one needs another process."""
+
+    timestep: float  # [s]
+    envs: int
+    urdf: str
+    friction: float
+    slope: float  # of the floor, uphill along world x [rad]
+
+
+def load_api() -> Api:
+    """Import Isaac Gym, and torch after it, as it asks. Raises Unusable where there is none."""
+    try:
+        from isaacgym import gymapi, gymtorch  # type: ignore  # isort: skip
+        import torch  # type: ignore
+    except ImportError as error:
+        raise Unusable(
+            "isaacgym does not import (%s); install Isaac Gym Preview 4 into this Python 3.8" % error
+        ) from None
+    return Api(gymapi, gymtorch, torch)
+
+
+class SharedTensor:
+    """A tensor of Isaac Gym's, or one for it, with the descriptor by which Isaac Gym knows it.
+
+    It lives as long as its simulation: Isaac Gym remembers addresses, Python counts references.
+    """
+
+    def __init__(self, api: Api, tensor: Any, descriptor: Any) -> None:
+        self._torch, self._tensor, self.descriptor = api.torch, tensor, descriptor
+        self.shape = tuple(tensor.shape)
+
+    @classmethod
+    def of(cls, api: Api, descriptor: Any) -> SharedTensor:
+        """One that Isaac Gym owns."""
+        return cls(api, api.gymtorch.wrap_tensor(descriptor), descriptor)
+
+    @classmethod
+    def zeros(cls, api: Api, shape: tuple[int, ...], device: str) -> SharedTensor:
+        """One of our own, to hand over."""
+        tensor = api.torch.zeros(shape, dtype=api.torch.float32, device=device)
+        return cls(api, tensor, api.gymtorch.unwrap_tensor(tensor))
+
+    def read(self) -> np.ndarray:
+        """Its values as float64; one copy, from the GPU where it is there."""
+        return self._tensor.cpu().numpy().astype(np.float64)
+
+    def write(self, values: np.ndarray) -> None:
+        """Fill it; one copy, to the GPU where it is there."""
+        rows = np.ascontiguousarray(values.reshape(self.shape), dtype=np.float32)
+        self._tensor.copy_(self._torch.from_numpy(rows))
+
+
+class Simulation:
+    """A simulation of E robots, all at one origin and none aware of the others.
+
+    Use: `stage` a state or not, `step` (which hands over what was staged, once), `read`.
+    """
+
+    def __init__(self, api: Api, setup: Setup, options: argparse.Namespace) -> None:
+        """Build it. Raises Refused where Isaac Gym does not."""
+        self.setup = setup
+        self._api, self._options = api, options
+        self._gpu_pipeline = options.pipeline == "gpu"
+        self._gym = api.gymapi.acquire_gym()
+        self._sim = self._create_sim()
+        self._add_floor()
+        self._fill()
+        self._gym.prepare_sim(self._sim)
+        self._share_tensors()
+        self._staged = False
+
+    def stage(self, x: np.ndarray) -> None:
+        """Put the robots at x (E, 37), from the next `step` on."""
+        joints = np.zeros((self.setup.envs, 12, 2))
+        joints[:, self._joints, 0], joints[:, self._joints, 1] = x[:, 7:19], x[:, 25:]
+        self._root.write(root_from_x(x, self.velocity_point))
+        self._dof.write(joints)
+        self._staged = True
+
+    def step(self, torque: np.ndarray, trunk_force: np.ndarray | None = None) -> None:
+        """Live through one timestep under torques (E, 12) [N m], and a force (3) on each trunk [N].
+
+        The force acts at the trunk's centre of mass, in world.
+        """
+        gym, sim = self._gym, self._sim
+        if self._staged:
+            gym.set_actor_root_state_tensor(sim, self._root.descriptor)
+            gym.set_dof_state_tensor(sim, self._dof.descriptor)
+            self._staged = False
+        efforts = np.zeros((self.setup.envs, 12))
+        efforts[:, self._joints] = torque
+        self._effort.write(efforts)
+        gym.set_dof_actuation_force_tensor(sim, self._effort.descriptor)
+        if trunk_force is not None:
+            self._push(trunk_force)
+        gym.simulate(sim)
+        if not self._gpu_pipeline:
+            gym.fetch_results(sim, True)
+
+    def read(self) -> tuple[np.ndarray, np.ndarray]:
+        """After a `step`: states x (E, 37), and the contact force on each body (E, B, 3) [N]."""
+        self._gym.refresh_actor_root_state_tensor(self._sim)
+        self._gym.refresh_dof_state_tensor(self._sim)
+        self._gym.refresh_net_contact_force_tensor(self._sim)
+        dof = self._dof.read().reshape(self.setup.envs, 12, 2)[:, self._joints]
+        x = x_from_root(self._root.read(), dof[..., 0], dof[..., 1], self.velocity_point)
+        return x, self._contact.read().reshape(self.setup.envs, self._bodies, 3)
+
+    def _create_sim(self) -> Any:
+        gymapi, options = self._api.gymapi, self._options
+        params = gymapi.SimParams()
+        params.dt, params.substeps = self.setup.timestep, 1
+        params.up_axis, params.gravity = gymapi.UP_AXIS_Z, gymapi.Vec3(0.0, 0.0, -GRAVITY)
+        params.use_gpu_pipeline = self._gpu_pipeline
+        physx = params.physx
+        physx.use_gpu, physx.num_threads = options.device != "cpu", options.threads
+        physx.solver_type = 1  # TGS
+        physx.num_position_iterations = options.position_iterations
+        physx.num_velocity_iterations = options.velocity_iterations
+        physx.contact_offset, physx.rest_offset = 0.01, 0.0
+        physx.bounce_threshold_velocity, physx.max_depenetration_velocity = 0.5, 1.0
+        physx.contact_collection = gymapi.CC_LAST_SUBSTEP  # there is one
+        index = device_index(options.device)
+        sim = self._gym.create_sim(index, -1, gymapi.SIM_PHYSX, params)
+        if sim is None:
+            raise Refused("Isaac Gym made no simulation on %s" % options.device)
+        return sim
+
+    def _add_floor(self) -> None:
+        """A plane with the robot's own friction: their mean, which PhysX takes, is it again."""
+        slope, friction = self.setup.slope, self.setup.friction
+        plane = self._api.gymapi.PlaneParams()
+        plane.normal = self._api.gymapi.Vec3(-float(np.sin(slope)), 0.0, float(np.cos(slope)))
+        plane.distance, plane.restitution = 0.0, 0.0
+        plane.static_friction = plane.dynamic_friction = friction
+        self._gym.add_ground(self._sim, plane)
+
+    def _load_robot(self) -> Any:
+        options = self._api.gymapi.AssetOptions()
+        options.default_dof_drive_mode = int(self._api.gymapi.DOF_MODE_EFFORT)
+        options.collapse_fixed_joints = True  # feet keep their own bodies by dont_collapse
+        options.fix_base_link = options.disable_gravity = False
+        options.linear_damping = options.angular_damping = 0.0
+        options.max_linear_velocity = options.max_angular_velocity = FASTEST
+        options.armature, options.thickness = 0.0, 0.0
+        options.enable_gyroscopic_forces = True
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "a1.urdf"), "w") as file:
+                file.write(self.setup.urdf)
+            asset = self._gym.load_asset(self._sim, folder, "a1.urdf", options)
+        if asset is None:
+            raise Refused("Isaac Gym does not load the URDF")
+        return asset
+
+    def _fill(self) -> None:
+        """Make the robots, each in an environment and a collision group of its own."""
+        gym, gymapi = self._gym, self._api.gymapi
+        asset = self._load_robot()
+        self._find_names(asset)
+        shapes = gym.get_asset_rigid_shape_properties(asset)
+        for shape in shapes:
+            shape.friction, shape.restitution = self.setup.friction, 0.0
+        gym.set_asset_rigid_shape_properties(asset, shapes)
+        pose = gymapi.Transform()
+        pose.p = gymapi.Vec3(0.0, 0.0, PARKED)
+        self._robots = []
+        for index in range(self.setup.envs):
+            env = gym.create_env(self._sim, gymapi.Vec3(), gymapi.Vec3(), self.setup.envs)
+            # Filter 1 on every shape: those of one robot do not collide with each other.
+            actor = gym.create_actor(env, asset, pose, "a1", index, 1, 0)
+            self._set_joints(env, actor)
+            self._robots.append((env, actor))
+        com = gym.get_actor_rigid_body_properties(*self._robots[0])[0].com
+        at_com = self._options.root_velocity == "com"
+        self.trunk_com = np.array([com.x, com.y, com.z])
+        self.velocity_point = self.trunk_com if at_com else np.zeros(3)
+
+    def _find_names(self, asset: Any) -> None:
+        joints = list(self._gym.get_asset_dof_names(asset))
+        bodies = list(self._gym.get_asset_rigid_body_names(asset))
+        if sorted(joints) != sorted(JOINTS) or not set(FEET) <= set(bodies):
+            raise Refused("Isaac Gym found other joints, or no feet: %s, %s" % (joints, bodies))
+        self._joints = [joints.index(name) for name in JOINTS]  # ours to Isaac Gym's
+        self.feet, self._bodies = [bodies.index(name) for name in FEET], len(bodies)
+
+    def _set_joints(self, env: Any, actor: Any) -> None:
+        """Torque as given: no drive, no friction, and no cut at the URDF's speed and effort."""
+        joints = self._gym.get_actor_dof_properties(env, actor)
+        joints["driveMode"].fill(int(self._api.gymapi.DOF_MODE_EFFORT))
+        for name in ("stiffness", "damping", "friction"):
+            joints[name].fill(0.0)
+        joints["velocity"].fill(FASTEST)
+        joints["effort"].fill(1e4)
+        joints["armature"].fill(self._options.armature)
+        self._gym.set_actor_dof_properties(env, actor, joints)
+
+    def _share_tensors(self) -> None:
+        gym, sim, api, envs = self._gym, self._sim, self._api, self.setup.envs
+        device = self._options.device if self._gpu_pipeline else "cpu"
+        self._root = SharedTensor.of(api, gym.acquire_actor_root_state_tensor(sim))
+        self._dof = SharedTensor.of(api, gym.acquire_dof_state_tensor(sim))
+        self._contact = SharedTensor.of(api, gym.acquire_net_contact_force_tensor(sim))
+        self._effort = SharedTensor.zeros(api, (envs * 12,), device)
+        self._force = SharedTensor.zeros(api, (envs * self._bodies, 3), device)
+
+    def _push(self, force: np.ndarray) -> None:
+        """A force (3) [N] at the centre of mass of each trunk; environments' axes are the world's."""
+        forces = np.zeros((self.setup.envs, self._bodies, 3))
+        forces[:, 0] = force
+        self._force.write(forces)
+        self._gym.apply_rigid_body_force_tensors(
+            self._sim, self._force.descriptor, None, self._api.gymapi.ENV_SPACE
+        )
+
+
+def device_index(device: str) -> int:
+    """The number in "cuda:1"; 0 for "cpu"."""
+    return int(device.partition(":")[2] or 0)
+
+
+def diverged(x: np.ndarray) -> np.ndarray:
+    """Which of the states x (E, 37) are not finite, or as fast as PhysX lets them be (E,)."""
+    speeds = np.stack([np.linalg.norm(x[:, 19:22], axis=1), np.abs(x[:, 22:]).max(axis=1)])
+    return ~(np.isfinite(x).all(axis=1) & (speeds < 0.999 * FASTEST).all(axis=0))
+
+
+# ------------------------------------------------------------------------------- the two roles
+
+
+class Rollouts:
+    """Candidate policies rolled out from one state, as `RolloutRequest` asks."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        self._was_poisoned = False
+
+    def roll_out(self, request: Message) -> Message:
+        """The fields of a RolloutReply but its id and time.
+
+        Raises NeedsFresh where Isaac Gym does not recover from what diverged in an earlier call.
+        """
+        chosen = np.array(request["policy_index"], dtype=np.int64)
+        count, knots = len(chosen), request["inputs"].shape[1]
+        states = np.full((count, knots + 1, 37), np.nan)
+        inputs, forces = np.full((count, knots, 12), np.nan), np.zeros((count, knots, 4))
+        alive = np.full(count, bool(np.isfinite(request["x0"]).all()))
+        x = np.tile(request["x0"], (count, 1))
+        if alive.all():
+            self.simulation.stage(self._start(request["x0"], count))
+        torque = np.zeros((self.simulation.setup.envs, 12))
+        for k in range(knots if alive.all() else 0):
+            states[:, k] = x
+            with np.errstate(all="ignore"):
+                inputs[:, k] = policy_torque(request, chosen, k, x, TORQUE_LIMIT)
+            alive &= np.isfinite(inputs[:, k]).all(axis=1)
+            # All share one scene: what is not a number must not get into it.
+            torque[:count] = np.where(alive[:, None], inputs[:, k], 0.0)
+            for _ in range(request["substeps"]):
+                self.simulation.step(torque)
+            x, forces[:, k] = self._look(count, first=k == 0)
+            alive &= ~diverged(x)
+            x[~alive] = np.nan
+        states[:, knots] = x
+        finite = [bool(sound) for sound in alive]
+        return {"states": states, "inputs": inputs, "normal_forces": forces, "finite": finite}
+
+    def _start(self, x0: np.ndarray, count: int) -> np.ndarray:
+        """All robots at x0, the idle ones high above it and at rest, where they touch nothing."""
+        x = np.tile(x0, (self.simulation.setup.envs, 1))
+        x[count:, 2] += PARKED
+        x[count:, 19:] = 0.0
+        return x
+
+    def _look(self, count: int, first: bool) -> tuple[np.ndarray, np.ndarray]:
+        """States (C, 37) and feet's normal forces (C, 4) [N] of the candidates."""
+        x, contacts = self.simulation.read()
+        poisoned = not np.isfinite(x).all()
+        if first and poisoned and self._was_poisoned:
+            raise NeedsFresh
+        self._was_poisoned = poisoned or (self._was_poisoned and not first)
+        return x[:count], np.maximum(contacts[:count, self.simulation.feet, 2], 0.0)
+
+
+class World:
+    """One robot with its motors, as `WorldRequest`, `TickRequest` and `PlaceRequest` ask."""
+
+    def __init__(self, simulation: Simulation, limits: MotorLimits) -> None:
+        self.simulation, self.limits = simulation, limits
+
+    def place(self, request: Message) -> Message:
+        """Put the robot into another state; no time passes, so nothing touches yet."""
+        self._x = np.concatenate((request["q"], request["v"]))
+        self._torque, self._contacts = np.zeros(12), np.zeros((self.simulation._bodies, 3))
+        self.simulation.stage(self._x[None])
+        return self._reply()
+
+    def tick(self, request: Message) -> Message:
+        """Live through the commands; a robot that has diverged stays as it is."""
+        if request["base_velocity"].any():
+            kick = rotate_back(self._x[3:7], request["base_velocity"])
+            self._x = self._x + np.concatenate((np.zeros(19), kick, np.zeros(15)))
+            if np.isfinite(self._x).all():
+                self.simulation.stage(self._x[None])
+        force = request["base_force"] if request["base_force"].any() else None
+        for command in request["commands"]:
+            if diverged(self._x[None])[0]:
+                self._x = np.full(37, np.nan)
+                break
+            self._torque = np.zeros(12)
+            if not request["blocked"]:
+                self._torque = motor_torque(command, self._x[7:19], self._x[25:], self.limits)
+            self.simulation.step((self._torque + request["joint_torque"])[None], force)
+            x, contacts = self.simulation.read()
+            self._x, self._contacts = x[0], contacts[0]
+        return self._reply()
+
+    def _reply(self) -> Message:
+        return {
+            "q": self._x[:19],
+            "v": self._x[19:],
+            "torque": self._torque,
+            "foot_force": self._contacts[self.simulation.feet],
+            "trunk_contact": bool(np.linalg.norm(self._contacts[0]) > 0.0),
+        }
+
+
+class Service:
+    """Answers frames in the process that holds the simulation; never raises for what one holds."""
+
+    def __init__(self, api: Api, options: argparse.Namespace) -> None:
+        self._api, self._options, self._broken = api, options, False
+        self._rollouts: Rollouts | None = None
+        self._world: World | None = None
+        self._answers: dict[str, Callable[[Message], Message]] = {
+            "hello": self._hello,
+            "rollout": self._roll_out,
+            "world": self._begin,
+            "tick": self._tick,
+            "place": self._place,
+        }
+
+    def answer(self, frame: bytes) -> bytes:
+        """The reply's frame; b"" for bytes that are no request; FRESH to be asked elsewhere."""
+        try:
+            request = decode(frame)
+        except ValueError:
+            return b""
+        if self._broken:
+            return FRESH
+        try:
+            reply = self._answers[request["kind"]](request)
+        except NeedsFresh:
+            return FRESH
+        except Refused as refusal:
+            reply = {"kind": "refusal", "reason": str(refusal)}
+        except Exception as error:  # Isaac Gym's own: tell the client, and do not trust it again
+            self._broken = True
+            reason = "%s in Isaac Gym: %s" % (type(error).__name__, error)
+            reply = {"kind": "refusal", "reason": " ".join(reason.split())}
+        reply["id"] = request["id"]
+        return encode(reply)
+
+    def _hello(self, _: Message) -> Message:
+        options = self._options
+        name = "cpu"
+        if options.device != "cpu":
+            name = str(self._api.torch.cuda.get_device_name(device_index(options.device)))
+        rollouts = options.role == "rollouts"
+        return {
+            "kind": "server",
+            "protocol": PROTOCOL,
+            "backend": "isaacgym",
+            "device": name,
+            "most_candidates": options.envs if rollouts else 0,
+            "rollouts": rollouts,
+            "robot": not rollouts,
+        }
+
+    def _roll_out(self, request: Message) -> Message:
+        if self._options.role != "rollouts":
+            raise Refused("this server simulates a robot; rollouts need one with --role rollouts")
+        check_rollout(request, self._options.envs)
+        setup = Setup(
+            request["period"] / request["substeps"],
+            self._options.envs,
+            changed_urdf(self._options.urdf_text, feet_only=True),
+            self._options.friction,
+            0.0,
+        )
+        if self._rollouts is None:
+            self._rollouts = Rollouts(Simulation(self._api, setup, self._options))
+        elif self._rollouts.simulation.setup != setup:
+            raise NeedsFresh
+        start = time.perf_counter()
+        reply = self._rollouts.roll_out(request)
+        reply["kind"], reply["compute_s"] = "rolled_out", time.perf_counter() - start
+        return reply
+
+    def _begin(self, request: Message) -> Message:
+        if self._options.role != "robot":
+            raise Refused("this server rolls out; a robot needs one with --role robot")
+        check_world(request)
+        masses = request["mass_scale"], request["payload_mass"]
+        setup = Setup(
+            request["timestep"],
+            1,
+            changed_urdf(request["urdf"], *masses),
+            request["friction"],
+            request["floor_slope"],
+        )
+        if self._world is not None and self._world.simulation.setup != setup:
+            raise NeedsFresh
+        limits = (request[name] for name in ("torque_limit", "corner_speed", "no_load_speed"))
+        if self._world is None:
+            simulation = Simulation(self._api, setup, self._options)
+        else:
+            simulation = self._world.simulation
+        self._world = World(simulation, MotorLimits(*limits))
+        return dict(self._world.place(request), kind="lived")
+
+    def _tick(self, request: Message) -> Message:
+        outside = [request[name] for name in ("base_force", "joint_torque", "base_velocity")]
+        if not np.isfinite(np.concatenate(outside)).all():
+            raise Refused("a push that is not finite")
+        return dict(self._begun().tick(request), kind="lived")
+
+    def _place(self, request: Message) -> Message:
+        check_state(request)
+        return dict(self._begun().place(request), kind="lived")
+
+    def _begun(self) -> World:
+        if self._world is None:
+            raise Refused("no world has begun")
+        return self._world
+
+
+def check_rollout(request: Message, envs: int) -> None:
+    """Raise Refused for rollouts that cannot be done."""
+    policies, knots = request["inputs"].shape[:2]
+    chosen = request["policy_index"]
+    if not 1 <= len(chosen) <= envs:
+        raise Refused("%d candidates; this server takes 1 to %d" % (len(chosen), envs))
+    if len(request["step_size"]) != len(chosen):
+        raise Refused("as many step sizes as policy indices are needed")
+    if not (1 <= knots <= MOST_KNOTS and 1 <= request["substeps"] <= MOST_SUBSTEPS):
+        raise Refused("1 to %d knots of 1 to %d substeps" % (MOST_KNOTS, MOST_SUBSTEPS))
+    if not all(0 <= index < policies for index in chosen):
+        raise Refused("a policy index is not below the number of policies, %d" % policies)
+    if not 0.0 < request["period"] <= 1.0:
+        raise Refused("period is %g; give seconds in (0, 1]" % request["period"])
+
+
+def check_world(request: Message) -> None:
+    """Raise Refused for a world that cannot be."""
+    limits = request["corner_speed"], request["no_load_speed"]
+    wrong = [
+        name
+        for name, good in (
+            ("timestep", 0.0 < request["timestep"] <= 0.1),
+            ("friction", 0.0 <= request["friction"] < 100.0),
+            ("payload_mass", 0.0 <= request["payload_mass"] < 1000.0),
+            ("mass_scale", 0.0 < request["mass_scale"] < 1000.0),
+            ("floor_slope", abs(request["floor_slope"]) < 1.5),
+            ("torque_limit", 0.0 < request["torque_limit"] < 1e4),
+            ("corner_speed", 0.0 <= limits[0] < limits[1] < np.inf),
+        )
+        if not good
+    ]
+    if wrong:
+        raise Refused("%s cannot be %r" % (wrong[0], request[wrong[0]]))
+    check_state(request)
+
+
+def check_state(request: Message) -> None:
+    """Raise Refused for a state (q, v) that is none."""
+    finite = np.isfinite(request["q"]).all() and np.isfinite(request["v"]).all()
+    if not finite or abs(np.linalg.norm(request["q"][3:7]) - 1.0) > 1e-3:
+        raise Refused("q, v are no state: not finite, or the quaternion is not of length one")
+
+
+# ------------------------------------------------------------------- its process, and the socket
+
+
+class Worker:
+    """The process of one simulation: Isaac Gym takes one a process, and may end it by a fault."""
+
+    def __init__(self, options: argparse.Namespace, stopping: Callable[[], bool]) -> None:
+        """Start it. Raises Unusable where Isaac Gym is not."""
+        context = multiprocessing.get_context("spawn")  # a fork would inherit CUDA's state
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=work, args=(theirs, options), daemon=True)
+        self._stopping = stopping
+        self._process.start()
+        theirs.close()
+        trouble = self._receive()
+        if trouble:
+            raise Unusable(trouble.decode())
+
+    def ask(self, frame: bytes) -> bytes:
+        """The service's answer. Raises EOFError if the process ends over it, or is to end."""
+        try:
+            self._pipe.send_bytes(frame)
+        except OSError:
+            raise EOFError from None
+        return self._receive()
+
+    def close(self) -> str:
+        """End the process; how it ended."""
+        self._pipe.close()
+        self._process.join(2.0)
+        self._process.terminate()
+        self._process.join(5.0)
+        return "exit code %s" % self._process.exitcode
+
+    def _receive(self) -> bytes:
+        while not self._pipe.poll(0.2):
+            if self._stopping():
+                raise EOFError
+        try:
+            return self._pipe.recv_bytes()
+        except OSError:
+            raise EOFError from None
+
+
+def work(pipe: Any, options: argparse.Namespace) -> None:
+    """A worker's life: answer frames until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the front ends us
+    try:
+        service = Service(load_api(), options)
+    except Unusable as error:
+        pipe.send_bytes(str(error).encode())
+        return
+    pipe.send_bytes(b"")
+    while True:
+        try:
+            pipe.send_bytes(service.answer(pipe.recv_bytes()))
+        except (EOFError, OSError):
+            return
+
+
+class Front:
+    """Hands frames to a worker, and to a fresh one where the old one has died or cannot."""
+
+    def __init__(self, make_worker: Callable[[], Any]) -> None:
+        """`make_worker()` has ask(frame) and close(), like Worker."""
+        self._make_worker, self._worker = make_worker, make_worker()
+        self.restarts = 0
+
+    def answer(self, frame: bytes) -> bytes:
+        """The reply's frame; b"" for bytes that are no request."""
+        try:
+            reply = self._worker.ask(frame)
+            if reply == FRESH:
+                self._renew()
+                reply = self._worker.ask(frame)
+            return reply
+        except EOFError:
+            how = self._renew()
+            return refusal(frame, "Isaac Gym's process ended (%s); a new one has started" % how)
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()
+
+    def _renew(self) -> str:
+        how = self._worker.close()
+        self._worker = self._make_worker()
+        self.restarts += 1
+        return how
+
+
+def refusal(frame: bytes, reason: str) -> bytes:
+    """A refusal of the request in a frame; b"" if there is none in it."""
+    try:
+        return encode({"kind": "refusal", "id": decode(frame)["id"], "reason": reason})
+    except ValueError:
+        return b""
+
+
+def open_socket(address: str, secret: str) -> Any:
+    """A listening ROUTER socket. Raises Unusable for an address that cannot be, or not without key.
+
+    `secret` is the secret half of a CURVE key pair, "" for none, which does on this machine only.
+    """
+    found = re.match(r"tcp://(\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}$", address)
+    if not found and not address.startswith("ipc://"):
+        raise Unusable("address is %r; give tcp://HOST:PORT or ipc://FILE" % address)
+    local = not found or found.group(1).strip("[]") in ("127.0.0.1", "::1", "localhost")
+    if not local and not secret:
+        raise Unusable("%s goes beyond this machine: give --key-file, or 127.0.0.1" % address)
+    socket = zmq.Context.instance().socket(zmq.ROUTER)
+    socket.linger, socket.ipv6 = 0, "[" in address
+    socket.maxmsgsize, socket.sndhwm, socket.rcvhwm = 256 * 2**20, 16, 16
+    if secret:
+        socket.curve_server, socket.curve_secretkey = True, secret.encode()
+    try:
+        socket.bind(address.replace("//localhost:", "//127.0.0.1:"))
+    except zmq.ZMQError as error:
+        raise Unusable("cannot bind %s: %s" % (address, error)) from None
+    return socket
+
+
+def read_secret(file: str) -> str:
+    """The secret half of a key pair, as `saltus serve --key-file` writes it; "" for no file."""
+    if not file:
+        return ""
+    try:
+        with open(file) as lines:
+            words = lines.read().split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable("key file %s: %s" % (file, error)) from None
+    if len(words) != 2 or words[0] != "saltus-secret-key" or len(words[1]) != 40:
+        raise Unusable("key file %s holds no secret half (`saltus serve --key-file NAME`)" % file)
+    return words[1]
+
+
+class Stop:
+    """Whether SIGINT or SIGTERM has come, or the time is over."""
+
+    def __init__(self, duration: float) -> None:
+        """`duration` [s]; 0: no end."""
+        self._end = time.monotonic() + duration if duration > 0.0 else float("inf")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._set)
+
+    def _set(self, *_: Any) -> None:
+        self._end = 0.0
+
+    def __call__(self) -> bool:
+        return time.monotonic() >= self._end
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Answer until SIGINT, SIGTERM or the end of `options.duration`; report in one line of JSON."""
+    stop = Stop(options.duration)
+    socket = open_socket(options.address, read_secret(options.key_file))
+    front = Front(lambda: Worker(options, stop))
+    print("Isaac Gym (%s) listens on %s" % (options.role, options.address), file=sys.stderr)
+    times: list[float] = []
+    unread = 0
+    try:
+        while not stop():
+            if not socket.poll(200):
+                continue
+            frames = socket.recv_multipart()
+            start = time.perf_counter()
+            reply = front.answer(frames[1]) if len(frames) == 2 else b""
+            times.append(1e3 * (time.perf_counter() - start))
+            unread += not reply
+            if reply:
+                socket.send_multipart((frames[0], reply), zmq.NOBLOCK)
+    finally:
+        front.close()
+        socket.close()
+    p50, p99 = np.percentile(times or [0.0], (50, 99))
+    counts = {"requests": len(times), "undecodable": unread, "restarts": front.restarts}
+    report = {"backend": "isaacgym", "role": options.role, "address": options.address}
+    report.update(counts, ms={"p50": round(float(p50), 3), "p99": round(float(p99), 3)})
+    print(json.dumps(report))
+
+
+# ------------------------------------------------------------------------------ the self-check
+
+
+class SelfCheck:
+    """Whether Isaac Gym on this machine does what this file takes it to do."""
+
+    def __init__(self, rollouts: Rollouts, period: float, mass: float) -> None:
+        """`period` between knots of one step each [s]; `mass` of the robot [kg]."""
+        self.rollouts, self.period, self.mass, self.passed = rollouts, period, mass, True
+
+    def run(self) -> bool:
+        """All checks, a line each; whether all passed."""
+        self.state_round_trip()
+        self.free_fall()
+        self.root_velocity()
+        self.motors()
+        self.standing()
+        self.feet()
+        return self.passed
+
+    def state_round_trip(self) -> None:
+        """One step moves a state by its velocity: quaternion order, velocity frames, joints."""
+        errors = []
+        for seed in range(8):
+            x = _standing(height=3.0)
+            noise = np.random.RandomState(seed)
+            x[3:7] = noise.normal(size=4)
+            x[3:7] /= np.linalg.norm(x[3:7])
+            x[7:19] += 0.2 * noise.uniform(-1.0, 1.0, 12)
+            x[19:] = 0.5 * noise.uniform(-1.0, 1.0, 18)
+            after = self._limp(x, 2)["states"][0, 1]
+            moved = difference(x, after) / self.period
+            errors.append(max(_most(moved[:18] - x[19:]), _most(moved[18:]) * self.period))
+        self._line("state round trip", max(errors) < 0.1, "error %.3f m/s or rad/s" % max(errors))
+
+    def free_fall(self) -> None:
+        """A robot at rest falls by gravity alone: no damping, no drive."""
+        knots = int(round(0.2 / self.period))
+        x = self._limp(_standing(height=3.0), knots)["states"][0, knots]
+        expected = -GRAVITY * knots * self.period
+        at_rest = _most(x[7:19] - _standing()[7:19])
+        good = abs(x[21] / expected - 1.0) < 0.01 and at_rest < 0.01
+        text = "velocity %.4f m/s, expected %.4f; joints moved by %.4f rad"
+        self._line("free fall", good, text % (x[21], expected, at_rest))
+
+    def root_velocity(self) -> None:
+        """The base moves as its velocity says, to the 4 mm from its origin to the trunk's COM."""
+        x = _standing(height=3.0)
+        x[22:25] = 10.0, 0.0, 5.0
+        states = self._limp(x, 60)["states"][0]
+        moved = (states[2:, :3] - states[:-2, :3]) / (2.0 * self.period)
+        mean = 0.5 * (rotate(states[1:-1, 3:7], states[1:-1, 19:22]))
+        mean = mean + 0.5 * rotate(states[2:, 3:7], states[2:, 19:22])
+        offset = np.cross(states[1:-1, 22:25], self.rollouts.simulation.trunk_com)
+        offset = rotate(states[1:-1, 3:7], offset)
+        # Of the error, the part along the difference between the two readings: 0 if this is right.
+        share = np.sum((moved - mean) * offset) / max(float(np.sum(offset * offset)), 1e-12)
+        other = "origin" if self.rollouts.simulation.velocity_point.any() else "com"
+        text = "share of the offset in the error %.2f (near 0 is right; if near 1 or -1, try"
+        self._line("velocity of the root", abs(share) < 0.3, (text + " --root-velocity %s)") % (share, other))
+
+    def motors(self) -> None:
+        """A torque on one joint moves that joint most, and forward."""
+        wrong = []
+        for joint, name in enumerate(JOINTS):
+            torque = np.zeros(12)
+            torque[joint] = 1.0
+            speeds = self._limp(_standing(height=3.0), 5, torque)["states"][0, 5, 25:]
+            if np.argmax(np.abs(speeds)) != joint or speeds[joint] <= 0.0:
+                wrong.append(name)
+        self._line("motors move their joints", not wrong, "wrong: %s" % (", ".join(wrong) or "none"))
+
+    def standing(self) -> None:
+        """A standing robot's feet carry its weight."""
+        knots = int(round(1.0 / self.period))
+        reply = self._hold(_standing(), knots)
+        late = reply["normal_forces"][0, -knots // 5 :].mean(axis=0)
+        weight = self.mass * GRAVITY
+        good = abs(late.sum() / weight - 1.0) < 0.02 and late.min() > 0.1 * weight
+        text = "feet carry %s N, sum %.1f of %.1f; base at %.4f m, geometry %.4f"
+        height = reply["states"][0, knots, 2], _standing()[2]
+        numbers = (np.round(late, 1), late.sum(), weight) + height
+        self._line("standing", good, text % numbers)
+
+    def feet(self) -> None:
+        """A foot in the air carries nothing, and it is the right one."""
+        wrong = []
+        for foot, name in enumerate(FEET):
+            x = _standing()
+            x[9 + 3 * foot] -= 0.5  # the calf folds, the foot leaves the floor
+            forces = self._hold(x, 20)["normal_forces"][0, 5:].mean(axis=0)
+            others = np.delete(forces, foot)
+            if forces[foot] > 0.5 or others.sum() < 0.3 * self.mass * GRAVITY:
+                wrong.append(name)
+        self._line("feet are told apart", not wrong, "wrong: %s" % (", ".join(wrong) or "none"))
+
+    def _limp(self, x: np.ndarray, knots: int, torque: np.ndarray | None = None) -> Message:
+        return self._roll(x, knots, np.zeros(12) if torque is None else torque, np.zeros((12, 36)))
+
+    def _hold(self, x: np.ndarray, knots: int) -> Message:
+        """Hold the joints of x by springs and dampers."""
+        gain = np.zeros((12, 36))
+        gain[range(12), range(6, 18)], gain[range(12), range(24, 36)] = -100.0, -3.0
+        return self._roll(x, knots, np.zeros(12), gain)
+
+    def _roll(self, x: np.ndarray, knots: int, torque: np.ndarray, gain: np.ndarray) -> Message:
+        return self.rollouts.roll_out(
+            {
+                "period": self.period,
+                "substeps": 1,
+                "x0": x,
+                "states": np.tile(x, (1, knots + 1, 1)),
+                "inputs": np.tile(torque, (1, knots, 1)),
+                "feedforward": np.zeros((1, knots, 12)),
+                "gains": np.tile(gain, (1, knots, 1, 1)),
+                "policy_index": [0],
+                "step_size": np.zeros(1),
+            }
+        )
+
+    def _line(self, what: str, good: bool, numbers: str) -> None:
+        self.passed = self.passed and bool(good)
+        print("%s  %-26s %s" % ("PASS" if good else "FAIL", what, numbers))
+
+
+def _standing(height: float | None = None) -> np.ndarray:
+    """At rest on straight-down legs, feet (of radius 0.02 m) on the floor or the base at `height`."""
+    z = 0.4 * np.cos(0.8) + 0.02 if height is None else height
+    return np.concatenate(([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0], [0.0, 0.8, -1.6] * 4, np.zeros(18)))
+
+
+def _most(values: np.ndarray) -> float:
+    return float(np.abs(values).max())
+
+
+def check(api: Api, options: argparse.Namespace) -> bool:
+    """Print what holds on this machine, a line each; whether all does."""
+    urdf = changed_urdf(options.urdf_text, feet_only=True)
+    setup = Setup(options.check_period, 4, urdf, options.friction, 0.0)
+    rollouts = Rollouts(Simulation(api, setup, options))
+    return SelfCheck(rollouts, setup.timestep, total_mass(urdf)).run()
+
+
+# ------------------------------------------------------------------------------ command line
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    """The options, with what hangs together filled in. Raises Unusable for what does not."""
+    parser = argparse.ArgumentParser(description="Isaac Gym behind Saltus's messages.")
+    add = parser.add_argument
+    add("--role", choices=("rollouts", "robot"), default="rollouts")
+    add("--address", default="", help="default tcp://127.0.0.1:46210, for a robot ...:46211")
+    add("--key-file", default="", help="secret half of a key pair, for an address beyond loopback")
+    add("--urdf", default="", help="the robot, for rollouts: python -m robots.a1.urdf > a1.urdf")
+    add("--envs", type=int, default=16, help="most candidates of one request")
+    add("--device", default="cuda:0", help="of PhysX: cuda:0, cuda:1, ..., or cpu")
+    add("--pipeline", choices=("gpu", "cpu"), help="of tensors; default: as --device")
+    add("--friction", type=float, default=0.8, help="of feet and floor, in rollouts")
+    add("--root-velocity", choices=("com", "origin"), default="com", help="see --check")
+    add("--armature", type=float, default=ARMATURE, help="of the rotors at their joints [kg m^2]")
+    add("--position-iterations", type=int, default=4)
+    add("--velocity-iterations", type=int, default=1)
+    add("--threads", type=int, default=4, help="of PhysX on the CPU")
+    add("--duration", type=float, default=0.0, help="end after so many seconds; 0: never")
+    add("--check", action="store_true", help="check Isaac Gym on this machine, and end")
+    add("--check-period", type=float, default=0.001, help="physics step of --check [s]")
+    options = parser.parse_args(arguments)
+    if not re.match(r"cpu$|cuda:\d+$", options.device):
+        raise Unusable("--device is %r; give cpu or cuda:N" % options.device)
+    options.pipeline = options.pipeline or ("cpu" if options.device == "cpu" else "gpu")
+    if options.pipeline == "gpu" and options.device == "cpu":
+        raise Unusable("--pipeline gpu needs --device cuda:N")
+    if not options.address:
+        port = 46210 if options.role == "rollouts" else 46211
+        options.address = "tcp://127.0.0.1:%d" % port
+    options.urdf_text = _read_urdf(options)
+    return options
+
+
+def _read_urdf(options: argparse.Namespace) -> str:
+    if options.role == "robot" and not options.check:
+        return ""  # a world brings its own
+    if not options.urdf:
+        raise Unusable("--urdf FILE is needed; write one by: python -m robots.a1.urdf > a1.urdf")
+    try:
+        with open(options.urdf) as file:
+            text = file.read()
+        changed_urdf(text)
+    except (OSError, UnicodeDecodeError, Refused) as error:
+        raise Unusable("%s: %s" % (options.urdf, error)) from None
+    return text
+
+
+def main(arguments: list[str]) -> int:
+    """Exit status: 0; 1 for a check that failed; 2 for what cannot work here."""
+    try:
+        options = parse(arguments)
+        if options.check:
+            return 0 if check(load_api(), options) else 1
+        serve(options)
+    except (Unusable, Refused) as error:
+        print("server.py: %s" % error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""Our Isaac Gym server in this process, behind the stand-in for Isaac Gym, as a rollout backend.
+
+No result through it says anything about PhysX: the physics is MuJoCo's. It says that the server
+keeps Isaac Gym's rules, and that frames, orders and indices are right.
+"""
+
+import numpy as np
+
+from robots.a1.urdf import a1_urdf
+from runtime.physics_messages import PROTOCOL, RolloutReply, RolloutRequest, decode_reply
+from runtime.wire import encode
+from sim_bridge.isaac_gym import server
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.single import SingleSimulation
+from tests.sim_bridge.isaac_gym.stand_in_api import modules
+from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
+from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
+
+
+def make_api(velocity_at="com", gym=None):
+    """A process's modules of Isaac Gym, as `server.load_api` gives them."""
+
+    def robot(asset, params, plane):
+        return MujocoRobot(asset, params, plane, velocity_at)
+
+    return server.Api(*modules(gym or Gym(robot)))
+
+
+def make_options(*arguments, urdf=None):
+    """The server's options, as of its command line; the robot's URDF needs no file."""
+    options = server.parse(["--role", "robot", "--device", "cpu", *arguments])
+    options.role = "robot" if "robot" in arguments else "rollouts"
+    options.urdf_text = urdf or a1_urdf()
+    return options
+
+
+class InProcess:
+    """A worker without a process of its own."""
+
+    def __init__(self, options, api=None):
+        self.service = server.Service(api or make_api(), options)
+
+    def ask(self, frame):
+        return self.service.answer(frame)
+
+    def close(self):
+        return ""
+
+
+def make_front(*arguments):
+    """What answers frames in the server, with a fresh stand-in where the server wants a process."""
+    options = make_options(*arguments)
+    return server.Front(lambda: InProcess(options))
+
+
+class StandInRollout:
+    """A rollout backend: the server's core, asked by messages."""
+
+    round_trip_s = 0.0
+
+    def __init__(self, period, substeps=2, pipeline="cpu", envs=16):
+        device = ["--device", "cuda:0"] if pipeline == "gpu" else []
+        self.period, self.substeps = period, substeps
+        self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device)
+        self._single = SingleSimulation()
+
+    def roll_out(self, x0, policies):
+        request = RolloutRequest(
+            id=7, period=self.period, substeps=self.substeps, x0=x0, states=policies.states,
+            inputs=policies.inputs, feedforward=policies.feedforward, gains=policies.gains,
+            policy_index=policies.policy_index.tolist(), step_size=policies.step_size,
+        )  # fmt: skip
+        reply = decode_reply(self.front.answer(encode(request)))
+        assert isinstance(reply, RolloutReply) and reply.id == 7, reply
+        finite = np.array(reply.finite, dtype=np.bool_)
+        return RolloutBatch(reply.states, reply.inputs, reply.normal_forces, finite)
+
+    def advance(self, x, torque, duration):
+        return self._single.advance(x, torque, duration)
+
+    def statistics(self):
+        return {"backend": "isaacgym (stand-in)", "device": "cpu", "protocol": PROTOCOL}

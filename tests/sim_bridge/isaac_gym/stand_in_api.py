@@ -1,0 +1,160 @@
+"""A stand-in for the types of Isaac Gym's modules: what can be named and set, and nothing else.
+
+Fields and constants are those of the documentation of `isaacgym.gymapi` (Preview 3) and of the type
+stubs yzqin/isaacgym-stubs (Preview 4). As in a compiled module, an attribute that a type does not
+have cannot be set either. Runs under Python 3.8.
+"""
+
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+
+
+class RuleBroken(BaseException):
+    """A rule of Isaac Gym's was broken; no `except Exception` of the code under test hides it."""
+
+
+def _struct(name, **fields):
+    """A type with these fields and their defaults; callables make a default."""
+
+    def start(self, *values, **named):
+        for field, default in fields.items():
+            setattr(self, field, default() if callable(default) else default)
+        for field, value in list(zip(fields, values)) + list(named.items()):
+            setattr(self, field, value)
+
+    return type(name, (), {"__slots__": tuple(fields), "__init__": start})
+
+
+Vec3 = _struct("Vec3", x=0.0, y=0.0, z=0.0)
+Quat = _struct("Quat", x=0.0, y=0.0, z=0.0, w=1.0)
+Transform = _struct("Transform", p=Vec3, r=Quat)
+PhysXParams = _struct(
+    "PhysXParams",
+    always_use_articulations=False, bounce_threshold_velocity=0.2, contact_collection=2,
+    contact_offset=0.02, default_buffer_size_multiplier=2.0, friction_correlation_distance=0.025,
+    friction_offset_threshold=0.04, max_depenetration_velocity=100.0, max_gpu_contact_pairs=2**20,
+    num_position_iterations=4, num_subscenes=0, num_threads=0, num_velocity_iterations=1,
+    rest_offset=0.001, solver_type=0, use_gpu=False,
+)  # fmt: skip
+SimParams = _struct(
+    "SimParams",
+    dt=1.0 / 60.0, enable_actor_creation_warning=True, flex=None,
+    gravity=lambda: Vec3(0.0, -9.8, 0.0), num_client_threads=0, physx=PhysXParams,
+    stress_visualization=False, stress_visualization_max=0.0, stress_visualization_min=0.0,
+    substeps=2, up_axis=0, use_gpu_pipeline=False,
+)  # fmt: skip
+PlaneParams = _struct(
+    "PlaneParams",
+    distance=0.0, dynamic_friction=1.0, normal=lambda: Vec3(0.0, 1.0, 0.0), restitution=0.0,
+    segmentation_id=0, static_friction=1.0,
+)  # fmt: skip
+AssetOptions = _struct(
+    "AssetOptions",
+    angular_damping=0.5, armature=0.0, collapse_fixed_joints=False,
+    convex_decomposition_from_submeshes=False, default_dof_drive_mode=0, density=1000.0,
+    disable_gravity=False, enable_gyroscopic_forces=True, fix_base_link=False,
+    flip_visual_attachments=False, linear_damping=0.0, max_angular_velocity=64.0,
+    max_linear_velocity=1000.0, mesh_normal_mode=0, min_particle_mass=1e-12, override_com=False,
+    override_inertia=False, replace_cylinder_with_capsule=False, slices_per_cylinder=20,
+    tendon_limit_stiffness=1.0, thickness=0.02, use_mesh_materials=False, use_physx_armature=True,
+    vhacd_enabled=False, vhacd_params=None,
+)  # fmt: skip
+RigidShapeProperties = _struct(
+    "RigidShapeProperties",
+    compliance=0.0, contact_offset=0.02, filter=0, friction=1.0, rest_offset=0.0, restitution=0.0,
+    rolling_friction=0.0, thickness=0.0, torsion_friction=0.0,
+)  # fmt: skip
+RigidBodyProperties = _struct("RigidBodyProperties", com=Vec3, mass=0.0)
+DOF_PROPERTIES = np.dtype(
+    [
+        ("hasLimits", "?"), ("lower", "<f4"), ("upper", "<f4"), ("driveMode", "<i4"),
+        ("velocity", "<f4"), ("effort", "<f4"), ("stiffness", "<f4"), ("damping", "<f4"),
+        ("friction", "<f4"), ("armature", "<f4"),
+    ]
+)  # fmt: skip
+CONSTANTS = {
+    "UP_AXIS_Y": 0, "UP_AXIS_Z": 1, "SIM_PHYSX": 0, "SIM_FLEX": 1, "CC_NEVER": 0,
+    "CC_LAST_SUBSTEP": 1, "CC_ALL_SUBSTEPS": 2, "DOF_MODE_NONE": 0, "DOF_MODE_POS": 1,
+    "DOF_MODE_VEL": 2, "DOF_MODE_EFFORT": 3, "ENV_SPACE": 0, "LOCAL_SPACE": 1, "GLOBAL_SPACE": 2,
+}  # fmt: skip
+
+
+class Tensor:
+    """The little of a torch tensor that numpy code needs; on a "GPU" numpy cannot see it."""
+
+    __slots__ = ("__weakref__", "_data", "device")
+
+    def __init__(self, data, device="cpu"):
+        self._data, self.device = data, device
+
+    @property
+    def shape(self):
+        return self._data.shape
+
+    @property
+    def dtype(self):
+        return self._data.dtype
+
+    def is_contiguous(self):
+        return self._data.flags.c_contiguous
+
+    def cpu(self):
+        return self if self.device == "cpu" else Tensor(self._data.copy())
+
+    def numpy(self):
+        if self.device != "cpu":
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+        return self._data
+
+    def copy_(self, other):
+        if not isinstance(other, Tensor):
+            raise TypeError("copy_(): argument 'other' must be Tensor")
+        self._data[...] = other._data
+        return self
+
+    def to(self, dtype):
+        return Tensor(self._data.astype(dtype), self.device)
+
+
+class Descriptor:
+    """An address; the tensor there may be gone."""
+
+    __slots__ = ("_reference", "_kept")
+
+    def __init__(self, tensor, kept=False):
+        self._reference, self._kept = weakref.ref(tensor), tensor if kept else None
+
+    def tensor(self):
+        tensor = self._reference()
+        if tensor is None:
+            raise RuleBroken("a tensor handed over was not kept: its address holds anything")
+        return tensor
+
+
+def _unwrap(tensor):
+    if not isinstance(tensor, Tensor) or not tensor.is_contiguous():
+        raise Exception("Input tensor must be contiguous")
+    return Descriptor(tensor)
+
+
+def _zeros(shape, dtype=np.float32, device="cpu"):
+    return Tensor(np.zeros(shape, dtype), device)
+
+
+def modules(gym):
+    """Namespaces with the names of gymapi (which gives `gym` out), gymtorch and torch."""
+    structs = (
+        Vec3, Quat, Transform, PhysXParams, SimParams, PlaneParams, AssetOptions,
+        RigidShapeProperties, RigidBodyProperties,
+    )  # fmt: skip
+    named = {struct.__name__: struct for struct in structs}
+    gymapi = SimpleNamespace(acquire_gym=lambda: gym, **named, **CONSTANTS)
+    gymtorch = SimpleNamespace(unwrap_tensor=_unwrap, wrap_tensor=lambda held: held.tensor())
+    cuda = SimpleNamespace(get_device_name=lambda index: "stand-in GPU %d" % index)
+    torch = SimpleNamespace(
+        zeros=_zeros, from_numpy=Tensor, float32=np.float32, int32=np.int32, int64=np.int64,
+        cuda=cuda,
+    )  # fmt: skip
+    return gymapi, gymtorch, torch

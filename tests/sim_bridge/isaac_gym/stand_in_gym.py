@@ -1,0 +1,257 @@
+"""A stand-in for Isaac Gym itself: it has its calls, and enforces the rules of its tensor API.
+
+The physics is another's (`make_robot`). A call that Isaac Gym does not have, or that this stand-in
+does not know, is an AttributeError; a broken rule is `RuleBroken`. Every call is recorded in
+`calls`. Runs under Python 3.8.
+"""
+
+import os
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+from tests.sim_bridge.isaac_gym.stand_in_api import (
+    CONSTANTS,
+    DOF_PROPERTIES,
+    Descriptor,
+    RigidBodyProperties,
+    RigidShapeProperties,
+    RuleBroken,
+    Tensor,
+    Vec3,
+)
+
+LEGS = ("FL", "FR", "RL", "RR")  # Isaac Gym sorts, whatever the order in the URDF
+JOINTS = ["%s_%s_joint" % (leg, part) for leg in LEGS for part in ("hip", "thigh", "calf")]
+
+
+class Asset:
+    """A URDF as Isaac Gym reads it: fixed joints collapse, unless they ask not to."""
+
+    def __init__(self, urdf, options):
+        self.urdf, self.options = urdf, options
+        robot = ElementTree.fromstring(urdf)
+        melted = set()
+        for joint in robot.findall("joint[@type='fixed']"):
+            if options.collapse_fixed_joints and joint.get("dont_collapse") != "true":
+                melted.add(joint.find("child").get("link"))
+        names = [link.get("name") for link in robot.findall("link")]
+        kept = [name for name in names if name not in melted]
+        legs = [[name for name in kept if name.startswith(leg)] for leg in LEGS]
+        self.bodies = [name for name in kept if name[:2] not in LEGS] + sum(legs, [])
+        found = sorted(joint.get("name") for joint in robot.findall("joint[@type='revolute']"))
+        self.joints = JOINTS if found == sorted(JOINTS) else found
+        shapes = sum(len(link.findall("collision")) for link in robot.findall("link"))
+        self.shapes = [RigidShapeProperties() for _ in range(shapes)]
+
+
+class Env:
+    """An environment and the one robot in it."""
+
+    def __init__(self):
+        self.robot = None
+        self.joints = None
+
+
+class Gym:
+    """One process's Isaac Gym: one simulation."""
+
+    def __init__(self, make_robot):
+        """`make_robot(asset, params, plane)` has place, step, root, joints, forces, com, armature."""
+        self.calls, self._make_robot = [], make_robot
+        self._params = self._plane = None
+        self._envs, self._groups, self._acquired = [], set(), {}
+        self._prepared = self._fetched = False
+        self._pending, self._refreshed = {}, set()
+
+    # Setting up.
+
+    def create_sim(self, compute_device, graphics_device, sim_type, params):
+        self._note("create_sim")
+        if self._params is not None:
+            raise RuleBroken("a second simulation in one process")
+        if params.up_axis != CONSTANTS["UP_AXIS_Z"] or sim_type != CONSTANTS["SIM_PHYSX"]:
+            raise RuleBroken("the tensor API needs PhysX, this robot z up")
+        self._params, self._fetched = params, True
+        return self
+
+    def add_ground(self, sim, plane):
+        self._note("add_ground")
+        self._plane = plane
+
+    def load_asset(self, sim, folder, file, options):
+        with open(os.path.join(folder, file)) as text:
+            return Asset(text.read(), options)
+
+    def get_asset_dof_names(self, asset):
+        return list(asset.joints)
+
+    def get_asset_rigid_body_names(self, asset):
+        return list(asset.bodies)
+
+    def get_asset_rigid_shape_properties(self, asset):
+        return asset.shapes
+
+    def set_asset_rigid_shape_properties(self, asset, shapes):
+        asset.shapes = shapes
+
+    def create_env(self, sim, lower, upper, per_row):
+        if self._prepared:
+            raise RuleBroken("an environment after prepare_sim")
+        if (lower.x, lower.y, lower.z, upper.x, upper.y, upper.z) != (0.0,) * 6:
+            raise RuleBroken("environments of this server share one origin")
+        self._envs.append(Env())
+        return self._envs[-1]
+
+    def create_actor(self, env, asset, pose, name, group=-1, filter=-1, segmentation=0):
+        if group in self._groups or group < 0:
+            raise RuleBroken("robots of one origin and one collision group push each other apart")
+        self._groups.add(group)
+        env.robot = self._make_robot(asset, self._params, self._plane)
+        env.joints = np.zeros(12, DOF_PROPERTIES)
+        env.joints["velocity"], env.joints["effort"] = 21.0, 33.5  # as in the URDF
+        return 0
+
+    def get_actor_rigid_body_properties(self, env, actor):
+        return [RigidBodyProperties(com=Vec3(*env.robot.com()))]
+
+    def get_actor_dof_properties(self, env, actor):
+        return env.joints.copy()
+
+    def set_actor_dof_properties(self, env, actor, joints):
+        env.joints = joints.copy()
+        env.robot.armature(joints["armature"])
+
+    def prepare_sim(self, sim):
+        self._note("prepare_sim")
+        self._prepared = True
+
+    # Tensors.
+
+    def acquire_actor_root_state_tensor(self, sim):
+        return self._acquire("root", (len(self._envs), 13))
+
+    def acquire_dof_state_tensor(self, sim):
+        return self._acquire("dof", (12 * len(self._envs), 2))
+
+    def acquire_net_contact_force_tensor(self, sim):
+        return self._acquire("contact", (len(self._envs) * self._bodies(), 3))
+
+    def refresh_actor_root_state_tensor(self, sim):
+        self._refresh("root", [env.robot.root() for env in self._envs])
+
+    def refresh_dof_state_tensor(self, sim):
+        self._refresh("dof", [env.robot.joints() for env in self._envs])
+
+    def refresh_net_contact_force_tensor(self, sim):
+        self._refresh("contact", [env.robot.forces() for env in self._envs])
+
+    def set_actor_root_state_tensor(self, sim, states):
+        self._set("root", states)
+
+    def set_actor_root_state_tensor_indexed(self, sim, states, indices, count):
+        self._set("root", states, self._rows(indices, count))
+
+    def set_dof_state_tensor(self, sim, states):
+        self._set("dof", states)
+
+    def set_dof_state_tensor_indexed(self, sim, states, indices, count):
+        self._set("dof", states, self._rows(indices, count))
+
+    def set_dof_actuation_force_tensor(self, sim, efforts):
+        self._set("effort", efforts)
+
+    def apply_rigid_body_force_tensors(self, sim, force=None, torque=None, space=0):
+        if torque is not None or space == CONSTANTS["LOCAL_SPACE"]:
+            raise RuleBroken("this stand-in knows forces in the world alone")
+        self._set("force", force)
+
+    # Time.
+
+    def simulate(self, sim):
+        """Apply what was set, live through a step, and forget efforts and forces."""
+        self._note("simulate")
+        if not self._prepared:
+            raise RuleBroken("simulate before prepare_sim")
+        self._apply_states()
+        efforts = self._values("effort", (len(self._envs), 12))
+        forces = self._values("force", (len(self._envs), self._bodies(), 3))
+        self._pending, self._refreshed = {}, set()
+        for env, effort, force in zip(self._envs, efforts, forces):
+            if env.joints["stiffness"].any() or env.joints["damping"].any():
+                raise RuleBroken("a drive besides the efforts")
+            obeys = env.joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]
+            env.robot.step(np.where(obeys, effort, 0.0), force, env.joints["velocity"])
+        self._fetched = bool(self._params.use_gpu_pipeline)
+
+    def fetch_results(self, sim, wait):
+        self._note("fetch_results")
+        self._fetched = True
+
+    # The rules.
+
+    def _note(self, call):
+        self.calls.append(call)
+
+    def _bodies(self):
+        return len(self._envs[0].robot.forces())
+
+    def _device(self):
+        return "cuda:0" if self._params.use_gpu_pipeline else "cpu"
+
+    def _acquire(self, name, shape):
+        self._note("acquire_" + name)
+        if not self._prepared:
+            raise RuleBroken("a tensor before prepare_sim")
+        if name in self._acquired:
+            raise RuleBroken("the %s tensor acquired twice" % name)
+        self._acquired[name] = Tensor(np.zeros(shape, np.float32), self._device())
+        return Descriptor(self._acquired[name], kept=True)
+
+    def _refresh(self, name, rows):
+        self._note("refresh_" + name)
+        if self._pending:
+            raise RuleBroken("a refresh after a setter returns stale data")
+        if not self._fetched:
+            raise RuleBroken("the CPU pipeline needs fetch_results before a refresh")
+        if name in self._refreshed:
+            raise RuleBroken("%s refreshed twice after one simulate" % name)
+        self._refreshed.add(name)
+        self._acquired[name]._data[...] = np.concatenate(rows).reshape(self._acquired[name].shape)
+
+    def _set(self, name, descriptor, rows=None):
+        self._note("set_" + name)
+        if not isinstance(descriptor, Descriptor):
+            raise TypeError("incompatible function arguments: a gymapi.Tensor is needed")
+        if name in self._pending:
+            raise RuleBroken("%s set twice between two simulates: the first is lost" % name)
+        tensor = descriptor.tensor()
+        if tensor.device != self._device() or tensor.dtype != np.float32:
+            raise RuleBroken("a float32 tensor on the pipeline's device is needed")
+        everyone = slice(None) if rows is None else rows
+        self._pending[name] = (descriptor, everyone)
+
+    def _rows(self, indices, count):
+        found = indices.tensor()
+        if found.dtype != np.int32:
+            raise RuleBroken("actor indices are 32-bit integers")
+        rows = found._data[:count].copy()
+        if not ((rows >= 0) & (rows < len(self._envs))).all():
+            raise RuleBroken("an actor index counts actors in the whole simulation")
+        return rows
+
+    def _values(self, name, shape):
+        """What was set, read only now from where its tensor was."""
+        if name not in self._pending:
+            return np.zeros(shape)
+        tensor = self._pending[name][0].tensor()
+        if tensor._data.size != np.prod(shape):
+            raise RuleBroken("%s has %d numbers, not %s" % (name, tensor._data.size, shape))
+        return tensor._data.reshape(shape).astype(np.float64)
+
+    def _apply_states(self):
+        count = len(self._envs)
+        for name, width in (("root", 13), ("dof", 24)):
+            if name in self._pending:
+                values = self._values(name, (count, width))
+                for index in np.arange(count)[self._pending[name][1]]:
+                    self._envs[index].robot.place(**{name: values[index]})

@@ -1,0 +1,97 @@
+"""The physics of the stand-in for Isaac Gym: one MuJoCo model of the A1 for each robot."""
+
+import xml.etree.ElementTree as ElementTree
+
+import mujoco
+import numpy as np
+
+from robots.a1.models import load_mujoco
+from robots.rotations import rotation_from_quaternion
+from sim_bridge.rollouts.planning_model import planning_model
+from tests.sim_bridge.isaac_gym.stand_in_gym import JOINTS
+
+
+class MujocoRobot:
+    """One robot on a floor: with a planner's shapes where the URDF has none but the feet's."""
+
+    def __init__(self, asset, params, plane, velocity_at="com"):
+        """`velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin"."""
+        links = {link.get("name"): link for link in ElementTree.fromstring(asset.urdf).iter("link")}
+        feet_only = links["trunk"].find("collision") is None
+        model = planning_model(params.dt) if feet_only else load_mujoco(params.dt)
+        self._model, self._bodies = model, asset.bodies
+        model.opt.gravity[:] = params.gravity.x, params.gravity.y, params.gravity.z
+        _set_masses(model, links)
+        _set_floor(model, plane, asset.shapes[0].friction)
+        mujoco.mj_setConst(model, mujoco.MjData(model))
+        self._data = mujoco.MjData(model)
+        self._point = model.body("trunk").ipos if velocity_at == "com" else np.zeros(3)
+        self._qpos = [int(model.joint(name).qposadr[0]) for name in JOINTS]
+        self._dofs = [int(model.joint(name).dofadr[0]) for name in JOINTS]
+
+    def com(self):
+        return self._model.body("trunk").ipos.tolist()
+
+    def armature(self, values):
+        self._model.dof_armature[self._dofs] = values
+        mujoco.mj_setConst(self._model, self._data)
+
+    def place(self, root=None, dof=None):
+        data = self._data
+        if root is not None:
+            data.qpos[:3], data.qpos[3], data.qpos[4:7] = root[:3], root[6], root[3:6]
+            rotation = rotation_from_quaternion(root[3:7])
+            data.qvel[3:6] = root[10:13] @ rotation
+            data.qvel[:3] = root[7:10] - np.cross(root[10:13], rotation @ self._point)
+        if dof is not None:
+            data.qpos[self._qpos], data.qvel[self._dofs] = dof[0::2], dof[1::2]
+
+    def step(self, effort, forces, fastest):
+        data = self._data
+        data.qfrc_applied[self._dofs] = effort
+        data.xfrc_applied[self._model.body("trunk").id, :3] = forces[0]
+        mujoco.mj_step(self._model, data)
+        data.qvel[self._dofs] = np.clip(data.qvel[self._dofs], -fastest, fastest)
+
+    def root(self):
+        qpos, qvel = self._data.qpos, self._data.qvel
+        quaternion = np.array([qpos[4], qpos[5], qpos[6], qpos[3]])
+        rotation = rotation_from_quaternion(quaternion)
+        angular = rotation @ qvel[3:6]
+        linear = qvel[:3] + np.cross(angular, rotation @ self._point)
+        return np.concatenate((qpos[:3], quaternion, linear, angular))
+
+    def joints(self):
+        return np.stack((self._data.qpos[self._qpos], self._data.qvel[self._dofs]), axis=1)
+
+    def forces(self):
+        """On each body (B, 3), in world [N]; a foot counts for itself though MuJoCo melts it."""
+        total, wrench = np.zeros((len(self._bodies), 3)), np.zeros(6)
+        for index in range(self._data.ncon):
+            contact = self._data.contact[index]
+            geom = self._model.geom(int(contact.geom[1]))
+            owner = geom.name if geom.name.endswith("_foot") else None
+            owner = owner or self._model.body(int(geom.bodyid[0])).name
+            mujoco.mj_contactForce(self._model, self._data, index, wrench)
+            total[self._bodies.index(owner)] += wrench[:3] @ contact.frame.reshape(3, 3)
+        return total
+
+
+def _set_masses(model, links):
+    """Take masses from the URDF: a factor for all, then what the trunk has more."""
+
+    def mass(name):
+        return float(links[name].find("inertial/mass").get("value"))
+
+    scale = mass("FR_thigh") / float(model.body("FR_thigh").mass[0])
+    extra = mass("trunk") + mass("imu") - scale * float(model.body("trunk").mass[0])
+    model.body_mass[:] *= scale
+    model.body_inertia[:] *= scale
+    model.body_mass[model.body("trunk").id] += extra if abs(extra) > 1e-9 else 0.0
+
+
+def _set_floor(model, plane, friction):
+    """PhysX takes the mean of two frictions; the plane's normal is a rotation about y."""
+    model.geom_friction[:, 0] = 0.5 * (plane.static_friction + friction)
+    half = 0.5 * np.arctan2(plane.normal.x, plane.normal.z)
+    model.geom_quat[model.geom("floor").id] = np.cos(half), 0.0, np.sin(half), 0.0
