@@ -1,0 +1,89 @@
+"""`rollout` in a launch file: which physics it chooses, and the one line where it cannot be had."""
+
+import socket
+import sys
+
+import msgspec
+import pytest
+
+from saltus import assembly, rollouts
+from saltus.cli import run
+from saltus.configuration import ROLLOUTS, LaunchConfig, load_launch
+from saltus.errors import BadRequest
+from saltus.summary import rollout_phrase
+from sim_bridge.rollouts.threaded import ThreadedRollout
+
+
+@pytest.fixture
+def nobody() -> str:
+    """An address at which nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return f"tcp://127.0.0.1:{port}"
+
+
+def config(*assignments: str) -> LaunchConfig:
+    return load_launch("sim", assignments)
+
+
+def test_mujoco_here_is_the_default():
+    assert isinstance(rollouts.make_rollout(config()), ThreadedRollout)
+
+
+def test_every_name_can_be_made_and_is_looked_for():
+    assert {row.backend for row in rollouts.availability(config())} == set(ROLLOUTS)
+    assert rollouts.availability(config(), but="warp") == [
+        row for row in rollouts.availability(config()) if row.backend != "warp"
+    ]
+
+
+@pytest.mark.parametrize("name", ["remote", "isaacgym"])
+def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, capsys):
+    status = run(["launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}"])
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert status == 2 and nobody in line and "available here: mujoco" in line
+    assert ("saltus serve" if name == "remote" else "docs/isaac-gym.md") in line
+
+
+@pytest.mark.parametrize("package", ["warp", "mujoco_warp"])
+def test_a_missing_package_is_named_with_its_install(package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as an import finds one that is not installed
+    with pytest.raises(BadRequest, match=r"pip install 'saltus\[gpu\]'.*here: mujoco$"):
+        rollouts.make_rollout(config("rollout=warp"))
+
+
+def test_a_missing_device_is_named_with_those_that_are_here():
+    pytest.importorskip("mujoco_warp")
+    with pytest.raises(BadRequest, match="'cuda:9'.*cpu.*available here: mujoco"):
+        rollouts.make_rollout(config("rollout=warp", "warp.device=cuda:9"))
+
+
+def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(nobody):
+    lost = config("rollout=remote", f"remote.address={nobody}")
+    with pytest.raises(BadRequest, match="rollout remote: no physics server"):
+        assembly.check(lost)
+    assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
+
+
+def test_an_unknown_name_and_a_bad_address_are_refused():
+    with pytest.raises(BadRequest, match="accepted: mujoco, warp, isaacgym, remote"):
+        config("rollout=gazebo")
+    with pytest.raises(BadRequest, match="tcp://HOST:PORT"):
+        config("remote.address=workstation")
+    with pytest.raises(BadRequest, match="timeout"):
+        config("remote.timeout=0")
+
+
+def test_the_summary_tells_of_rollouts_that_were_not_mujocos_here():
+    assert rollout_phrase({}) == rollout_phrase({"backend": "mujoco", "device": "cpu"}) == ""
+    assert rollout_phrase({"backend": "warp", "device": "cpu", "overflows": 0}) == "warp on cpu"
+    remote = {
+        "backend": "remote", "device": "mujoco on cpu", "requests": 30, "fallbacks": 2,
+        "round_trip_ms": {"p50": 8.04, "p99": 12.0}, "added_ms": {"p50": 0.55, "p99": 1.0},
+    }  # fmt: skip
+    assert rollout_phrase(remote) == (
+        "remote (mujoco on cpu): there and back in 8.0 ms (p99 12.0), 0.6 ms beyond the physics; "
+        "2 of 30 rolled out here instead"
+    )
+    assert "- ms" in rollout_phrase({**remote, "round_trip_ms": {"p50": None, "p99": None}})
