@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
-from sim_bridge.rollouts.planning_model import planning_model, touch_slice
-from sim_bridge.rollouts.warp_device import WarpDevice
+from sim_bridge.rollouts.planning_model import touch_slice
+from sim_bridge.rollouts.warp_block import Block
+from sim_bridge.rollouts.warp_physics import WarpPhysics, constraint_rows
 
 Array = NDArray[np.float64]
 
 PARKING_HEIGHT = 1.0  # where a diverged candidate waits, out of touch with the floor [m]
-
-
-class WarpPhysics(NamedTuple):
-    """The robot on a device."""
-
-    here: WarpDevice
-    host_model: mujoco.MjModel
-    model: Any  # mujoco_warp.Model
-    substeps: int
-    contacts: int  # room for so many a candidate
 
 
 class Shape(NamedTuple):
@@ -35,34 +24,6 @@ class Shape(NamedTuple):
     candidates: int
     policies: int
     knots: int
-
-
-def make_physics(
-    here: WarpDevice, timestep: float, substeps: int, deterministic: bool, contacts: int | None
-) -> WarpPhysics:
-    """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
-    host, flags = planning_model(timestep), mujoco.mjtDisableBit
-    # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
-    host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
-    with here.warp.ScopedDevice(here.device):
-        model = here.mjw.put_model(host)
-    model.opt.warn_overflow = 0  # the flags are read after every call
-    if here.device.is_cuda:
-        # One thread after another on the CPU device: its results repeat in any case.
-        every = here.mjw.DeterminismType.ALL if deterministic else here.mjw.DeterminismType.NONE
-        model.opt.deterministic = int(every)
-        # Without these nodes (CUDA before 12.4) the contact solver runs all its iterations.
-        model.opt.graph_conditional = here.warp.is_conditional_graph_supported()
-    # A sphere meets the plane in one point, and nothing but feet collides.
-    feet = int((host.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE).sum())
-    return WarpPhysics(here, host, model, substeps, feet if contacts is None else contacts)
-
-
-def constraint_rows(model: mujoco.MjModel) -> int:
-    """Most rows that the contact solver can meet: a pyramid a foot, and a limit a joint."""
-    spheres = model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
-    pyramids = 2 * (model.geom_condim[spheres] - 1)
-    return int(pyramids.sum()) + int(model.jnt_limited.sum())  # a joint is at one limit at a time
 
 
 class WarpBatch:
@@ -99,12 +60,9 @@ class WarpBatch:
 
     def roll_out(self, qpos: Array, qvel: Array, states: Array, policies: Policies) -> None:
         """Fill `given` with what the policies do from (qpos, qvel), about `states` (P, N+1, 37)."""
-        host, warp = self.taken.host, self.physics.here.warp
-        host["start"][:19], host["start"][19:] = qpos, qvel
-        host["nominal_states"][:], host["nominal_inputs"][:] = states, policies.inputs
-        host["feedforward"][:] = policies.feedforward
-        host["gains"][:] = policies.gains.transpose(0, 1, 3, 2)
-        host["policy_index"][:], host["step_size"][:] = policies.policy_index, policies.step_size
+        warp = self.physics.here.warp
+        with np.errstate(over="ignore"):  # a number beyond float32 is one that diverged
+            self._write(qpos, qvel, states, policies)
         with warp.ScopedDevice(self.physics.here.device):
             self.taken.to_device()
             self._begin()
@@ -113,6 +71,14 @@ class WarpBatch:
             self._finish()
             self.given.to_host()
             warp.synchronize_device()
+
+    def _write(self, qpos: Array, qvel: Array, states: Array, policies: Policies) -> None:
+        host = self.taken.host
+        host["start"][:19], host["start"][19:] = qpos, qvel
+        host["nominal_states"][:], host["nominal_inputs"][:] = states, policies.inputs
+        host["feedforward"][:] = policies.feedforward
+        host["gains"][:] = policies.gains.transpose(0, 1, 3, 2)
+        host["policy_index"][:], host["step_size"][:] = policies.policy_index, policies.step_size
 
     def _record(self) -> Any:
         """The graph of one knot, after one that loads every kernel outside of the recording."""
@@ -168,33 +134,3 @@ class WarpBatch:
             inputs=[data.qpos, data.qvel, self._knot, self._diverged, data.overflow],
             outputs=[given["states"], given["flags"]],
         )  # fmt: skip
-
-
-class Block:
-    """Arrays of float32 ("f") and int32 ("i") that lie in one block on the host and the device.
-
-    Attributes:
-        on: the device's arrays by name; host: numpy views of the host's.
-    """
-
-    def __init__(self, here: WarpDevice, arrays: dict[str, tuple[tuple[int, ...], str]]) -> None:
-        self._warp = warp = here.warp
-        size = sum(math.prod(shape) for shape, _ in arrays.values())
-        self._device = warp.zeros(size, dtype=warp.float32)
-        self._host = warp.zeros(size, dtype=warp.float32, device="cpu", pinned=here.device.is_cuda)
-        numbers, self.on, self.host, at = self._host.numpy(), {}, {}, 0
-        for name, (shape, kind) in arrays.items():
-            until = at + math.prod(shape)
-            on, host = self._device[at:until], numbers[at:until]
-            if kind == "i":
-                on, host = on.view(warp.int32), host.view(np.int32)
-            self.on[name], self.host[name] = on.reshape(shape), host.reshape(shape)
-            at = until
-
-    def to_device(self) -> None:
-        """Copy the whole block there."""
-        self._warp.copy(self._device, self._host)
-
-    def to_host(self) -> None:
-        """Copy the whole block back; on a CUDA device it has arrived once that is synchronised."""
-        self._warp.copy(self._host, self._device)

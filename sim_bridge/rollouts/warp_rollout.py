@@ -13,12 +13,13 @@ from robots.state import mujoco_from_pinocchio
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.single import SingleSimulation
-from sim_bridge.rollouts.warp_batch import Shape, WarpBatch, make_physics
+from sim_bridge.rollouts.warp_batch import Shape, WarpBatch
 from sim_bridge.rollouts.warp_device import open_device
+from sim_bridge.rollouts.warp_physics import make_physics
 
 Array = NDArray[np.float64]
 
-KEPT = 4  # batches of different shapes, each with its arrays on the device
+KEPT = 8  # batches of different shapes, each with its arrays on the device
 
 
 class WarpRollout:
@@ -29,7 +30,8 @@ class WarpRollout:
     tens of seconds; it is best made before anything waits for it.
 
     A candidate is not `finite` where its numbers are not, where one exceeds 1e10, and where a
-    contact may have been dropped because no room was left for it: this is never silent.
+    contact may have been dropped because no room was left for it: this is never silent. The room is
+    shared, so that all candidates of such a call are out.
 
     Attributes:
         device: in full; round_trip_s: 0, as no server is asked; overflows: candidates so far whose
@@ -95,12 +97,14 @@ class WarpRollout:
         self.overflows += candidates
 
     def _batch(self, shape: Shape) -> WarpBatch:
-        """The batch for a shape, made at its first use; the oldest makes room."""
-        if shape not in self._batches:
+        """The batch for a shape, made at its first use; the one not used for longest makes room."""
+        batch = self._batches.pop(shape, None)
+        if batch is None:
             while len(self._batches) >= KEPT:
                 del self._batches[next(iter(self._batches))]
-            self._batches[shape] = WarpBatch(self._physics, shape)
-        return self._batches[shape]
+            batch = WarpBatch(self._physics, shape)
+        self._batches[shape] = batch
+        return batch
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], by MuJoCo on the CPU."""

@@ -1,0 +1,178 @@
+"""MuJoCo Warp's rollouts: the policy's law on the device, divergence, room for contacts.
+
+On Warp's CPU device, or on the first GPU of a machine that has one.
+"""
+
+import logging
+
+import numpy as np
+import pytest
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
+from robots.state import difference, integrate
+from sim_bridge.rollouts import warp_rollout
+from sim_bridge.rollouts.options import WarpOptions
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.warp_device import open_device
+
+KNOTS, PERIOD = 8, 0.01
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+
+
+def policies(candidates: int = 5, knots: int = KNOTS, seed: int = 0) -> Policies:
+    """Two policies of random torques with feedback on the joints, at several step sizes."""
+    rng = np.random.default_rng(seed)
+    gains = np.zeros((2, KNOTS, 12, 36))
+    gains[:, :, range(12), range(6, 18)] = -60.0
+    gains[:, :, range(12), range(24, 36)] = -1.5
+    gains += 0.3 * rng.normal(size=gains.shape)
+    return Policies(
+        np.broadcast_to(STAND, (2, knots + 1, 37)).copy(),
+        3.0 * rng.normal(size=(2, KNOTS, 12))[:, :knots],
+        8.0 * rng.normal(size=(2, KNOTS, 12))[:, :knots],
+        gains[:, :knots],
+        np.arange(candidates) % 2,
+        np.linspace(0.0, 1.0, candidates),
+    )
+
+
+def start(seed: int = 1) -> np.ndarray:
+    x0 = STAND.copy()
+    x0[19:] = 0.3 * np.random.default_rng(seed).normal(size=18)
+    return x0
+
+
+def make(**options) -> warp_rollout.WarpRollout:
+    return warp_rollout.WarpRollout(PERIOD, 2, WarpOptions(), **options)
+
+
+def assert_equal(left, right) -> None:
+    for a, b in zip(left, right, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.fixture(scope="module")
+def rollout() -> warp_rollout.WarpRollout:
+    return make()
+
+
+def test_follows_mujoco(rollout):
+    found = rollout.roll_out(start(), policies())
+    expected = ThreadedRollout(KNOTS, PERIOD).roll_out(start(), policies())
+    assert expected.normal_forces.max() > 30.0, "feet must touch the floor"
+    # Measured: 2e-5, 4e-5 and 2e-4 (float32 has 7 digits, and velocities reach 10 rad/s).
+    np.testing.assert_allclose(found.states, expected.states, rtol=0, atol=5e-4)
+    np.testing.assert_allclose(found.inputs, expected.inputs, rtol=0, atol=5e-3)
+    np.testing.assert_allclose(found.normal_forces, expected.normal_forces, rtol=1e-3, atol=0.05)
+    assert found.finite.all()
+    assert (found.states.dtype, found.inputs.dtype) == (np.float64, np.float64)
+
+
+@pytest.mark.parametrize("turn", [1e-4, 1.0, 3.0, 3.5])
+def test_law_of_the_policy_at_any_turn_of_the_base(rollout, turn):
+    """(5.17) with `robots.state.difference` at the recorded states, all gains, both signs of q."""
+    policy, rng = policies(), np.random.default_rng(5)
+    policy.gains[:] = 0.2 * rng.normal(size=policy.gains.shape)
+    axis = rng.normal(size=3)
+    for k in range(KNOTS + 1):
+        dx = 0.3 * rng.normal(size=36)
+        dx[3:6] = turn * axis / np.linalg.norm(axis)
+        for p in range(2):
+            q, v = integrate(STAND[:19], STAND[19:], dx)
+            q[3:7] *= (-1.0) ** (k + p)
+            policy.states[p, k] = np.concatenate([q, v])
+    found = rollout.roll_out(start(), policy)
+    for c, p in enumerate(policy.policy_index):
+        for k in range(KNOTS):
+            x, nominal = found.states[c, k], policy.states[p, k]
+            dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
+            u = policy.inputs[p, k] + policy.step_size[c] * policy.feedforward[p, k]
+            u = np.clip(u + policy.gains[p, k] @ dx, -TORQUE_LIMIT, TORQUE_LIMIT)
+            np.testing.assert_allclose(found.inputs[c, k], u, rtol=0, atol=2e-5)
+
+
+def test_torque_saturates_and_is_recorded_saturated(rollout):
+    policy = policies()
+    policy.feedforward[:] *= 100.0
+    found = rollout.roll_out(start(), policy)
+    assert np.abs(found.inputs).max() == TORQUE_LIMIT
+
+
+@pytest.mark.parametrize("spoilt", ["inputs", "states", "gains"])
+def test_a_diverged_candidate_is_flagged_and_leaves_the_others_untouched(rollout, spoilt):
+    policy, sound = policies(), rollout.roll_out(start(), policies())
+    getattr(policy, spoilt)[1, 3] = np.nan
+    found = rollout.roll_out(start(), policy)
+    np.testing.assert_array_equal(found.finite, policy.policy_index == 0)
+    assert_equal([part[0::2] for part in found], [part[0::2] for part in sound])
+    assert np.isnan(found.states[1, 4:]).all() and np.isnan(found.inputs[1, 3:]).all()
+    np.testing.assert_array_equal(found.states[1, :4], sound.states[1, :4])
+
+
+@pytest.mark.parametrize("speed", [np.nan, np.inf, 1e11, 1e300])
+def test_no_call_remembers_another(rollout, speed):
+    x0 = start()
+    x0[22] = speed
+    assert not rollout.roll_out(x0, policies()).finite.any()
+    assert_equal(rollout.roll_out(start(), policies()), make().roll_out(start(), policies()))
+
+
+def test_far_from_the_origin_as_near_it(rollout):
+    policy, away = policies(), np.array([4000.0, -9000.0])
+    near = rollout.roll_out(start(), policy)
+    policy.states[..., :2] += away
+    x0 = start()
+    x0[:2] += away
+    far = rollout.roll_out(x0, policy)
+    far.states[..., :2] -= away
+    np.testing.assert_allclose(far.states, near.states, rtol=0, atol=1e-6)
+
+
+def test_any_number_of_knots_and_candidates(rollout, monkeypatch):
+    monkeypatch.setattr(warp_rollout, "KEPT", 2)
+    whole = rollout.roll_out(start(), policies())
+    for knots in (3, 1, 3):
+        part = rollout.roll_out(start(), policies(knots=knots))
+        assert_equal(part[:1], [whole.states[:, : knots + 1]])
+        assert_equal(part[1:3], [whole.inputs[:, :knots], whole.normal_forces[:, :knots]])
+    assert len(rollout._batches) == 2
+    assert_equal(rollout.roll_out(start(), policies()), whole)
+
+
+def test_dropped_contacts_are_never_silent(caplog):
+    tight = make(contacts=1)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            found = tight.roll_out(STAND - 0.1 * np.eye(37)[2], policies())
+    assert not found.finite.any()
+    assert tight.statistics()["overflows"] == 10
+    assert len(caplog.records) == 1 and "contact" in caplog.text
+
+
+def test_a_robot_that_lies_in_the_floor_at_all_its_joint_limits_has_room(rollout):
+    """The most constraints there can be: every foot down and every joint beyond its limit."""
+    x0 = STAND.copy()
+    x0[2], x0[7:19] = -0.2, np.tile([1.0, 4.4, -0.7], 4)
+    assert rollout.roll_out(x0, policies()).finite.all()
+    assert rollout.statistics()["overflows"] == 0
+
+
+def test_a_policy_that_is_not_there_is_an_error(rollout):
+    policy = policies()
+    policy.policy_index[3] = 2
+    with pytest.raises(IndexError):
+        rollout.roll_out(STAND, policy)
+
+
+def test_advance_is_mujocos_own(rollout):
+    torque = np.linspace(-3.0, 3.0, 12)
+    found = rollout.advance(start(), torque, 0.0153)
+    expected = ThreadedRollout(KNOTS, PERIOD).advance(start(), torque, 0.0153)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_report_names_the_device(rollout):
+    expected = open_device("auto")
+    assert rollout.statistics()["device"] == expected.name
+    assert rollout.statistics()["backend"] == "warp" and rollout.round_trip_s == 0.0
