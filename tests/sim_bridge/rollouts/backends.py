@@ -4,15 +4,24 @@ A new backend is one more entry of `BACKENDS`. Where it cannot be had, its tests
 what is missing.
 """
 
-from collections.abc import Callable
-from contextlib import ExitStack
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from controller.a1_model import RolloutBackend
+from runtime.endpoints import CurveKeys
+from runtime.exchange import Responder
+from sim_bridge import service_node
+from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
-from sim_bridge.rollouts.options import WarpOptions
+from sim_bridge.rollouts.options import ServerOptions, WarpOptions
+from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout
+from tests.sim_bridge.isaac_gym.stand_in import StandInRollout
 
 KNOTS = 50  # of the motions that are held against plain MuJoCo
 
@@ -65,16 +74,64 @@ def warp(device: str) -> Callable[[ExitStack], Make]:
     return open_
 
 
+def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
+    """Threads of ours, served over a socket on loopback; the local one is there to be noticed."""
+
+    def open_(stack: ExitStack) -> Make:
+        def serve(knots: int, period: float, substeps: int) -> ThreadedRollout:
+            return ThreadedRollout(knots, period, substeps)
+
+        responder = Responder("tcp://127.0.0.1:0", keys)
+        stack.callback(responder.close)
+        stack.enter_context(_served(PhysicsService("mujoco", "cpu", 64, serve), responder))
+        key_file = Path(stack.enter_context(TemporaryDirectory())) / "key"
+        if keys is not None:
+            key_file.write_text(f"saltus-public-key {keys.public}\n")
+        server = ServerOptions(responder.address, str(key_file) if keys is not None else "")
+
+        def make(period: float, substeps: int) -> RemoteRollout:
+            local = ThreadedRollout(KNOTS, period, substeps)
+            made = RemoteRollout(server, local, period, substeps, wait_s=30.0)
+            stack.callback(made.close)
+            return made
+
+        return make
+
+    return open_
+
+
+@contextmanager
+def _served(service: PhysicsService, responder: Responder) -> Iterator[None]:
+    """A physics server in a thread."""
+    ended = threading.Event()
+    thread = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def isaac_gym_stand_in(pipeline: str) -> Callable[[ExitStack], Make]:
+    """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
+    return lambda _: lambda period, substeps: StandInRollout(period, substeps, pipeline)
+
+
 # Measured: 1e-15 m, 2e-15 rad, 8e-14 rad/s, 3e-12 N. The rest is for other processors, whose
 # compiled sums differ in the last digit.
 DOUBLE = Close(1e-12, 1e-12, 1e-10, 1e-9)
-# Measured on Warp's CPU: 1.1e-6 m, 2.3e-6 rad, 7e-5 rad/s, 8e-4 N; a margin of 20.
-SINGLE = Close(2e-5, 5e-5, 1.5e-3, 2e-2)
+# Measured on Warp's CPU: 1.1e-6 m, 2.3e-6 rad, 7e-5 rad/s, 5e-3 N; a margin of 20.
+SINGLE = Close(2e-5, 5e-5, 1.5e-3, 0.1)
 
 BACKENDS: dict[str, Backend] = {
     "mujoco": Backend(mujoco, DOUBLE, 1e-13),
     "mujoco-threads": Backend(threads, DOUBLE, 1e-13),
+    "remote": Backend(remote(None), DOUBLE, 1e-13),
+    "remote-with-keys": Backend(remote(CurveKeys.generate()), DOUBLE, 1e-13),
     "warp-cpu": Backend(warp("cpu"), SINGLE, 1e-7),
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
     "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
+    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7),
+    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7),
 }

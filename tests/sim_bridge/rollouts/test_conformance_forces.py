@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 from hybrid.hilqr import Policies
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from tests.sim_bridge.rollouts import plain
-from tests.sim_bridge.rollouts.motions import STAND, policies, standing
+from tests.sim_bridge.rollouts.motions import STAND, on_its_feet, policies, standing
 
 CORNERS = np.array([[1, -1], [1, 1], [-1, -1], [-1, 1]])  # forward, left: where each foot stands
 
@@ -52,7 +52,7 @@ def test_each_foot_carries_what_the_robot_leans_on_it(backend, momentum):
     The loads' centre lies below the centre of mass but for what the robot still sways; MuJoCo has
     them 10 mm apart after a second, where the feet stand 360 mm and 260 mm apart.
     """
-    batch = backend.roll_out(STAND.copy(), leaning(100))
+    batch = backend.roll_out(on_its_feet(), leaning(100))
     for foot, (states, forces) in enumerate(zip(batch.states, batch.normal_forces, strict=True)):
         load, x = forces[-1], states[-1]
         assert load.argmax() == foot and load.argmin() == 3 - foot
