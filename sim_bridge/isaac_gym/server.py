@@ -31,8 +31,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Callable, Dict, NamedTuple
 
 import msgpack
 import numpy as np
@@ -40,8 +39,8 @@ import zmq
 
 PROTOCOL = 1  # of runtime/physics_messages.py
 LEGS = ("FR", "FL", "RR", "RL")
-JOINTS = tuple("%s_%s_joint" % (leg, part) for leg in LEGS for part in ("hip", "thigh", "calf"))
-FEET = tuple("%s_foot" % leg for leg in LEGS)
+JOINTS = tuple(f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf"))
+FEET = tuple(f"{leg}_foot" for leg in LEGS)
 TRUNK = "trunk"
 GRAVITY = 9.81  # [m/s^2]
 TORQUE_LIMIT = 33.5  # [N m] of the A1's motors, in rollouts
@@ -51,7 +50,7 @@ PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fa
 MOST_KNOTS, MOST_SUBSTEPS = 2000, 1000
 FRESH = b"fresh"  # a worker's answer: this needs another simulation, and a process has only one
 
-Message = dict[str, Any]
+Message = Dict[str, Any]
 
 
 class Refused(Exception):
@@ -110,7 +109,8 @@ _REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
 
 def encode(message: Message) -> bytes:
     """The frame of a message; its arrays go as ["<f8", shape, little-endian bytes]."""
-    return msgpack.packb({key: _to_wire(value) for key, value in message.items()})
+    frame: Any = msgpack.packb({key: _to_wire(value) for key, value in message.items()})
+    return frame
 
 
 def decode(frame: bytes) -> Message:
@@ -118,7 +118,7 @@ def decode(frame: bytes) -> Message:
     try:
         message = msgpack.unpackb(frame, raw=False, strict_map_key=True)
     except Exception as error:  # msgpack raises many kinds for bytes that are not its own
-        raise ValueError("not MessagePack: %s" % error) from None
+        raise ValueError(f"not MessagePack: {error}") from None
     kind = message.pop("kind", None) if isinstance(message, dict) else None
     fields = _REQUESTS.get(kind) if isinstance(kind, str) else None
     if fields is None or set(message) != set(fields):
@@ -140,14 +140,14 @@ def _checked(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> Any:
     if isinstance(wanted, tuple):
         array = _array(name, value)
         if not _fits(array.shape, wanted, sizes):
-            raise ValueError("%s has shape %s, not %s" % (name, array.shape, wanted))
+            raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
         return array
     if wanted is float and type(value) is int:
         return float(value)
     if type(value) is not wanted:
-        raise ValueError("%s is no %s" % (name, wanted.__name__))
+        raise ValueError(f"{name} is no {wanted.__name__}")
     if wanted is list and not all(type(item) is int for item in value):
-        raise ValueError("%s holds more than integers" % name)
+        raise ValueError(f"{name} holds more than integers")
     return value
 
 
@@ -158,7 +158,7 @@ def _array(name: str, value: Any) -> np.ndarray:
             raise ValueError
         return np.frombuffer(data, "<f8").reshape(shape).astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError("%s is no float64 array" % name) from None
+        raise ValueError(f"{name} is no float64 array") from None
 
 
 def _fits(shape: tuple[int, ...], wanted: tuple[Any, ...], sizes: dict[str, int]) -> bool:
@@ -282,11 +282,11 @@ def changed_urdf(
     try:
         robot = ElementTree.fromstring(urdf)
     except ElementTree.ParseError as error:
-        raise Refused("the URDF is no XML: %s" % error) from None
+        raise Refused(f"the URDF is no XML: {error}") from None
     links = {link.get("name", ""): link for link in robot.findall("link")}
     missing = [name for name in (TRUNK,) + FEET if name not in links]
     if missing:
-        raise Refused("the URDF has no link %s" % ", ".join(missing))
+        raise Refused(f"the URDF has no link {', '.join(missing)}")
     for name, link in links.items():
         for mass in link.findall("inertial/mass"):
             extra = payload if name == TRUNK else 0.0
@@ -334,7 +334,7 @@ def load_api() -> Api:
         import torch  # type: ignore
     except ImportError as error:
         raise Unusable(
-            "isaacgym does not import (%s); install Isaac Gym Preview 4 into this Python 3.8" % error
+            f"isaacgym does not import ({error}); install Isaac Gym Preview 4 into this Python 3.8"
         ) from None
     return Api(gymapi, gymtorch, torch)
 
@@ -443,7 +443,7 @@ class Simulation:
         index = device_index(options.device)
         sim = self._gym.create_sim(index, -1, gymapi.SIM_PHYSX, params)
         if sim is None:
-            raise Refused("Isaac Gym made no simulation on %s" % options.device)
+            raise Refused(f"Isaac Gym made no simulation on {options.device}")
         return sim
 
     def _add_floor(self) -> None:
@@ -462,7 +462,8 @@ class Simulation:
         options.fix_base_link = options.disable_gravity = False
         options.linear_damping = options.angular_damping = 0.0
         options.max_linear_velocity = options.max_angular_velocity = FASTEST
-        options.armature, options.thickness = 0.0, 0.0
+        options.armature, options.thickness = 0.0, 0.0  # a joint's armature is set at the joint
+        options.replace_cylinder_with_capsule = True  # ours are without their caps
         options.enable_gyroscopic_forces = True
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "a1.urdf"), "w") as file:
@@ -499,7 +500,7 @@ class Simulation:
         joints = list(self._gym.get_asset_dof_names(asset))
         bodies = list(self._gym.get_asset_rigid_body_names(asset))
         if sorted(joints) != sorted(JOINTS) or not set(FEET) <= set(bodies):
-            raise Refused("Isaac Gym found other joints, or no feet: %s, %s" % (joints, bodies))
+            raise Refused(f"Isaac Gym found other joints, or no feet: {joints}, {bodies}")
         self._joints = [joints.index(name) for name in JOINTS]  # ours to Isaac Gym's
         self.feet, self._bodies = [bodies.index(name) for name in FEET], len(bodies)
 
@@ -524,7 +525,7 @@ class Simulation:
         self._force = SharedTensor.zeros(api, (envs * self._bodies, 3), device)
 
     def _push(self, force: np.ndarray) -> None:
-        """A force (3) [N] at the centre of mass of each trunk; environments' axes are the world's."""
+        """A force (3) [N] at each trunk's centre of mass; environments' axes are the world's."""
         forces = np.zeros((self.setup.envs, self._bodies, 3))
         forces[:, 0] = force
         self._force.write(forces)
@@ -541,7 +542,8 @@ def device_index(device: str) -> int:
 def diverged(x: np.ndarray) -> np.ndarray:
     """Which of the states x (E, 37) are not finite, or as fast as PhysX lets them be (E,)."""
     speeds = np.stack([np.linalg.norm(x[:, 19:22], axis=1), np.abs(x[:, 22:]).max(axis=1)])
-    return ~(np.isfinite(x).all(axis=1) & (speeds < 0.999 * FASTEST).all(axis=0))
+    sound = np.isfinite(x).all(axis=1) & (speeds < 0.999 * FASTEST).all(axis=0)
+    return np.logical_not(sound)
 
 
 # ------------------------------------------------------------------------------- the two roles
@@ -675,7 +677,7 @@ class Service:
             reply = {"kind": "refusal", "reason": str(refusal)}
         except Exception as error:  # Isaac Gym's own: tell the client, and do not trust it again
             self._broken = True
-            reason = "%s in Isaac Gym: %s" % (type(error).__name__, error)
+            reason = f"{type(error).__name__} in Isaac Gym: {error}"
             reply = {"kind": "refusal", "reason": " ".join(reason.split())}
         reply["id"] = request["id"]
         return encode(reply)
@@ -759,15 +761,15 @@ def check_rollout(request: Message, envs: int) -> None:
     policies, knots = request["inputs"].shape[:2]
     chosen = request["policy_index"]
     if not 1 <= len(chosen) <= envs:
-        raise Refused("%d candidates; this server takes 1 to %d" % (len(chosen), envs))
+        raise Refused(f"{len(chosen)} candidates; this server takes 1 to {envs}")
     if len(request["step_size"]) != len(chosen):
         raise Refused("as many step sizes as policy indices are needed")
     if not (1 <= knots <= MOST_KNOTS and 1 <= request["substeps"] <= MOST_SUBSTEPS):
-        raise Refused("1 to %d knots of 1 to %d substeps" % (MOST_KNOTS, MOST_SUBSTEPS))
+        raise Refused(f"1 to {MOST_KNOTS} knots of 1 to {MOST_SUBSTEPS} substeps")
     if not all(0 <= index < policies for index in chosen):
-        raise Refused("a policy index is not below the number of policies, %d" % policies)
+        raise Refused(f"a policy index is not below the number of policies, {policies}")
     if not 0.0 < request["period"] <= 1.0:
-        raise Refused("period is %g; give seconds in (0, 1]" % request["period"])
+        raise Refused(f"period is {request['period']:g}; give seconds in (0, 1]")
 
 
 def check_world(request: Message) -> None:
@@ -787,7 +789,7 @@ def check_world(request: Message) -> None:
         if not good
     ]
     if wrong:
-        raise Refused("%s cannot be %r" % (wrong[0], request[wrong[0]]))
+        raise Refused(f"{wrong[0]} cannot be {request[wrong[0]]!r}")
     check_state(request)
 
 
@@ -830,7 +832,7 @@ class Worker:
         self._process.join(2.0)
         self._process.terminate()
         self._process.join(5.0)
-        return "exit code %s" % self._process.exitcode
+        return f"exit code {self._process.exitcode}"
 
     def _receive(self) -> bytes:
         while not self._pipe.poll(0.2):
@@ -844,7 +846,8 @@ class Worker:
 
 def work(pipe: Any, options: argparse.Namespace) -> None:
     """A worker's life: answer frames until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the front ends us
+    # Ctrl-C reaches the whole group; the front ends this process when it has its answer.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         service = Service(load_api(), options)
     except Unusable as error:
@@ -876,7 +879,7 @@ class Front:
             return reply
         except EOFError:
             how = self._renew()
-            return refusal(frame, "Isaac Gym's process ended (%s); a new one has started" % how)
+            return refusal(frame, f"Isaac Gym's process ended ({how}); a new one has started")
 
     def close(self) -> None:
         """End the worker."""
@@ -904,10 +907,10 @@ def open_socket(address: str, secret: str) -> Any:
     """
     found = re.match(r"tcp://(\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):\d{1,5}$", address)
     if not found and not address.startswith("ipc://"):
-        raise Unusable("address is %r; give tcp://HOST:PORT or ipc://FILE" % address)
+        raise Unusable(f"address is {address!r}; give tcp://HOST:PORT or ipc://FILE")
     local = not found or found.group(1).strip("[]") in ("127.0.0.1", "::1", "localhost")
     if not local and not secret:
-        raise Unusable("%s goes beyond this machine: give --key-file, or 127.0.0.1" % address)
+        raise Unusable(f"{address} goes beyond this machine: give --key-file, or 127.0.0.1")
     socket = zmq.Context.instance().socket(zmq.ROUTER)
     socket.linger, socket.ipv6 = 0, "[" in address
     socket.maxmsgsize, socket.sndhwm, socket.rcvhwm = 256 * 2**20, 16, 16
@@ -916,7 +919,7 @@ def open_socket(address: str, secret: str) -> Any:
     try:
         socket.bind(address.replace("//localhost:", "//127.0.0.1:"))
     except zmq.ZMQError as error:
-        raise Unusable("cannot bind %s: %s" % (address, error)) from None
+        raise Unusable(f"cannot bind {address}: {error}") from None
     return socket
 
 
@@ -928,9 +931,9 @@ def read_secret(file: str) -> str:
         with open(file) as lines:
             words = lines.read().split()
     except (OSError, UnicodeDecodeError) as error:
-        raise Unusable("key file %s: %s" % (file, error)) from None
+        raise Unusable(f"key file {file}: {error}") from None
     if len(words) != 2 or words[0] != "saltus-secret-key" or len(words[1]) != 40:
-        raise Unusable("key file %s holds no secret half (`saltus serve --key-file NAME`)" % file)
+        raise Unusable(f"key file {file} holds no secret half (`saltus serve --key-file NAME`)")
     return words[1]
 
 
@@ -947,6 +950,7 @@ class Stop:
         self._end = 0.0
 
     def __call__(self) -> bool:
+        """Whether to stop."""
         return time.monotonic() >= self._end
 
 
@@ -955,7 +959,7 @@ def serve(options: argparse.Namespace) -> None:
     stop = Stop(options.duration)
     socket = open_socket(options.address, read_secret(options.key_file))
     front = Front(lambda: Worker(options, stop))
-    print("Isaac Gym (%s) listens on %s" % (options.role, options.address), file=sys.stderr)
+    print(f"Isaac Gym ({options.role}) listens on {options.address}", file=sys.stderr)
     times: list[float] = []
     unread = 0
     try:
@@ -1012,7 +1016,7 @@ class SelfCheck:
             after = self._limp(x, 2)["states"][0, 1]
             moved = difference(x, after) / self.period
             errors.append(max(_most(moved[:18] - x[19:]), _most(moved[18:]) * self.period))
-        self._line("state round trip", max(errors) < 0.1, "error %.3f m/s or rad/s" % max(errors))
+        self._line("state round trip", max(errors) < 0.1, f"error {max(errors):.3f} m/s or rad/s")
 
     def free_fall(self) -> None:
         """A robot at rest falls by gravity alone: no damping, no drive."""
@@ -1021,8 +1025,8 @@ class SelfCheck:
         expected = -GRAVITY * knots * self.period
         at_rest = _most(x[7:19] - _standing()[7:19])
         good = abs(x[21] / expected - 1.0) < 0.01 and at_rest < 0.01
-        text = "velocity %.4f m/s, expected %.4f; joints moved by %.4f rad"
-        self._line("free fall", good, text % (x[21], expected, at_rest))
+        text = f"velocity {x[21]:.4f} m/s, expected {expected:.4f}; joints moved {at_rest:.4f} rad"
+        self._line("free fall", good, text)
 
     def root_velocity(self) -> None:
         """The base moves as its velocity says, to the 4 mm from its origin to the trunk's COM."""
@@ -1037,8 +1041,9 @@ class SelfCheck:
         # Of the error, the part along the difference between the two readings: 0 if this is right.
         share = np.sum((moved - mean) * offset) / max(float(np.sum(offset * offset)), 1e-12)
         other = "origin" if self.rollouts.simulation.velocity_point.any() else "com"
-        text = "share of the offset in the error %.2f (near 0 is right; if near 1 or -1, try"
-        self._line("velocity of the root", abs(share) < 0.3, (text + " --root-velocity %s)") % (share, other))
+        text = f"share of the offset in the error {share:.2f}: 0 is right, "
+        text += f"at 1 or -1 give --root-velocity {other}"
+        self._line("velocity of the root", abs(share) < 0.3, text)
 
     def motors(self) -> None:
         """A torque on one joint moves that joint most, and forward."""
@@ -1049,7 +1054,7 @@ class SelfCheck:
             speeds = self._limp(_standing(height=3.0), 5, torque)["states"][0, 5, 25:]
             if np.argmax(np.abs(speeds)) != joint or speeds[joint] <= 0.0:
                 wrong.append(name)
-        self._line("motors move their joints", not wrong, "wrong: %s" % (", ".join(wrong) or "none"))
+        self._names("motors move their joints", wrong)
 
     def standing(self) -> None:
         """A standing robot's feet carry its weight."""
@@ -1058,10 +1063,10 @@ class SelfCheck:
         late = reply["normal_forces"][0, -knots // 5 :].mean(axis=0)
         weight = self.mass * GRAVITY
         good = abs(late.sum() / weight - 1.0) < 0.02 and late.min() > 0.1 * weight
-        text = "feet carry %s N, sum %.1f of %.1f; base at %.4f m, geometry %.4f"
-        height = reply["states"][0, knots, 2], _standing()[2]
-        numbers = (np.round(late, 1), late.sum(), weight) + height
-        self._line("standing", good, text % numbers)
+        height, geometry = reply["states"][0, knots, 2], _standing()[2]
+        text = f"feet carry {np.round(late, 1)} N, sum {late.sum():.1f} of {weight:.1f}; "
+        text += f"base at {height:.4f} m, {geometry:.4f} on rigid legs"
+        self._line("standing", good, text)
 
     def feet(self) -> None:
         """A foot in the air carries nothing, and it is the right one."""
@@ -1073,7 +1078,7 @@ class SelfCheck:
             others = np.delete(forces, foot)
             if forces[foot] > 0.5 or others.sum() < 0.3 * self.mass * GRAVITY:
                 wrong.append(name)
-        self._line("feet are told apart", not wrong, "wrong: %s" % (", ".join(wrong) or "none"))
+        self._names("feet are told apart", wrong)
 
     def _limp(self, x: np.ndarray, knots: int, torque: np.ndarray | None = None) -> Message:
         return self._roll(x, knots, np.zeros(12) if torque is None else torque, np.zeros((12, 36)))
@@ -1099,13 +1104,16 @@ class SelfCheck:
             }
         )
 
-    def _line(self, what: str, good: bool, numbers: str) -> None:
+    def _names(self, what: str, wrong: list[str]) -> None:
+        self._line(what, not wrong, f"wrong: {', '.join(wrong) or 'none'}")
+
+    def _line(self, what: str, good: bool, text: str) -> None:
         self.passed = self.passed and bool(good)
-        print("%s  %-26s %s" % ("PASS" if good else "FAIL", what, numbers))
+        print(f"{'PASS' if good else 'FAIL'}  {what:26} {text}")
 
 
 def _standing(height: float | None = None) -> np.ndarray:
-    """At rest on straight-down legs, feet (of radius 0.02 m) on the floor or the base at `height`."""
+    """At rest, feet below the hips and (radius 0.02 m) on the floor, or the base at `height`."""
     z = 0.4 * np.cos(0.8) + 0.02 if height is None else height
     return np.concatenate(([0.0, 0.0, z, 0.0, 0.0, 0.0, 1.0], [0.0, 0.8, -1.6] * 4, np.zeros(18)))
 
@@ -1147,13 +1155,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--check-period", type=float, default=0.001, help="physics step of --check [s]")
     options = parser.parse_args(arguments)
     if not re.match(r"cpu$|cuda:\d+$", options.device):
-        raise Unusable("--device is %r; give cpu or cuda:N" % options.device)
+        raise Unusable(f"--device is {options.device!r}; give cpu or cuda:N")
     options.pipeline = options.pipeline or ("cpu" if options.device == "cpu" else "gpu")
     if options.pipeline == "gpu" and options.device == "cpu":
         raise Unusable("--pipeline gpu needs --device cuda:N")
     if not options.address:
         port = 46210 if options.role == "rollouts" else 46211
-        options.address = "tcp://127.0.0.1:%d" % port
+        options.address = f"tcp://127.0.0.1:{port}"
     options.urdf_text = _read_urdf(options)
     return options
 
@@ -1168,7 +1176,7 @@ def _read_urdf(options: argparse.Namespace) -> str:
             text = file.read()
         changed_urdf(text)
     except (OSError, UnicodeDecodeError, Refused) as error:
-        raise Unusable("%s: %s" % (options.urdf, error)) from None
+        raise Unusable(f"{options.urdf}: {error}") from None
     return text
 
 
@@ -1180,7 +1188,7 @@ def main(arguments: list[str]) -> int:
             return 0 if check(load_api(), options) else 1
         serve(options)
     except (Unusable, Refused) as error:
-        print("server.py: %s" % error, file=sys.stderr)
+        print(f"server.py: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -21,7 +21,8 @@ def _struct(name, **fields):
     def start(self, *values, **named):
         for field, default in fields.items():
             setattr(self, field, default() if callable(default) else default)
-        for field, value in list(zip(fields, values)) + list(named.items()):
+        given = dict(zip(fields, values))  # noqa: B905 - Python 3.8 has no strict
+        for field, value in dict(given, **named).items():
             setattr(self, field, value)
 
     return type(name, (), {"__slots__": tuple(fields), "__init__": start})
@@ -152,7 +153,7 @@ def modules(gym):
     named = {struct.__name__: struct for struct in structs}
     gymapi = SimpleNamespace(acquire_gym=lambda: gym, **named, **CONSTANTS)
     gymtorch = SimpleNamespace(unwrap_tensor=_unwrap, wrap_tensor=lambda held: held.tensor())
-    cuda = SimpleNamespace(get_device_name=lambda index: "stand-in GPU %d" % index)
+    cuda = SimpleNamespace(get_device_name=lambda index: f"stand-in GPU {index}")
     torch = SimpleNamespace(
         zeros=_zeros, from_numpy=Tensor, float32=np.float32, int32=np.int32, int64=np.int64,
         cuda=cuda,

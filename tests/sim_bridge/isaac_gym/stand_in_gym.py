@@ -9,6 +9,7 @@ import os
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+
 from tests.sim_bridge.isaac_gym.stand_in_api import (
     CONSTANTS,
     DOF_PROPERTIES,
@@ -21,7 +22,7 @@ from tests.sim_bridge.isaac_gym.stand_in_api import (
 )
 
 LEGS = ("FL", "FR", "RL", "RR")  # Isaac Gym sorts, whatever the order in the URDF
-JOINTS = ["%s_%s_joint" % (leg, part) for leg in LEGS for part in ("hip", "thigh", "calf")]
+JOINTS = [f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf")]
 
 
 class Asset:
@@ -56,7 +57,7 @@ class Gym:
     """One process's Isaac Gym: one simulation."""
 
     def __init__(self, make_robot):
-        """`make_robot(asset, params, plane)` has place, step, root, joints, forces, com, armature."""
+        """`make_robot(asset, params, plane)`: see `stand_in_physics.MujocoRobot`."""
         self.calls, self._make_robot = [], make_robot
         self._params = self._plane = None
         self._envs, self._groups, self._acquired = [], set(), {}
@@ -176,7 +177,7 @@ class Gym:
         efforts = self._values("effort", (len(self._envs), 12))
         forces = self._values("force", (len(self._envs), self._bodies(), 3))
         self._pending, self._refreshed = {}, set()
-        for env, effort, force in zip(self._envs, efforts, forces):
+        for env, effort, force in zip(self._envs, efforts, forces):  # noqa: B905
             if env.joints["stiffness"].any() or env.joints["damping"].any():
                 raise RuleBroken("a drive besides the efforts")
             obeys = env.joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]
@@ -203,7 +204,7 @@ class Gym:
         if not self._prepared:
             raise RuleBroken("a tensor before prepare_sim")
         if name in self._acquired:
-            raise RuleBroken("the %s tensor acquired twice" % name)
+            raise RuleBroken(f"the {name} tensor acquired twice")
         self._acquired[name] = Tensor(np.zeros(shape, np.float32), self._device())
         return Descriptor(self._acquired[name], kept=True)
 
@@ -214,7 +215,7 @@ class Gym:
         if not self._fetched:
             raise RuleBroken("the CPU pipeline needs fetch_results before a refresh")
         if name in self._refreshed:
-            raise RuleBroken("%s refreshed twice after one simulate" % name)
+            raise RuleBroken(f"{name} refreshed twice after one simulate")
         self._refreshed.add(name)
         self._acquired[name]._data[...] = np.concatenate(rows).reshape(self._acquired[name].shape)
 
@@ -223,7 +224,7 @@ class Gym:
         if not isinstance(descriptor, Descriptor):
             raise TypeError("incompatible function arguments: a gymapi.Tensor is needed")
         if name in self._pending:
-            raise RuleBroken("%s set twice between two simulates: the first is lost" % name)
+            raise RuleBroken(f"{name} set twice between two simulates: the first is lost")
         tensor = descriptor.tensor()
         if tensor.device != self._device() or tensor.dtype != np.float32:
             raise RuleBroken("a float32 tensor on the pipeline's device is needed")
@@ -245,7 +246,7 @@ class Gym:
             return np.zeros(shape)
         tensor = self._pending[name][0].tensor()
         if tensor._data.size != np.prod(shape):
-            raise RuleBroken("%s has %d numbers, not %s" % (name, tensor._data.size, shape))
+            raise RuleBroken(f"{name} has {tensor._data.size} numbers, not {shape}")
         return tensor._data.reshape(shape).astype(np.float64)
 
     def _apply_states(self):

@@ -1,0 +1,100 @@
+"""The server's file stands alone, in the language and with the packages of Isaac Gym's machine."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim_bridge.isaac_gym import server
+
+FILE = Path(server.__file__)
+ALLOWED = {"numpy", "zmq", "msgpack", "isaacgym", "torch"}  # and the standard library
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "a relative import does not run alone"
+            yield (node.module or "").partition(".")[0]
+
+
+def newer_than_38(source):
+    """What parses nowhere before Python 3.9, or is evaluated there and fails."""
+    tree = ast.parse(source, feature_version=(3, 8))
+    subscripted = [
+        node.value.id
+        for outer in tree.body
+        for node in ast.walk(outer)
+        if isinstance(outer, (ast.Assign, ast.Expr))
+        and isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+    ]
+    return [name for name in subscripted if name in ("list", "dict", "tuple", "set", "type")]
+
+
+def test_it_is_python_38():
+    source = FILE.read_text()
+    assert newer_than_38(source) == []
+    assert "from __future__ import annotations" in source
+
+
+NEWER = ["match x:\n  case 1: pass", "def f[T](x): pass", "with (a as b, c as d): pass"]
+
+
+@pytest.mark.parametrize("source", NEWER)
+def test_newer_syntax_would_be_seen(source):
+    with pytest.raises(SyntaxError):
+        newer_than_38(source)
+
+
+def test_newer_generics_would_be_seen():
+    assert newer_than_38("Table = dict[str, int]") == ["dict"]
+
+
+def test_it_imports_nothing_of_ours():
+    names = set(imported(ast.parse(FILE.read_text())))
+    assert {"numpy", "zmq", "msgpack", "isaacgym", "torch"} <= names
+    assert names - ALLOWED <= set(sys.stdlib_module_names)
+
+
+def test_copied_alone_it_says_what_is_missing_in_one_line(tmp_path):
+    copy = tmp_path / "server.py"
+    copy.write_bytes(FILE.read_bytes())
+    urdf = tmp_path / "a1.urdf"
+    links = "".join(f'<link name="{name}"/>' for name in ("trunk", *server.FEET))
+    urdf.write_text(f'<robot name="a1">{links}</robot>')
+    address = f"ipc://{tmp_path}/gym.ipc"
+    command = [sys.executable, "-I", str(copy), "--urdf", str(urdf), "--address", address]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "isaacgym does not import" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ([], "--urdf"),
+        (["--urdf", "/nowhere/a1.urdf"], "/nowhere/a1.urdf"),
+        (["--role", "robot", "--device", "gpu"], "cuda:N"),
+        (["--role", "robot", "--device", "cpu", "--pipeline", "gpu"], "--pipeline"),
+        (["--role", "robot", "--address", "tcp://0.0.0.0:46211"], "--key-file"),
+        (["--role", "robot", "--address", "udp://127.0.0.1:1"], "tcp://HOST:PORT"),
+        (["--role", "robot", "--key-file", "/nowhere/key"], "/nowhere/key"),
+    ],
+)
+def test_bad_options_are_one_line(arguments, named, capsys, monkeypatch):
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)
+    assert server.main(arguments) == 2
+    said = capsys.readouterr().err
+    assert named in said and said.count("\n") == 1
+
+
+def test_a_key_file_must_hold_the_secret_half(tmp_path):
+    file = tmp_path / "key.pub"
+    file.write_text("saltus-public-key " + 40 * "a")
+    with pytest.raises(server.Unusable, match="secret half"):
+        server.read_secret(str(file))

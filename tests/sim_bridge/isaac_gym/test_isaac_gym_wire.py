@@ -1,0 +1,123 @@
+"""The server's frames are ours, both ways; other bytes are refused, never more."""
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime import physics_messages as messages
+from runtime.wire import encode
+from sim_bridge.isaac_gym import server
+
+RNG = np.random.default_rng(0)
+
+
+def some(*shape):
+    return RNG.normal(size=shape)
+
+
+REQUESTS = (
+    messages.Hello(id=3, protocol=1),
+    messages.RolloutRequest(
+        id=4, period=0.01, substeps=2, x0=some(37), states=some(2, 6, 37), inputs=some(2, 5, 12),
+        feedforward=some(2, 5, 12), gains=some(2, 5, 12, 36), policy_index=[0, 1, 0],
+        step_size=some(3),
+    ),
+    messages.WorldRequest(
+        id=5, timestep=0.0005, friction=0.8, payload_mass=0.0, mass_scale=1.0, floor_slope=0.1,
+        torque_limit=33.5, corner_speed=10.5, no_load_speed=21.0, q=some(19), v=some(18), urdf="<>",
+    ),
+    messages.TickRequest(
+        id=6, commands=some(2, 5, 12), blocked=True, base_force=some(3), joint_torque=some(12),
+        base_velocity=some(3),
+    ),
+    messages.PlaceRequest(id=7, q=some(19), v=some(18)),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: type(request).__name__)
+def test_it_reads_our_requests(request_):
+    read = server.decode(encode(request_))
+    for name in request_.__struct_fields__:
+        np.testing.assert_array_equal(read[name], getattr(request_, name))
+    assert set(read) == {*request_.__struct_fields__, "kind"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        messages.ServerInfo(
+            id=1, protocol=1, backend="isaacgym", device="a GPU", most_candidates=16, rollouts=True,
+            robot=False,
+        ),
+        messages.RolloutReply(
+            id=2, states=some(3, 6, 37), inputs=some(3, 5, 12), normal_forces=some(3, 5, 4),
+            finite=[True, False, True], compute_s=0.5,
+        ),
+        messages.WorldReply(
+            id=3, q=some(19), v=some(18), torque=some(12), foot_force=some(4, 3),
+            trunk_contact=False,
+        ),
+        messages.Refusal(id=4, reason="because"),
+    ],
+    ids=lambda reply: type(reply).__name__,
+)  # fmt: skip
+def test_we_read_its_replies(reply):
+    tag = type(reply).__struct_config__.tag
+    fields = {name: getattr(reply, name) for name in reply.__struct_fields__}
+    assert messages.decode_reply(server.encode({"kind": tag, **fields})) == reply
+
+
+def test_they_speak_one_protocol():
+    assert server.PROTOCOL == messages.PROTOCOL
+    tags = {kind.__struct_config__.tag for kind in messages.Request.__args__}
+    assert set(server._REQUESTS) == tags
+
+
+@given(st.binary(max_size=60))
+def test_noise_is_refused(frame):
+    with pytest.raises(ValueError):
+        server.decode(frame)
+
+
+@given(st.integers(0, 4), st.data())
+def test_cut_frames_are_refused(index, data):
+    frame = encode(REQUESTS[index])
+    with pytest.raises(ValueError):
+        server.decode(frame[: data.draw(st.integers(0, len(frame) - 1))])
+
+
+def place(**changes):
+    fields = {"kind": "place", "id": 1, "q": np.zeros(19), "v": np.zeros(18), **changes}
+    return server.encode({name: value for name, value in fields.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"q": np.zeros(18)},
+        {"q": None},
+        {"more": 1},
+        {"id": True},
+        {"id": "1"},
+        {"kind": "places"},
+        {"kind": ["place"]},
+        {"q": ["<f4", [19], bytes(76)]},
+        {"q": ["<f8", [19], bytes(80)]},
+        {"q": ["<f8", [-1], bytes(152)]},
+        {"q": [1.0] * 19},
+    ],
+    ids=str,
+)
+def test_what_is_no_request_is_refused(changes):
+    server.decode(place())
+    with pytest.raises(ValueError):
+        server.decode(place(**changes))
+
+
+def test_one_letter_is_one_number():
+    wrong = msgpack.unpackb(encode(REQUESTS[1]))
+    wrong["inputs"] = ["<f8", [2, 6, 12], bytes(8 * 144)]
+    with pytest.raises(ValueError, match="inputs|feedforward"):
+        server.decode(msgpack.packb(wrong))
