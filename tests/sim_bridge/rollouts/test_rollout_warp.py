@@ -115,6 +115,8 @@ def test_no_call_remembers_another(rollout, speed):
     x0 = start()
     x0[22] = speed
     assert not rollout.roll_out(x0, policies()).finite.any()
+    parked = next(reversed(rollout._batches.values()))._data
+    assert np.isfinite(parked.qvel.numpy()).all(), "the contact solver would run on NaN for ever"
     assert_equal(rollout.roll_out(start(), policies()), make().roll_out(start(), policies()))
 
 
@@ -148,6 +150,7 @@ def test_dropped_contacts_are_never_silent(caplog):
     assert not found.finite.any()
     assert tight.statistics()["overflows"] == 10
     assert len(caplog.records) == 1 and "contact" in caplog.text
+    assert tight.roll_out(STAND + np.eye(37)[2], policies()).finite.all(), "in the air, later"
 
 
 def test_a_robot_that_lies_in_the_floor_at_all_its_joint_limits_has_room(rollout):
