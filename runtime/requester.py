@@ -112,8 +112,11 @@ class Requester:
         if self._context.closed:
             return
         self._socket.disable_monitor()
+        # Each by itself: what the garbage collector finds with us has left the context's own list,
+        # and the context would wait for ever for a socket that nobody closes.
         self._monitor.close(linger=0)
-        self._context.destroy(linger=0)
+        self._socket.close(linger=0)
+        self._context.term()
 
     def __enter__(self) -> "Requester":
         return self

@@ -36,7 +36,8 @@ class Responder:
                 self._socket.curve_secretkey = keys.secret.encode()
             self._socket.bind(address.replace("//localhost:", "//127.0.0.1:"))
         except (zmq.ZMQError, ValueError) as error:
-            self._context.destroy(linger=0)
+            self._socket.close(linger=0)
+            self._context.term()
             if isinstance(error, zmq.ZMQError) and error.errno == zmq.EADDRINUSE:
                 raise EndpointInUse(address) from None
             raise ValueError(f"cannot bind {address}: {reason(error)}") from None
@@ -62,7 +63,8 @@ class Responder:
         if self._file is not None:
             self._file.unlink(missing_ok=True)
             self._file = None
-        self._context.destroy(linger=round(1e3 * linger_s))
+        self._socket.close(linger=round(1e3 * linger_s))
+        self._context.term()
 
     def __enter__(self) -> "Responder":
         return self
