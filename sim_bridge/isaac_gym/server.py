@@ -1125,7 +1125,7 @@ def _most(values: np.ndarray) -> float:
 def check(api: Api, options: argparse.Namespace) -> bool:
     """Print what holds on this machine, a line each; whether all does."""
     urdf = changed_urdf(options.urdf_text, feet_only=True)
-    setup = Setup(options.check_period, 4, urdf, options.friction, 0.0)
+    setup = Setup(options.check_period, 2, urdf, options.friction, 0.0)
     rollouts = Rollouts(Simulation(api, setup, options))
     return SelfCheck(rollouts, setup.timestep, total_mass(urdf)).run()
 

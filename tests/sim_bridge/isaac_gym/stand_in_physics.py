@@ -1,6 +1,8 @@
 """The physics of the stand-in for Isaac Gym: one MuJoCo model of the A1 for each robot."""
 
+import copy
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 
 import mujoco
 import numpy as np
@@ -18,7 +20,8 @@ class MujocoRobot:
         """`velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin"."""
         links = {link.get("name"): link for link in ElementTree.fromstring(asset.urdf).iter("link")}
         feet_only = links["trunk"].find("collision") is None
-        model = planning_model(params.dt) if feet_only else load_mujoco(params.dt)
+        model = copy.copy(_read_model(feet_only))
+        model.opt.timestep = params.dt
         self._model, self._bodies = model, asset.bodies
         model.opt.gravity[:] = params.gravity.x, params.gravity.y, params.gravity.z
         _set_masses(model, links)
@@ -75,6 +78,11 @@ class MujocoRobot:
             mujoco.mj_contactForce(self._model, self._data, index, wrench)
             total[self._bodies.index(owner)] += wrench[:3] @ contact.frame.reshape(3, 3)
         return total
+
+
+@cache
+def _read_model(feet_only):
+    return planning_model(0.001) if feet_only else load_mujoco(0.001)
 
 
 def _set_masses(model, links):

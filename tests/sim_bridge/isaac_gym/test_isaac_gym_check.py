@@ -1,0 +1,83 @@
+"""`--check` passes where all is as assumed, and names what is not."""
+
+import numpy as np
+import pytest
+
+from sim_bridge.isaac_gym import server
+from tests.sim_bridge.isaac_gym.stand_in import make_api, make_options
+
+OPTIONS = make_options()
+
+
+def failed(capsys, api=None):
+    """The checks that fail."""
+    passed = server.check(api or make_api(), OPTIONS)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6 and passed == all(line.startswith("PASS") for line in lines)
+    return {line[4:32].strip() for line in lines if line.startswith("FAIL")}
+
+
+def test_all_is_well(capsys):
+    assert failed(capsys) == set()
+
+
+def test_the_velocity_of_another_point(capsys):
+    assert failed(capsys, make_api("origin")) == {"velocity of the root"}
+    options = make_options("--root-velocity", "origin")
+    assert server.check(make_api("origin"), options)
+
+
+def wrong_quaternion(x, point):
+    root = RIGHT_ROOT(x, point)
+    return np.concatenate((root[:, :3], root[:, 6:7], root[:, 3:6], root[:, 7:]), axis=1)
+
+
+def wrong_frame(x, point):
+    return np.concatenate((x[:, :7], x[:, 19:25]), axis=1)
+
+
+RIGHT_ROOT = server.root_from_x
+
+
+@pytest.mark.parametrize("wrong", [wrong_quaternion, wrong_frame])
+def test_wrong_states(wrong, capsys, monkeypatch):
+    monkeypatch.setattr(server, "root_from_x", wrong)
+    assert "state round trip" in failed(capsys)
+
+
+def test_joints_in_the_order_of_the_urdf(capsys, monkeypatch):
+    """Read and driven alike they are consistent among themselves; the feet tell."""
+    find = server.Simulation._find_names
+
+    def assume(self, asset):
+        find(self, asset)
+        self._joints = list(range(12))
+
+    monkeypatch.setattr(server.Simulation, "_find_names", assume)
+    assert failed(capsys) == {"feet are told apart"}
+
+
+def test_motors_in_another_order_than_joints(capsys, monkeypatch):
+    step = server.Simulation.step
+
+    def swap_sides(self, torque, trunk_force=None):
+        step(self, np.roll(torque.reshape(-1, 2, 2, 3), 1, axis=2).reshape(-1, 12), trunk_force)
+
+    monkeypatch.setattr(server.Simulation, "step", swap_sides)
+    assert "motors move their joints" in failed(capsys)
+
+
+def test_feet_in_the_order_of_the_urdf(capsys, monkeypatch):
+    find = server.Simulation._find_names
+
+    def assume(self, asset):
+        find(self, asset)
+        self.feet = sorted(self.feet)
+
+    monkeypatch.setattr(server.Simulation, "_find_names", assume)
+    assert failed(capsys) == {"feet are told apart"}
+
+
+def test_gravity_or_mass_that_is_not_ours(capsys, monkeypatch):
+    monkeypatch.setattr(server, "total_mass", lambda urdf: 12.45)
+    assert failed(capsys) == {"standing"}

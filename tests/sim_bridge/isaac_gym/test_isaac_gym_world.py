@@ -1,0 +1,238 @@
+"""The simulated robot by the server behind the stand-in."""
+
+import math
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
+from robots.a1.models import load_mujoco
+from robots.a1.urdf import a1_urdf
+from runtime.physics_messages import (
+    PlaceRequest,
+    Refusal,
+    TickRequest,
+    WorldReply,
+    WorldRequest,
+    decode_reply,
+)
+from runtime.wire import encode
+from sim_bridge.domain import build_model
+from sim_bridge.motors import motor_torques
+from sim_bridge.options import SimulationOptions
+from tests.sim_bridge.isaac_gym.stand_in import make_front
+
+STEP = 0.0005
+Q = np.concatenate([[0, 0, STAND_HEIGHT - 0.001, 0, 0, 0, 1], STAND_JOINTS])
+UP = np.concatenate([[0, 0, 2.0], Q[3:]])
+HOLD = np.array([STAND_JOINTS, np.zeros(12), np.full(12, 120.0), np.full(12, 3.0), np.zeros(12)])
+LIMP = np.zeros((5, 12))
+
+
+class Robot:
+    """A world of the server's, and its answers."""
+
+    def __init__(self, q=UP, v=None, **world):
+        self.front = make_front("--role", "robot")
+        self.state = self.begin(q, v, **world)
+
+    def begin(self, q=UP, v=None, **world):
+        fields = {
+            "timestep": STEP, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
+            "floor_slope": 0.0, "torque_limit": 33.5, "corner_speed": 10.5, "no_load_speed": 21.0,
+            "urdf": a1_urdf(),
+        }  # fmt: skip
+        v = np.zeros(18) if v is None else v
+        return self.ask(WorldRequest(id=1, q=q, v=v, **dict(fields, **world)))
+
+    def tick(self, command=LIMP, steps=1, **outside):
+        fields = {
+            "blocked": False, "base_force": np.zeros(3), "joint_torque": np.zeros(12),
+            "base_velocity": np.zeros(3),
+        }  # fmt: skip
+        commands = np.tile(command, (steps, 1, 1))
+        return self.ask(TickRequest(id=2, commands=commands, **dict(fields, **outside)))
+
+    def place(self, q, v):
+        return self.ask(PlaceRequest(id=3, q=q, v=v))
+
+    def ask(self, request):
+        reply = decode_reply(self.front.answer(encode(request)))
+        assert reply.id == request.id
+        return reply
+
+    @property
+    def gym(self):
+        return self.front._worker.service._world.simulation._gym
+
+
+def test_it_begins_where_it_is_asked_to():
+    v = np.linspace(-1.0, 1.0, 18)
+    robot = Robot(Q, v)
+    np.testing.assert_array_equal(robot.state.q, Q)
+    np.testing.assert_array_equal(robot.state.v, v)
+    assert not robot.state.torque.any() and not robot.state.foot_force.any()
+
+
+def test_it_stands():
+    robot = Robot(Q)
+    robot.tick(HOLD, 1500)
+    state = robot.tick(HOLD)
+    weight = TOTAL_MASS * 9.81
+    assert state.foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
+    assert state.foot_force[:, 2].min() > 0.15 * weight and not state.trunk_contact
+
+
+def test_its_motors_have_their_law_at_every_step():
+    v = np.concatenate((np.zeros(6), np.linspace(-18.0, 18.0, 12)))
+    robot, expected = Robot(UP, v), np.empty(12)
+    for _ in range(4):
+        before = robot.state
+        command = HOLD + np.array([[0.0], [1.0], [0.0], [0.0], [9.0]])
+        robot.state = robot.tick(command)
+        motor_torques(command, before.q[7:], before.v[6:], (33.5, 10.5, 21.0), expected)
+        np.testing.assert_allclose(robot.state.torque, expected, atol=1e-12)
+
+
+def test_a_tick_of_many_steps_is_as_many_ticks():
+    one, many = Robot(), Robot()
+    for _ in range(5):
+        last = one.tick(HOLD, base_force=np.array([0.0, 20.0, 0.0]))
+    np.testing.assert_array_equal(many.tick(HOLD, 5, base_force=np.array([0, 20.0, 0])).q, last.q)
+
+
+def in_mujoco(steps, force=(0.0, 0.0, 0.0), torque=0.0):
+    """The limp robot in the air, by MuJoCo."""
+    model = load_mujoco(STEP)
+    data = mujoco.MjData(model)
+    data.qpos[:] = [*UP[:3], 1.0, 0.0, 0.0, 0.0, *UP[7:]]
+    for _ in range(steps):
+        data.xfrc_applied[model.body("trunk").id, :3] = force
+        data.qfrc_applied[6:] = torque
+        mujoco.mj_step(model, data)
+    return data
+
+
+def test_a_push_is_at_the_trunk_and_lasts_while_it_is_asked_for():
+    robot, force = Robot(), np.array([30.0, -50.0, 10.0])
+    state = robot.tick(steps=20, base_force=force)
+    data = in_mujoco(20, force)
+    np.testing.assert_allclose(state.q[:3], data.qpos[:3], atol=1e-5)
+    np.testing.assert_allclose(state.v[6:], data.qvel[6:], atol=1e-3)
+    after = robot.tick(steps=1)
+    assert "set_force" not in robot.gym.calls[-8:] and after.v[1] < 0.0
+
+
+def test_torque_from_outside_is_no_motor_s():
+    torque = np.linspace(-2.0, 3.0, 12)
+    state = Robot().tick(steps=5, joint_torque=torque)
+    np.testing.assert_allclose(state.v[6:], in_mujoco(5, torque=torque).qvel[6:], atol=1e-3)
+    assert not state.torque.any()
+
+
+def test_a_kick_is_a_velocity_of_the_trunk_at_once():
+    quiet, kicked = Robot(), Robot()
+    kick = np.array([0.4, -0.3, 0.2])
+    moved = kicked.tick(base_velocity=kick).v[:3] - quiet.tick().v[:3]
+    np.testing.assert_allclose(moved, kick, atol=1e-3)
+
+
+def test_blocked_motors_give_nothing():
+    robot = Robot(Q)
+    assert not robot.tick(HOLD, blocked=True).torque.any()
+    assert robot.tick(HOLD).torque.any()
+
+
+def test_place_and_kick_are_set_once():
+    """Whatever is asked between two steps, Isaac Gym sees one setter of each type."""
+    robot = Robot()
+    robot.tick(HOLD)
+    robot.place(Q, np.zeros(18))
+    robot.place(UP, np.zeros(18))
+    state = robot.tick(HOLD, base_velocity=np.array([1.0, 0.0, 0.0]))
+    assert state.q[2] == pytest.approx(UP[2], abs=1e-3) and state.v[0] > 0.9
+    assert robot.gym.calls.count("set_root") == 2
+
+
+def test_a_world_like_the_last_one_keeps_its_process():
+    robot = Robot()
+    robot.tick(HOLD, 10)
+    np.testing.assert_array_equal(robot.begin(Q).q, Q)
+    assert robot.front.restarts == 0
+    robot.begin(Q, friction=0.3)
+    assert robot.front.restarts == 1
+
+
+def test_masses_are_the_world_s():
+    robot = Robot(Q, payload_mass=3.0, mass_scale=1.1)
+    robot.tick(HOLD, 1500)
+    weight = (1.1 * TOTAL_MASS + 3.0) * 9.81
+    assert robot.tick(HOLD).foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
+
+
+def test_a_slope_rises_along_x():
+    slope = 0.2
+    robot = Robot(floor_slope=slope)
+    ours = robot.gym._envs[0].robot._model
+    reference = build_model(SimulationOptions(floor_slope=slope))
+    floor = ours.geom("floor").id
+    np.testing.assert_allclose(ours.geom_quat[floor], reference.geom_quat[floor], atol=1e-12)
+    normal = robot.gym._plane.normal
+    assert (normal.x, normal.z) == pytest.approx((-math.sin(slope), math.cos(slope)))
+
+
+def test_the_trunk_on_the_floor_is_seen():
+    legs_up = np.concatenate([[0, 0, 0.056, 0, 0, 0, 1], [0, 3.1, -1.0] * 4])
+    state = Robot(legs_up).tick()
+    assert state.trunk_contact and not state.foot_force.any()
+    legs_up[2] = 0.06
+    assert not Robot(legs_up).tick().trunk_contact
+
+
+def test_commands_that_are_no_numbers_are_no_torque():
+    robot = Robot()
+    state = robot.tick(np.full((5, 12), np.nan), 3)
+    assert isinstance(state, WorldReply) and not state.torque.any() and np.isfinite(state.q).all()
+
+
+def test_a_diverged_robot_stays_diverged():
+    robot = Robot(UP, np.concatenate(([999.9], np.zeros(17))))
+    assert np.isnan(robot.tick(steps=2).q).all()
+    calls = len(robot.gym.calls)
+    assert np.isnan(robot.tick(steps=2, base_velocity=np.ones(3)).q).all()
+    assert len(robot.gym.calls) == calls
+    robot.place(UP, np.zeros(18))
+    assert np.isfinite(robot.tick().q).all()
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        {"timestep": 0.0},
+        {"friction": float("nan")},
+        {"mass_scale": 0.0},
+        {"payload_mass": -1.0},
+        {"floor_slope": 2.0},
+        {"corner_speed": 30.0},
+        {"urdf": "<robot/>"},
+        {"q": np.zeros(19)},
+        {"v": np.full(18, np.inf)},
+    ],
+    ids=str,
+)
+def test_a_world_that_cannot_be_is_refused(world):
+    reply = Robot(**world).state
+    assert isinstance(reply, Refusal) and "\n" not in reply.reason
+    named = next(iter(world))
+    assert named in reply.reason or named.upper() in reply.reason
+
+
+def test_without_a_world_there_is_no_robot():
+    robot = Robot(timestep=0.0)
+    assert isinstance(robot.tick(), Refusal) and isinstance(robot.place(UP, np.zeros(18)), Refusal)
+
+
+def test_a_push_that_is_no_number_is_refused():
+    reply = Robot().tick(base_force=np.array([np.nan, 0.0, 0.0]))
+    assert isinstance(reply, Refusal) and "push" in reply.reason
