@@ -52,6 +52,7 @@ def run_checks() -> list[Check]:
         guarded("robot model", True, _robot),
         guarded("bus", True, _bus),
         guarded("cores", False, _cores),
+        guarded("rollouts", False, _rollouts),
         *machine_checks(),
         guarded("rendering", False, _rendering),
         guarded("bench peers", False, _peers),
@@ -125,6 +126,16 @@ def _bus() -> tuple[bool, str]:
 def _cores() -> tuple[bool, str]:
     count = len(os.sched_getaffinity(0))
     return count >= 2, f"{count} (2 or more for real time)"
+
+
+def _rollouts() -> tuple[bool, str]:
+    from saltus.configuration import LaunchConfig
+    from saltus.rollouts import availability
+
+    backends = availability(LaunchConfig())
+    here = ", ".join(f"{row.backend} ({row.found})" for row in backends if row.here)
+    missing = [f"without {row.backend}: {row.found}" for row in backends if not row.here]
+    return bool(here), "; ".join([f"here: {here}", *missing])
 
 
 def _in_child(code: str) -> str:

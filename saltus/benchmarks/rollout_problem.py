@@ -1,0 +1,67 @@
+"""What `saltus bench rollouts` rolls out: the line search of a walk, with any batch size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from controller.a1_model import A1Model
+from controller.hilqr_planner import reference_policy
+from controller.planner_options import PlannerOptions
+from controller.reference_gains import with_gains
+from controller.references import make_reference
+from hybrid.hilqr import Policies
+from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.state import Array, integrate
+from saltus.benchmarks.planner_cases import SPEED, SPREAD
+from sim_bridge.rollouts.threaded import ThreadedRollout
+
+TORQUE = 1.0  # standard deviation of the step of the torques [N m]
+
+
+class Horizon(NamedTuple):
+    """Over what is rolled out."""
+
+    knots: int
+    period: float  # [s]
+    substeps: int
+
+
+class Problem(NamedTuple):
+    """A start and the policies from there on, which any number of candidates may take up."""
+
+    horizon: Horizon
+    x0: Array  # (37,)
+    own: Policies
+    reference: Policies
+
+    def policies(self, candidates: int) -> Policies:
+        """The reference and, as in the planner, steps of a policy of our own from 0 to 1."""
+        steps = np.linspace(0.0, 1.0, candidates - 1)
+        own = Policies.of(
+            self.own.states[0], self.own.inputs[0], self.own.gains[0], self.own.feedforward[0],
+            steps.tolist(),
+        )  # fmt: skip
+        return own.join(self.reference)
+
+
+def walking_problem(seed: int = 0) -> Problem:
+    """The default planner's horizon from a walking state, a little pushed.
+
+    Both policies are the reference's with its gains. The step is drawn at random: how long a
+    rollout takes does not depend on how good it is.
+    """
+    options, robot = PlannerOptions(), load_pinocchio()
+    horizon = Horizon(options.knots, options.period, options.substeps)
+    dynamics = ContactDynamics(robot, foot_frame_ids(robot))
+    model = A1Model(dynamics, ThreadedRollout(*horizon, 1), options.cost, options.period)
+    reference = with_gains(make_reference("walk", SPEED, options.period), model, options.knots)
+    window = reference.window(reference.size - reference.loop, options.knots)
+    rng = np.random.default_rng(seed)
+    q, v = integrate(window.q[0], window.v[0], SPREAD * rng.normal(size=36))
+    followed = reference_policy(window)
+    step = TORQUE * rng.normal(size=window.inputs.shape)
+    own = Policies.of(followed.states[0], followed.inputs[0], followed.gains[0], step)
+    return Problem(horizon, np.concatenate([q, v]), own, followed)

@@ -1,0 +1,46 @@
+"""``saltus doctor``: which rollout backends are here, and what the others lack."""
+
+import builtins
+
+import pytest
+
+from saltus import checks, rollouts
+from saltus.rollouts import Availability
+
+
+def row() -> checks.Check:
+    return checks.guarded("rollouts", False, checks._rollouts)
+
+
+def test_names_the_backends_here_and_what_the_others_lack(monkeypatch):
+    found = [
+        Availability("mujoco", True, "cpu"),
+        Availability("warp", True, "GPU X"),
+        Availability("remote", False, "nobody answers: start one"),
+    ]
+    monkeypatch.setattr(rollouts, "availability", lambda config: found)
+    expected = "here: mujoco (cpu), warp (GPU X); without remote: nobody answers: start one"
+    assert row() == checks.Check("rollouts", True, False, expected)
+
+
+def test_every_backend_of_a_launch_is_looked_for():
+    found = row()
+    assert found.ok and not found.essential and "mujoco (cpu)" in found.found
+    for name in rollouts._MAKERS:
+        assert name in found.found
+    assert len(found.found.splitlines()) == 1
+
+
+@pytest.mark.parametrize("package", ["warp", "mujoco_warp"])
+def test_without_the_extra_it_says_how_to_install_it(monkeypatch, package):
+    real = builtins.__import__
+
+    def without(name: str, *rest, **more):
+        if name == package:
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    found = row()
+    assert found.ok and "without warp: the package" in found.found
+    assert "pip install 'saltus[gpu]'" in found.found
