@@ -114,7 +114,7 @@ def run(
     stop: Stop,
     options: SimulationNodeOptions | None = None,
 ) -> dict[str, Any]:
-    """Simulate for `duration` simulated seconds, or less: after a fall, when stopped, or alone.
+    """Simulate for `duration` simulated seconds, or less: after a fall, stopped, alone, or lost.
 
     Each tick publishes reading and truth, collects a command and lives through 1 ms. Paused, every
     tick waits for the command of that tick; in real time the newest command holds until the next.
@@ -128,17 +128,20 @@ def run(
         options: of the loop.
 
     Returns:
-        The report, plain values only: `status` (done, fell, stopped, no_command, no_subscriber),
+        The report, plain values only: `status` (done, fell, stopped, no_command, no_subscriber,
+        lost_physics), `loss` (why the physics was lost, in one line; empty where it was not),
         `ticks`, `simulated_s`, `fell`, `fell_at_s`, `final_position` [m], `final_quaternion` (x, y,
         z, w), `commands`, `in_force` (ticks by status of the newest command, "none" before the
-        first), `undecodable`, `missed`, `caught_up`, `lost`, `lateness_us`.
+        first), `undecodable`, `missed`, `caught_up`, `lost` (ticks), `lateness_us`.
     """
     loop = _Loop(simulation, bus, clock, options or SimulationNodeOptions())
-    status = _live(loop, clock, duration, stop) if loop.connect(stop) else "no_subscriber"
+    status = (
+        _live(loop, simulation, clock, duration, stop) if loop.connect(stop) else "no_subscriber"
+    )
     return _report(loop, simulation, clock, "stopped" if stop() else status)
 
 
-def _live(loop: _Loop, clock: Clock, duration: float, stop: Stop) -> str:
+def _live(loop: _Loop, simulation: SimulatedA1, clock: Clock, duration: float, stop: Stop) -> str:
     while not loop.over(duration) and not stop():
         loop.catch_up(clock.wait_tick())
         loop.publish()
@@ -146,6 +149,8 @@ def _live(loop: _Loop, clock: Clock, duration: float, stop: Stop) -> str:
         if command is None and clock.paused:
             return "no_command"
         loop.advance(command)
+        if simulation.lost:
+            return "lost_physics"
     clock.wait_tick()  # the last state is one tick on, and is stamped so
     loop.publish()
     return "done" if loop.fell_at_s is None else "fell"
@@ -156,6 +161,7 @@ def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> 
     statistics = clock.statistics()
     return {
         "status": status,
+        "loss": simulation.loss,
         "ticks": simulation.tick,
         "simulated_s": simulation.time,
         "fell": simulation.fell,

@@ -6,9 +6,26 @@ import msgspec
 
 from sim_bridge.motors import MotorOptions
 from sim_bridge.perturbation_script import TICK
+from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.sensors import SensorOptions
 
 STARTS = ("stand", "folded", "sprawled")
+ENGINES = {
+    "mujoco": "", "remote": "tcp://127.0.0.1:46200", "isaacgym": "tcp://127.0.0.1:46211",
+}  # and where a server of that engine answers where no address is given  # fmt: skip
+
+
+class PhysicsServerOptions(ServerOptions, frozen=True, forbid_unknown_fields=True):
+    """Where a server of the robot's physics answers, and how long to wait for it.
+
+    Attributes:
+        address: of the server; empty for the usual one of the engine on this machine.
+    """
+
+    address: str = ""
+
+    def __post_init__(self) -> None:
+        """Nothing yet: the engine may complete the address."""
 
 
 class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,6 +41,9 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         floor_slope: angle of the floor, uphill along world x [rad].
         start: stand, or lying on the belly with limp motors: folded (legs under the body) or
             sprawled (legs anyhow).
+        engine: whose physics it is: mujoco in this process, remote for a server of ours (`saltus
+            serve`), or isaacgym for a server of that engine's.
+        server: where the physics of the last two answers; of its times, patience alone counts.
         motors: limits of the motors.
         sensors: errors of the sensors.
     """
@@ -36,6 +56,8 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     mass_scale: float = 1.0
     floor_slope: float = 0.0
     start: Literal["stand", "folded", "sprawled"] = "stand"
+    engine: Literal["mujoco", "remote", "isaacgym"] = "mujoco"
+    server: PhysicsServerOptions = PhysicsServerOptions()
     motors: MotorOptions = MotorOptions()
     sensors: SensorOptions = SensorOptions()
 
@@ -50,13 +72,31 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         _check(0.1 <= self.mass_scale <= 10.0, "mass_scale must be in [0.1, 10]")
         _check(abs(self.floor_slope) < 0.5, "floor_slope must be in (-0.5, 0.5) rad")
         _check(self.start in STARTS, f"start must be one of {', '.join(STARTS)}")
+        _check(self.engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}")
+        _check_server(self)
 
     @property
     def steps_per_tick(self) -> int:
         """Physics steps in one tick of 1 ms."""
         return round(TICK / self.timestep)
 
+    @property
+    def physics_server(self) -> ServerOptions:
+        """The engine's server, its address complete; of no use with mujoco."""
+        given, usual = self.server, ENGINES[self.engine] or ENGINES["remote"]
+        return ServerOptions(
+            address=given.address or usual, key_file=given.key_file, timeout=given.timeout,
+            patience=given.patience, retry=given.retry,
+        )  # fmt: skip
+
 
 def _check(holds: bool, requirement: str) -> None:
     if not holds:
         raise ValueError(f"simulation: {requirement}")
+
+
+def _check_server(options: SimulationOptions) -> None:
+    try:
+        options.physics_server  # noqa: B018  it checks itself
+    except ValueError as error:
+        raise ValueError(f"simulation: server: {error}") from None

@@ -12,7 +12,7 @@ from runtime.messages import GroundTruth, MotorCommand, SensorReading
 from sim_bridge.delay import DelayLine
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import TICK, PerturbationScript
-from sim_bridge.physics.interface import Physics
+from sim_bridge.physics.begin import begin_physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.sensors import Sensors
 
@@ -25,9 +25,9 @@ FALLEN_COSINE = 0.5  # of the tilt of 60 degrees past which the robot has fallen
 class SimulatedA1:
     """A robot that reads like the real one, obeys motor commands, and knows its own truth.
 
-    Deterministic: equal options, script and commands give equal runs, bit for bit. Until the first
-    command arrives the robot holds its standing start, or lies limp where `options.start` says
-    so; a missing command repeats the last one.
+    Deterministic as far as its physics is: with MuJoCo, equal options, script and commands give
+    equal runs, bit for bit. Until the first command arrives the robot holds its standing start, or
+    lies limp where `options.start` says so; a missing command repeats the last one.
 
     Attributes:
         options: what it was made with.
@@ -45,14 +45,18 @@ class SimulatedA1:
         options: SimulationOptions | None = None,
         script: PerturbationScript | None = None,
     ) -> None:
-        """Build the world and stand (or lie) in it, at rest, at tick 0."""
+        """Build the world and stand (or lie) in it, at rest, at tick 0.
+
+        Raises:
+            Unavailable: the options name a server for the physics, and none answers.
+        """
         self.options = options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
-        self._physics, self._command = self._begin()
+        self._physics, self._command = begin_physics(self.options)
         self._step = 0
         self._observe(self._physics.base_velocity())
 
@@ -60,6 +64,16 @@ class SimulatedA1:
     def time(self) -> float:
         """Simulated seconds since the start."""
         return self.tick * TICK
+
+    @property
+    def lost(self) -> bool:
+        """Whether the physics has been lost; ticks go on, and the robot stays as it was."""
+        return bool(self._physics.lost)
+
+    @property
+    def loss(self) -> str:
+        """Why the physics has been lost, in one line; empty where it has not."""
+        return self._physics.lost
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -128,10 +142,9 @@ class SimulatedA1:
         """Set a torque (12) [N m] on the joints from outside, from now on."""
         self._physics.drive(torque)
 
-    def _begin(self) -> tuple[Physics, Array]:
-        """The world at its start, and the command (5, 12) until the first one."""
-        physics = MujocoPhysics(self.options)
-        return physics, physics.start(self.options.start, self.options.floor_slope)
+    def close(self) -> None:
+        """Hand back what the physics holds, such as a connection."""
+        self._physics.close()
 
     def _mujoco(self) -> MujocoPhysics:
         if not isinstance(self._physics, MujocoPhysics):

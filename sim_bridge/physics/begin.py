@@ -1,0 +1,26 @@
+"""The start of every run, by the engine that the options name."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.interface import Physics
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
+from sim_bridge.physics.served import ServedPhysics
+
+Array = NDArray[np.float64]
+
+
+def begin_physics(options: SimulationOptions) -> tuple[Physics, Array]:
+    """The world at its start, and the command (5, 12) until the first one.
+
+    Where the robot starts, and how it holds itself there, MuJoCo says here for every engine.
+
+    Raises:
+        Unavailable: no server answers who simulates this robot.
+    """
+    here = MujocoPhysics(options)
+    command = here.start(options.start, options.floor_slope)
+    if options.engine == "mujoco":
+        return here, command
+    return ServedPhysics(options, here.motion()), command

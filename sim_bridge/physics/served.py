@@ -1,0 +1,131 @@
+"""The simulated robot's physics by a server: another process, machine or engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.a1.urdf import a1_urdf
+from robots.rotations import rotation_from_quaternion
+from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldReply, WorldRequest
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.interface import Motion
+from sim_bridge.physics_client import PhysicsClient
+from sim_bridge.rollouts.unavailable import Unavailable
+
+Array = NDArray[np.float64]
+
+START_WITH = {
+    "remote": "saltus serve",
+    "isaacgym": "server.py --role robot` (docs/isaac-gym.md says where), or `saltus serve",
+}
+
+
+class ServedPhysics:
+    """An A1 in a world of a server's; fulfils `Physics`.
+
+    One question and one answer a tick. An answer is waited for as long as the options' patience,
+    in real time too: a late one holds the simulated world up, as a late process does. A server
+    that gives none is lost for good, for with it its world is gone.
+
+    Attributes:
+        lost: why there is no physics any more, in one line; empty as long as there is.
+    """
+
+    def __init__(self, options: SimulationOptions, start: Motion) -> None:
+        """Connect, and begin a world.
+
+        Args:
+            options: of the world and its server.
+            start: the robot until the first tick.
+
+        Raises:
+            Unavailable: nobody answers there who simulates this robot.
+        """
+        server = self._server = options.physics_server
+        self.lost = ""
+        self._motion = start
+        self._kick, self._push, self._drive = np.zeros(3), np.zeros(3), np.zeros(12)
+        slope = options.floor_slope
+        self._floor_normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+        self._client = PhysicsClient(server, START_WITH.get(options.engine, "saltus serve"))
+        if not self._client.info.robot:
+            self.close()
+            raise Unavailable(f"the server at {server.address} simulates no robot")
+        self._ask(_world(options, start, self._client.next_id()))
+        if self.lost:
+            self.close()
+            raise Unavailable(self.lost)
+        self._motion = start  # the same, with the torques and forces that have held it until now
+
+    def motion(self) -> Motion:
+        """The robot now."""
+        return self._motion
+
+    def base_velocity(self) -> Array:
+        """Velocity (3) of the trunk in the world now, kicks included [m/s]."""
+        return self._motion.base_velocity + self._kick
+
+    def live(self, commands: Sequence[Array], blocked: bool) -> None:
+        """Live through one physics step for each command (5, 12)."""
+        kick, self._kick = self._kick, np.zeros(3)
+        self._ask(
+            TickRequest(
+                id=self._client.next_id(), commands=np.array(commands), blocked=blocked,
+                base_force=self._push, joint_torque=self._drive, base_velocity=kick,
+            )
+        )  # fmt: skip
+
+    def place(self, q: Array, v: Array) -> None:
+        """Put the robot into another state, q (19) and v (18); no time passes."""
+        self._kick = np.zeros(3)
+        self._ask(PlaceRequest(id=self._client.next_id(), q=q, v=v))
+
+    def kick(self, velocity_in_world: Array) -> None:
+        """Add a (3) velocity [m/s] to the trunk's, before the next step."""
+        self._kick = self._kick + velocity_in_world
+
+    def push(self, force_in_world: Array) -> None:
+        """Set the (3) force [N] on the trunk's centre of mass from now on."""
+        self._push = np.array(force_in_world, dtype=np.float64)
+
+    def drive(self, torque: Array) -> None:
+        """Set a torque (12) [N m] on the joints from outside, from now on."""
+        self._drive = np.array(torque, dtype=np.float64)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._client.close()
+
+    def _ask(self, request: WorldRequest | TickRequest | PlaceRequest) -> None:
+        """Take the answer for the robot's state, or note that the physics is lost."""
+        if self.lost:
+            return
+        reply = self._client.ask(request, self._server.patience)
+        if isinstance(reply, WorldReply):
+            self._motion = _motion(reply, self._floor_normal)
+            return
+        why = reply.reason if isinstance(reply, Refusal) else getattr(reply, "why", "no robot")
+        self.lost = f"the physics at {self._server.address} is lost: {why}"
+
+
+def _motion(reply: WorldReply, floor_normal: Array) -> Motion:
+    velocity = rotation_from_quaternion(reply.q[3:7]) @ reply.v[:3]
+    normal_force = reply.foot_force @ floor_normal
+    return Motion(
+        reply.q, reply.v, velocity, reply.torque, reply.foot_force, normal_force,
+        reply.trunk_contact,
+    )  # fmt: skip
+
+
+def _world(options: SimulationOptions, start: Motion, request_id: int) -> WorldRequest:
+    motors = options.motors
+    return WorldRequest(
+        id=request_id, timestep=options.timestep, friction=options.friction,
+        payload_mass=options.payload_mass, mass_scale=options.mass_scale,
+        floor_slope=options.floor_slope, torque_limit=motors.torque_limit,
+        corner_speed=motors.corner_speed, no_load_speed=motors.no_load_speed,
+        q=start.q, v=start.v, urdf=a1_urdf(),
+    )  # fmt: skip

@@ -1,0 +1,63 @@
+"""The other end of served physics: a world by MuJoCo, which a physics server lives in."""
+
+from runtime.physics_messages import PlaceRequest, TickRequest, WorldReply, WorldRequest
+from sim_bridge.motors import MotorOptions
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
+
+MOST_STEPS = 1000  # of one request: the server's other clients wait meanwhile
+
+
+class MujocoWorld:
+    """One A1 on a floor, as requests describe them; the same motion as in the client's process.
+
+    The URDF of a request is not read: it was made from the model that is here already.
+    """
+
+    def __init__(self) -> None:
+        """No world, until one is begun."""
+        self._physics: MujocoPhysics | None = None
+
+    def begin(self, request: WorldRequest) -> WorldReply:
+        """Begin anew. Raises ValueError for a world that there cannot be."""
+        self._physics = MujocoPhysics(_options(request))
+        self._physics.place(request.q, request.v)
+        return self._reply(request.id)
+
+    def tick(self, request: TickRequest) -> WorldReply:
+        """Live through the request's steps. Raises ValueError where that cannot be."""
+        steps = len(request.commands)
+        if steps > MOST_STEPS:
+            raise ValueError(f"{steps} steps at once; accepted: 0 to {MOST_STEPS}")
+        physics = self._begun()
+        if request.base_velocity.any():  # adding zeros would turn -0.0 into 0.0
+            physics.kick(request.base_velocity)
+        physics.push(request.base_force)
+        physics.drive(request.joint_torque)
+        physics.live(list(request.commands), request.blocked)
+        return self._reply(request.id)
+
+    def place(self, request: PlaceRequest) -> WorldReply:
+        """Put the robot into another state. Raises ValueError where there is none."""
+        self._begun().place(request.q, request.v)
+        return self._reply(request.id)
+
+    def _begun(self) -> MujocoPhysics:
+        if self._physics is None:
+            raise ValueError("no world was begun")
+        return self._physics
+
+    def _reply(self, request_id: int) -> WorldReply:
+        motion = self._begun().motion()
+        return WorldReply(
+            id=request_id, q=motion.q, v=motion.v, torque=motion.torque,
+            foot_force=motion.foot_force, trunk_contact=motion.trunk_contact,
+        )  # fmt: skip
+
+
+def _options(request: WorldRequest) -> SimulationOptions:
+    motors = MotorOptions(request.torque_limit, request.no_load_speed, request.corner_speed)
+    return SimulationOptions(
+        timestep=request.timestep, friction=request.friction, payload_mass=request.payload_mass,
+        mass_scale=request.mass_scale, floor_slope=request.floor_slope, motors=motors,
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""The world that a server lives in moves as physics in one's own process does."""
+
+import numpy as np
+import pytest
+
+from robots.a1.constants import GRAVITY, TOTAL_MASS
+from runtime.physics_messages import PlaceRequest, TickRequest, WorldRequest
+from sim_bridge.motors import MotorOptions
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
+from sim_bridge.physics.world import MOST_STEPS, MujocoWorld
+
+OPTIONS = SimulationOptions(
+    friction=0.5, payload_mass=2.0, mass_scale=1.1, floor_slope=0.1,
+    motors=MotorOptions(torque_limit=20.0, no_load_speed=18.0, corner_speed=6.0),
+)  # fmt: skip
+
+
+def world_request(options: SimulationOptions, q: np.ndarray, **changed: float) -> WorldRequest:
+    motors = options.motors
+    fields = {
+        "timestep": options.timestep, "friction": options.friction,
+        "payload_mass": options.payload_mass, "mass_scale": options.mass_scale,
+        "floor_slope": options.floor_slope, "torque_limit": motors.torque_limit,
+        "corner_speed": motors.corner_speed, "no_load_speed": motors.no_load_speed,
+    } | changed  # fmt: skip
+    return WorldRequest(id=1, q=q, v=np.zeros(18), urdf="", **fields)
+
+
+def tick_request(steps: int = 2, **changed) -> TickRequest:
+    fields = {
+        "commands": np.zeros((steps, 5, 12)), "blocked": False, "base_force": np.zeros(3),
+        "joint_torque": np.zeros(12), "base_velocity": np.zeros(3),
+    } | changed  # fmt: skip
+    return TickRequest(id=2, **fields)
+
+
+def test_every_option_and_action_reaches_the_physics() -> None:
+    rng = np.random.default_rng(0)
+    start = MujocoPhysics(OPTIONS)
+    start.start("stand", OPTIONS.floor_slope)
+    q = start.motion().q
+    here, world = MujocoPhysics(OPTIONS), MujocoWorld()
+    here.place(q, np.zeros(18))
+    world.begin(world_request(OPTIONS, q))
+    for tick in range(100):
+        commands = np.zeros((2, 5, 12))
+        commands[:, 0] = q[7:] + 0.2 * rng.normal(size=(2, 12))
+        commands[:, 2:4] = [[60.0], [1.0]]
+        force, torque = rng.normal(size=3) * 30.0, rng.normal(size=12)
+        kick = rng.normal(size=3) if tick % 10 == 5 else np.zeros(3)
+        blocked = 40 <= tick < 50
+        here.push(force)
+        here.drive(torque)
+        if kick.any():
+            here.kick(kick)
+        here.live(list(commands), blocked)
+        reply = world.tick(
+            tick_request(
+                commands=commands, blocked=blocked, base_force=force, joint_torque=torque,
+                base_velocity=kick,
+            )
+        )  # fmt: skip
+        motion = here.motion()
+        np.testing.assert_array_equal(reply.q, motion.q)
+        np.testing.assert_array_equal(reply.v, motion.v)
+        np.testing.assert_array_equal(reply.torque, motion.torque)
+        np.testing.assert_array_equal(reply.foot_force, motion.foot_force)
+        assert reply.trunk_contact == motion.trunk_contact
+    assert np.abs(motion.q[:3] - q[:3]).max() > 0.01  # it was no standstill
+
+
+def test_a_robot_put_in_the_air_falls_by_half_g_t_squared() -> None:
+    world = MujocoWorld()
+    q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
+    world.begin(world_request(SimulationOptions(), q))
+    reply = world.tick(tick_request(200))
+    assert reply.q[2] == pytest.approx(1.0 - 0.5 * GRAVITY * 0.1**2, abs=3e-4)
+    np.testing.assert_array_equal(reply.foot_force, 0.0)
+    placed = world.place(PlaceRequest(id=3, q=q, v=np.zeros(18)))
+    np.testing.assert_array_equal(placed.q, q)
+    kicked = world.tick(tick_request(1, base_force=np.array([0.0, 0.0, TOTAL_MASS * GRAVITY])))
+    assert abs(kicked.v[2]) < 1e-3  # its weight is carried
+
+
+def test_beginning_anew_forgets_what_was_done_to_the_robot() -> None:
+    world = MujocoWorld()
+    q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
+    first = world.begin(world_request(SimulationOptions(), q))
+    world.tick(tick_request(20, base_force=np.full(3, 50.0), base_velocity=np.ones(3)))
+    again = world.begin(world_request(SimulationOptions(), q))
+    assert again == first
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"), [({"friction": 0.0}, "friction"), ({"timestep": 0.3}, "timestep")]
+)
+def test_a_world_that_cannot_be_is_refused_by_name(changed: dict[str, float], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        MujocoWorld().begin(world_request(SimulationOptions(), np.zeros(19), **changed))
+
+
+def test_ticks_need_a_world_and_take_only_so_many_steps() -> None:
+    world = MujocoWorld()
+    with pytest.raises(ValueError, match="no world"):
+        world.tick(tick_request())
+    with pytest.raises(ValueError, match=f"accepted: 0 to {MOST_STEPS}"):
+        world.tick(tick_request(MOST_STEPS + 1))

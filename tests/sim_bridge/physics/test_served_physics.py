@@ -1,0 +1,245 @@
+"""A simulated robot whose physics a server computes: the same robot, and an orderly loss."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
+from runtime.bus import Bus, Endpoints
+from runtime.clock import PausedClock
+from runtime.messages import MotorCommand, SensorReading
+from runtime.physics_messages import Hello, ServerInfo, decode_request
+from runtime.wire import encode
+from sim_bridge.node import SimulationNodeOptions, run
+from sim_bridge.options import ENGINES, PhysicsServerOptions, SimulationOptions
+from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
+from sim_bridge.rollouts.unavailable import Unavailable
+from sim_bridge.simulated_a1 import SimulatedA1
+from tests.sim_bridge.isaac_gym.stand_in import make_front
+from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
+
+SCRIPT = PerturbationScript(
+    (
+        BaseVelocity(0.02, (0.3, 0.8, 0.0)),
+        BaseForce(0.05, (0.0, 60.0, 10.0), 0.05),
+        MotorBlock(0.12, 0.02),
+    )
+)
+
+
+LIFT = np.array([0.1, 0.0, 0.2] + [0.0] * 16)
+
+
+def command(tick: int, reading: SensorReading) -> MotorCommand:
+    """Depends on the encoders alone, which do not see how a world velocity was rounded."""
+    ones = np.ones(12)
+    return MotorCommand(
+        tick=tick, time=1e-3 * tick, q=STAND_JOINTS.copy(), dq=0.1 * reading.joint_velocity,
+        kp=80.0 * ones, kd=2.0 * ones, tau=0.1 * reading.joint_torque, plan_id=0, status="ok",
+    )  # fmt: skip
+
+
+def remote(folder: Path, **changed) -> SimulationOptions:
+    return SimulationOptions(engine="remote", server=options_of(folder), **changed)
+
+
+@pytest.fixture
+def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    with mujoco_server(tmp_path) as end:
+        yield end
+
+
+def begun_as_served(robot: SimulatedA1) -> None:
+    """Begin the world of a robot in this process as a server does: its state placed, no more."""
+    motion, physics = robot._motion, MujocoPhysics(robot.options)
+    physics.place(motion.q, motion.v)
+    robot._physics = physics
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6},
+        {"floor_slope": 0.1, "start": "sprawled"},
+    ],
+)
+def test_a_served_robot_is_a_local_one_bit_for_bit(
+    tmp_path: Path, end_server: Callable[[], None], changed: dict
+) -> None:
+    there = SimulatedA1(remote(tmp_path, **changed), SCRIPT)
+    here = SimulatedA1(SimulationOptions(**changed), SCRIPT)
+    assert here.truth() == there.truth(), "at the start, torques and forces included"
+    begun_as_served(here)
+    for tick in range(200):
+        if tick == 30:
+            for robot in (here, there):
+                robot.drive_joints(np.linspace(-1.0, 1.0, 12))
+        if tick == 160:
+            for robot in (here, there):
+                robot.place(robot.truth().q + LIFT, np.linspace(-1, 1, 18))
+        for robot in (here, there):
+            robot.advance(command(tick, robot.reading()) if tick % 3 else None)
+        reading, expected = there.reading(), here.reading()
+        if not changed.get("floor_slope"):  # else the floor's normal rounds
+            assert there.truth() == here.truth()
+            np.testing.assert_array_equal(reading.foot_force, expected.foot_force)
+        np.testing.assert_array_equal(there.truth().q, here.truth().q)
+        np.testing.assert_array_equal(there.truth().v, here.truth().v)
+        np.testing.assert_array_equal(reading.joint_torque, expected.joint_torque)
+        # Over the wire a velocity comes in the base; the world's is turned back, and so rounded.
+        np.testing.assert_allclose(
+            reading.linear_acceleration_imu, expected.linear_acceleration_imu, atol=1e-9
+        )
+    assert not there.lost
+    there.close()
+
+
+def test_a_served_start_differs_from_a_local_one_by_rounding(
+    tmp_path: Path, end_server: Callable[[], None]
+) -> None:
+    """The contact solver of a settled world starts warm, a begun one's does not."""
+    there, here = SimulatedA1(remote(tmp_path)), SimulatedA1()
+    for _ in range(100):
+        here.advance(None)
+        there.advance(None)
+    np.testing.assert_allclose(there.truth().q, here.truth().q, atol=1e-12)
+    assert np.abs(there.truth().v).max() < 1e-3
+    there.close()
+
+
+def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
+    tmp_path: Path, end_server: Callable[[], None]
+) -> None:
+    robot = SimulatedA1(remote(tmp_path))
+    robot.advance(None)
+    before = robot.truth()
+    end_server()
+    began = time.monotonic()
+    for _ in range(200):
+        robot.advance(None)
+    robot.place(np.zeros(19), np.zeros(18))
+    assert time.monotonic() - began < 4.0, "less than the patience with one question"
+    assert robot.lost and str(tmp_path) in robot.loss and "\n" not in robot.loss
+    assert robot.tick == 201
+    np.testing.assert_array_equal(robot.truth().q, before.q)
+    assert not robot.fell
+    robot.close()
+
+
+def test_a_server_that_goes_silent_is_lost_after_the_patience(tmp_path: Path) -> None:
+    def silent(frame: bytes) -> bytes | None:
+        request = decode_request(frame)
+        if isinstance(request, Hello):
+            return encode(
+                ServerInfo(
+                    id=request.id, protocol=1, backend="mujoco", device="", most_candidates=1,
+                    rollouts=False, robot=True,
+                )
+            )  # fmt: skip
+        return None
+
+    with answering(tmp_path, silent):
+        server = msgspec.structs.replace(options_of(tmp_path), patience=0.3)
+        with pytest.raises(Unavailable, match="no answer in 300 ms"):
+            SimulatedA1(SimulationOptions(engine="remote", server=server))
+
+
+def test_a_world_that_somebody_else_takes_is_lost_with_the_reason(
+    tmp_path: Path, end_server: Callable[[], None]
+) -> None:
+    first = SimulatedA1(remote(tmp_path))
+    second = SimulatedA1(remote(tmp_path))
+    first.advance(None)
+    second.advance(None)
+    assert first.lost and "somebody began another" in first.loss
+    assert not second.lost
+    first.close()
+    second.close()
+
+
+def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Path) -> None:
+    server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
+    with pytest.raises(Unavailable, match="saltus serve"):
+        SimulatedA1(SimulationOptions(engine="remote", server=server))
+    with mujoco_server(tmp_path, robot=False):  # noqa: SIM117  one after the other
+        with pytest.raises(Unavailable, match="simulates no robot"):
+            SimulatedA1(remote(tmp_path))
+
+
+def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
+    tmp_path: Path, end_server: Callable[[], None]
+) -> None:
+    robot = SimulatedA1(remote(tmp_path))
+    options = SimulationNodeOptions(reading_subscribers=0)
+
+    class Clock(PausedClock):
+        paused = False  # nobody commands
+
+        def collect(self, source, tick, stop):
+            if tick == 5:
+                end_server()
+            return None
+
+    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
+        report = run(robot, bus, Clock(0.001), 1.0, lambda: False, options)
+    assert (report["status"], report["ticks"]) == ("lost_physics", 6)
+    assert str(tmp_path) in report["loss"]
+    robot.close()
+
+
+def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path) -> None:
+    """Behind the stand-in for Isaac Gym: says that frames and orders fit, nothing of PhysX."""
+    front = make_front("--role", "robot")
+    with answering(tmp_path, front.answer):
+        robot = SimulatedA1(
+            SimulationOptions(engine="isaacgym", server=options_of(tmp_path), timestep=0.001)
+        )
+        for _ in range(100):
+            robot.advance(None)
+        truth = robot.truth()
+        assert not robot.lost, robot.loss
+        robot.close()
+    np.testing.assert_allclose(truth.q[7:], STAND_JOINTS, atol=0.05)
+    assert truth.foot_force[:, 2].sum() == pytest.approx(TOTAL_MASS * GRAVITY, rel=0.1)
+    assert not robot.fell
+
+
+def test_each_engine_has_its_address_unless_one_is_given() -> None:
+    for engine, address in ENGINES.items():
+        options = msgspec.convert({"engine": engine}, SimulationOptions)
+        if engine != "mujoco":
+            assert options.physics_server.address == address
+    given = msgspec.convert(
+        {"engine": "isaacgym", "server": {"address": "ipc:///x", "patience": 2}}, SimulationOptions
+    )
+    assert (given.physics_server.address, given.physics_server.patience) == ("ipc:///x", 2.0)
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ({"patience": 0.0}, "simulation: server: patience"),
+        ({"address": "here"}, "simulation: server: address is 'here'"),
+    ],
+)
+def test_impossible_servers_are_refused_by_name(server: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        SimulationOptions(server=PhysicsServerOptions(**server))
+    with pytest.raises(ValueError, match="mujoco, remote, isaacgym"):
+        SimulationOptions(engine="bullet")  # type: ignore[arg-type]
+
+
+def test_only_mujoco_here_has_a_model_to_look_at(
+    tmp_path: Path, end_server: Callable[[], None]
+) -> None:
+    robot = SimulatedA1(remote(tmp_path))
+    with pytest.raises(AttributeError, match="MuJoCo in this process"):
+        _ = robot.model
+    robot.close()
