@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from saltus.commands import bench, doctor, launch, perturb, report, study
+from saltus.commands import bench, doctor, launch, perturb, report, serve, study
 from saltus.commands.common import INTERRUPTED
 from saltus.errors import BadRequest, interrupted
 
@@ -23,6 +23,7 @@ app.command("launch")(launch.launch)
 app.command("perturb")(perturb.perturb)
 app.command("report")(report.report)
 app.command("study")(study.study)
+app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 
