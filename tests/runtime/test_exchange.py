@@ -1,0 +1,292 @@
+"""Questions and answers: every transport, and every way in which there will be no answer."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+import zmq
+
+from runtime import exchange_socket
+from runtime.endpoints import CurveKeys, EndpointInUse
+from runtime.exchange import Requester, Responder
+from runtime.server_address import check_address, is_local
+
+PATIENCE_S = 20.0
+FOREVER_S = 10.0 * PATIENCE_S  # a wait that must end early
+FREE = "tcp://127.0.0.1:0"
+
+
+@pytest.fixture(params=["tcp", "ipc", "curve"])
+def pair(request, tmp_path_factory):
+    keys = CurveKeys.generate() if request.param == "curve" else None
+    folder = tmp_path_factory.mktemp("x")
+    address = f"ipc://{folder}/s" if request.param == "ipc" else FREE
+    with Responder(address, keys) as server:
+        with Requester(server.address, keys.public if keys else "") as client:
+            assert client.wait_connected(PATIENCE_S)
+            yield client, server
+
+
+@pytest.fixture
+def plain():
+    with Responder(FREE) as server, Requester(server.address) as client:
+        assert client.wait_connected(PATIENCE_S)
+        yield client, server
+
+
+def take(server):
+    received = server.receive(PATIENCE_S)
+    assert received is not None
+    return received
+
+
+def ends_early(wait):
+    """The outcome of a wait that would last for ever if nothing were noticed."""
+    begin = time.monotonic()
+    outcome = wait()
+    assert time.monotonic() - begin < FOREVER_S
+    return outcome
+
+
+def test_question_and_answer_on_every_transport(pair):
+    client, server = pair
+    for frame in (b"", b"what?", bytes(3_000_000)):
+        assert client.send(frame)
+        name, question = take(server)
+        assert question == frame
+        server.send(name, frame[::-1] + b".")
+        assert client.receive(PATIENCE_S) == frame[::-1] + b"."
+    assert client.receive(0.0) is None
+
+
+def test_every_client_gets_its_own_answer(plain):
+    client, server = plain
+    with Requester(server.address) as other:
+        assert other.wait_connected(PATIENCE_S)
+        assert client.send(b"1") and other.send(b"2")
+        for name, frame in (take(server), take(server)):
+            server.send(name, b"to " + frame)
+        assert client.receive(PATIENCE_S) == b"to 1"
+        assert other.receive(PATIENCE_S) == b"to 2"
+    server.send(b"nobody", b"whom nobody knows")
+
+
+def test_where_nobody_listens_nothing_is_sent_nor_kept():
+    with Responder(FREE) as server:
+        address = server.address
+    with Requester(address) as client:
+        assert not client.wait_connected(0.1)
+        assert not client.send(b"old")
+        assert ends_early(lambda: client.receive(FOREVER_S)) is None
+        with Responder(address) as server:
+            assert client.wait_connected(PATIENCE_S)
+            assert client.send(b"new")
+            assert take(server)[1] == b"new"
+            assert server.receive(0.0) is None
+
+
+def test_a_server_that_goes_ends_the_wait_and_may_come_back(plain):
+    client, server = plain
+    assert client.send(b"?")
+    take(server)
+    leaving = threading.Timer(0.05, server.close)
+    leaving.start()
+    assert ends_early(lambda: client.receive(FOREVER_S)) is None
+    leaving.join()
+    assert not client.connected
+    with Responder(server.address) as again:
+        assert client.wait_connected(PATIENCE_S)
+        assert client.send(b"!")
+        assert take(again)[1] == b"!"
+
+
+def test_a_connection_that_broke_and_is_there_again_brings_no_answer(plain):
+    client, server = plain
+    assert client.send(b"?")
+    take(server)
+    server.close()
+    with Responder(server.address):
+        deadline = time.monotonic() + PATIENCE_S
+        while not (client._broken and client._connected) and time.monotonic() < deadline:
+            client._watch()
+        assert client.connected
+        assert ends_early(lambda: client.receive(FOREVER_S)) is None
+
+
+def test_an_answer_that_came_before_the_break_is_taken(plain):
+    client, server = plain
+    assert client.send(b"?")
+    server.send(take(server)[0], b"!")
+    assert client._socket.poll(1000 * PATIENCE_S)
+    client._broken = True
+    assert client.receive(0.0) == b"!"
+
+
+def test_wrong_and_missing_keys_are_turned_away():
+    keys, other = CurveKeys.generate(), CurveKeys.generate()
+    with Responder(FREE, keys) as server:
+        for key in (other.public, ""):
+            with Requester(server.address, key) as client:
+                assert not client.wait_connected(0.3)
+                assert client.turned_away
+        with Requester(server.address, keys.public) as client:
+            assert client.wait_connected(PATIENCE_S)
+            assert not client.turned_away
+
+
+def test_a_listener_without_words_is_nobody():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        with Requester(f"tcp://127.0.0.1:{listener.getsockname()[1]}") as client:
+            assert not client.wait_connected(0.1)
+            assert not client.send(b"?")
+
+
+class Cable:
+    """A forwarder to `port` that can be cut: its connections stay open and carry nothing."""
+
+    def __init__(self, port):
+        self.cut = threading.Event()
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self._target = self._listener.getsockname()[1], port
+        threading.Thread(target=self._forward, daemon=True).start()
+
+    def _forward(self):
+        near, _ = self._listener.accept()
+        far = socket.create_connection(("127.0.0.1", self._target))
+        ends = self._open = {near: far, far: near}
+        poller = zmq.Poller()
+        for end in ends:
+            poller.register(end, zmq.POLLIN)
+        by_number = {end.fileno(): end for end in ends}
+        while not self.cut.is_set():
+            for number, _ in poller.poll(10):
+                end = by_number[number]
+                ends[end].sendall(end.recv(65536))
+
+
+def test_a_cut_cable_is_noticed(monkeypatch):
+    monkeypatch.setattr(exchange_socket, "HEARTBEAT_MS", 50)
+    monkeypatch.setattr(exchange_socket, "SILENCE_MS", 200)
+    with Responder(FREE) as server:
+        cable = Cable(int(server.address.rpartition(":")[2]))
+        with Requester(f"tcp://127.0.0.1:{cable.port}") as client:
+            assert client.wait_connected(PATIENCE_S)
+            time.sleep(0.5)
+            assert client.connected  # a cable that is whole
+            assert client.send(b"?")
+            take(server)
+            cable.cut.set()
+            assert client.receive(0.1) is None and client.connected
+            assert ends_early(lambda: client.receive(FOREVER_S)) is None
+
+
+def test_a_frame_beyond_all_measure_breaks_the_connection(monkeypatch):
+    monkeypatch.setattr(exchange_socket, "MOST_BYTES", 1000)
+    with Responder(FREE) as server, Requester(server.address) as client:
+        assert client.wait_connected(PATIENCE_S)
+        assert client.send(bytes(1000))
+        assert len(take(server)[1]) == 1000
+        assert client.send(bytes(1001))
+        assert ends_early(lambda: client.receive(FOREVER_S)) is None
+
+
+def test_a_full_queue_refuses_and_never_blocks(plain):
+    client, _ = plain
+    sent = 0
+    while client.send(bytes(1_000_000)) and sent < 10_000:  # nobody takes them
+        sent += 1
+    assert exchange_socket.QUEUE <= sent < 10_000
+
+
+def test_unread_answers_are_dropped_on_request(plain):
+    client, server = plain
+    assert client.send(b"?")
+    name, _ = take(server)
+    for late in (b"1", b"2", b"3"):
+        server.send(name, late)
+    dropped = 0
+    while dropped < 3:
+        assert client._socket.poll(1000 * PATIENCE_S)
+        dropped += client.drop_unread()
+    assert dropped == 3
+    assert client.receive(0.0) is None
+
+
+def test_messages_of_other_than_one_frame_are_dropped(plain):
+    client, server = plain
+    client._socket.send_multipart([b"", b"as a REQ socket sends"])
+    assert client.send(b"one")
+    assert take(server)[1] == b"one"
+    assert server.malformed == 1
+
+
+def test_an_occupied_address_is_named():
+    with Responder(FREE) as server, pytest.raises(EndpointInUse, match=server.address):
+        Responder(server.address)
+
+
+@pytest.mark.parametrize("address", [
+    "", "127.0.0.1:46200", "udp://127.0.0.1:46200", "tcp://127.0.0.1", "tcp://127.0.0.1:x",
+    "tcp://127.0.0.1:99999", "tcp://:46200", "tcp://a b:1", "tcp://::1:46200", "ipc://",
+])  # fmt: skip
+def test_what_is_no_address_is_said(address):
+    for end in (Requester, Responder):
+        with pytest.raises(ValueError, match="give tcp://HOST:PORT or ipc://FILE"):
+            end(address)
+
+
+@pytest.mark.parametrize("address", ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"])
+def test_beyond_this_machine_only_with_keys(address):
+    for end in (Requester, Responder):
+        with pytest.raises(ValueError, match="beyond this machine"):
+            end(address)
+    check_address(address, has_key=True, needed="")
+    assert not is_local(address)
+
+
+@pytest.mark.parametrize("address", ["tcp://[::1]:46200", "tcp://localhost:46200", "ipc://a"])
+def test_within_this_machine_without_keys(address):
+    check_address(address, has_key=False, needed="")
+    assert is_local(address)
+
+
+@pytest.mark.parametrize(("make", "word"), [
+    (lambda: Requester("tcp://127.0.0.1:1", "short"), "key"),
+    (lambda: Responder(FREE, CurveKeys("short")), "key"),
+    (lambda: Responder("ipc:///proc/none/s"), "cannot bind"),
+    (lambda: Responder(f"ipc:///{'x' * 200}"), "cannot bind"),
+    (lambda: Requester(f"ipc:///{'x' * 200}"), "cannot connect"),
+    (lambda: Responder("tcp://192.0.2.1:46200", CurveKeys.generate()), "cannot bind"),
+])  # fmt: skip
+def test_what_cannot_be_opened_is_one_line(make, word):
+    with pytest.raises(ValueError, match=word) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_closing_twice_does_nothing(plain):
+    for end in plain:
+        end.close()
+        end.close()
+
+
+GARBAGE = """
+import gc
+from runtime.exchange import Requester, Responder
+with Responder("tcp://127.0.0.1:0") as server:
+    client = Requester(server.address)
+    assert client.wait_connected(20)
+    client.send(bytes(10_000_000))
+    client.itself = client
+    del client
+    gc.collect()
+left = Requester("tcp://127.0.0.1:1")
+left.itself = left
+"""
+
+
+def test_one_that_is_garbage_holds_nobody_up():
+    subprocess.run([sys.executable, "-c", GARBAGE], check=True, timeout=60)

@@ -1,0 +1,65 @@
+"""Keys in files: the pair reads back, and a file that is not the one that is wanted says so."""
+
+import stat
+
+import pytest
+
+from runtime.endpoints import CurveKeys
+from runtime.key_files import make_key_files, public_file, read_public, read_secret
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "new" / "lab.key"
+
+
+def test_a_pair_reads_back_from_its_halves(file):
+    keys = make_key_files(file)
+    assert read_secret(file) == keys
+    assert read_public(public_file(file)) == keys.public
+    assert public_file(file).name == "lab.key.pub"
+
+
+def test_nobody_else_reads_the_secret_half(file):
+    make_key_files(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_no_file_is_written_over(file):
+    make_key_files(file)
+    before = file.read_text()
+    with pytest.raises(ValueError, match="exists"):
+        make_key_files(file)
+    assert file.read_text() == before
+    file.unlink()
+    with pytest.raises(ValueError, match=r"lab\.key\.pub.*exists"):
+        make_key_files(file)
+    assert not file.exists()
+
+
+def test_the_halves_are_not_mistaken(file):
+    make_key_files(file)
+    with pytest.raises(ValueError, match="secret half.*NAME.pub"):
+        read_public(file)
+    with pytest.raises(ValueError, match="public half"):
+        read_secret(public_file(file))
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"saltus-public-key", b"saltus-public-key " + b"x" * 39, b"\xff\xfe", b"x" * 40,
+    b"saltus-public-key " + b"~" * 40, b"other-key " + CurveKeys.generate().public.encode(),
+    b"saltus-public-key " + 2 * (CurveKeys.generate().public.encode() + b" "),
+])  # fmt: skip
+def test_what_is_no_key_says_how_one_is_made(tmp_path, content):
+    file = tmp_path / "k"
+    file.write_bytes(content)
+    for read in (read_public, read_secret):
+        with pytest.raises(ValueError, match="holds no key; `saltus serve --key-file"):
+            read(file)
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+    for file in (tmp_path / "none", tmp_path):
+        with pytest.raises(ValueError, match=f"key file {file}: ") as caught:
+            read_public(file)
+        assert "\n" not in str(caught.value)
