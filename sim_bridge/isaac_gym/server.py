@@ -499,7 +499,8 @@ class Simulation:
     def _find_names(self, asset: Any) -> None:
         joints = list(self._gym.get_asset_dof_names(asset))
         bodies = list(self._gym.get_asset_rigid_body_names(asset))
-        if sorted(joints) != sorted(JOINTS) or not set(FEET) <= set(bodies):
+        named = sorted(joints) == sorted(JOINTS) and set(FEET) <= set(bodies)
+        if not named or bodies[0] != TRUNK:  # the root comes first
             raise Refused(f"Isaac Gym found other joints, or no feet: {joints}, {bodies}")
         self._joints = [joints.index(name) for name in JOINTS]  # ours to Isaac Gym's
         self.feet, self._bodies = [bodies.index(name) for name in FEET], len(bodies)
@@ -651,6 +652,8 @@ class Service:
 
     def __init__(self, api: Api, options: argparse.Namespace) -> None:
         self._api, self._options, self._broken = api, options, False
+        text = options.urdf_text  # empty for a robot, whose world brings it
+        self._planner_urdf = changed_urdf(text, feet_only=True) if text else ""
         self._rollouts: Rollouts | None = None
         self._world: World | None = None
         self._answers: dict[str, Callable[[Message], Message]] = {
@@ -705,7 +708,7 @@ class Service:
         setup = Setup(
             request["period"] / request["substeps"],
             self._options.envs,
-            changed_urdf(self._options.urdf_text, feet_only=True),
+            self._planner_urdf,
             self._options.friction,
             0.0,
         )
@@ -807,16 +810,21 @@ class Worker:
     """The process of one simulation: Isaac Gym takes one a process, and may end it by a fault."""
 
     def __init__(self, options: argparse.Namespace, stopping: Callable[[], bool]) -> None:
-        """Start it. Raises Unusable where Isaac Gym is not."""
+        """Start it. Raises Unusable where Isaac Gym is not, EOFError if all is to stop."""
         context = multiprocessing.get_context("spawn")  # a fork would inherit CUDA's state
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, options), daemon=True)
         self._stopping = stopping
         self._process.start()
         theirs.close()
-        trouble = self._receive()
+        try:
+            trouble = self._receive().decode()
+        except EOFError:
+            if stopping():
+                raise
+            trouble = f"Isaac Gym's process ended at its start ({self.close()})"
         if trouble:
-            raise Unusable(trouble.decode())
+            raise Unusable(trouble)
 
     def ask(self, frame: bytes) -> bytes:
         """The service's answer. Raises EOFError if the process ends over it, or is to end."""
@@ -878,8 +886,12 @@ class Front:
                 reply = self._worker.ask(frame)
             return reply
         except EOFError:
+            pass
+        try:
             how = self._renew()
             return refusal(frame, f"Isaac Gym's process ended ({how}); a new one has started")
+        except EOFError:  # all is to stop
+            return b""
 
     def close(self) -> None:
         """End the worker."""
@@ -954,27 +966,35 @@ class Stop:
         return time.monotonic() >= self._end
 
 
+def answer_until(stop: Callable[[], bool], socket: Any, front: Front) -> tuple[list[float], int]:
+    """Answer what comes; the time each took [ms], and how many frames were no requests."""
+    times: list[float] = []
+    unread = 0
+    while not stop():
+        if not socket.poll(200):
+            continue
+        frames = socket.recv_multipart()
+        start = time.perf_counter()
+        reply = front.answer(frames[1]) if len(frames) == 2 else b""
+        times.append(1e3 * (time.perf_counter() - start))
+        unread += not reply
+        if reply:
+            socket.send_multipart((frames[0], reply), zmq.NOBLOCK)
+    return times, unread
+
+
 def serve(options: argparse.Namespace) -> None:
     """Answer until SIGINT, SIGTERM or the end of `options.duration`; report in one line of JSON."""
     stop = Stop(options.duration)
     socket = open_socket(options.address, read_secret(options.key_file))
-    front = Front(lambda: Worker(options, stop))
-    print(f"Isaac Gym ({options.role}) listens on {options.address}", file=sys.stderr)
-    times: list[float] = []
-    unread = 0
     try:
-        while not stop():
-            if not socket.poll(200):
-                continue
-            frames = socket.recv_multipart()
-            start = time.perf_counter()
-            reply = front.answer(frames[1]) if len(frames) == 2 else b""
-            times.append(1e3 * (time.perf_counter() - start))
-            unread += not reply
-            if reply:
-                socket.send_multipart((frames[0], reply), zmq.NOBLOCK)
+        front = Front(lambda: Worker(options, stop))
+        print(f"Isaac Gym ({options.role}) listens on {options.address}", file=sys.stderr)
+        try:
+            times, unread = answer_until(stop, socket, front)
+        finally:
+            front.close()
     finally:
-        front.close()
         socket.close()
     p50, p99 = np.percentile(times or [0.0], (50, 99))
     counts = {"requests": len(times), "undecodable": unread, "restarts": front.restarts}

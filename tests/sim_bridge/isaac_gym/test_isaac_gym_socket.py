@@ -102,6 +102,29 @@ def test_a_process_that_dies_is_told_and_replaced():
     assert front.answer(encode(Hello(id=1, protocol=1)))
 
 
+def test_a_process_that_dies_when_all_is_to_stop_is_not_replaced():
+    log, stopping = [], []
+
+    def make():
+        if stopping:
+            raise EOFError
+        return Mortal(log)
+
+    front = server.Front(make)
+    stopping.append(True)
+    assert front.answer(encode(PlaceRequest(id=8, q=np.ones(19), v=np.ones(18)))) == b""
+
+
+def test_a_process_that_dies_at_its_start_is_one_line(monkeypatch):
+    monkeypatch.setattr(server, "work", dies)
+    with pytest.raises(server.Unusable, match="ended at its start .exit code 3"):
+        server.Worker(make_options(), lambda: False)
+
+
+def dies(pipe, options):
+    raise SystemExit(3)
+
+
 def test_noise_gets_no_answer():
     assert make_front().answer(b"noise") == b""
 
