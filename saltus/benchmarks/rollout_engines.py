@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import NamedTuple
 
 from controller.a1_model import RolloutBackend
 from saltus.benchmarks.rollout_problem import Horizon
+from saltus.processor import cores, processor_name
 from saltus.rollouts import PROBE_S
+from saltus.serving import server_child
 from sim_bridge.physics_client import PhysicsClient
 from sim_bridge.rollouts.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout
@@ -41,27 +40,14 @@ class Engine(NamedTuple):
         return self.rollout.statistics().get("fallbacks", 0)
 
 
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 def cpu_name() -> str:
     """The processor's model, and how many of its cores this process may use."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    model = models[0] if models else platform.processor() or platform.machine()
-    return f"{model}, {cores()} core{'s' if cores() > 1 else ''}"
+    return f"{processor_name()}, {cores()} core{'s' if cores() > 1 else ''}"
 
 
 @contextmanager
 def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
     """MuJoCo on all cores, here and in a server on loopback: the same physics."""
-    from saltus.serving import server_child
-
     local = ThreadedRollout(*horizon, cores())
     with ExitStack() as stack:
         address = stack.enter_context(server_child(threads=cores()))

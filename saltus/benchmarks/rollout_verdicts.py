@@ -25,8 +25,7 @@ def note(measured: Sequence[Measured], absent: Sequence[str]) -> str:
 
 def _remote(measured: Sequence[Measured]) -> list[str]:
     """What the remote backend adds to the planner's own line search."""
-    size = min((one.candidates for one in measured if one.backend == "remote"), default=0)
-    extra = added(measured, size)
+    extra, size = added_at_least(measured)
     if extra is None:
         return []
     middle = float(np.median(extra))
@@ -65,6 +64,12 @@ def added(measured: Sequence[Measured], size: int) -> Array | None:
     if "mujoco" not in of or "remote" not in of:
         return None
     return of["remote"] - of["mujoco"]
+
+
+def added_at_least(measured: Sequence[Measured]) -> tuple[Array | None, int]:
+    """`added` to the smallest batch that the remote backend took, and its size."""
+    size = min((one.candidates for one in measured if one.backend == "remote"), default=0)
+    return added(measured, size), size
 
 
 def crossing(slow: dict[int, float], fast: dict[int, float]) -> float | None:

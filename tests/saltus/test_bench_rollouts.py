@@ -2,6 +2,7 @@
 
 import json
 from contextlib import nullcontext
+from time import sleep
 
 import numpy as np
 import pytest
@@ -79,8 +80,21 @@ def test_engines_take_turns_and_begin_in_turns(problem):
     calls: list[str] = []
     engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
     found = measure(engines, problem, 9, 1e-9)
-    assert calls == list("ab" + "ab" + "ba" + "ab" + "ba")  # to make it, to see how long it takes
+    assert calls == list("ab" + "ba" + "ab" + "ba")  # first to make the batches
     assert [len(one.samples) for one in found] == [3, 3]
+
+
+def test_samples_are_as_many_as_the_budget_allows(problem):
+    """A batch that takes long to make is timed again before its samples are counted."""
+
+    class Slow(Noted):
+        def roll_out(self, x0, policies):
+            sleep(0.002 if self.calls else 0.05)
+            super().roll_out(x0, policies)
+
+    calls: list[str] = []
+    (found,) = measure([Engine("a", "a", Slow("a", calls))], problem, 9, 0.1)
+    assert 3 <= len(found.samples) <= 50 and len(calls) == 2 + len(found.samples)
 
 
 def test_an_engine_for_which_another_answered_has_no_row(problem, capsys):
