@@ -169,7 +169,7 @@ class Cable:
 
 def test_a_cut_cable_is_noticed(monkeypatch):
     monkeypatch.setattr(exchange_socket, "HEARTBEAT_MS", 50)
-    monkeypatch.setattr(exchange_socket, "SILENCE_MS", 200)
+    monkeypatch.setattr(exchange_socket, "SILENCE_MS", 600)
     with Responder(FREE) as server:
         cable = Cable(int(server.address.rpartition(":")[2]))
         with Requester(f"tcp://127.0.0.1:{cable.port}") as client:

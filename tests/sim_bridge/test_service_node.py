@@ -1,0 +1,72 @@
+"""The physics server's loop: one answer a frame, counts at the end."""
+
+import threading
+
+import numpy as np
+
+from runtime.exchange import Requester, Responder
+from runtime.physics_messages import PROTOCOL, Hello, PlaceRequest, Refusal, decode_reply
+from runtime.wire import encode
+from sim_bridge import service_node
+from sim_bridge.physics_service import NOBODY, PhysicsService
+
+PATIENCE_S = 20.0
+HELLO = encode(Hello(id=1, protocol=PROTOCOL))
+PLACE = encode(PlaceRequest(id=2, q=np.zeros(19), v=np.zeros(18)))  # refused: there is no world
+
+
+def run_against(act):
+    """The node's report after `act(address)` in another thread."""
+    stop, reports = threading.Event(), []
+    with Responder("tcp://127.0.0.1:0") as responder:
+        service = PhysicsService("toy", "a toy", 8)
+        node = threading.Thread(
+            target=lambda: reports.append(service_node.run(service, responder, stop.is_set))
+        )
+        node.start()
+        try:
+            act(responder.address)
+        finally:
+            stop.set()
+            node.join()
+    return reports[0]
+
+
+def ask(client, frame):
+    assert client.wait_connected(PATIENCE_S)
+    assert client.send(frame)
+    answer = client.receive(PATIENCE_S)
+    assert answer is not None
+    return decode_reply(answer)
+
+
+def test_answers_every_client_and_counts():
+    def act(address):
+        with Requester(address) as one, Requester(address) as two:
+            assert ask(one, HELLO).backend == "toy"
+            assert isinstance(ask(two, PLACE), Refusal)
+            assert ask(one, PLACE).id == 2
+
+    report = run_against(act)
+    assert {key: report[key] for key in report if key != "ms"} == {
+        "requests": 2, "refusals": 2, "undecodable": 0, "clients": 2,
+    }  # fmt: skip
+    assert 0.0 < report["ms"]["p50"] <= report["ms"]["p99"]
+
+
+def test_what_cannot_be_read_is_refused_counted_and_survived():
+    def act(address):
+        with Requester(address) as client:
+            for frame in (b"", b"\xc1", bytes(1000), PLACE[:-1], HELLO + b"x"):
+                reply = ask(client, frame)
+                assert isinstance(reply, Refusal) and reply.id == NOBODY
+                assert "\n" not in reply.reason
+            assert ask(client, HELLO).backend == "toy"
+
+    report = run_against(act)
+    assert (report["requests"], report["undecodable"]) == (0, 5)
+
+
+def test_an_idle_server_stops_when_told():
+    report = run_against(lambda address: None)
+    assert report["requests"] == 0 and report["ms"] == {"p50": 0.0, "p99": 0.0}
