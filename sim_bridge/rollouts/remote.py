@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from runtime.histogram import LogHistogram
 from runtime.physics_messages import Refusal, RolloutReply, RolloutRequest
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.remote_tally import Tally
 from sim_bridge.rollouts.unavailable import Unavailable
 
 Array = NDArray[np.float64]
 
 REMEDIES = {"isaacgym": "start one as docs/isaac-gym.md says"}  # by backend
 LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that is lost repeatedly
-RESOLUTION_MS = 0.001
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,9 +70,7 @@ class RemoteRollout:
         self.wait_s, self.round_trip_s = wait_s, 0.0
         self._server, self._local, self._name = server, local, name
         self._period, self._substeps = period, substeps
-        self._requests = self._fallbacks = self._losses = self._refusals = 0
-        self._round_trips, self._added = LogHistogram(RESOLUTION_MS), LogHistogram(RESOLUTION_MS)
-        self._lost = False
+        self._tally, self._lost = Tally(), False
         self._pause, self._next_look = server.retry, 0.0
         self._refused = ""  # why, when last
         self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
@@ -82,16 +79,16 @@ class RemoteRollout:
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
         begin = time.perf_counter()
-        self._requests += 1
+        self._tally.requests += 1
         reply = self._ask(x0, policies) if self._is_there() else None
         elapsed = time.perf_counter() - begin
         if reply is None:
-            self._fallbacks += 1
+            self._tally.fallbacks += 1
             self.round_trip_s = elapsed
             return self._local.roll_out(x0, policies)
-        self.round_trip_s = elapsed - min(max(reply.compute_s, 0.0), elapsed)
-        self._round_trips.add(1e3 * elapsed)
-        self._added.add(1e3 * self.round_trip_s)
+        physics = min(max(0.0, reply.compute_s), elapsed)  # in this order NaN is 0
+        self.round_trip_s = elapsed - physics
+        self._tally.answered(elapsed, self.round_trip_s)
         return _batch(reply)
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
@@ -99,20 +96,10 @@ class RemoteRollout:
         return self._local.advance(x, torque, duration)
 
     def statistics(self) -> dict[str, Any]:
-        """Counts of calls, and how long the server took.
-
-        requests: calls; fallbacks: those answered here; losses: of the server; refusals;
-        round_trip_ms: from question to answer; added_ms: of this, what was not physics.
-        """
+        """Backend and device; how often it was asked and how long it took: see `Tally.report`."""
         info = self._client.info
         device = info.device if info.backend == self._name else f"{info.backend} on {info.device}"
-        trips, added = self._round_trips.quantiles(), self._added.quantiles()
-        return {
-            "backend": self._name, "device": device, "requests": self._requests,
-            "fallbacks": self._fallbacks, "losses": self._losses, "refusals": self._refusals,
-            "round_trip_ms": {"p50": trips.p50, "p99": trips.p99},
-            "added_ms": {"p50": added.p50, "p99": added.p99},
-        }  # fmt: skip
+        return {"backend": self._name, "device": device} | self._tally.report()
 
     def close(self) -> None:
         """End the connection."""
@@ -167,7 +154,7 @@ class RemoteRollout:
 
     def _lose(self, why: str) -> None:
         """Leave the server alone for a while: the longer, the more often it was lost in a row."""
-        self._losses += 1
+        self._tally.losses += 1
         self._lost = True
         self._next_look = time.monotonic() + self._pause
         self._pause = min(2.0 * self._pause, LONGEST_RETRIES * self._server.retry)
@@ -178,7 +165,7 @@ class RemoteRollout:
 
     def _refuse(self, why: str) -> None:
         """Say why, once."""
-        self._refusals += 1
+        self._tally.refusals += 1
         if why != self._refused:
             self._refused = why
             _LOG.warning(
