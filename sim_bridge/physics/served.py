@@ -12,15 +12,14 @@ from robots.rotations import rotation_from_quaternion
 from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldReply, WorldRequest
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import Motion
-from sim_bridge.physics_client import PhysicsClient
+from sim_bridge.physics_client import REMEDY, PhysicsClient
 from sim_bridge.rollouts.unavailable import Unavailable
 
 Array = NDArray[np.float64]
 
-START_WITH = {
-    "remote": "saltus serve",
-    "isaacgym": "server.py --role robot` (docs/isaac-gym.md says where), or `saltus serve",
-}
+REMEDIES = {
+    "isaacgym": "start one with --role robot, as docs/isaac-gym.md says",
+}  # by engine
 
 
 class ServedPhysics:
@@ -50,7 +49,7 @@ class ServedPhysics:
         self._kick, self._push, self._drive = np.zeros(3), np.zeros(3), np.zeros(12)
         slope = options.floor_slope
         self._floor_normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
-        self._client = PhysicsClient(server, START_WITH.get(options.engine, "saltus serve"))
+        self._client = PhysicsClient(server, REMEDIES.get(options.engine, REMEDY))
         if not self._client.info.robot:
             self.close()
             raise Unavailable(f"the server at {server.address} simulates no robot")
