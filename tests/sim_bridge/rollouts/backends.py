@@ -1,9 +1,11 @@
 """Every rollout backend that the conformance tests try, and how near it must stay to MuJoCo.
 
 A new backend is one more entry of `BACKENDS`. Where it cannot be had, its tests are skipped and say
-what is missing.
+what is missing. A server that runs elsewhere, such as Isaac Gym's, is tried as well where the
+environment variable SALTUS_CONFORMANCE_SERVER holds its address.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -23,6 +25,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout
 
+NAMED = "SALTUS_CONFORMANCE_SERVER"  # environment variable: the address of one more to try
 KNOTS = 50  # of the motions that are held against plain MuJoCo
 
 Make = Callable[[float, int], RolloutBackend]  # of the period [s] and the physics steps within it
@@ -87,17 +90,25 @@ def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
         key_file = Path(stack.enter_context(TemporaryDirectory())) / "key"
         if keys is not None:
             key_file.write_text(f"saltus-public-key {keys.public}\n")
-        server = ServerOptions(responder.address, str(key_file) if keys is not None else "")
-
-        def make(period: float, substeps: int) -> RemoteRollout:
-            local = ThreadedRollout(KNOTS, period, substeps)
-            made = RemoteRollout(server, local, period, substeps, wait_s=30.0)
-            stack.callback(made.close)
-            return made
-
-        return make
+        public = str(key_file) if keys is not None else ""
+        return _client(stack, ServerOptions(responder.address, public))
 
     return open_
+
+
+def named_server(stack: ExitStack) -> Make:
+    """The server that the environment names; on another machine, or Isaac Gym's."""
+    return _client(stack, ServerOptions(os.environ[NAMED]))
+
+
+def _client(stack: ExitStack, server: ServerOptions) -> Make:
+    def make(period: float, substeps: int) -> RemoteRollout:
+        local = ThreadedRollout(KNOTS, period, substeps)
+        made = RemoteRollout(server, local, period, substeps, wait_s=30.0)
+        stack.callback(made.close)
+        return made
+
+    return make
 
 
 @contextmanager
@@ -135,3 +146,7 @@ BACKENDS: dict[str, Backend] = {
     "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7),
     "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7),
 }
+if NAMED in os.environ:
+    # Another engine has other contacts, and PhysX may not repeat itself: these are guesses.
+    guess = Close(0.05, 0.3, 5.0, 300.0)
+    BACKENDS["named-server"] = Backend(named_server, guess, 1e-6, same=1e-3)

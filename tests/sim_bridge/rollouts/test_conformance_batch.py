@@ -1,6 +1,7 @@
 """Every backend: candidates know nothing of one another, nor calls of the calls before them."""
 
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -89,6 +90,16 @@ def test_answers_are_arrays_of_doubles_of_the_shapes_that_were_asked_for(backend
     shapes = [(4, 4, 37), (4, 3, 12), (4, 3, 4), (4,)]
     assert [part.shape for part in answer] == shapes
     assert [part.dtype for part in answer] == [np.float64] * 3 + [np.bool_]
+
+
+def test_it_says_who_it_is_and_what_a_server_cost(backend):
+    made = backend.at()
+    made.roll_out(standing(), policies(3, 2))
+    said = made.statistics()
+    assert said["backend"] and said["device"]
+    assert 0.0 <= made.round_trip_s < 60.0
+    assert (made.round_trip_s > 0.0) == ("round_trip_ms" in said), "a server's, and no other's"
+    json.dumps(said)
 
 
 def poisoned(policy: Policies, part: str) -> Policies:
