@@ -1,0 +1,136 @@
+"""`saltus serve`: who may ask, what it says, and that it answers and ends as it should."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hybrid.hilqr import Policies
+from robots.a1.constants import STAND_JOINTS
+from runtime.exchange import Responder
+from runtime.key_files import make_key_files, read_secret
+from saltus.cli import run
+from saltus.commands.serve import how_to_use
+from saltus.errors import BadRequest
+from saltus.options import override
+from saltus.serving import server_child
+from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.remote import RemoteRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
+
+FREE = "tcp://127.0.0.1:0"
+PATIENCE_S = 60.0
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+
+
+def refused(capsys, *arguments):
+    """The one line that a bad command line gives."""
+    assert run(["serve", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    [line] = captured.err.splitlines()
+    return line
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--backend", "bullet"], ["bullet", "mujoco", "warp"]),
+    (["--address", "tcp://*:46200"], ["tcp://*:46200", "--key-file NAME", "127.0.0.1"]),
+    (["--address", "tcp://192.0.2.1:46200"], ["--key-file NAME"]),
+    (["--address", "here"], ["here", "tcp://HOST:PORT", "ipc://FILE"]),
+    (["--threads", "0"], ["--threads 0", "1 or more"]),
+    (["--duration", "0"], ["seconds > 0"]),
+    (["--duration", "nan"], ["seconds > 0"]),
+    (["--key-file", "/proc/none/key"], ["/proc/none/key"]),
+    (["--key-file", os.devnull], ["holds no key"]),
+    (["--keys", "k"], ["--keys", "--key-file", "--address", "--backend"]),
+])  # fmt: skip
+def test_a_bad_request_names_what_is_accepted(capsys, arguments, words):
+    line = refused(capsys, *arguments)
+    for word in words:
+        assert word in line
+
+
+def test_an_occupied_address_is_one_line(capsys):
+    with Responder(FREE) as responder:
+        line = refused(capsys, "--address", responder.address)
+    assert responder.address in line and "another --address" in line
+
+
+def test_the_public_half_is_no_servers_key(capsys, tmp_path):
+    make_key_files(tmp_path / "k")
+    assert "public half" in refused(capsys, "--key-file", str(tmp_path / "k.pub"))
+
+
+def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
+    key_file = tmp_path / "k"
+    arguments = ["--address", FREE, "--key-file", str(key_file), "--threads", "2"]
+    assert run(["serve", *arguments, "--duration", "0.1", "--json"]) == 0
+    captured = capsys.readouterr()
+    result = json.loads(captured.out.splitlines()[-1])
+    assert (result["backend"], result["requests"], result["refusals"]) == ("mujoco", 0, 0)
+    assert result["device"].endswith("2 threads") and set(result["ms"]) == {"p50", "p99"}
+    assert f"listens at {result['address']}" in captured.err
+    assert f"--set remote.address={result['address']}" in captured.err
+    assert read_secret(key_file).secret not in captured.err + captured.out
+    assert run(["serve", *arguments, "--duration", "0.1"]) == 0  # the same key again
+    assert "0 requests" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("address", ["tcp://0.0.0.0:46200", "tcp://[::]:46200"])
+def test_the_line_to_type_elsewhere_reads_as_options(address):
+    line, copying = how_to_use(address, Path("keys/lab"))
+    words = line.split()
+    mapping = {}
+    override(mapping, [words[i + 1] for i, word in enumerate(words) if word == "--set"])
+    assert mapping["rollout"] == "remote"
+    options = ServerOptions(**mapping["remote"])
+    assert options.key_file == "lab.pub" and options.address.endswith(":46200")
+    assert "0.0.0.0" not in options.address and "[::]" not in options.address
+    assert "keys/lab.pub" in copying
+
+
+def test_a_child_with_keys_rolls_out_as_here(tmp_path):
+    local = ThreadedRollout(6, 0.01, 2, 2)
+    policies = Policies.of(
+        np.tile(STAND, (7, 1)), np.ones((6, 12)), np.zeros((6, 12, 36)),
+        np.ones((6, 12)), (0.0, 0.5, 1.0),
+    )  # fmt: skip
+    with server_child(threads=2, key_file=tmp_path / "k") as address:
+        server = ServerOptions(address, str(tmp_path / "k.pub"), patience=PATIENCE_S)
+        remote = RemoteRollout(server, local, 0.01, 2, PATIENCE_S)
+        found = remote.roll_out(STAND, policies)
+        assert remote.statistics()["fallbacks"] == 0
+    for left, right in zip(local.roll_out(STAND, policies), found, strict=True):
+        np.testing.assert_array_equal(left, right)
+    again = remote.roll_out(STAND, policies)  # it has gone: here, then
+    np.testing.assert_array_equal(again.states, found.states)
+    assert remote.statistics()["losses"] == 1
+    remote.close()
+
+
+def test_a_child_that_ends_instead_says_why():
+    with pytest.raises(BadRequest, match="no backend 'bullet'"), server_child("bullet"):
+        pass
+
+
+def test_ends_in_order_on_ctrl_c(tmp_path):
+    log = tmp_path / "log"
+    with log.open("w") as err:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "saltus.cli", "serve", "--address", FREE, "--json"],
+            stdout=subprocess.PIPE, stderr=err, text=True,
+        )  # fmt: skip
+    deadline = time.monotonic() + PATIENCE_S
+    while "plan with it" not in log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    server.send_signal(signal.SIGINT)
+    out, _ = server.communicate(timeout=PATIENCE_S)
+    assert server.returncode == 0
+    assert json.loads(out.splitlines()[-1])["backend"] == "mujoco"
+    assert "Traceback" not in log.read_text()
