@@ -4,6 +4,7 @@ import hashlib
 import sys
 from pathlib import Path
 
+import msgspec
 import numba
 import numpy as np
 
@@ -12,6 +13,7 @@ from saltus import assembly
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.folders import cache_folder
+from sim_bridge.simulated_a1 import SimulatedA1
 
 PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
 
@@ -43,14 +45,14 @@ def warm_all(config: LaunchConfig) -> None:
 
 def warm_simulation(config: LaunchConfig) -> None:
     """Step a simulated robot of its own twice."""
-    robot = assembly.make_simulation(config)
+    robot = _robot(config)
     for _ in range(2):
         robot.advance(None)
 
 
 def warm_estimator(config: LaunchConfig) -> None:
     """Feed a filter of its own three readings."""
-    robot, estimator = assembly.make_simulation(config), assembly.make_estimator(config)
+    robot, estimator = _robot(config), assembly.make_estimator(config)
     for _ in range(3):
         estimator.update(robot.reading())
         robot.advance(None)
@@ -58,12 +60,18 @@ def warm_estimator(config: LaunchConfig) -> None:
 
 def warm_planner(config: LaunchConfig) -> None:
     """Solve twice, with a planner of its own, from the simulated robot's stand."""
-    planner, truth = assembly.make_planner(config), assembly.make_simulation(config).truth()
+    planner, truth = assembly.make_planner(config), _robot(config).truth()
     for tick in (0, assembly.plan_every_ticks(config)):
         estimate = StateEstimate(
             tick=tick, time=1e-3 * tick, q=truth.q, v=truth.v, contact=np.ones(4), status="ok"
         )
         planner.solve(estimate)
+
+
+def _robot(config: LaunchConfig) -> SimulatedA1:
+    """The launch's robot, its physics here: a server has one world, which is the launch's own."""
+    here = msgspec.structs.replace(config.simulation, engine="mujoco")
+    return assembly.make_simulation(msgspec.structs.replace(config, simulation=here))
 
 
 def _marker(config: LaunchConfig) -> Path:
