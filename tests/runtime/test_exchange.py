@@ -88,6 +88,17 @@ def test_where_nobody_listens_nothing_is_sent_nor_kept():
             assert server.receive(0.0) is None
 
 
+def test_what_is_sent_before_a_break_is_known_is_not_kept_either(plain, monkeypatch):
+    client, server = plain
+    server.close()
+    deadline = time.monotonic() + PATIENCE_S
+    while client.connected and time.monotonic() < deadline:
+        time.sleep(0.001)
+    monkeypatch.setattr(client, "_watch", lambda: None)
+    client._connected = True
+    assert not client.send(b"old")
+
+
 def test_a_server_that_goes_ends_the_wait_and_may_come_back(plain):
     client, server = plain
     assert client.send(b"?")

@@ -312,6 +312,14 @@ def test_a_late_answer_is_not_the_next_questions(script):
     assert where(rollout) == THERE
 
 
+def test_what_comes_behind_an_answer_spoils_no_later_one(script):
+    rollout = connect(script.address)
+    script.answers = lambda request: [*script.well(request), b"\xc1garbage"]
+    for _ in range(3):
+        assert where(rollout) == THERE
+        assert rollout._client._requester._socket.poll(1000 * PATIENCE_S)
+
+
 def test_a_server_that_comes_back_is_asked_again(script, caplog):
     rollout = connect(script.address, wait_s=LATE_S)
     script.answers = lambda request: []
@@ -320,6 +328,7 @@ def test_a_server_that_comes_back_is_asked_again(script, caplog):
     until_back(rollout)
     assert "back" in caplog.messages[-1] and len(caplog.messages) == 2
     assert rollout.statistics()["losses"] == 1
+    assert rollout._pause == 0.02  # as before the loss, for it has rolled out since
 
 
 def test_another_server_at_the_same_address_will_do(caplog):
