@@ -247,6 +247,8 @@ class Gym:
         tensor = self._pending[name][0].tensor()
         if tensor._data.size != np.prod(shape):
             raise RuleBroken(f"{name} has {tensor._data.size} numbers, not {shape}")
+        if not np.isfinite(tensor._data).all():
+            raise RuleBroken(f"{name} that is no number, in a scene that all robots share")
         return tensor._data.reshape(shape).astype(np.float64)
 
     def _apply_states(self):

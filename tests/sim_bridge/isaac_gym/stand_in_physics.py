@@ -28,6 +28,8 @@ class MujocoRobot:
         _set_floor(model, plane, asset.shapes[0].friction)
         mujoco.mj_setConst(model, mujoco.MjData(model))
         self._data = mujoco.MjData(model)
+        damping = asset.options.linear_damping, asset.options.angular_damping
+        self._kept = 1.0 - params.dt * np.repeat(damping, 3)  # of the trunk's velocity, a step
         self._point = model.body("trunk").ipos if velocity_at == "com" else np.zeros(3)
         self._qpos = [int(model.joint(name).qposadr[0]) for name in JOINTS]
         self._dofs = [int(model.joint(name).dofadr[0]) for name in JOINTS]
@@ -54,6 +56,7 @@ class MujocoRobot:
         data.qfrc_applied[self._dofs] = effort
         data.xfrc_applied[self._model.body("trunk").id, :3] = forces[0]
         mujoco.mj_step(self._model, data)
+        data.qvel[:6] *= self._kept
         data.qvel[self._dofs] = np.clip(data.qvel[self._dofs], -fastest, fastest)
 
     def root(self):

@@ -6,7 +6,7 @@ import pytest
 from sim_bridge.isaac_gym import server
 from tests.sim_bridge.isaac_gym.stand_in import make_api, make_options
 
-OPTIONS = make_options()
+OPTIONS = make_options("--check-period", "0.002")
 
 
 def failed(capsys, api=None):
@@ -23,7 +23,7 @@ def test_all_is_well(capsys):
 
 def test_the_velocity_of_another_point(capsys):
     assert failed(capsys, make_api("origin")) == {"velocity of the root"}
-    options = make_options("--root-velocity", "origin")
+    options = make_options("--root-velocity", "origin", "--check-period", "0.002")
     assert server.check(make_api("origin"), options)
 
 

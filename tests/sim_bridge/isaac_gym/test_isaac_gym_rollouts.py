@@ -45,7 +45,17 @@ def test_idle_robots_do_not_matter():
     few = policies(2)
     for left, right in zip(wide.roll_out(STAND, few), narrow.roll_out(STAND, few), strict=True):
         np.testing.assert_array_equal(left, right)
-    assert wide.front.restarts == 0
+    robots = [env.robot for env in wide.front._worker.service._rollouts.simulation._gym._envs]
+    touching = [bool(robot.forces().any()) for robot in robots]
+    assert touching == [True, True, False, False, False, False]
+
+
+def test_joints_may_turn_faster_than_the_urdf_says():
+    start = STAND.copy()
+    start[2], start[25] = 2.0, 60.0
+    policy = policies(1, 1)
+    policy.gains[:] = 0.0
+    assert StandInRollout(0.002, 1).roll_out(start, policy).states[0, 1, 25] > 55.0
 
 
 def test_a_policy_that_is_no_number_ends_its_candidate_alone():

@@ -108,6 +108,11 @@ class TooFewNumbers(server.Simulation):
         super().step(torque)
 
 
+class HandsOverNan(server.Simulation):
+    def step(self, torque, trunk_force=None):
+        super().step(np.full((2, 12), np.nan), trunk_force)
+
+
 class OneGroup(server.Simulation):
     def _fill(self):
         create = self._gym.create_actor
@@ -136,6 +141,7 @@ class TwoSimulations(server.Simulation):
         (NeverFetches, "cpu", "fetch_results"),
         (HandsOverFromTheHost, "gpu", "device"),
         (TooFewNumbers, "cpu", "numbers"),
+        (HandsOverNan, "cpu", "no number"),
         (OneGroup, "cpu", "collision group"),
         (TwoSimulations, "cpu", "second simulation"),
     ],

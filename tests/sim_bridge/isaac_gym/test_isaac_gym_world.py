@@ -132,10 +132,10 @@ def test_torque_from_outside_is_no_motor_s():
 
 
 def test_a_kick_is_a_velocity_of_the_trunk_at_once():
-    quiet, kicked = Robot(), Robot()
-    kick = np.array([0.4, -0.3, 0.2])
-    moved = kicked.tick(base_velocity=kick).v[:3] - quiet.tick().v[:3]
-    np.testing.assert_allclose(moved, kick, atol=1e-3)
+    turned = np.concatenate((UP[:3], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], UP[7:]))  # to y
+    quiet, kicked = Robot(turned), Robot(turned)
+    moved = kicked.tick(base_velocity=np.array([0.4, -0.3, 0.2])).v[:3] - quiet.tick().v[:3]
+    np.testing.assert_allclose(moved, [-0.3, -0.4, 0.2], atol=1e-3)
 
 
 def test_blocked_motors_give_nothing():
