@@ -19,6 +19,7 @@ from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
 from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_a1 import SimulatedA1
 
 # name in a launch file -> class, which takes the section of that name
@@ -64,8 +65,16 @@ def event_times(config: LaunchConfig) -> list[float]:
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedA1:
-    """The simulated robot, standing."""
-    return SimulatedA1(config.simulation, make_script(config))
+    """The simulated robot, as it starts.
+
+    Raises:
+        BadRequest: its physics is a server's, and none answers.
+    """
+    script = make_script(config)
+    try:
+        return SimulatedA1(config.simulation, script)
+    except Unavailable as error:
+        raise BadRequest(f"simulation.engine {config.simulation.engine}: {error}") from error
 
 
 def make_estimator(config: LaunchConfig) -> Estimator:
@@ -85,6 +94,8 @@ def check(config: LaunchConfig) -> None:
         BadRequest: they do not; the message says which and why.
     """
     make_script(config)
+    if config.robot == "simulated" and config.simulation.engine != "mujoco":
+        make_simulation(config).close()
     if config.planner == "hilqr":
         make_planner_reference(config)
         rollouts.check(config)

@@ -66,12 +66,18 @@ class LockStep:
         return Tick(truth, estimate, plan, command, search)
 
     def run(self, on_tick: Callable[[Tick], Any] | None = None) -> RunMetrics:
-        """Run for the configured duration, or until half a second after a fall."""
+        """Run for the configured duration, or until half a second after a fall.
+
+        Raises:
+            RuntimeError: a server had the robot's physics and is lost.
+        """
         last = self.config.ticks
         while self.simulation.tick < last:
             tick = self.step()
             if on_tick is not None:
                 on_tick(tick)
+            if self.simulation.lost:
+                raise RuntimeError(self.simulation.loss)
             if self.simulation.fell:
                 last = min(last, self.simulation.tick + round(AFTER_FALL_S * 1e3))
                 self.metrics.fell = True

@@ -138,8 +138,9 @@ def simulation(
         end = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < end and not stop():
             time.sleep(0.02)
+    core.close()
     if report["status"] not in ENDED_WELL:
-        raise NotReady(f"simulation ended with {report['status']}")
+        raise NotReady(report["loss"] or f"simulation ended with {report['status']}")
     return report
 
 

@@ -78,6 +78,7 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     wanted, text = _wanted_trials(request, path)
     jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.backend)
     run = run or (run_paused if request.mode == "paused" else run_realtime)
+    _check_engines(wanted, jobs)
     with backend_ready(request.backend, request.scheduler, jobs):
         _prepare(wanted)
         folder = SweepFolder(request.output or _new_folder(path), _about(request, path, text))
@@ -112,6 +113,19 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     if not trials:
         raise BadRequest(f"{path}: no trial is both of --group and of --trial")
     return trials, text
+
+
+def _check_engines(trials: list[Trial], jobs: int) -> None:
+    """A server has one world, which the next robot would take from the one before.
+
+    Raises:
+        BadRequest: several robots at a time would share a server, or it is not there.
+    """
+    served = [trial for trial in trials if trial.config.simulation.engine != "mujoco"]
+    if served and jobs > 1:
+        raise BadRequest("simulation.engine: a server carries one robot at a time; give --jobs 1")
+    if served:
+        assembly.make_simulation(served[0].config).close()
 
 
 def _threads(jobs: int, trials: int, backend: str) -> int:

@@ -87,3 +87,16 @@ def test_the_summary_tells_of_rollouts_that_were_not_mujocos_here():
         "2 of 30 rolled out here instead"
     )
     assert "- ms" in rollout_phrase({**remote, "round_trip_ms": {"p50": None, "p99": None}})
+
+
+def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, capsys):
+    engine = ["--set", "simulation.engine=remote", "--set", f"simulation.server.address={nobody}"]
+    for command in (["launch", "stand"], ["perturb", "push-stand", "--jobs", "1"]):
+        assert run([*command, *engine]) == 2
+        (line,) = capsys.readouterr().err.strip().splitlines()
+        assert nobody in line and "saltus serve" in line and "simulation.engine remote" in line
+
+
+def test_a_server_carries_one_robot_at_a_time(nobody, capsys):
+    assert run(["perturb", "push-stand", "--jobs", "2", "--set", "simulation.engine=remote"]) == 2
+    assert "--jobs 1" in capsys.readouterr().err
