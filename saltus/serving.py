@@ -77,7 +77,8 @@ def _warp() -> PhysicsService:
 
     first = WarpRollout(0.01, 2, WarpOptions())
     _warm(first)
-    return PhysicsService("warp", first.device, MOST_CANDIDATES, make_rollout)
+    device = f"{processor_name()}, Warp's CPU device" if first.device == "cpu" else first.device
+    return PhysicsService("warp", device, MOST_CANDIDATES, make_rollout)
 
 
 def _warm(rollout: Rollout) -> None:
