@@ -5,7 +5,7 @@ import zmq
 from runtime.server_address import is_local
 
 MOST_BYTES = 256 * 2**20  # of a frame; a peer that sends a larger one is disconnected
-LOCAL_BUFFER = 2**20  # bytes, in which most frames go over in one piece; a network's grows by itself
+LOCAL_BUFFER = 2**20  # bytes, which hold most frames whole; between machines it grows by itself
 QUEUE = 16  # frames kept for a peer that does not take them; more are dropped
 HEARTBEAT_MS, SILENCE_MS = 500, 2000  # between signs of life; without one, the network is cut
 
