@@ -47,6 +47,7 @@ TORQUE_LIMIT = 33.5  # [N m] of the A1's motors, in rollouts
 ARMATURE = 0.01  # [kg m^2] of a rotor at its joint; a URDF has no word for it
 FASTEST = 1000.0  # [m/s], [rad/s]: PhysX cuts speeds off here; whoever is there has diverged
 PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fall freely
+SPACING = 2.0  # [m] between robots: PhysX looks at all pairs that overlap before it drops them
 MOST_KNOTS, MOST_SUBSTEPS = 2000, 1000
 FRESH = b"fresh"  # a worker's answer: this needs another simulation, and a process has only one
 
@@ -332,9 +333,10 @@ def load_api() -> Api:
     try:
         from isaacgym import gymapi, gymtorch  # type: ignore  # isort: skip
         import torch  # type: ignore
-    except ImportError as error:
+    except Exception as error:  # it compiles as it is imported, which fails in many ways
         raise Unusable(
-            f"isaacgym does not import ({error}); install Isaac Gym Preview 4 into this Python 3.8"
+            f"isaacgym does not import ({' '.join(str(error).split())}); install Isaac Gym "
+            "Preview 4 into this Python 3.8"
         ) from None
     return Api(gymapi, gymtorch, torch)
 
@@ -371,14 +373,15 @@ class SharedTensor:
 
 
 class Simulation:
-    """A simulation of E robots, all at one origin and none aware of the others.
+    """A simulation of E robots, none aware of the others.
 
+    Each has a spot of its own on the floor, in `places` (E, 2) [m]; in states it is at the origin.
     Use: `stage` a state or not, `step` (which hands over what was staged, once), `read`.
     """
 
     def __init__(self, api: Api, setup: Setup, options: argparse.Namespace) -> None:
         """Build it. Raises Refused where Isaac Gym does not."""
-        self.setup = setup
+        self.setup, self.places = setup, SPACING * grid(setup.envs)
         self._api, self._options = api, options
         self._gpu_pipeline = options.pipeline == "gpu"
         self._gym = api.gymapi.acquire_gym()
@@ -393,7 +396,9 @@ class Simulation:
         """Put the robots at x (E, 37), from the next `step` on."""
         joints = np.zeros((self.setup.envs, 12, 2))
         joints[:, self._joints, 0], joints[:, self._joints, 1] = x[:, 7:19], x[:, 25:]
-        self._root.write(root_from_x(x, self.velocity_point))
+        root = root_from_x(x, self.velocity_point)
+        root[:, :2] += self.places
+        self._root.write(root)
         self._dof.write(joints)
         self._staged = True
 
@@ -423,7 +428,9 @@ class Simulation:
         self._gym.refresh_dof_state_tensor(self._sim)
         self._gym.refresh_net_contact_force_tensor(self._sim)
         dof = self._dof.read().reshape(self.setup.envs, 12, 2)[:, self._joints]
-        x = x_from_root(self._root.read(), dof[..., 0], dof[..., 1], self.velocity_point)
+        root = self._root.read()
+        root[:, :2] -= self.places
+        x = x_from_root(root, dof[..., 0], dof[..., 1], self.velocity_point)
         return x, self._contact.read().reshape(self.setup.envs, self._bodies, 3)
 
     def _create_sim(self) -> Any:
@@ -483,9 +490,9 @@ class Simulation:
             shape.friction, shape.restitution = self.setup.friction, 0.0
         gym.set_asset_rigid_shape_properties(asset, shapes)
         pose = gymapi.Transform()
-        pose.p = gymapi.Vec3(0.0, 0.0, PARKED)
         self._robots = []
-        for index in range(self.setup.envs):
+        for index, (x, y) in enumerate(self.places.tolist()):
+            pose.p = gymapi.Vec3(x, y, PARKED)
             env = gym.create_env(self._sim, gymapi.Vec3(), gymapi.Vec3(), self.setup.envs)
             # Filter 1 on every shape: those of one robot do not collide with each other.
             actor = gym.create_actor(env, asset, pose, "a1", index, 1, 0)
@@ -533,6 +540,14 @@ class Simulation:
         self._gym.apply_rigid_body_force_tensors(
             self._sim, self._force.descriptor, None, self._api.gymapi.ENV_SPACE
         )
+
+
+def grid(count: int) -> np.ndarray:
+    """The first squares (count, 2) of a grid that grows around (0, 0), whatever `count` is."""
+    index = np.arange(count)
+    side = np.sqrt(index).astype(np.int64)
+    along = index - side * side
+    return np.stack((np.minimum(along, side), np.minimum(2 * side - along, side)), axis=1)
 
 
 def device_index(device: str) -> int:
@@ -656,6 +671,7 @@ class Service:
         self._planner_urdf = changed_urdf(text, feet_only=True) if text else ""
         self._rollouts: Rollouts | None = None
         self._world: World | None = None
+        self._owner = self._client = b""  # of the world; of the request
         self._answers: dict[str, Callable[[Message], Message]] = {
             "hello": self._hello,
             "rollout": self._roll_out,
@@ -664,10 +680,10 @@ class Service:
             "place": self._place,
         }
 
-    def answer(self, frame: bytes) -> bytes:
+    def answer(self, frame: bytes, client: bytes = b"") -> bytes:
         """The reply's frame; b"" for bytes that are no request; FRESH to be asked elsewhere."""
         try:
-            request = decode(frame)
+            self._client, request = client, decode(frame)
         except ValueError:
             return b""
         if self._broken:
@@ -713,7 +729,7 @@ class Service:
             0.0,
         )
         if self._rollouts is None:
-            self._rollouts = Rollouts(Simulation(self._api, setup, self._options))
+            self._rollouts = Rollouts(self._simulate(setup))
         elif self._rollouts.simulation.setup != setup:
             raise NeedsFresh
         start = time.perf_counter()
@@ -736,17 +752,16 @@ class Service:
         if self._world is not None and self._world.simulation.setup != setup:
             raise NeedsFresh
         limits = (request[name] for name in ("torque_limit", "corner_speed", "no_load_speed"))
-        if self._world is None:
-            simulation = Simulation(self._api, setup, self._options)
-        else:
-            simulation = self._world.simulation
-        self._world = World(simulation, MotorLimits(*limits))
+        simulation = self._simulate(setup) if self._world is None else self._world.simulation
+        self._world, self._owner = World(simulation, MotorLimits(*limits)), self._client
         return dict(self._world.place(request), kind="lived")
 
     def _tick(self, request: Message) -> Message:
         outside = [request[name] for name in ("base_force", "joint_torque", "base_velocity")]
         if not np.isfinite(np.concatenate(outside)).all():
             raise Refused("a push that is not finite")
+        if len(request["commands"]) > MOST_SUBSTEPS:
+            raise Refused(f"{len(request['commands'])} steps at once; at most {MOST_SUBSTEPS}")
         return dict(self._begun().tick(request), kind="lived")
 
     def _place(self, request: Message) -> Message:
@@ -754,9 +769,16 @@ class Service:
         return dict(self._begun().place(request), kind="lived")
 
     def _begun(self) -> World:
-        if self._world is None:
-            raise Refused("no world has begun")
+        if self._world is None or self._client != self._owner:
+            raise Refused("no world was begun, or somebody began another")
         return self._world
+
+    def _simulate(self, setup: Setup) -> Simulation:
+        """This process's one simulation; where it fails, the next one needs another process."""
+        self._broken = True
+        simulation = Simulation(self._api, setup, self._options)
+        self._broken = False
+        return simulation
 
 
 def check_rollout(request: Message, envs: int) -> None:
@@ -811,6 +833,8 @@ class Worker:
 
     def __init__(self, options: argparse.Namespace, stopping: Callable[[], bool]) -> None:
         """Start it. Raises Unusable where Isaac Gym is not, EOFError if all is to stop."""
+        if stopping():
+            raise EOFError
         context = multiprocessing.get_context("spawn")  # a fork would inherit CUDA's state
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, options), daemon=True)
@@ -820,16 +844,18 @@ class Worker:
         try:
             trouble = self._receive().decode()
         except EOFError:
+            how = self.close()
             if stopping():
                 raise
-            trouble = f"Isaac Gym's process ended at its start ({self.close()})"
+            trouble = f"Isaac Gym's process ended at its start ({how})"
         if trouble:
             raise Unusable(trouble)
 
-    def ask(self, frame: bytes) -> bytes:
+    def ask(self, frame: bytes, client: bytes) -> bytes:
         """The service's answer. Raises EOFError if the process ends over it, or is to end."""
         try:
             self._pipe.send_bytes(frame)
+            self._pipe.send_bytes(client)
         except OSError:
             raise EOFError from None
         return self._receive()
@@ -864,7 +890,7 @@ def work(pipe: Any, options: argparse.Namespace) -> None:
     pipe.send_bytes(b"")
     while True:
         try:
-            pipe.send_bytes(service.answer(pipe.recv_bytes()))
+            pipe.send_bytes(service.answer(pipe.recv_bytes(), pipe.recv_bytes()))
         except (EOFError, OSError):
             return
 
@@ -873,17 +899,17 @@ class Front:
     """Hands frames to a worker, and to a fresh one where the old one has died or cannot."""
 
     def __init__(self, make_worker: Callable[[], Any]) -> None:
-        """`make_worker()` has ask(frame) and close(), like Worker."""
+        """`make_worker()` has ask(frame, client) and close(), like Worker; EOFError: to stop."""
         self._make_worker, self._worker = make_worker, make_worker()
         self.restarts = 0
 
-    def answer(self, frame: bytes) -> bytes:
-        """The reply's frame; b"" for bytes that are no request."""
+    def answer(self, frame: bytes, client: bytes = b"") -> bytes:
+        """The reply's frame; b"" for bytes that are no request. `client`: whose it is."""
         try:
-            reply = self._worker.ask(frame)
+            reply = self._worker.ask(frame, client)
             if reply == FRESH:
                 self._renew()
-                reply = self._worker.ask(frame)
+                reply = self._worker.ask(frame, client)
             return reply
         except EOFError:
             pass
@@ -975,7 +1001,7 @@ def answer_until(stop: Callable[[], bool], socket: Any, front: Front) -> tuple[l
             continue
         frames = socket.recv_multipart()
         start = time.perf_counter()
-        reply = front.answer(frames[1]) if len(frames) == 2 else b""
+        reply = front.answer(frames[1], frames[0]) if len(frames) == 2 else b""
         times.append(1e3 * (time.perf_counter() - start))
         unread += not reply
         if reply:
@@ -988,7 +1014,10 @@ def serve(options: argparse.Namespace) -> None:
     stop = Stop(options.duration)
     socket = open_socket(options.address, read_secret(options.key_file))
     try:
-        front = Front(lambda: Worker(options, stop))
+        try:
+            front = Front(lambda: Worker(options, stop))
+        except EOFError:  # stopped before Isaac Gym was there
+            return
         print(f"Isaac Gym ({options.role}) listens on {options.address}", file=sys.stderr)
         try:
             times, unread = answer_until(stop, socket, front)
@@ -1174,6 +1203,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--check", action="store_true", help="check Isaac Gym on this machine, and end")
     add("--check-period", type=float, default=0.001, help="physics step of --check [s]")
     options = parser.parse_args(arguments)
+    for name, least in (("envs", 1), ("threads", 1), ("friction", 0.0), ("armature", 0.0)):
+        if not least <= getattr(options, name) < np.inf:
+            raise Unusable(f"--{name} is {getattr(options, name)}; give {least} or more")
+    if not 0.0 < options.check_period <= 0.02:
+        raise Unusable(f"--check-period is {options.check_period:g}; give seconds in (0, 0.02]")
     if not re.match(r"cpu$|cuda:\d+$", options.device):
         raise Unusable(f"--device is {options.device!r}; give cpu or cuda:N")
     options.pipeline = options.pipeline or ("cpu" if options.device == "cpu" else "gpu")

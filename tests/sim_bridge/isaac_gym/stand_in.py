@@ -40,8 +40,8 @@ class InProcess:
     def __init__(self, options, api=None):
         self.service = server.Service(api or make_api(), options)
 
-    def ask(self, frame):
-        return self.service.answer(frame)
+    def ask(self, frame, client):
+        return self.service.answer(frame, client)
 
     def close(self):
         return ""

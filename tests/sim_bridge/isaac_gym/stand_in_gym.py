@@ -46,11 +46,15 @@ class Asset:
 
 
 class Env:
-    """An environment and the one robot in it."""
+    """An environment and the one robot in it, whose physics is told of no other place than here."""
 
     def __init__(self):
         self.robot = None
         self.joints = None
+        self.place = np.zeros(3)  # where it was made: floors are the same everywhere
+
+    def root(self):
+        return self.robot.root() + np.pad(self.place, (0, 10))
 
 
 class Gym:
@@ -77,6 +81,8 @@ class Gym:
 
     def add_ground(self, sim, plane):
         self._note("add_ground")
+        if self._prepared:
+            raise RuleBroken("a floor after prepare_sim")
         self._plane = plane
 
     def load_asset(self, sim, folder, file, options):
@@ -107,6 +113,9 @@ class Gym:
         if group in self._groups or group < 0:
             raise RuleBroken("robots of one origin and one collision group push each other apart")
         self._groups.add(group)
+        env.place[:2] = pose.p.x, pose.p.y
+        if self._plane.normal.z != 1.0 and env.place.any():
+            raise RuleBroken("a floor that slopes is another one elsewhere")
         env.robot = self._make_robot(asset, self._params, self._plane)
         env.joints = np.zeros(12, DOF_PROPERTIES)
         env.joints["velocity"], env.joints["effort"] = 21.0, 33.5  # as in the URDF
@@ -119,11 +128,14 @@ class Gym:
         return env.joints.copy()
 
     def set_actor_dof_properties(self, env, actor, joints):
+        if self._prepared:
+            raise RuleBroken("a joint's properties after prepare_sim")
         env.joints = joints.copy()
         env.robot.armature(joints["armature"])
 
     def prepare_sim(self, sim):
         self._note("prepare_sim")
+        self._check_apart(np.array([env.place for env in self._envs]))
         self._prepared = True
 
     # Tensors.
@@ -138,13 +150,14 @@ class Gym:
         return self._acquire("contact", (len(self._envs) * self._bodies(), 3))
 
     def refresh_actor_root_state_tensor(self, sim):
-        self._refresh("root", [env.robot.root() for env in self._envs])
+        self._refresh("root", [env.root() for env in self._envs])
 
     def refresh_dof_state_tensor(self, sim):
         self._refresh("dof", [env.robot.joints() for env in self._envs])
 
     def refresh_net_contact_force_tensor(self, sim):
-        self._refresh("contact", [env.robot.forces() for env in self._envs])
+        collected = self._params.physx.contact_collection != CONSTANTS["CC_NEVER"]
+        self._refresh("contact", [collected * env.robot.forces() for env in self._envs])
 
     def set_actor_root_state_tensor(self, sim, states):
         self._set("root", states)
@@ -173,14 +186,17 @@ class Gym:
         self._note("simulate")
         if not self._prepared:
             raise RuleBroken("simulate before prepare_sim")
+        if not self._fetched:
+            raise RuleBroken("the CPU pipeline needs fetch_results between two simulates")
         self._apply_states()
         efforts = self._values("effort", (len(self._envs), 12))
         forces = self._values("force", (len(self._envs), self._bodies(), 3))
         self._pending, self._refreshed = {}, set()
         for env, effort, force in zip(self._envs, efforts, forces):  # noqa: B905
-            if env.joints["stiffness"].any() or env.joints["damping"].any():
-                raise RuleBroken("a drive besides the efforts")
+            if any(env.joints[name].any() for name in ("stiffness", "damping", "friction")):
+                raise RuleBroken("a drive or friction besides the efforts")
             obeys = env.joints["driveMode"] == CONSTANTS["DOF_MODE_EFFORT"]
+            effort = np.clip(effort, -env.joints["effort"], env.joints["effort"])
             env.robot.step(np.where(obeys, effort, 0.0), force, env.joints["velocity"])
         self._fetched = bool(self._params.use_gpu_pipeline)
 
@@ -256,5 +272,15 @@ class Gym:
         for name, width in (("root", 13), ("dof", 24)):
             if name in self._pending:
                 values = self._values(name, (count, width))
+                if name == "root":
+                    self._check_apart(values[:, :3])
+                    values[:, :3] -= [env.place for env in self._envs]
                 for index in np.arange(count)[self._pending[name][1]]:
                     self._envs[index].robot.place(**{name: values[index]})
+
+    def _check_apart(self, positions):
+        """PhysX tests every pair that overlaps, and runs out of room for them, before it drops
+        those of two collision groups: xbpeng/MimicKit #39, isaac-sim/OmniIsaacGymEnvs #3."""
+        apart = np.linalg.norm(positions[:, None] - positions, axis=2) + np.eye(len(positions))
+        if len(positions) > 1 and apart.min() < 1.0:
+            raise RuleBroken("robots that overlap")

@@ -122,6 +122,39 @@ class OneGroup(server.Simulation):
         super()._fill()
 
 
+class OnePlace(server.Simulation):
+    def stage(self, x):
+        self.places = 0.0 * self.places
+        super().stage(x)
+
+
+class NeverFetchesBetween(server.Simulation):
+    """Two steps, read only after the second."""
+
+    def step(self, torque, trunk_force=None):
+        self._gpu_pipeline = True
+        super().step(torque, trunk_force)
+        super().step(torque, trunk_force)
+
+
+class BuildsLate(server.Simulation):
+    def _share_tensors(self):
+        self._add_floor()
+
+
+class SetsJointsLate(server.Simulation):
+    def _share_tensors(self):
+        self._set_joints(*self._robots[0])
+
+
+class Rubs(server.Simulation):
+    def _set_joints(self, env, actor):
+        super()._set_joints(env, actor)
+        joints = self._gym.get_actor_dof_properties(env, actor)
+        joints["friction"].fill(0.1)
+        self._gym.set_actor_dof_properties(env, actor, joints)
+
+
 class TwoSimulations(server.Simulation):
     def _create_sim(self):
         super()._create_sim()
@@ -143,6 +176,11 @@ class TwoSimulations(server.Simulation):
         (TooFewNumbers, "cpu", "numbers"),
         (HandsOverNan, "cpu", "no number"),
         (OneGroup, "cpu", "collision group"),
+        (OnePlace, "cpu", "overlap"),
+        (NeverFetchesBetween, "cpu", "between two simulates"),
+        (BuildsLate, "cpu", "a floor after"),
+        (SetsJointsLate, "cpu", "properties after"),
+        (Rubs, "cpu", "friction"),
         (TwoSimulations, "cpu", "second simulation"),
     ],
 )
@@ -191,11 +229,38 @@ class KeepsTheSpeedLimit(server.Simulation):
         self._gym.set_actor_dof_properties(env, actor, joints)
 
 
-@pytest.mark.parametrize("driver", [ForgetsEfforts, WrongDrive, KeepsTheSpeedLimit])
+class KeepsTheEffortLimit(server.Simulation):
+    def _set_joints(self, env, actor):
+        super()._set_joints(env, actor)
+        joints = self._gym.get_actor_dof_properties(env, actor)
+        joints["effort"].fill(0.5)
+        self._gym.set_actor_dof_properties(env, actor, joints)
+
+
+@pytest.mark.parametrize(
+    "driver", [ForgetsEfforts, WrongDrive, KeepsTheSpeedLimit, KeepsTheEffortLimit]
+)
 def test_efforts_act_as_in_isaac_gym(driver):
     _, good = live()
     _, bad = live(driver)
     assert bad[0, 25:].max() < 0.6 * good[0, 25:].max()
+
+
+@pytest.mark.parametrize(("mode", "felt"), [("CC_NEVER", False), ("CC_LAST_SUBSTEP", True)])
+def test_contacts_that_are_not_collected_are_not_felt(mode, felt):
+    api = make_api()
+    simulation = server.Simulation(api, setup(), OPTIONS["cpu"])
+    simulation._gym._params.physx.contact_collection = getattr(api.gymapi, mode)
+    simulation.stage(np.tile(server._standing(height=0.29), (2, 1)))
+    simulation.step(np.zeros((2, 12)))
+    assert simulation.read()[1].any() == felt
+
+
+def test_robots_stand_apart_wherever_they_are_and_however_many():
+    places = server.grid(4096)
+    assert len({tuple(place) for place in places.tolist()}) == 4096 and places.max() == 63
+    np.testing.assert_array_equal(server.grid(9), places[:9])
+    assert places[:9].max() == 2 and not places[0].any()
 
 
 def test_what_isaac_gym_does_not_have_cannot_be_named():

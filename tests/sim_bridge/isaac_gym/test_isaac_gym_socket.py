@@ -83,7 +83,7 @@ class Mortal:
         self._log = log
         log.append("made")
 
-    def ask(self, frame):
+    def ask(self, frame, client):
         if server.decode(frame)["kind"] == "hello":
             return server.encode({"kind": "refusal", "id": 0, "reason": "alive"})
         raise EOFError
@@ -113,6 +113,15 @@ def test_a_process_that_dies_when_all_is_to_stop_is_not_replaced():
     front = server.Front(make)
     stopping.append(True)
     assert front.answer(encode(PlaceRequest(id=8, q=np.ones(19), v=np.ones(18)))) == b""
+
+
+def test_who_stops_it_before_isaac_gym_is_there_sees_no_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(server.Stop, "__call__", lambda self: True)
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)
+    address = f"ipc://{tmp_path}/gym.ipc"
+    assert server.main(["--role", "robot", "--device", "cpu", "--address", address]) == 0
+    said = capsys.readouterr()
+    assert said.out == said.err == ""
 
 
 def test_a_process_that_dies_at_its_start_is_one_line(monkeypatch):

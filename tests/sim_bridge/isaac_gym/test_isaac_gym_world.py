@@ -54,11 +54,11 @@ class Robot:
         commands = np.tile(command, (steps, 1, 1))
         return self.ask(TickRequest(id=2, commands=commands, **dict(fields, **outside)))
 
-    def place(self, q, v):
-        return self.ask(PlaceRequest(id=3, q=q, v=v))
+    def place(self, q, v, **client):
+        return self.ask(PlaceRequest(id=3, q=q, v=v), **client)
 
-    def ask(self, request):
-        reply = decode_reply(self.front.answer(encode(request)))
+    def ask(self, request, client=b"its own"):
+        reply = decode_reply(self.front.answer(encode(request), client))
         assert reply.id == request.id
         return reply
 
@@ -77,7 +77,7 @@ def test_it_begins_where_it_is_asked_to():
 
 def test_it_stands():
     robot = Robot(Q)
-    robot.tick(HOLD, 1500)
+    robot.tick(HOLD, 1000)
     state = robot.tick(HOLD)
     weight = TOTAL_MASS * 9.81
     assert state.foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
@@ -166,7 +166,7 @@ def test_a_world_like_the_last_one_keeps_its_process():
 
 def test_masses_are_the_world_s():
     robot = Robot(Q, payload_mass=3.0, mass_scale=1.1)
-    robot.tick(HOLD, 1500)
+    robot.tick(HOLD, 1000)
     weight = (1.1 * TOTAL_MASS + 3.0) * 9.81
     assert robot.tick(HOLD).foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
 
@@ -226,6 +226,25 @@ def test_a_world_that_cannot_be_is_refused(world):
     assert isinstance(reply, Refusal) and "\n" not in reply.reason
     named = next(iter(world))
     assert named in reply.reason or named.upper() in reply.reason
+
+
+def test_a_robot_that_is_refused_leaves_its_process_behind():
+    """Isaac Gym has made a simulation by then, and a process has only one."""
+    robot = Robot(urdf=a1_urdf().replace("FR_hip_joint", "FR_abduction"))
+    assert isinstance(robot.state, Refusal) and "FR_abduction" in robot.state.reason
+    assert isinstance(robot.begin(), WorldReply) and robot.front.restarts == 1
+
+
+def test_a_world_is_its_client_s_who_began_it():
+    robot, zero = Robot(), np.zeros(18)
+    reply = robot.place(UP, zero, client=b"somebody")
+    assert isinstance(reply, Refusal) and "somebody began another" in reply.reason
+    assert isinstance(robot.place(UP, zero), WorldReply)
+
+
+def test_a_tick_has_an_end():
+    reply = Robot().tick(steps=1001)
+    assert isinstance(reply, Refusal) and "1000" in reply.reason
 
 
 def test_without_a_world_there_is_no_robot():
