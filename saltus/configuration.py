@@ -22,7 +22,7 @@ from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.rollouts.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
+from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
@@ -105,7 +105,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
     rollout: str = "mujoco"
     warp: WarpOptions = WarpOptions()
-    isaacgym: ServerOptions = ServerOptions(address=ISAAC_GYM_ADDRESS)
+    isaacgym: IsaacGymOptions = IsaacGymOptions()
     remote: ServerOptions = ServerOptions()
     simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
     hardware: HardwareOptions = HardwareOptions()

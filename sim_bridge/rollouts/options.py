@@ -44,3 +44,9 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 ISAAC_GYM_ADDRESS = "tcp://127.0.0.1:46210"  # of its rollouts; a robot's is one port on
+
+
+class IsaacGymOptions(ServerOptions, frozen=True, forbid_unknown_fields=True):
+    """The same of Isaac Gym's server of rollouts, which has a port of its own."""
+
+    address: str = ISAAC_GYM_ADDRESS

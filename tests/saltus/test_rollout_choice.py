@@ -31,6 +31,13 @@ def test_mujoco_here_is_the_default():
     assert isinstance(rollouts.make_rollout(config()), ThreadedRollout)
 
 
+@pytest.mark.parametrize("name", ["remote", "isaacgym"])
+def test_a_server_keeps_its_address_whatever_else_is_set(name):
+    usual = getattr(config(), name).address
+    assert getattr(config(f"{name}.timeout=0.1"), name).address == usual
+    assert config().isaacgym.address != config().remote.address
+
+
 def test_every_name_can_be_made_and_is_looked_for():
     assert {row.backend for row in rollouts.availability(config())} == set(ROLLOUTS)
     assert rollouts.availability(config(), but="warp") == [
