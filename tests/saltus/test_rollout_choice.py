@@ -54,10 +54,11 @@ def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, ca
 
 
 @pytest.mark.parametrize("package", ["warp", "mujoco_warp"])
-def test_a_missing_package_is_named_with_its_install(package, monkeypatch):
+def test_a_missing_package_is_named_with_its_install(package, nobody, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as an import finds one that is not installed
+    no_servers = f"isaacgym.address={nobody}", f"remote.address={nobody}"
     with pytest.raises(BadRequest, match=r"pip install 'saltus\[gpu\]'.*here: mujoco$"):
-        rollouts.make_rollout(config("rollout=warp"))
+        rollouts.make_rollout(config("rollout=warp", *no_servers))
 
 
 def test_a_missing_device_is_named_with_those_that_are_here():
