@@ -60,12 +60,21 @@ def warm_estimator(config: LaunchConfig) -> None:
 
 def warm_planner(config: LaunchConfig) -> None:
     """Solve twice, with a planner of its own, from the simulated robot's stand."""
-    planner, truth = assembly.make_planner(config), _robot(config).truth()
+    planner, truth = assembly.make_planner(_patient(config)), _robot(config).truth()
     for tick in (0, assembly.plan_every_ticks(config)):
         estimate = StateEstimate(
             tick=tick, time=1e-3 * tick, q=truth.q, v=truth.v, contact=np.ones(4), status="ok"
         )
         planner.solve(estimate)
+
+
+def _patient(config: LaunchConfig) -> LaunchConfig:
+    """The launch, with time for a rollout server to compile what it is asked for first."""
+    remote, isaacgym = (
+        msgspec.structs.replace(server, timeout=server.patience)
+        for server in (config.remote, config.isaacgym)
+    )
+    return msgspec.structs.replace(config, remote=remote, isaacgym=isaacgym)
 
 
 def _robot(config: LaunchConfig) -> SimulatedA1:
