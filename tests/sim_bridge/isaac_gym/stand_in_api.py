@@ -6,6 +6,7 @@ have cannot be set either. Runs under Python 3.8.
 """
 
 import weakref
+from enum import IntEnum
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,27 @@ import numpy as np
 
 class RuleBroken(BaseException):
     """A rule of Isaac Gym's was broken; no `except Exception` of the code under test hides it."""
+
+
+def _enum(name, *members):
+    return IntEnum(name, members, start=0)
+
+
+UpAxis = _enum("UpAxis", "UP_AXIS_Y", "UP_AXIS_Z")
+SimType = _enum("SimType", "SIM_PHYSX", "SIM_FLEX")
+ContactCollection = _enum("ContactCollection", "CC_NEVER", "CC_LAST_SUBSTEP", "CC_ALL_SUBSTEPS")
+DofDriveMode = _enum(
+    "DofDriveMode", "DOF_MODE_NONE", "DOF_MODE_POS", "DOF_MODE_VEL", "DOF_MODE_EFFORT"
+)
+CoordinateSpace = _enum("CoordinateSpace", "ENV_SPACE", "LOCAL_SPACE", "GLOBAL_SPACE")
+ENUMS = (UpAxis, SimType, ContactCollection, DofDriveMode, CoordinateSpace)
+CONSTANTS = {member.name: member for enum in ENUMS for member in enum}
+
+
+def expect(value, kind):
+    """As a compiled function does of an argument: an enumeration's member is no number."""
+    if type(value) is not kind:
+        raise TypeError(f"incompatible function arguments: {value!r} is no {kind.__name__}")
 
 
 def _struct(name, **fields):
@@ -25,7 +47,12 @@ def _struct(name, **fields):
         for field, value in dict(given, **named).items():
             setattr(self, field, value)
 
-    return type(name, (), {"__slots__": tuple(fields), "__init__": start})
+    def put(self, field, value):
+        if isinstance(fields.get(field), IntEnum):
+            expect(value, type(fields[field]))
+        object.__setattr__(self, field, value)
+
+    return type(name, (), {"__slots__": tuple(fields), "__init__": start, "__setattr__": put})
 
 
 Vec3 = _struct("Vec3", x=0.0, y=0.0, z=0.0)
@@ -33,7 +60,8 @@ Quat = _struct("Quat", x=0.0, y=0.0, z=0.0, w=1.0)
 Transform = _struct("Transform", p=Vec3, r=Quat)
 PhysXParams = _struct(
     "PhysXParams",
-    always_use_articulations=False, bounce_threshold_velocity=0.2, contact_collection=2,
+    always_use_articulations=False, bounce_threshold_velocity=0.2,
+    contact_collection=ContactCollection.CC_ALL_SUBSTEPS,
     contact_offset=0.02, default_buffer_size_multiplier=2.0, friction_correlation_distance=0.025,
     friction_offset_threshold=0.04, max_depenetration_velocity=100.0, max_gpu_contact_pairs=2**20,
     num_position_iterations=4, num_subscenes=0, num_threads=0, num_velocity_iterations=1,
@@ -44,7 +72,7 @@ SimParams = _struct(
     dt=1.0 / 60.0, enable_actor_creation_warning=True, flex=None,
     gravity=lambda: Vec3(0.0, -9.8, 0.0), num_client_threads=0, physx=PhysXParams,
     stress_visualization=False, stress_visualization_max=0.0, stress_visualization_min=0.0,
-    substeps=2, up_axis=0, use_gpu_pipeline=False,
+    substeps=2, up_axis=UpAxis.UP_AXIS_Y, use_gpu_pipeline=False,
 )  # fmt: skip
 PlaneParams = _struct(
     "PlaneParams",
@@ -75,11 +103,6 @@ DOF_PROPERTIES = np.dtype(
         ("friction", "<f4"), ("armature", "<f4"),
     ]
 )  # fmt: skip
-CONSTANTS = {
-    "UP_AXIS_Y": 0, "UP_AXIS_Z": 1, "SIM_PHYSX": 0, "SIM_FLEX": 1, "CC_NEVER": 0,
-    "CC_LAST_SUBSTEP": 1, "CC_ALL_SUBSTEPS": 2, "DOF_MODE_NONE": 0, "DOF_MODE_POS": 1,
-    "DOF_MODE_VEL": 2, "DOF_MODE_EFFORT": 3, "ENV_SPACE": 0, "LOCAL_SPACE": 1, "GLOBAL_SPACE": 2,
-}  # fmt: skip
 
 
 class Tensor:

@@ -13,12 +13,15 @@ import numpy as np
 from tests.sim_bridge.isaac_gym.stand_in_api import (
     CONSTANTS,
     DOF_PROPERTIES,
+    CoordinateSpace,
     Descriptor,
     RigidBodyProperties,
     RigidShapeProperties,
     RuleBroken,
+    SimType,
     Tensor,
     Vec3,
+    expect,
 )
 
 LEGS = ("FL", "FR", "RL", "RR")  # Isaac Gym sorts, whatever the order in the URDF
@@ -72,6 +75,7 @@ class Gym:
 
     def create_sim(self, compute_device, graphics_device, sim_type, params):
         self._note("create_sim")
+        expect(sim_type, SimType)
         if self._params is not None:
             raise RuleBroken("a second simulation in one process")
         if params.up_axis != CONSTANTS["UP_AXIS_Z"] or sim_type != CONSTANTS["SIM_PHYSX"]:
@@ -174,7 +178,10 @@ class Gym:
     def set_dof_actuation_force_tensor(self, sim, efforts):
         self._set("effort", efforts)
 
-    def apply_rigid_body_force_tensors(self, sim, force=None, torque=None, space=0):
+    def apply_rigid_body_force_tensors(
+        self, sim, force=None, torque=None, space=CoordinateSpace.ENV_SPACE
+    ):
+        expect(space, CoordinateSpace)
         if torque is not None or space == CONSTANTS["LOCAL_SPACE"]:
             raise RuleBroken("this stand-in knows forces in the world alone")
         self._set("force", force)

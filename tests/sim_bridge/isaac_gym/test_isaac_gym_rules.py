@@ -104,7 +104,7 @@ class TooFewNumbers(server.Simulation):
         self._force = server.SharedTensor.zeros(self._api, (2, 3), "cpu")
 
     def step(self, torque, trunk_force=None):
-        self._gym.apply_rigid_body_force_tensors(self._sim, self._force.descriptor, None, 0)
+        self._gym.apply_rigid_body_force_tensors(self._sim, self._force.descriptor)
         super().step(torque)
 
 
@@ -269,6 +269,10 @@ def test_what_isaac_gym_does_not_have_cannot_be_named():
         simulation._gym.set_dof_effort_tensor(simulation._sim, simulation._effort.descriptor)
     with pytest.raises(AttributeError):
         simulation._api.gymapi.SimParams().physx.iterations = 4
+    with pytest.raises(TypeError, match="UpAxis"):
+        simulation._api.gymapi.SimParams().up_axis = 1
+    with pytest.raises(TypeError, match="CoordinateSpace"):
+        simulation._gym.apply_rigid_body_force_tensors(simulation._sim, None, None, 0)
     with pytest.raises(TypeError, match="cuda"):
         live(pipeline="gpu")[0]._root._tensor.numpy()
     with pytest.raises(TypeError, match="Tensor is needed"):
