@@ -124,6 +124,9 @@ class WarpBatch:
                 self._diverged, self._knot,
             ],
         )  # fmt: skip
+        # The contact solver multiplies rows left from an earlier call by 0, and 0 NaN is NaN.
+        data.efc.J.zero_()
+        data.efc.D.zero_()
 
     def _finish(self) -> None:
         from sim_bridge.rollouts import warp_kernels

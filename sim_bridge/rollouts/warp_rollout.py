@@ -64,12 +64,12 @@ class WarpRollout:
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
         shape = Shape(policies.count, *policies.inputs.shape[:2])
-        if not set(policies.policy_index.tolist()) <= set(range(shape.policies)):
+        if not ((policies.policy_index >= 0) & (policies.policy_index < shape.policies)).all():
             raise IndexError("a candidate names a policy that is not there")  # unseen on a device
         batch = self._batch(shape)
         # The floor is the same everywhere: float32 then loses nothing far from the origin.
         origin = np.zeros(37)
-        origin[:2] = x0[:2]
+        origin[:2] = np.where(np.isfinite(x0[:2]), x0[:2], 0.0)
         near = x0 - origin
         qpos, qvel = mujoco_from_pinocchio(near[:19], near[19:])
         batch.roll_out(qpos, qvel, policies.states - origin, policies)

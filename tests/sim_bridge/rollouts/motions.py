@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
@@ -58,6 +59,14 @@ def standing() -> Array:
     """On its feet (37,), pushed a little."""
     x = on_its_feet()
     x[19:] = 0.1 * np.random.default_rng(1).normal(size=18)
+    return x
+
+
+def landing() -> Array:
+    """Standing, but tilted to a corner (37,): one foot touches, a second one soon."""
+    x = standing()
+    x[3:7] = Rotation.from_euler("yx", [0.15, -0.25]).as_quat()
+    x[2] += 0.02
     return x
 
 

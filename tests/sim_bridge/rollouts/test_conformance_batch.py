@@ -8,7 +8,14 @@ import pytest
 
 from hybrid.hilqr import Policies
 from sim_bridge.rollouts.batch import RolloutBatch
-from tests.sim_bridge.rollouts.motions import anywhere, on_its_feet, policies, sliding, standing
+from tests.sim_bridge.rollouts.motions import (
+    anywhere,
+    landing,
+    on_its_feet,
+    policies,
+    sliding,
+    standing,
+)
 
 KNOTS = 15  # an odd number, which does not divide into equal parts
 
@@ -123,6 +130,18 @@ def test_a_candidate_that_is_no_number_is_reported_and_leaves_the_others_alone(b
         RolloutBatch(*(each[well] for each in sound)), backend.same,
     )  # fmt: skip
     assert_same(backend.roll_out(standing(), policy), sound, backend.same)  # and it is forgotten
+
+
+@pytest.mark.parametrize("number", [0, 7, 25], ids=["place", "joint", "joint's speed"])
+def test_a_start_that_is_no_number_is_reported_and_forgotten(backend, number):
+    """Afterwards fewer feet touch, so that what the others left behind is not written over."""
+    policy, ill = policies(KNOTS, seed=16), on_its_feet()
+    sound = backend.roll_out(landing(), policy)
+    loaded = (sound.normal_forces > 0.0).sum(axis=2)
+    assert sound.finite.all() and 0 < loaded.max() < 4
+    ill[number] = np.nan
+    assert not backend.roll_out(ill, policy).finite.any()
+    assert_same(backend.roll_out(landing(), policy), sound, backend.same)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numpy, where a backend computes in it
