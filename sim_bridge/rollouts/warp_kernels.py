@@ -167,16 +167,18 @@ def end_knot(
     k = knot[c]
     for foot in range(4):
         normal_forces[c, k, foot] = sensordata[c, touch + foot]
+    lost = int(diverged[c])  # in a register: a write in between would make every read wait
     for i in range(19):
         if not (wp.abs(qpos[c, i]) <= LARGEST):
-            diverged[c] = 1
+            lost = 1
     for i in range(18):
         if not (wp.abs(qvel[c, i]) <= LARGEST):
-            diverged[c] = 1
+            lost = 1
     for i in range(12):
         if not (wp.abs(ctrl[c, i]) <= LARGEST):
-            diverged[c] = 1
-    if diverged[c] != 0:
+            lost = 1
+    if lost != 0:
+        diverged[c] = lost
         for i in range(19):
             qpos[c, i] = parking[i]
         for i in range(18):
