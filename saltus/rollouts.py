@@ -6,13 +6,14 @@ Nothing of a backend is imported before it is asked for: most machines have one 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from controller.a1_model import RolloutBackend
 from controller.planner_options import PlannerOptions
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
-from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 
@@ -79,10 +80,16 @@ def _mujoco(config: LaunchConfig) -> ThreadedRollout:
 
 
 def _warp(config: LaunchConfig) -> RolloutBackend:
+    options = planning(config)
+    return _warp_rollout(options.period, options.substeps, config.warp)
+
+
+@cache
+def _warp_rollout(period: float, substeps: int, options: WarpOptions) -> RolloutBackend:
+    """One in a process: what warms a planner up makes the batches that the real one will use."""
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-    options = planning(config)
-    return WarpRollout(options.period, options.substeps, config.warp)
+    return WarpRollout(period, substeps, options)
 
 
 def _served(name: str) -> Callable[[LaunchConfig], RolloutBackend]:

@@ -61,6 +61,16 @@ def test_a_missing_package_is_named_with_its_install(package, nobody, monkeypatc
         rollouts.make_rollout(config("rollout=warp", *no_servers))
 
 
+def test_a_planner_finds_its_device_as_warm_as_the_one_before_left_it():
+    pytest.importorskip("mujoco_warp")
+    first = rollouts.make_rollout(config("rollout=warp"))
+    try:
+        assert rollouts.make_rollout(config("rollout=warp")) is first
+        assert rollouts.make_rollout(config("rollout=warp", "warp.device=cpu")) is not first
+    finally:
+        rollouts._warp_rollout.cache_clear()
+
+
 def test_a_missing_device_is_named_with_those_that_are_here():
     pytest.importorskip("mujoco_warp")
     with pytest.raises(BadRequest, match="'cuda:9'.*cpu.*available here: mujoco"):
