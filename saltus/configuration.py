@@ -219,6 +219,11 @@ def _check_values(config: LaunchConfig, source: str) -> None:
         raise BadRequest(
             f"{source}: perturbations are a simulated robot's; an emulated one has emulator.events"
         )
+    if config.robot in ("emulated", "emulator") and config.simulation.engine != "mujoco":
+        raise BadRequest(
+            f"{source}: an emulated robot's physics is MuJoCo's in its own process; give "
+            "simulation.engine mujoco"
+        )
     period = getattr(config, config.planner).period
     if round(period / TICK_S) < 1:
         raise BadRequest(

@@ -116,6 +116,7 @@ def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
           "--set", "hardware.link.local_port=0"], "/nowhere"),
         (["a1", "--dry-run", "--set", "hardware.link.local_address=203.0.113.9"], "203.0.113.9"),
         (["a1-emulated", "--set", "emulator.events=[{kind: quake, at: 1}]"], "quake"),
+        (["emulator", "--set", "simulation.engine=isaacgym"], "simulation.engine mujoco"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_line_and_status_2(arguments, words, capsys):
