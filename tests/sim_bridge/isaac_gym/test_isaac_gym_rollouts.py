@@ -165,4 +165,6 @@ def test_what_isaac_gym_raises_is_a_refusal_and_the_end_of_its_process():
     front._worker.service._rollouts.simulation._gym.simulate = fault
     reply = ask(front)
     assert isinstance(reply, Refusal) and "out of memory" in reply.reason
+    assert isinstance(decode_reply(front.answer(encode_hello())), ServerInfo)
+    assert front.restarts == 0, "a greeting waits for no new process"
     assert ask(front).finite == [True] * 4 and front.restarts == 1
