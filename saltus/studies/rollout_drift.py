@@ -91,6 +91,8 @@ def find_contenders(judge: ThreadedRollout) -> tuple[list[Contender], Sequence[s
         if rollout.device not in [contender.device for contender in found[1:]]:
             found.append(Contender("warp", rollout.device, rollout))
     if not any(contender.device != "cpu" for contender in found):
-        missing.append("No GPU here: warp is measured on Warp's CPU device alone, which has the"
-                       " same float32 code, one thread after another.")  # fmt: skip
+        missing.append(
+            "No GPU here: warp is measured on Warp's CPU device alone, which runs the same kernels"
+            " one thread after another; a GPU sums in another order."
+        )
     return found, missing

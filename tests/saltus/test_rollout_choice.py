@@ -11,7 +11,14 @@ from saltus.cli import run
 from saltus.configuration import ROLLOUTS, LaunchConfig, load_launch
 from saltus.errors import BadRequest
 from saltus.summary import rollout_phrase
+from sim_bridge import physics_client
 from sim_bridge.rollouts.threaded import ThreadedRollout
+
+
+@pytest.fixture(autouse=True)
+def little_patience(monkeypatch):
+    """Nobody answers below: a short wait shows it."""
+    monkeypatch.setattr(physics_client, "LOCAL_PATIENCE_S", 0.2)
 
 
 @pytest.fixture
