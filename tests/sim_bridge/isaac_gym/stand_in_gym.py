@@ -80,7 +80,7 @@ class Gym:
             raise RuleBroken("a second simulation in one process")
         if params.up_axis != CONSTANTS["UP_AXIS_Z"] or sim_type != CONSTANTS["SIM_PHYSX"]:
             raise RuleBroken("the tensor API needs PhysX, this robot z up")
-        self._params, self._fetched = params, True
+        self._params, self._fetched, self.device = params, True, compute_device
         return self
 
     def add_ground(self, sim, plane):
@@ -90,8 +90,11 @@ class Gym:
         self._plane = plane
 
     def load_asset(self, sim, folder, file, options):
+        if options.fix_base_link or options.disable_gravity or options.override_com:
+            raise RuleBroken("this robot is free, heavy, and as its file says")
         with open(os.path.join(folder, file)) as text:
-            return Asset(text.read(), options)
+            self.asset = Asset(text.read(), options)
+        return self.asset
 
     def get_asset_dof_names(self, asset):
         return list(asset.joints)
@@ -116,6 +119,8 @@ class Gym:
     def create_actor(self, env, asset, pose, name, group=-1, filter=-1, segmentation=0):
         if group in self._groups or group < 0:
             raise RuleBroken("robots of one origin and one collision group push each other apart")
+        if filter <= 0:  # 0: all of one robot's shapes collide; -1: as the file says, or so
+            raise RuleBroken("shapes of one robot push each other apart")
         self._groups.add(group)
         env.place[:2] = pose.p.x, pose.p.y
         if self._plane.normal.z != 1.0 and env.place.any():

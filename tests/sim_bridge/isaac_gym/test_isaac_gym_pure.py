@@ -117,8 +117,10 @@ def test_the_urdf_with_other_masses():
     assert server.total_mass(urdf) == pytest.approx(13.741)
     changed = server.changed_urdf(urdf, mass_scale=1.2, payload=3.0)
     assert server.total_mass(changed) == pytest.approx(1.2 * 13.741 + 3.0)
-    trunk = server.ElementTree.fromstring(changed).find("link[@name='trunk']/inertial/inertia")
-    assert float(trunk.get("iyy")) == pytest.approx(1.2 * 0.0377999)  # a payload is a point
+    trunk = server.ElementTree.fromstring(changed).find("link[@name='trunk']/inertial")
+    assert float(trunk.find("mass").get("value")) == pytest.approx(1.2 * 6.0 + 3.0)
+    assert trunk.find("origin").get("xyz") == "0 0.0041 -0.0005"
+    assert float(trunk.find("inertia").get("iyy")) == pytest.approx(1.2 * 0.0377999)  # a point
 
 
 def test_the_urdf_with_feet_alone():

@@ -256,6 +256,21 @@ def test_contacts_that_are_not_collected_are_not_felt(mode, felt):
     assert simulation.read()[1].any() == felt
 
 
+def test_what_no_motion_shows_is_set_all_the_same():
+    options = make_options("--envs", "2", "--device", "cuda:1", "--pipeline", "gpu")
+    gym = server.Simulation(make_api(), setup(friction=0.7), options)._gym
+    plane, asset = gym._plane, gym.asset.options
+    assert (gym.device, gym._params.substeps, gym._params.physx.use_gpu) == (1, 1, True)
+    assert (plane.static_friction, plane.dynamic_friction, plane.distance) == (0.7, 0.7, 0.0)
+    assert [(shape.friction, shape.restitution) for shape in gym.asset.shapes] == 4 * [(0.7, 0.0)]
+    assert asset.collapse_fixed_joints and asset.replace_cylinder_with_capsule
+    assert asset.armature == 0.0, "it would come on top of the joints' own"
+    assert asset.max_linear_velocity == asset.max_angular_velocity == server.FASTEST
+    assert all((env.joints["effort"] > 33.5).all() for env in gym._envs)
+    cpu = server.Simulation(make_api(), setup(), OPTIONS["cpu"])._gym
+    assert (cpu.device, cpu._params.physx.use_gpu) == (0, False)
+
+
 def test_robots_stand_apart_wherever_they_are_and_however_many():
     places = server.grid(4096)
     assert len({tuple(place) for place in places.tolist()}) == 4096 and places.max() == 63
