@@ -91,12 +91,13 @@ class HilqrPlanner:
         window = self.reference.window(start, self.options.knots)
         self.model.track(window)
         self.line_search, self._costs = None, []
-        seed = self._seed(x0, start, window)
+        reference = reference_policy(window)  # once: a rollout server then has it once
+        seed = self._seed(x0, start, window, reference)
         if seed is None:
             self._last = None
             return self._plan(estimate, _nothing(start, window))
         best = seed
-        for solution in self._improve(x0, seed, window, should_stop):
+        for solution in self._improve(x0, seed, reference, should_stop):
             if on_plan is not None and best is not seed:
                 on_plan(self._plan(estimate, best))
             best = solution
@@ -127,9 +128,11 @@ class HilqrPlanner:
             self._backend, x0, last.trajectory, last.gains, begin, until, self.options.period
         )
 
-    def _seed(self, x0: Array, start: int, window: ReferenceWindow) -> Solution | None:
+    def _seed(
+        self, x0: Array, start: int, window: ReferenceWindow, reference: Policies
+    ) -> Solution | None:
         """The better rollout of the previous solution, shifted, and of the reference's policy."""
-        seeds = reference_policy(window)
+        seeds = reference
         if self._last is not None and 0 <= start - self._last.start < self.options.knots:
             seeds = shifted(self._last, start - self._last.start, window).join(seeds)
         rollouts = self.model.roll_out(x0, seeds)
@@ -140,14 +143,12 @@ class HilqrPlanner:
         return Solution(start, rollouts.select(best), gains, 0, "not_converged")
 
     def _improve(
-        self, x0: Array, seed: Solution, window: ReferenceWindow, should_stop: ShouldStop | None
+        self, x0: Array, seed: Solution, reference: Policies, should_stop: ShouldStop | None
     ) -> Iterator[Solution]:
         """Yield every iteration's solution."""
         current = seed
         self._solver.regularisation.reset()
-        steps = self._solver.iterations(
-            x0, seed.trajectory, reference_policy(window), should_stop
-        )
+        steps = self._solver.iterations(x0, seed.trajectory, reference, should_stop)
         for count, step in enumerate(steps, start=1):
             gains = current.gains if step.gains is None else step.gains
             status = _STATUS.get(step.status, "not_converged")

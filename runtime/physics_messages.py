@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 
 from runtime.checked import Array, Message, Shape
 from runtime.messages import Configuration, PerMotor, Vector3, Velocity
-from runtime.wire import decode
+from runtime.wire import decode, decode_viewing
 
 PROTOCOL = 1  # grows when a message changes; client and server must agree
 
@@ -33,6 +33,7 @@ class ServerInfo(Message, frozen=True, tag="server", tag_field="kind"):
     most_candidates: int
     rollouts: bool  # answers RolloutRequest
     robot: bool  # answers WorldRequest and TickRequest
+    remembers: bool = False  # takes `RolloutRequest.repeats`
 
 
 class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
@@ -40,6 +41,9 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
 
     u_k = inputs[p, k] + step_size[c] feedforward[p, k] + gains[p, k] (x_k (-) states[p, k]), with
     p = policy_index[c], limited to the motors' torque and held over a knot.
+
+    A server that remembers may be spared a policy: with `repeats`, one more follows the P that are
+    here, namely the last one of that earlier request of the same client.
     """
 
     id: int
@@ -52,6 +56,7 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
     gains: Annotated[Array, Shape("P", "N", 12, 36)]
     policy_index: list[int]  # (C,)
     step_size: Annotated[Array, Shape("C")]
+    repeats: int = 0  # id of the request that carried it; 0: all policies are here
 
 
 class RolloutReply(Message, frozen=True, tag="rolled_out", tag_field="kind"):
@@ -131,8 +136,8 @@ Reply: TypeAlias = ServerInfo | RolloutReply | WorldReply | Refusal
 
 
 def decode_request(frame: bytes) -> Request:
-    """The request in a frame; raises DecodeError for any other bytes."""
-    return decode(Request, frame)  # type: ignore[type-var]
+    """The request in a frame, its large arrays read-only; raises DecodeError for other bytes."""
+    return decode_viewing(Request, frame)  # type: ignore[type-var]
 
 
 def decode_reply(frame: bytes) -> Reply:

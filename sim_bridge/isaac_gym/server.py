@@ -81,6 +81,7 @@ _REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
         "gains": ("P", "N", 12, 36),
         "policy_index": list,
         "step_size": ("C",),
+        "repeats": int,
     },
     "world": {
         "id": int,
@@ -785,6 +786,8 @@ def check_rollout(request: Message, envs: int) -> None:
     """Raise Refused for rollouts that cannot be done."""
     policies, knots = request["inputs"].shape[:2]
     chosen = request["policy_index"]
+    if request["repeats"]:
+        raise Refused("this server remembers no policies: send all of them")
     if not 1 <= len(chosen) <= envs:
         raise Refused(f"{len(chosen)} candidates; this server takes 1 to {envs}")
     if len(request["step_size"]) != len(chosen):
@@ -1149,6 +1152,7 @@ class SelfCheck:
                 "feedforward": np.zeros((1, knots, 12)),
                 "gains": np.tile(gain, (1, knots, 1, 1)),
                 "policy_index": [0],
+                "repeats": 0,
                 "step_size": np.zeros(1),
             }
         )
