@@ -111,7 +111,8 @@ def launch(
         metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
         planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
         if losses := planner.get("rollouts", {}).get("losses"):
-            say(f"the rollout server was lost {losses} times, and MuJoCo here took its place")
+            times = "once" if losses == 1 else f"{losses} times"
+            say(f"the rollout server was lost {times}, and MuJoCo here took its place")
         summary = launch_summary(metrics, listener.plans, planner, tracker)
         if config.bridged:
             summary["robot"] = robot_summary(listener.status, tracker, supervisor.deaths)

@@ -57,14 +57,22 @@ def robot_summary(
     return robot
 
 
-def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[str]:
-    """The summary in a few lines for a person; `mode` and `filter` are those of the launch."""
+def readable_summary(
+    summary: dict[str, Any], mode: str, filter: str, completed: bool = True
+) -> list[str]:
+    """The summary in a few lines for a person.
+
+    Args:
+        summary: of `launch_summary`.
+        mode, filter: those of the launch.
+        completed: the run came to its end.
+    """
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
     lateness, solve = tracker["lateness_us"], planner["solve_ms"]
     ticks = f"{tracker['missed']} missed, late by {_number(lateness['p50'])} us " + (
         f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])})"
     )
-    outcome = _outcome(summary)
+    outcome = _outcome(summary, completed)
     unknown = "robot" in summary and not any(estimator.values())
     errors = "no truth to compare it with" if unknown else (
         f"off by {_number(estimator['position_rmse_m'], 3)} m, "
@@ -81,12 +89,15 @@ def readable_summary(summary: dict[str, Any], mode: str, filter: str) -> list[st
     ]
 
 
-def _outcome(summary: dict[str, Any]) -> str:
+def _outcome(summary: dict[str, Any], completed: bool) -> str:
     """What became of the robot; nobody looks at one that was stopped after it ran."""
     robot = summary.get("robot")
     if summary["fell"]:
         return "fell"
-    if robot is None or (robot["ended_well"] and summary["simulated_s"]):
+    if robot is None and summary["simulated_s"] and not completed:
+        return "was on its feet when the run broke off"
+    well = completed if robot is None else robot["ended_well"] and summary["simulated_s"]
+    if well:
         return "stayed on its feet"
     return "ran until it was stopped" if summary["simulated_s"] else "did not run"
 

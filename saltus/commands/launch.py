@@ -72,7 +72,8 @@ def launch(
     elif config.robot == "emulator":
         print_lines(emulator_lines(outcome.reports["emulator"]))
     else:
-        print_lines(readable_summary(outcome.summary, config.mode, config.estimator))
+        filter, completed = config.estimator, outcome.completed
+        print_lines(readable_summary(outcome.summary, config.mode, filter, completed))
         phrase = rollout_phrase(outcome.reports.get("planner", {}).get("rollouts", {}))
         print_lines([f"rollouts   {phrase}"] if phrase else [])
         if config.bridged:

@@ -12,6 +12,7 @@ from saltus.console import print_json, print_lines, say
 from saltus.errors import BadRequest
 
 EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")
+MOST_THREADS = 1024  # each has a simulation of its own in memory
 
 
 def serve(
@@ -37,8 +38,8 @@ def serve(
     from saltus.serving import LISTENS, keys_for, make_service, open_responder
     from sim_bridge import service_node
 
-    if threads is not None and threads < 1:
-        raise BadRequest(f"--threads {threads}: give 1 or more")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise BadRequest(f"--threads {threads}: give 1 to {MOST_THREADS}")
     if duration is not None and not duration > 0.0:
         raise BadRequest(f"--duration {duration:g}: give seconds > 0")
     with StopFlag() as stop:
@@ -75,7 +76,6 @@ def how_to_use(address: str, key_file: Path | None) -> list[str]:
 def _summary(result: dict) -> str:
     """One line for people."""
     times = result["ms"]
-    return (
-        f"{result['requests']} requests of {result['clients']} clients, {result['refusals']} "
-        f"refused; an answer took {times['p50']:.1f} ms (p99 {times['p99']:.1f} ms)"
-    )
+    took = f"an answer took {times['p50']:.1f} ms (p99 {times['p99']:.1f} ms)"
+    asked = f"{result['requests']} requests of {result['clients']} clients"
+    return f"{asked}, {result['refusals']} refused" + (f"; {took}" if result["requests"] else "")

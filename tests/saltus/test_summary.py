@@ -48,6 +48,17 @@ def test_a_robot_that_was_stopped_is_not_said_to_have_stayed_on_its_feet():
     assert "stayed on its feet: 3.0 s" in of_a_robot(True, 3.0)
 
 
+def test_a_run_that_broke_off_is_not_said_to_have_ended_well():
+    def first(completed: bool, **truth: float) -> str:
+        summary = launch_summary(RunMetrics(), 7, PLANNER, TRACKER) | truth
+        return readable_summary(summary, "paused", "salted", completed)[0]
+
+    assert "was on its feet when the run broke off: 3.0 s" in first(False, simulated_s=3.0)
+    assert "did not run: 0.0 s" in first(False, simulated_s=0.0)
+    assert "stayed on its feet: 3.0 s" in first(True, simulated_s=3.0)
+    assert "fell: 3.0 s" in first(False, simulated_s=3.0, fell=True)
+
+
 def test_without_truth_no_errors_of_the_estimator_are_told():
     assert "salted: no truth to compare it with" in of_a_robot(True, 3.0)
     assert "salted: off by 0.020 m" in of_a_robot(True, 3.0, position_rmse_m=0.02)
