@@ -106,24 +106,39 @@ def launch(
                 listener.close()
         reports = {name: folder.read_report(name) for name in cast.processes}
         tell_of_lost_reports(reports, supervisor.deaths, run.completed)
-        # In real time truth is published too seldom to show a short touch of the ground.
-        metrics.fell |= reports.get("simulation", {}).get("fell", False)
-        metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
-        planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
-        if losses := planner.get("rollouts", {}).get("losses"):
-            times = "once" if losses == 1 else f"{losses} times"
-            say(f"the rollout server was lost {times}, and MuJoCo here took its place")
-        summary = launch_summary(metrics, listener.plans, planner, tracker)
-        if config.bridged:
-            summary["robot"] = robot_summary(listener.status, tracker, supervisor.deaths)
+        _tell_of_lost_rollouts(reports)
+        summary = _summary(config, listener, reports, supervisor.deaths)
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
-        deaths = [death._asdict() for death in outcome.deaths]
         extra = {
             "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
-            "deaths": deaths, "processes": reports, "recording": listener.recording,
+            "deaths": [death._asdict() for death in outcome.deaths], "processes": reports,
+            "recording": listener.recording,
         }  # fmt: skip
         folder.write_summary(summary | extra)
         return outcome
+
+
+def _summary(
+    config: LaunchConfig, listener: Listener, reports: Mapping[str, dict[str, Any]],
+    deaths: list[Death],
+) -> dict[str, Any]:  # fmt: skip
+    """What `saltus launch --json` prints."""
+    metrics = listener.metrics
+    # In real time truth is published too seldom to show a short touch of the ground.
+    metrics.fell |= reports.get("simulation", {}).get("fell", False)
+    metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
+    planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
+    summary = launch_summary(metrics, listener.plans, planner, tracker)
+    if config.bridged:
+        summary["robot"] = robot_summary(listener.status, tracker, deaths)
+    return summary
+
+
+def _tell_of_lost_rollouts(reports: Mapping[str, dict[str, Any]]) -> None:
+    losses = reports.get("planner", {}).get("rollouts", {}).get("losses", 0)
+    if losses:
+        times = "once" if losses == 1 else f"{losses} times"
+        say(f"the rollout server was lost {times}, and MuJoCo here took its place")
 
 
 def _child(
