@@ -79,7 +79,7 @@ def warp_engines(horizon: Horizon) -> list[Engine]:
     if len(gpus) > 1:  # they may be of one kind
         pairs = zip(found, gpus, strict=True)
         found = [one._replace(device=f"{one.device} ({gpu})") for one, gpu in pairs]
-    return [*found, engine("cpu", cpu_name(), MOST_ON_WARP_CPU)]
+    return [*found, engine("cpu", f"Warp's CPU device, {cpu_name()}", MOST_ON_WARP_CPU)]
 
 
 @contextmanager

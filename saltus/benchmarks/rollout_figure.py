@@ -75,4 +75,4 @@ def _extra(axis: Any, measured: Sequence[Measured]) -> None:
     axis.set_xlabel("remote less local, taken in turns [ms]")
     axis.set_ylabel("share of pairs")
     axis.set_title(f"what loopback adds to {size} candidates", **_TITLE)
-    axis.legend(**_LEGEND)
+    axis.legend(loc="lower right", **_LEGEND)
