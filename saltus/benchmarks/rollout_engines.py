@@ -45,6 +45,11 @@ def cpu_name() -> str:
     return f"{processor_name()}, {cores()} core{'s' if cores() > 1 else ''}"
 
 
+def warp_cpu_name() -> str:
+    """Warp's device that is no GPU."""
+    return f"Warp's CPU device, {cpu_name()}"
+
+
 @contextmanager
 def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
     """MuJoCo on all cores, here and in a server on loopback: the same physics."""
@@ -79,7 +84,7 @@ def warp_engines(horizon: Horizon) -> list[Engine]:
     if len(gpus) > 1:  # they may be of one kind
         pairs = zip(found, gpus, strict=True)
         found = [one._replace(device=f"{one.device} ({gpu})") for one, gpu in pairs]
-    return [*found, engine("cpu", f"Warp's CPU device, {cpu_name()}", MOST_ON_WARP_CPU)]
+    return [*found, engine("cpu", warp_cpu_name(), MOST_ON_WARP_CPU)]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robots.state import Array
-from saltus.benchmarks.rollout_engines import cpu_name
+from saltus.benchmarks.rollout_engines import warp_cpu_name
 from saltus.benchmarks.rollout_times import Measured
 
 ASKED_ADDED_MS = 1.0  # median, of the remote backend over loopback [ms]
@@ -102,7 +102,7 @@ def _curve(measured: Sequence[Measured], backend: str, device: str | None) -> di
 def _gpu_names(measured: Sequence[Measured]) -> list[str]:
     """Warp's devices that are not the CPU."""
     warp = dict.fromkeys(one.device for one in measured if one.backend == "warp")
-    return [name for name in warp if name != cpu_name()]
+    return [name for name in warp if name != warp_cpu_name()]
 
 
 def _met(met: bool) -> str:

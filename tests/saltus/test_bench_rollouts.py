@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from saltus.benchmarks import rollouts
-from saltus.benchmarks.rollout_engines import MOST_ON_WARP_CPU, Engine, cpu_name, warp_engines
+from saltus.benchmarks.rollout_engines import (
+    MOST_ON_WARP_CPU,
+    Engine,
+    cpu_name,
+    warp_cpu_name,
+    warp_engines,
+)
 from saltus.benchmarks.rollout_problem import Horizon, walking_problem
 from saltus.benchmarks.rollout_times import Measured, measure
 from saltus.benchmarks.rollout_verdicts import added, crossing, note
@@ -138,7 +144,7 @@ def test_a_gpu_is_judged_by_its_large_batch_and_where_it_overtakes():
     assert "50 ms: not met" in note([*cpu, times("warp", "GPU X", 1024, 51.0)], [])
     slow = [times("warp", "GPU X", n, 2000.0) for n in (64, 256, 1024)]
     assert "the CPU is faster throughout" in note([*cpu, *slow], [])
-    on_cpu = times("warp", cpu_name(), 64, 1.0)
+    on_cpu = times("warp", warp_cpu_name(), 64, 1.0)
     assert "unrun" in note([*cpu, on_cpu], []), "Warp on the CPU is no GPU"
 
 
@@ -154,7 +160,7 @@ def test_power_laws_cross_where_they_do(slope, level):
 
 def test_warp_on_the_cpu_takes_small_batches_only():
     found = warp_engines(Horizon(2, 0.01, 1))[-1]
-    assert (found.backend, found.device, found.most) == ("warp", cpu_name(), MOST_ON_WARP_CPU)
+    assert (found.backend, found.device, found.most) == ("warp", warp_cpu_name(), MOST_ON_WARP_CPU)
 
 
 def test_the_cpu_is_named_in_full():
