@@ -6,12 +6,12 @@ import msgspec
 
 from sim_bridge.motors import MotorOptions
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.options import ISAAC_GYM_ROBOT_ADDRESS, SERVER_ADDRESS, ServerOptions
 from sim_bridge.sensors import SensorOptions
 
 STARTS = ("stand", "folded", "sprawled")
 ENGINES = {
-    "mujoco": "", "remote": "tcp://127.0.0.1:46200", "isaacgym": "tcp://127.0.0.1:46211",
+    "mujoco": "", "remote": SERVER_ADDRESS, "isaacgym": ISAAC_GYM_ROBOT_ADDRESS,
 }  # and where a server of that engine answers where no address is given  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import typer
 from saltus.commands.common import JsonOption
 from saltus.console import print_json, print_lines, say
 from saltus.errors import BadRequest
+from sim_bridge.rollouts.options import SERVER_ADDRESS
 
 EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")
 MOST_THREADS = 1024  # each has a simulation of its own in memory
@@ -19,7 +20,7 @@ def serve(
     backend: Annotated[str, typer.Option(help="Whose physics: mujoco or warp.")] = "mujoco",
     address: Annotated[
         str, typer.Option(metavar="ADDRESS", help="tcp://HOST:PORT, or ipc://FILE.")
-    ] = "tcp://127.0.0.1:46200",
+    ] = SERVER_ADDRESS,
     key_file: Annotated[
         Path | None,
         typer.Option(

@@ -2,6 +2,11 @@
 
 import msgspec
 
+# Where servers answer unless told otherwise: ours, and Isaac Gym's, which has one for each role.
+SERVER_ADDRESS = "tcp://127.0.0.1:46200"
+ISAAC_GYM_ADDRESS = "tcp://127.0.0.1:46210"
+ISAAC_GYM_ROBOT_ADDRESS = "tcp://127.0.0.1:46211"
+
 
 class WarpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """MuJoCo Warp.
@@ -30,7 +35,7 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         retry: time from one look for a lost server to the next [s].
     """
 
-    address: str = "tcp://127.0.0.1:46200"
+    address: str = SERVER_ADDRESS
     key_file: str = ""
     timeout: float = 0.03
     patience: float = 30.0
@@ -43,9 +48,6 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"{name} is {getattr(self, name):g}; give seconds > 0")
         if not self.address.startswith(("tcp://", "ipc://")):
             raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
-
-
-ISAAC_GYM_ADDRESS = "tcp://127.0.0.1:46210"  # of its rollouts; a robot's is one port on
 
 
 class IsaacGymOptions(ServerOptions, frozen=True, forbid_unknown_fields=True):
