@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceWindow
-from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps
+from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps, warm_up
 from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Jump, Linearisation, Policies, Rollouts, Trajectory
 from robots.contact_dynamics import ContactDynamics
@@ -86,11 +86,12 @@ class A1Model:
         helper: bool = False,
         touchdown_order: TouchdownOrder = "index",
     ) -> None:
-        """`period` is the time between knots [s].
+        """Compile what is compiled; `period` is the time between knots [s].
 
         With `helper`, a process shares the linearisation of trajectories of up to `knots`.
         `touchdown_order`: of feet that land within one knot.
         """
+        warm_up(dynamics, period, touchdown_order)
         self._derivatives = TrajectoryDerivatives(dynamics, knots, helper)
         self.dynamics, self.backend, self.period = dynamics, backend, period
         self.touchdown_order: TouchdownOrder = touchdown_order

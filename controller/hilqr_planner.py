@@ -19,8 +19,10 @@ from robots.contact_dynamics import ContactDynamics
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
-ShouldStop = Callable[[], bool]
+OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
+
+KEPT = 8  # plans before the newest one, of which some may not have begun yet
 
 
 class Solution(NamedTuple):
@@ -59,7 +61,7 @@ class HilqrPlanner:
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))
         self._origin: float | None = None
-        self._last: Solution | None = None
+        self._plans: list[Solution] = []  # the newest, in order of their start
         self._count = 0
         self.line_search: LineSearch | None = None
         self._costs: list[Array] = []
@@ -68,7 +70,7 @@ class HilqrPlanner:
         self,
         estimate: StateEstimate,
         lead: float = 0.0,
-        should_stop: ShouldStop | None = None,
+        out_of_time: OutOfTime | None = None,
         on_plan: OnPlan | None = None,
     ) -> Plan:
         """Plan from the state that the robot will have `lead` seconds after the estimate.
@@ -76,7 +78,7 @@ class HilqrPlanner:
         Args:
             estimate: the state to plan from.
             lead: expected solve time [s]; the state is predicted ahead by it, up to the next knot.
-            should_stop: asked between the stages of an iteration; True abandons the solve.
+            out_of_time: asked before each line search; True makes it smaller and the last one.
             on_plan: called with each iteration's plan but the last one, which is returned.
 
         Returns:
@@ -94,14 +96,15 @@ class HilqrPlanner:
         reference = reference_policy(window)  # once: a rollout server then has it once
         seed = self._seed(x0, start, window, reference)
         if seed is None:
-            self._last = None
+            self._plans = []
             return self._plan(estimate, _nothing(start, window))
         best = seed
-        for solution in self._improve(x0, seed, reference, should_stop):
+        for solution in self._improve(x0, seed, reference, out_of_time):
             if on_plan is not None and best is not seed:
                 on_plan(self._plan(estimate, best))
             best = solution
-        self._last = best
+        earlier = [plan for plan in self._plans if plan.start < best.start]
+        self._plans = [*earlier[-KEPT:], best]
         plan = self._plan(estimate, best)
         self.line_search = self._searched(plan)
         return plan
@@ -116,25 +119,21 @@ class HilqrPlanner:
         return {"rollouts": self._backend.statistics()}
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
-        """x = [q, v] at the knot `start`: the estimate, moved along the last plan."""
+        """x = [q, v] at the knot `start`: the estimate, moved along the plans until then."""
         x0 = np.concatenate([estimate.q, estimate.v])
-        if lead <= 0.0 or self._last is None or self._origin is None:
+        if lead <= 0.0 or not self._plans or self._origin is None:
             return x0
-        origin = self._origin
-        begin = (estimate.time - origin) / self.options.period - self._last.start
-        until = float(start - self._last.start)
-        last = self._last
-        return predict(
-            self._backend, x0, last.trajectory, last.gains, begin, until, self.options.period
-        )
+        begin = (estimate.time - self._origin) / self.options.period
+        return predict(self._backend, x0, self._plans, begin, float(start), self.options.period)
 
     def _seed(
         self, x0: Array, start: int, window: ReferenceWindow, reference: Policies
     ) -> Solution | None:
         """The better rollout of the previous solution, shifted, and of the reference's policy."""
         seeds = reference
-        if self._last is not None and 0 <= start - self._last.start < self.options.knots:
-            seeds = shifted(self._last, start - self._last.start, window).join(seeds)
+        last = self._plans[-1] if self._plans else None
+        if last is not None and 0 <= start - last.start < self.options.knots:
+            seeds = shifted(last, start - last.start, window).join(seeds)
         rollouts = self.model.roll_out(x0, seeds)
         best = rollouts.best()
         if best is None:
@@ -143,15 +142,16 @@ class HilqrPlanner:
         return Solution(start, rollouts.select(best), gains, 0, "not_converged")
 
     def _improve(
-        self, x0: Array, seed: Solution, reference: Policies, should_stop: ShouldStop | None
+        self, x0: Array, seed: Solution, reference: Policies, out_of_time: OutOfTime | None
     ) -> Iterator[Solution]:
         """Yield every iteration's solution."""
         current = seed
         self._solver.regularisation.reset()
-        steps = self._solver.iterations(x0, seed.trajectory, reference, should_stop)
+        extra = reference if self.options.try_reference else None
+        steps = self._solver.iterations(x0, seed.trajectory, extra, out_of_time)
         for count, step in enumerate(steps, start=1):
             gains = current.gains if step.gains is None else step.gains
-            status = _STATUS.get(step.status, "not_converged")
+            status = "time_limit" if step.late else _STATUS.get(step.status, "not_converged")
             if step.costs is not None:
                 self._costs.append(step.costs)
             yield (current := Solution(seed.start, step.trajectory, gains, count, status))
@@ -179,12 +179,13 @@ class HilqrPlanner:
 
     def _searched(self, plan: Plan) -> LineSearch:
         """The line searches of this solve; the reference's own policy has step size zero."""
-        step_sizes = np.array([*self.options.step_sizes, 0.0])
+        own, extra = self.options.step_sizes, [0.0] if self.options.try_reference else []
+        step_sizes = np.array([*own, *extra])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
 
 
-_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok", "abandoned": "time_limit"}
+_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
 
 
 def solver_options(options: PlannerOptions) -> HilqrOptions:

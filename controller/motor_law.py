@@ -116,3 +116,11 @@ def realise(
     return MotorTarget(
         *_realise(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
     )
+
+
+def warm_up() -> None:
+    """Compile everything here."""
+    zero = np.zeros(12)
+    kp, kd = split_gain(np.zeros((12, 36)), 1.0, 1.0)
+    torque = motor_torque(zero, zero, kp, kd, zero, zero, zero)
+    realise(MotorAim(torque, zero, zero, kp, kd), zero, zero, 1.0, 0.0)

@@ -130,13 +130,6 @@ class PlanFunction:
         k, alpha, _ = _locate(now - self.time, self.period, len(gains))
         return _nominal(qs, vs, k, alpha, beside[k])
 
-    def ahead(self, q: Array, v: Array, now: float, delay: float) -> tuple[Array, Array]:
-        """Return the state (q (19), v (18)) of `now` [s] moved on by `delay` [s] as planned.
-
-        The deviation from the plan is taken to stay as it is meanwhile.
-        """
-        return integrate(q, v, difference(*self.nominal(now), *self.nominal(now + delay)))
-
 
 def warm_up() -> None:
     """Compile everything here: the first plan of a run must not wait for a compiler."""
@@ -147,4 +140,4 @@ def warm_up() -> None:
         cost=0.0, iterations=0, solve_s=0.0, status="ok",
     )  # fmt: skip
     PlanFunction(plan).policy(q[0].copy(), np.zeros(18), 0.0)
-    PlanFunction(plan).ahead(q[0].copy(), np.zeros(18), 0.0, 0.005)
+    PlanFunction(plan).nominal(0.005)

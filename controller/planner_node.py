@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
+from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
@@ -19,7 +20,6 @@ from runtime.messages import LineSearch, Plan, StateEstimate
 
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
-FORGETTING = 0.05  # share of a new solve time in the expected one, when it is the shorter [-]
 
 Stop = Callable[[], bool]
 
@@ -43,10 +43,10 @@ class Planner(Protocol):
         self,
         estimate: StateEstimate,
         lead: float = 0.0,
-        should_stop: Stop | None = None,
+        out_of_time: Stop | None = None,
         on_plan: Callable[[Plan], None] | None = None,
     ) -> Plan:
-        """Plan from the state `lead` seconds after the estimate."""
+        """Plan from the state `lead` seconds after the estimate; see `HilqrPlanner.solve`."""
         ...
 
     def statistics(self) -> dict[str, Any]:
@@ -55,19 +55,22 @@ class Planner(Protocol):
 
 
 class SolveTimes:
-    """How long solves took, and how long the next one may take."""
+    """How long solves took, and how long the next one may take.
+
+    Attributes:
+        expected: duration of the next solve.
+    """
 
     def __init__(self, first_guess: float) -> None:
         """`first_guess` is expected before the first solve [s]."""
-        self.expected = first_guess
+        self.expected = ExpectedDuration(first_guess)
         self.histogram = LogHistogram(10.0)
         self.begin = self.end = perf_counter()
 
     def record(self, duration: float) -> None:
-        """Count a solve of `duration` [s]; the expectation rises fast and falls slowly."""
+        """Count a solve of `duration` [s]."""
         self.histogram.add(1e6 * duration)
-        gap = duration - self.expected
-        self.expected += gap * (0.3 if gap > 0.0 else FORGETTING)
+        self.expected.add(duration)
         self.end = perf_counter()
 
     def report(self) -> dict[str, Any]:
@@ -78,7 +81,7 @@ class SolveTimes:
             "solves": self.histogram.count,
             "solve_ms": {name: 1e-3 * value for name, value in micro.items()},
             "rate_hz": self.histogram.count / elapsed if elapsed > 0.0 else 0.0,
-            "expected_ms": 1e3 * self.expected,
+            "expected_ms": 1e3 * self.expected.value,
         }
 
 
@@ -87,7 +90,7 @@ def run(
     estimates: Subscriber[StateEstimate],
     plans: Publisher[Plan],
     clock: Clock,
-    every_ticks: int,
+    schedule: SolveSchedule,
     stop: Stop,
     time_limit: float = 0.0,
     subscribers: int = 0,
@@ -95,9 +98,10 @@ def run(
 ) -> dict[str, Any]:
     """Plan until `stop()`.
 
-    Paused: one plan for every `every_ticks`-th estimate, and no decision by the wall clock.
-    Real time: always from the newest estimate, predicted ahead by the expected solve time; each
-    better trajectory is published at once, and a solve is abandoned after `time_limit` [s].
+    Paused: one plan for every solve of `schedule`, and no decision by the wall clock.
+    Real time: always from the newest estimate, predicted ahead by its age and the expected solve
+    time; each better trajectory is published at once. After `time_limit` [s] a solve tries fewer
+    candidates and ends with this iteration.
 
     An exception from the planner is counted and logged once; the plan of that solve says "failed",
     which no tracker follows. Line searches go to `searches`, each after its plan.
@@ -109,18 +113,23 @@ def run(
     errors = 0
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
-    tick = 0
+    solves = iter(schedule)
     while not stop():
-        if clock.paused:
-            estimate = clock.collect(estimates, tick, stop)
-            tick += every_ticks
+        solve = next(solves) if clock.paused else None
+        if solve is not None:
+            estimate = clock.collect(estimates, solve.estimate, stop)
         else:
             estimate = estimates.wait(WAIT_S)
         if estimate is None:
             continue
+        begin = perf_counter()
         try:
-            limit = 0.0 if clock.paused else time_limit
-            plan = _timed_solve(planner, estimate, plans, times, limit)
+            if solve is not None:
+                plan = solve_in_lock_step(planner, estimate, solve)
+            else:
+                age = clock.now() - estimate.time
+                plan = _solve_in_time(planner, estimate, age, plans, times, time_limit)
+            times.record(perf_counter() - begin)
         except Exception:
             if errors == 0:
                 logging.exception("planner: no plan from the estimate of tick %d", estimate.tick)
@@ -149,22 +158,27 @@ def no_plan(estimate: StateEstimate) -> Plan:
     )  # fmt: skip
 
 
-def _timed_solve(
+def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: Solve) -> Plan:
+    """Solve once; the plan is the same in every run: no wall clock is in it."""
+    plan = planner.solve(estimate, solve.lead)
+    return msgspec.structs.replace(plan, solve_s=solve.duration)
+
+
+def _solve_in_time(
     planner: Planner,
     estimate: StateEstimate,
+    age: float,
     plans: Publisher[Plan],
     times: SolveTimes,
     time_limit: float,
 ) -> Plan:
-    """Solve once; a `time_limit` of 0 means lock step, where time does not count."""
+    """Solve once, from an estimate that is `age` [s] old."""
     begin = perf_counter()
-    if time_limit > 0.0:
-        plan = planner.solve(
-            estimate, times.expected, lambda: perf_counter() - begin > time_limit, plans.send
-        )
-        seconds = perf_counter() - begin
-        plan = msgspec.structs.replace(plan, solve_s=seconds, round_trip_s=planner.round_trip_s)
-    else:  # the plan must be the same in every run: no wall clock in it
-        plan = planner.solve(estimate)
-    times.record(perf_counter() - begin)
-    return plan
+    plan = planner.solve(
+        estimate,
+        max(age, 0.0) + times.expected.value,
+        lambda: perf_counter() - begin > time_limit,
+        plans.send,
+    )
+    seconds = perf_counter() - begin
+    return msgspec.structs.replace(plan, solve_s=seconds, round_trip_s=planner.round_trip_s)

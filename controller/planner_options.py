@@ -15,7 +15,9 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
-        step_sizes: of the line search; the reference's policy is one candidate more.
+        step_sizes: of the line search.
+        try_reference: the reference's policy is one candidate more of every line search, not only
+            of the rollouts that a solve begins with.
         substeps: physics steps within a knot.
         threads: of the physics; with two or more, a helper process shares the linearisation, so a
             script that makes a planner needs the usual `if __name__ == "__main__":`.
@@ -23,6 +25,7 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     iterations: int = 2
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
+    try_reference: bool = True
     substeps: int = 2
     threads: int = 2
 
@@ -40,12 +43,13 @@ class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
     """How hard the planner looks when the robot does not wait for it (6.4.4).
 
     Attributes:
-        time_limit: a solve that lasts longer is abandoned [s].
+        time_limit: a solve that has lasted longer when its line search begins tries fewer
+            candidates, and is published all the same [s].
     """
 
     iterations: int = 1
     step_sizes: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
-    substeps: int = 1
+    try_reference: bool = False
     threads: int = 1
     time_limit: float = 0.018
 

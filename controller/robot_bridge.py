@@ -10,11 +10,11 @@ from runtime.messages import MotorCommand, SensorReading
 class RobotBridge(Protocol):
     """Owns the connection to the robot; nothing else differs between robots."""
 
-    def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> SensorReading | None:
-        """Return the reading of this tick.
+    def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> list[SensorReading]:
+        """Return the readings that came since the last call, in order; the last is the newest.
 
-        In real time the newest reading, None if none came since the last call; never blocks. In
-        lock step it waits for the reading of `tick` and returns None only when stopped or given up.
+        In real time it never blocks. In lock step it waits for the one reading of `tick` and
+        returns none only when stopped or given up.
         """
         ...
 

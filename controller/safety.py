@@ -3,6 +3,7 @@
 import logging
 import math
 from collections import Counter
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -52,6 +53,14 @@ class SafetyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 )
 
 
+class Joints(NamedTuple):
+    """The joints as measured, twelve each."""
+
+    q: Array  # [rad]
+    dq: Array  # [rad/s]
+    time: float  # of the measurement [s]
+
+
 def all_finite(values: Array) -> bool:
     """Return whether no number of an array is NaN or infinite."""
     return bool(np.isfinite(values).all())
@@ -89,18 +98,20 @@ class SafetyGate:
 
     def measured(
         self, estimate: StateEstimate | None, reading: SensorReading | None
-    ) -> tuple[Array, Array] | None:
-        """Return copies of the joints (12) [rad], (12) [rad/s] to believe: the reading's, else the
-        estimate's, else None. Both come from the same encoders, the reading is the newer."""
+    ) -> Joints | None:
+        """Return copies of the joints to believe: the reading's, else the estimate's, else None.
+
+        Both come from the same encoders, the reading is the newer.
+        """
         if reading is not None:
             pair = np.array(reading.joint_position), np.array(reading.joint_velocity)
             if _plausible(*pair, self._lower, self._upper):
-                return pair
+                return Joints(*pair, reading.time)
             self._refuse(Reason.READING_NOT_PLAUSIBLE)
         if estimate is not None:
             pair = np.array(estimate.q[7:]), np.array(estimate.v[6:])
             if _plausible(*pair, self._lower, self._upper):
-                return pair
+                return Joints(*pair, estimate.time)
         return None
 
     def measured_torque(self, reading: SensorReading) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Jump
-from robots.a1.constants import FOOT_RADIUS
+from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
@@ -66,6 +66,14 @@ def touchdown_jumps(
         transitions.append(Jump(landing.knot, hit.saltation, hit.reset_jacobian))
         v, down = hit.v_plus, (*down, foot)
     return transitions
+
+
+def warm_up(dynamics: ContactDynamics, period: float, order: TouchdownOrder) -> None:
+    """Let three feet land: a robot's first landing must not wait for a compiler."""
+    x, torque = np.zeros(37), np.zeros(12)
+    x[2], x[6], x[7:19], x[21] = STAND_HEIGHT, 1.0, STAND_JOINTS, -1.0
+    landing = Landing(0, x, x, torque, torque, np.array([0.0, 1.0, 0.0, 0.0]), (0, 2, 3))
+    touchdown_jumps(dynamics, landing, period, order)
 
 
 def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...]:

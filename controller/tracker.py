@@ -19,15 +19,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from controller import motor_law, plan_function, plan_intake
 from controller.motor_law import MotorAim, motor_torque, realise, split_gain
-from controller.plan_function import warm_up
 from controller.plan_intake import PlanIntake
-from controller.safety import SafetyGate
+from controller.safety import Joints, SafetyGate
 from controller.stand_down import damping
 from controller.standby import Standby
 from controller.tracker_options import TrackerOptions
 from controller.verdict import PASS, Reason, Verdict
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
+from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
 __all__ = ["Tracker", "TrackerOptions"]
@@ -42,12 +42,11 @@ class Tracker:
     def __init__(self, options: TrackerOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options = options or TrackerOptions()
-        warm_up()
+        plan_function.warm_up()
+        plan_intake.warm_up()
+        motor_law.warm_up()
         SafetyGate(self.options.safety).warm_up()
-        split_gain(np.zeros((12, 36)), self.options.kp_max, self.options.kd_max)
         self.reset()
-        still = STAND_JOINTS.copy(), np.zeros(12)
-        realise(damping(*still, 0.0), *still, TORQUE_LIMIT, 0.0)
 
     def reset(self) -> None:
         """Forget everything, a fall too: for an operator who has put the robot on its feet."""
@@ -57,16 +56,21 @@ class Tracker:
         self._standby = Standby(self.options.stand_down)
         self._fallen: Verdict = PASS
         self._bad_since: float | None = None  # since when a plan could not be tracked [s]
-        self._joints: tuple[Array, Array] | None = None  # measured last
+        self._joints: Joints | None = None  # measured last
         self._torque = np.zeros(12)  # expected of the last command [N m]
         self._safe: MotorCommand | None = None
         self._now, self._tick = 0.0, 0
 
     @property
+    def due(self) -> float:
+        """When the last command takes effect [s]."""
+        return self._now + self.options.command_delay
+
+    @property
     def plan_age(self) -> float | None:
-        """Time since knot 0 of the plan that is followed [s], None before the first."""
+        """Time from the start of the plan that is followed to `due` [s], None before the first."""
         plan = self.plans.current
-        return None if plan is None else self._now - plan.time
+        return None if plan is None else self.due - plan.time
 
     def command(
         self,
@@ -95,6 +99,7 @@ class Tracker:
         verdict = self.gate.judge_estimate(estimate, now)
         usable = estimate if verdict.ok else None
         self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+        self.plans.begin(self.due)
         tracking = self.gate.state in ("ok", "hold")
         fall = self.gate.judge_fall(usable, reading, tracking, now)
         self._fallen = fall if self._fallen.ok else self._fallen
@@ -110,7 +115,9 @@ class Tracker:
 
     def _measured(self) -> tuple[Array, Array]:
         """Joints to reckon with; before the first measurement nothing depends on them."""
-        return self._joints or (STAND_JOINTS.copy(), np.zeros(12))
+        if self._joints is None:
+            return STAND_JOINTS.copy(), np.zeros(12)
+        return self._joints.q, self._joints.dq
 
     def _decide(self, estimate: Verdict, now: float) -> tuple[State, Reason]:
         """The state of this tick and why."""
@@ -164,13 +171,15 @@ class Tracker:
         return self._repeat(reason)
 
     def _policy(self, estimate: StateEstimate) -> MotorAim | None:
-        """u = u_k + K_k (x (-) x_nom(now)), joint PD split off; None where it overflows."""
+        """u = u_k + K_k (x (-) x_nom) when the command takes effect, joint PD split off.
+
+        The estimate is moved from its own time to then as planned. None where it overflows.
+        """
         plan = self.plans.current
         assert plan is not None
-        q, v, delay = np.array(estimate.q), np.array(estimate.v), self.options.command_delay
-        if delay:
-            q, v = plan.ahead(q, v, self._now, delay)
-        point = plan.policy(q, v, self._now + delay)
+        q, v = np.array(estimate.q), np.array(estimate.v)
+        q, v = self.plans.move(q, v, estimate.time, self.due)
+        point = plan.policy(q, v, self.due)
         if not point.finite:
             return None
         kp, kd = split_gain(plan.gains[point.knot], self.options.kp_max, self.options.kd_max)
@@ -178,12 +187,10 @@ class Tracker:
 
     def _joints_when_due(self) -> tuple[Array, Array]:
         """Where the measured joints will be, as planned, when the command takes effect."""
-        q, dq = self._measured()
-        delay, plan = self.options.command_delay, self.plans.current
-        if not delay or plan is None:
-            return q, dq
-        (q_now, v_now), (q_due, v_due) = plan.nominal(self._now), plan.nominal(self._now + delay)
-        return q + q_due[7:] - q_now[7:], dq + v_due[6:] - v_now[6:]
+        if self._joints is None:
+            return self._measured()
+        joints = self.plans.move_joints(*self._joints, self.due)
+        return joints if np.isfinite(joints).all() else self._measured()
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""

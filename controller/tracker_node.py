@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from controller.robot_bridge import RobotBridge
+from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import Plan, SensorReading, StateEstimate
+from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
 LOG = logging.getLogger(__name__)
 SUBSCRIBER_TIMEOUT_S = 60.0
@@ -28,18 +29,24 @@ class TrackerLoop:
         estimates: Subscriber[StateEstimate],
         plans: Subscriber[Plan],
         clock: Clock,
-        plan_every_ticks: int,
+        schedule: SolveSchedule,
         stop: Callable[[], bool],
     ) -> None:
         """See `run`."""
         self.tracker, self.bridge, self.readings_out = tracker, bridge, readings_out
         self.estimates, self.plans, self.clock = estimates, plans, clock
-        self.plan_every_ticks, self.stop = plan_every_ticks, stop
+        self.estimate_age, self.stop = schedule.estimate_age, stop
+        self._solves = iter(schedule)
+        self._solve = next(self._solves)
         self.errors = self.damp_unsent = 0
         self.no_reading = self.no_estimate = self.no_plan = 0
         self._reading: SensorReading | None = None
         self._estimate: StateEstimate | None = None
         self._plan_age_ms = LogHistogram(AGE_RESOLUTION_MS)
+        self._plan_arrival_ms = LogHistogram(AGE_RESOLUTION_MS)
+        self._estimate_age_ms = LogHistogram(AGE_RESOLUTION_MS)
+        self._interval_ms = LogHistogram(AGE_RESOLUTION_MS)
+        self._written_at: float | None = None  # the last command [s]
 
     def tick(self, tick: int) -> None:
         """Serve one tick. Raises nothing: an error is counted and a command sent all the same."""
@@ -52,13 +59,12 @@ class TrackerLoop:
             self._write_safe()
 
     def _serve(self, tick: int) -> None:
-        reading = self.bridge.read(self.clock, tick, self.stop)
-        if reading is None:
-            self.no_reading += 1
-        else:
+        readings = self.bridge.read(self.clock, tick, self.stop)
+        self.no_reading += not readings
+        for reading in readings:  # the estimator needs every one, the tracker the newest
             self.readings_out.send(reading)
             self._reading = reading
-        estimate = self.clock.collect(self.estimates, tick, self.stop)
+        estimate = self._collect_estimate(tick)
         if estimate is None:
             self.no_estimate += 1
         else:
@@ -67,17 +73,40 @@ class TrackerLoop:
         if self.clock.paused and self.stop():
             return  # half a tick: a wait was cut short
         now = self.clock.now()
+        accepted = self.tracker.plans.accepted
         command = self.tracker.command(self._estimate, plan, now, self._reading)
         self.bridge.write(command)
-        if command.status in ("ok", "hold") and self.tracker.plan_age is not None:
-            self._plan_age_ms.add(1e3 * self.tracker.plan_age)
+        if self.tracker.plans.accepted > accepted:
+            self._plan_arrival_ms.add(1e3 * self.tracker.plans.arrival)
+        self._count(command, now)
+
+    def _count(self, command: MotorCommand, now: float) -> None:
+        """Note the times of a command: the interval before it, and the ages behind it."""
+        written_at = self.clock.now()
+        if self._written_at is not None:
+            self._interval_ms.add(1e3 * (written_at - self._written_at))
+        self._written_at = written_at
+        if command.status not in ("ok", "hold") or self.tracker.plan_age is None:
+            return
+        self._plan_age_ms.add(1e3 * self.tracker.plan_age)
+        if self._estimate is not None and command.status == "ok":  # else its age may be the reason
+            self._estimate_age_ms.add(1e3 * (now - self._estimate.time))
+
+    def _collect_estimate(self, tick: int) -> StateEstimate | None:
+        """The estimate that the latency model has for this tick in lock step, else the newest."""
+        if tick < self.estimate_age:
+            return None
+        return self.clock.collect(self.estimates, tick - self.estimate_age, self.stop)
 
     def _plan(self, tick: int) -> Plan | None:
-        """The plan asked for at this tick in lock step, else the newest if a new one came."""
-        if self.clock.paused and tick % self.plan_every_ticks != 0:
+        """The plan that arrives in this tick in lock step, else the newest if a new one came."""
+        if not self.clock.paused:
+            return self.clock.collect(self.plans, tick, self.stop)
+        if tick < self._solve.arrival:
             return None
-        plan = self.clock.collect(self.plans, tick, self.stop)
-        self.no_plan += plan is None and self.clock.paused
+        plan = self.clock.collect(self.plans, self._solve.estimate, self.stop)
+        self._solve = next(self._solves)
+        self.no_plan += plan is None
         return plan
 
     def _write_safe(self) -> None:
@@ -109,6 +138,9 @@ class TrackerLoop:
             "safety": dict(self.tracker.gate.counts),
             "plans_accepted": self.tracker.plans.accepted,
             "plan_age_ms": asdict(self._plan_age_ms.quantiles()),
+            "plan_arrival_ms": asdict(self._plan_arrival_ms.quantiles()),
+            "estimate_age_ms": asdict(self._estimate_age_ms.quantiles()),
+            "command_interval_ms": asdict(self._interval_ms.quantiles()),
             "no_reading": self.no_reading,
             "no_estimate": self.no_estimate,
             "no_plan": self.no_plan,
@@ -125,15 +157,15 @@ def run(
     estimates: Subscriber[StateEstimate],
     plans: Subscriber[Plan],
     clock: Clock,
-    plan_every_ticks: int,
+    schedule: SolveSchedule,
     stop: Callable[[], bool],
     subscribers: int = 0,
 ) -> dict[str, Any]:
     """Track until `stop()`, then send a damping command; the bridge stays the caller's to close.
 
-    In lock step every message of a tick is waited for, the plan every `plan_every_ticks` ticks. In
-    real time nothing is: the tracker is called each tick with the newest that there is, and judges
-    ages itself.
+    In lock step every message of a tick is waited for, and a plan where `schedule` has one arrive.
+    In real time nothing is: the tracker is called each tick with the newest that there is, and
+    judges ages itself.
 
     Args:
         tracker: the core.
@@ -142,19 +174,21 @@ def run(
         estimates: from the estimator.
         plans: from the planner.
         clock: real or paused.
-        plan_every_ticks: ticks between plans in lock step.
+        schedule: of the solves in lock step.
         stop: polled once a tick and while waiting.
         subscribers: consumers of readings that must be connected before the first tick, so that a
             paused run loses none.
 
     Returns:
         The report: mode, ticks, missed, lateness_us, commands by status, safety reasons counted,
-        plans_accepted, plan_age_ms (now minus the time of knot 0, while tracking), ticks with
-        no_reading, no_estimate, and plan ticks with no_plan (lock step), errors,
-        damp_unsent, undecodable.
+        plans_accepted, plan_age_ms (from knot 0 to the effect of a command, while tracking),
+        plan_arrival_ms (from knot 0 to the arrival of a plan; negative in good time),
+        estimate_age_ms (at each command, while tracking), command_interval_ms (between commands),
+        ticks with no_reading, no_estimate, and ticks with no_plan where one was to arrive (lock
+        step), errors, damp_unsent, undecodable.
     """
     loop = TrackerLoop(
-        tracker, bridge, readings_out, estimates, plans, clock, plan_every_ticks, stop
+        tracker, bridge, readings_out, estimates, plans, clock, schedule, stop
     )
     readings_out.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     while not stop():

@@ -108,8 +108,8 @@ class A1Bridge:
             self._receive()
         return True
 
-    def read(self, clock: Clock, tick: int, stop: Stop) -> SensorReading | None:
-        """The newest believed frame, for the stack; None without a new one, or while not running.
+    def read(self, clock: Clock, tick: int, stop: Stop) -> list[SensorReading]:
+        """The frames believed since the last call, for the stack; none while it does not run.
 
         The stack gets to see a robot that stands on its feet: before, its filters would start on a
         robot that lies on its belly. Raises nothing: an error is a stop.
@@ -119,12 +119,13 @@ class A1Bridge:
             sample = self._receive()
             self._ask_operator()
             if sample is None or not self._feeds_stack:
-                return None
+                return []
             self._fed = True
-            return to_reading(sample, self.options.sensing)
+            samples = (*self.intake.overtaken, sample)
+            return [to_reading(each, self.options.sensing) for each in samples]
         except Exception:
             self._fail()
-            return None
+            return []
 
     def write(self, command: MotorCommand) -> None:
         """Send what may be sent of `command`. Raises nothing: an error is a stop."""

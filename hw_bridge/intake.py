@@ -15,6 +15,7 @@ from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import LowState, decode_low_state
 
 LOG = logging.getLogger(__name__)
+MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
 LAG_S: Final = 0.1  # [s] beyond which a frame that comes late is worth a log line
 
 _HEADER: Final = HEADER.itemsize
@@ -47,6 +48,8 @@ class Intake:
     Attributes:
         header: of the first believed frame; all later ones must have the same.
         last: the newest believed frame.
+        overtaken: those before it that the last call of `take` believed, in their order; of many
+            the newest.
         counts: of datagrams by what became of them, each counted once: ``accepted``; ``overtaken``,
             believed, but a newer one came in the same batch; or why it was refused:
             ``wrong_sender``, ``length``, ``crc``, ``header``, ``not_finite`` (IMU, or q or dq of
@@ -58,6 +61,7 @@ class Intake:
         """Take the robot's address and port and the length of its tick [s]."""
         self.header: Header | None = None
         self.last: Sample | None = None
+        self.overtaken: list[Sample] = []
         self.counts: Counter[str] = Counter()
         self._robot, self._unit = robot, tick_unit_s
         self._header_bytes = b""
@@ -67,20 +71,20 @@ class Intake:
 
     def take(self, datagrams: Iterable[Datagram]) -> Sample | None:
         """The newest believed frame among `datagrams`, in order of arrival; None without one."""
-        newest: tuple[Datagram, float, int] | None = None
+        believed: list[tuple[Datagram, float, int]] = []
         for datagram in datagrams:
             reason = self._refusal(datagram)
             if reason is not None:
                 self._refuse(reason, datagram)
                 continue
-            if newest is not None:
-                self.counts["overtaken"] += 1
-            newest = datagram, *self._believe(datagram)
-        if newest is None:
+            believed.append((datagram, *self._believe(datagram)))
+        if not believed:
+            self.overtaken = []
             return None
-        datagram, time, tick = newest
         self.counts["accepted"] += 1
-        self.last = Sample(decode_low_state(datagram.data), datagram.arrival, time, tick)
+        if len(believed) > 1:
+            self.counts["overtaken"] += len(believed) - 1
+        *self.overtaken, self.last = map(_sample, believed[-MOST_SAMPLES:])
         return self.last
 
     def _refusal(self, datagram: Datagram) -> str | None:
@@ -121,6 +125,11 @@ class Intake:
                 "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
             )  # fmt: skip
         return instant.time, instant.tick
+
+
+def _sample(believed: tuple[Datagram, float, int]) -> Sample:
+    datagram, time, tick = believed
+    return Sample(decode_low_state(datagram.data), datagram.arrival, time, tick)
 
 
 def _tick(frame: bytes) -> int:

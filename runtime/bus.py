@@ -1,5 +1,6 @@
 """The bus: one socket a topic, bound by its producer; consumers keep the newest message only."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import zmq
 
 from runtime.channels import Publisher, Subscriber
 from runtime.endpoints import CurveKeys, EndpointInUse, Endpoints, make_room, socket_file
+from runtime.realtime import priority_above
 from runtime.topics import Topic
 from runtime.wire import MessageT
 
@@ -18,11 +20,15 @@ RECONNECT_MS = 20
 
 
 class Bus:
-    """The sockets of one process at `endpoints`; a context manager that closes them all."""
+    """The sockets of one process at `endpoints`; a context manager that closes them all.
+
+    Made by a thread under SCHED_FIFO, it has threads of its own one priority above: equal ones do
+    not preempt, and a message would leave only when the process sleeps.
+    """
 
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
-        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._context = _make_context()
         self._sockets: list[zmq.Socket[bytes]] = []  # kept: a collected socket would close itself
         self._files: list[Path] = []
 
@@ -83,3 +89,13 @@ class Bus:
         socket.linger = 0
         self._sockets.append(socket)
         return socket
+
+
+def _make_context() -> zmq.Context[zmq.Socket[bytes]]:
+    """A context without sockets yet; its threads start with the first one, and so they are set."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    priority = priority_above()
+    if priority is not None:
+        context.set(zmq.THREAD_SCHED_POLICY, os.SCHED_FIFO)
+        context.set(zmq.THREAD_PRIORITY, priority)
+    return context

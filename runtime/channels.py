@@ -78,6 +78,15 @@ class Subscriber(Generic[MessageT]):
                 return message
         return None
 
+    def all(self) -> list[MessageT]:
+        """All messages received since the last call, oldest first; never blocks."""
+        messages = map(self._decoded, self.raw())
+        return [message for message in messages if message is not None]
+
+    def wait_all(self, timeout_s: float) -> list[MessageT]:
+        """The same, but waits for a message; none when `timeout_s` [s] pass without."""
+        return self.all() if self._socket.poll(math.ceil(1e3 * timeout_s)) else []
+
     def wait(self, timeout_s: float) -> MessageT | None:
         """The next message (conflating: the newest), None when `timeout_s` [s] pass without."""
         deadline = time.monotonic() + timeout_s
@@ -104,6 +113,10 @@ class Subscriber(Generic[MessageT]):
                 return message
             if remaining <= 0.0 or (stop is not None and stop()):
                 return None
+
+    def close(self) -> None:
+        """Receive nothing any more; who publishes the topic sends nothing here."""
+        self._socket.close()
 
     def _decoded(self, frame: bytes) -> MessageT | None:
         try:

@@ -79,13 +79,13 @@ class LineSearch(Message, frozen=True):
     """What the candidates of a plan's forward passes cost, I passes with C candidates each.
 
     A pass that accepted a candidate took the least cost of its row. An iteration that searched no
-    line, because it was at the optimum or out of time, has no row.
+    line, because it was at the optimum, has no row.
     """
 
     tick: int  # of the estimate that the plan starts from
     time: float  # of the plan's knot 0 [s]
     step_sizes: Annotated[Array, Shape("C")]  # of the feed-forward; 0 is the reference's own policy
-    costs: Annotated[Array, Shape("I", "C")]  # inf where the candidate diverged
+    costs: Annotated[Array, Shape("I", "C")]  # inf where it diverged or was left out
 
 
 class MotorCommand(Message, frozen=True):

@@ -5,9 +5,14 @@ import gc
 import os
 import resource
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # <sys/mman.h>
+PR_SET_THP_DISABLE = 41  # <linux/prctl.h>
+AUTOGROUP = Path("/proc/self/autogroup")  # sched(7)
+HIGHEST = 99  # priority that Linux has
 LIMITS = "/etc/security/limits.conf"
 
 
@@ -23,17 +28,69 @@ class RealtimeStatus:
 def request_realtime(priority: int | None) -> RealtimeStatus:
     """Take SCHED_FIFO at `priority` (1..99) and lock memory; None asks for neither. Never raises.
 
-    Call it once all is loaded and before the Bus is made, so that the bus's threads inherit it. The
-    garbage collector then leaves alone what exists now, which shortens its pauses in the loop.
+    Call it once all is loaded and before the Bus is made, whose threads take their priority from
+    this process. It freezes the heap too.
     """
-    gc.collect()
-    gc.freeze()
+    freeze_heap()
     if priority is None:
         return RealtimeStatus("other", False, "not requested")
     scheduling = _schedule_fifo(priority)
     locking = _lock_memory()
     reasons = "; ".join(reason for reason in (scheduling, locking) if reason)
     return RealtimeStatus("other" if scheduling else "fifo", not locking, reasons)
+
+
+def freeze_heap() -> None:
+    """Have the garbage collector leave alone what exists now: its pauses in the loop are shorter.
+
+    Call it once all is loaded and warm.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def priority_above() -> int | None:
+    """SCHED_FIFO priority for a thread on which the calling one shall not keep waiting.
+
+    One above the calling thread's, 99 at most. None where that one is not under SCHED_FIFO, or may
+    not have a thread above it.
+    """
+    if os.sched_getscheduler(0) != os.SCHED_FIFO:
+        return None
+    own = os.sched_getparam(0)
+    above = os.sched_param(min(own.sched_priority + 1, HIGHEST))
+    try:
+        os.sched_setparam(0, above)  # tried here: a library that is refused it may end the process
+    except PermissionError:
+        return None
+    os.sched_setparam(0, own)
+    return above.sched_priority
+
+
+def prefer_process(nice: int) -> str:
+    """Take the nice level `nice` (-20 to 19), for which no real-time priority is needed.
+
+    Where Linux groups processes by session (autogroup), the group takes it too: without that, a
+    process of another session has an equal share whatever the nice levels. Returns "" or why it was
+    refused, and the remedy; never raises.
+    """
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
+        if AUTOGROUP.exists():
+            AUTOGROUP.write_text(str(nice))
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        return f"nice level {nice} refused ({why}): add '<user> - nice {nice}' to {LIMITS}"
+    return ""
+
+
+def avoid_huge_pages() -> None:
+    """Keep the kernel from making huge pages of this process's memory and of its children's.
+
+    A kernel without preemption holds a core for some milliseconds while it does.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
 
 
 def set_cpu_affinity(cpus: Iterable[int]) -> str:
@@ -52,7 +109,8 @@ def _schedule_fifo(priority: int) -> str:
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except PermissionError:
-        return f"SCHED_FIFO refused: add '<user> - rtprio {priority}' to {LIMITS} and log in again"
+        limit = min(priority + 1, HIGHEST)  # one more for the threads of the bus
+        return f"SCHED_FIFO refused: add '<user> - rtprio {limit}' to {LIMITS} and log in again"
     except (OSError, OverflowError) as error:
         return f"SCHED_FIFO at priority {priority} refused ({error}): priorities go from 1 to 99"
     return ""

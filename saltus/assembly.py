@@ -9,6 +9,7 @@ from controller.gaits import GAITS
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_node import Planner
 from controller.references import ReferenceTrajectory, make_reference
+from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from estimator.interface import Estimator
 from estimator.invariant.filter import InvariantFilter
@@ -18,6 +19,7 @@ from saltus import rollouts
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
+from saltus.timing import make_schedule
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_a1 import SimulatedA1
@@ -30,14 +32,18 @@ FILTERS: dict[str, Callable[[Any], Estimator]] = {
 }
 
 
-def plan_every_ticks(config: LaunchConfig) -> int:
-    """In lock step a plan is asked for once a knot."""
+def solve_schedule(config: LaunchConfig) -> SolveSchedule:
+    """The solves of a run in lock step: once a knot, or as often as the latency model allows.
+
+    Raises:
+        BadRequest: the latency model names a recording that cannot be used.
+    """
     options = getattr(config, config.planner)  # its section has the planner's name
-    return round(options.period / TICK_S)
+    return make_schedule(config.timing, round(options.period / TICK_S), TICK_S)
 
 
 def solve_time_limit(config: LaunchConfig) -> float:
-    """After how long a solve is abandoned in real time [s]; 0 for never."""
+    """After how long a solve in real time tries fewer candidates [s]."""
     if config.planner == "hilqr":
         return config.hilqr.realtime.time_limit
     return getattr(config, config.planner).time_limit
@@ -94,6 +100,7 @@ def check(config: LaunchConfig) -> None:
         BadRequest: they do not; the message says which and why.
     """
     make_script(config)
+    solve_schedule(config)
     if config.robot == "simulated" and config.simulation.engine != "mujoco":
         make_simulation(config).close()
     if config.planner == "hilqr":

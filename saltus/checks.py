@@ -64,6 +64,7 @@ def machine_checks() -> list[Check]:
     return [
         guarded("real-time scheduling", False, _realtime),
         guarded("tick jitter", False, _jitter),
+        guarded("speed", False, _speed),
     ]
 
 
@@ -170,6 +171,13 @@ def _jitter() -> tuple[bool, str]:
         f"missed (p99 should stay below {JITTER_BOUND_US:.0f} us)"
     )
     return late.p99 < JITTER_BOUND_US, found
+
+
+def _speed() -> tuple[bool, str]:
+    from saltus.processor import cores
+    from saltus.speed_check import measure, verdict
+
+    return verdict(measure(), cores())
 
 
 def _rendering() -> tuple[bool, str]:

@@ -20,6 +20,7 @@ from hw_bridge.options import HardwareOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
+from saltus.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
@@ -62,10 +63,12 @@ class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         priority: least SCHED_FIFO priority of simulation, estimator and tracker; None asks for
             nothing.
-        pin: put those three on the last core, and keep the planner off it; on an A1, the tracker.
+        planner_nice: nice level of the planner, which has no such priority; None leaves it.
+        pin: share the cores out among the processes (docs/realtime.md).
     """
 
     priority: int | None = 40
+    planner_nice: int | None = -15
     pin: bool = True
 
 
@@ -85,6 +88,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
             a section of options.
         perturbations: what is done to the robot, and when.
+        timing: how long solves take and how old estimates are, in lock step.
     """
 
     robot: Robot = "simulated"
@@ -95,6 +99,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reference_from: ReferenceSource = "kinematic"
     command: Command = Command()
     perturbations: tuple[Perturbation, ...] = ()
+    timing: TimingOptions = TimingOptions()
     hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
     convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
     instant_qp: InstantQpOptions = InstantQpOptions()
@@ -215,6 +220,8 @@ def _check_values(config: LaunchConfig, source: str) -> None:
         )
     if config.robot != "simulated" and config.mode != "realtime":
         raise BadRequest(f"{source}: robot {config.robot} cannot be paused; give mode: realtime")
+    if config.mode == "realtime" and config.timing != TimingOptions():
+        raise BadRequest(f"{source}: timing is for lock step; give mode: paused, or leave it out")
     if config.robot != "simulated" and config.perturbations:
         raise BadRequest(
             f"{source}: perturbations are a simulated robot's; an emulated one has emulator.events"

@@ -16,6 +16,7 @@ from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
+from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import Clock
 from runtime.topics import (
@@ -26,8 +27,9 @@ from runtime.topics import (
     SENSOR_READING,
     STATE_ESTIMATE,
 )
-from saltus import assembly
+from saltus import assembly, warmup
 from saltus.children import PEER_GONE
+from saltus.compilation import watch
 from saltus.configuration import LaunchConfig
 from saltus.cores import serve_ticks
 from saltus.errors import BadRequest
@@ -121,7 +123,7 @@ def tracker(
     core, options = assembly.make_tracker(config), hardware_options(config)
     serve_ticks(config, "tracker")
     link = open_link(options.link)
-    with open_bus() as bus:
+    with log_in_background(), open_bus() as bus:
         plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE)
         readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
         statuses = bus.publisher(ROBOT_STATUS)
@@ -131,8 +133,10 @@ def tracker(
         bridge = A1Bridge(options, link, operator, config.duration, statuses.send, commands.send)
         try:
             _connect(bridge, options, clock, stop)
-            every, ends = assembly.plan_every_ticks(config), EndsSeated(stop, bridge)
-            report = tracker_node.run(core, bridge, readings, estimates, plans, clock, every, ends)
+            schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
+            report = watch(lambda: tracker_node.run(
+                core, bridge, readings, estimates, plans, clock, schedule, ends
+            ))  # fmt: skip
         finally:
             bridge.close()
     return report | {"robot": bridge.report()}
@@ -166,9 +170,10 @@ def emulator(
 ) -> dict[str, Any]:
     """The emulated A1 behind UDP."""
     robot, options = assembly.make_simulation(config), config.emulator
+    warmup.warm_emulator(config)
     socket = open_robot_socket(config)
     serve_ticks(config, "emulator")
-    with open_bus() as bus:
+    with log_in_background(), open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
-        return emulator_node.run(robot, options, socket, clock, stop, truths)
+        return watch(lambda: emulator_node.run(robot, options, socket, clock, stop, truths))

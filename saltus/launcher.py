@@ -17,13 +17,12 @@ from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
-from saltus.cores import on_tick_core
 from saltus.hardware import check_at_hand
 from saltus.listener import Listener
 from saltus.progress import RunProgress
 from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
 from saltus.run_view import beat_of, operator_keys, progress_of, run_metrics, unit_of
-from saltus.summary import launch_summary, robot_summary
+from saltus.summary import launch_summary, planner_warnings, robot_summary
 from saltus.supervisor import Death, Supervisor
 
 Meddle = Callable[[Supervisor, Listener], None]
@@ -99,14 +98,13 @@ def launch(
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
-                    with on_tick_core(config):
-                        run.follow(supervisor)
+                    run.follow(supervisor)
                 listener.drain()
             finally:
                 listener.close()
         reports = {name: folder.read_report(name) for name in cast.processes}
         tell_of_lost_reports(reports, supervisor.deaths, run.completed)
-        _tell_of_lost_rollouts(reports)
+        _warn(reports)
         summary = _summary(config, listener, reports, supervisor.deaths)
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
         extra = {
@@ -127,18 +125,27 @@ def _summary(
     # In real time truth is published too seldom to show a short touch of the ground.
     metrics.fell |= reports.get("simulation", {}).get("fell", False)
     metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
-    planner, tracker = (reports.get(name, {}) for name in ("planner", "tracker"))
-    summary = launch_summary(metrics, listener.plans, planner, tracker)
+    names = ("planner", "tracker", "estimator")
+    planner, tracker, estimator = (reports.get(name, {}) for name in names)
+    summary = launch_summary(metrics, listener.plans, planner, tracker, estimator)
     if config.bridged:
         summary["robot"] = robot_summary(listener.status, tracker, deaths)
     return summary
 
 
-def _tell_of_lost_rollouts(reports: Mapping[str, dict[str, Any]]) -> None:
-    losses = reports.get("planner", {}).get("rollouts", {}).get("losses", 0)
+def _warn(reports: Mapping[str, dict[str, Any]]) -> None:
+    """One line for each thing that went on all the same, and that a person should know."""
+    planner = reports.get("planner", {})
+    losses = planner.get("rollouts", {}).get("losses", 0)
     if losses:
         times = "once" if losses == 1 else f"{losses} times"
         say(f"the rollout server was lost {times}, and MuJoCo here took its place")
+    for line in planner_warnings(planner.get("statuses", {})):
+        say(line)
+    for name, report in reports.items():
+        if report.get("compiled_late"):
+            functions = ", ".join(report["compiled_late"])
+            say(f"warning: the {name} compiled while the robot waited: {functions}")
 
 
 def _child(

@@ -8,10 +8,19 @@ import msgspec
 from runtime.bus import Bus, Subscriber
 from runtime.messages import DecodeError, RobotStatus, decode
 from runtime.recording import Recorder
-from runtime.topics import GROUND_TRUTH, PLAN, ROBOT_STATUS, STATE_ESTIMATE, TOPICS
+from runtime.topics import (
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PLAN,
+    ROBOT_STATUS,
+    STATE_ESTIMATE,
+    TOPICS,
+)
 from saltus.console import say
 from saltus.metrics import RunMetrics
 from saltus.run_folder import preparing
+
+NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS)  # by who does not record
 
 
 class Stamp(msgspec.Struct):
@@ -23,6 +32,10 @@ class Stamp(msgspec.Struct):
 
 class Listener:
     """Subscribes to every topic; `drain` takes what has come.
+
+    Processes begin once somebody listens to each of their topics. When tracker and planner have
+    begun, the last ones to do so, the topics that nobody here needs are given up: to send them
+    costs each process some per cent of a core.
 
     Attributes:
         plans: number of plans seen.
@@ -52,6 +65,16 @@ class Listener:
         for subscriber in self._subscribers:
             for frame in subscriber.raw():
                 self._take(subscriber, frame)
+        begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
+        if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
+            self._give_up_the_rest()
+
+    def _give_up_the_rest(self) -> None:
+        """Close the topics that are not needed."""
+        for subscriber in self._subscribers:
+            if subscriber.topic not in NEEDED:
+                subscriber.close()
+        self._subscribers = [each for each in self._subscribers if each.topic in NEEDED]
 
     def close(self) -> None:
         """Finish the recording."""

@@ -1,9 +1,11 @@
 """The whole stack in one process and in lock step: the same cores, no sockets, the same numbers."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from controller.planner_node import solve_in_lock_step
 from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
 from saltus import assembly
 from saltus.configuration import LaunchConfig
@@ -29,8 +31,9 @@ class Tick(NamedTuple):
 class LockStep:
     """Runs the cores of a launch tick by tick, in the order of the processes' paused clocks.
 
-    reading, estimate, [plan every knot], command, one tick of the robot: bit for bit what the
-    processes of a paused launch compute.
+    reading, estimate, [a plan that arrives], command, one tick of the robot: bit for bit what the
+    processes of a paused launch compute. A plan is solved when it arrives, from what was known when
+    its solve began.
 
     Attributes:
         metrics: of the run so far.
@@ -50,16 +53,24 @@ class LockStep:
         self.tracker = assembly.make_tracker(config)
         self.metrics = RunMetrics()
         self.solve_ms: list[float] = []
-        self._plan_every = assembly.plan_every_ticks(config)
+        schedule = assembly.solve_schedule(config)
+        self._solves = iter(schedule)
+        self._solve = next(self._solves)
+        # The newest ones, of which the first is as old as the latency model says.
+        self._estimates = deque[StateEstimate](maxlen=schedule.estimate_age + 1)
+        self._basis: StateEstimate | None = None  # of the solve that is under way
 
     def step(self) -> Tick:
         """Live through one tick of 1 ms."""
         simulation = self.simulation
         truth, reading = simulation.truth(), simulation.reading()
         estimate = self.estimator.update(reading)
-        plan = self._solve(estimate) if simulation.tick % self._plan_every == 0 else None
+        self._estimates.append(estimate)
+        full = len(self._estimates) == self._estimates.maxlen
+        known = self._estimates[0] if full else None
+        plan = self._plan(simulation.tick, known)
         search = None if plan is None else self.planner.line_search
-        command = self.tracker.command(estimate, plan, simulation.time, reading)
+        command = self.tracker.command(known, plan, simulation.time, reading)
         simulation.advance(command)
         self.metrics.add_truth(truth)
         self.metrics.add_estimate(estimate)
@@ -85,8 +96,17 @@ class LockStep:
         self.metrics.add_estimate(self.estimator.update(self.simulation.reading()))
         return self.metrics
 
-    def _solve(self, estimate: StateEstimate) -> Plan:
+    def _plan(self, tick: int, estimate: StateEstimate | None) -> Plan | None:
+        """The plan that arrives in this tick; a solve may begin, from the estimate known now."""
+        solve = self._solve
+        if tick == solve.start:
+            self._basis = estimate
+        if tick < solve.arrival or self._basis is None:
+            return None
         begin = time.perf_counter()
-        plan = self.planner.solve(estimate)
+        plan = solve_in_lock_step(self.planner, self._basis, solve)
         self.solve_ms.append(1e3 * (time.perf_counter() - begin))
+        self._solve = next(self._solves)
+        if tick == self._solve.start:
+            self._basis = estimate
         return plan

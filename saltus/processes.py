@@ -18,16 +18,19 @@ import msgspec
 
 from controller import planner_node, tracker_node
 from estimator import node as estimator_node
+from runtime.background_log import log_in_background
 from runtime.bus import Bus, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
+from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
 from runtime.topics import LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus import assembly, hardware, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PEER_GONE, die_with_parent
+from saltus.compilation import watch
 from saltus.configuration import TICK_S, LaunchConfig, make_config
-from saltus.cores import leave_tick_core, serve_ticks
+from saltus.cores import serve_plans, serve_ticks
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
 from saltus.ready import READY_S, RECORDER, NotReady, await_listeners
@@ -75,19 +78,21 @@ class PlansUntilGone:
 
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
-    leave_tick_core(config)
+    serve_plans(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
-    with open_bus() as bus:
+    freeze_heap()
+    with log_in_background(), open_bus() as bus:
         plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
-        estimates = bus.subscriber(STATE_ESTIMATE)
+        # In lock step a plan may be made while the robot goes on: no message may be passed over.
+        estimates = bus.subscriber(STATE_ESTIMATE, conflate=not clock.paused)
         await_listeners(plans, RECORDER + 1, stop)
         await_listeners(searches, RECORDER, stop)
-        every = assembly.plan_every_ticks(config)
+        schedule = assembly.solve_schedule(config)
         limit = assembly.solve_time_limit(config)
-        return planner_node.run(
-            core, estimates, plans, clock, every, stop, limit, searches=searches
-        )
+        return watch(lambda: planner_node.run(
+            core, estimates, plans, clock, schedule, stop, limit, searches=searches
+        ))  # fmt: skip
 
 
 def estimator(
@@ -97,11 +102,11 @@ def estimator(
     core = assembly.make_estimator(config)
     warmup.warm_estimator(config)
     serve_ticks(config, "estimator")
-    with open_bus() as bus:
+    with log_in_background(), open_bus() as bus:
         estimates = bus.publisher(STATE_ESTIMATE)
         await_listeners(estimates, RECORDER + 2, stop)
         readings = bus.subscriber(SENSOR_READING)
-        return estimator_node.run(core, readings, estimates, clock, stop)
+        return watch(lambda: estimator_node.run(core, readings, estimates, clock, stop))
 
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
@@ -110,15 +115,17 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         return hardware.tracker(config, open_bus, clock, stop)
     core = assembly.make_tracker(config)
     serve_ticks(config, "tracker")
-    with open_bus() as bus:
-        plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
-        estimates = bus.subscriber(STATE_ESTIMATE)
+    with log_in_background(), open_bus() as bus:
+        plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN, conflate=not clock.paused)))
+        estimates = bus.subscriber(STATE_ESTIMATE, conflate=not clock.paused)
         readings = bus.publisher(SENSOR_READING)
         await_listeners(readings, RECORDER + 1, stop)
         bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)
-        every = assembly.plan_every_ticks(config)
+        schedule = assembly.solve_schedule(config)
         try:
-            return tracker_node.run(core, bridge, readings, estimates, plans, clock, every, stop)
+            return watch(lambda: tracker_node.run(
+                core, bridge, readings, estimates, plans, clock, schedule, stop
+            ))  # fmt: skip
         finally:
             bridge.close()
 
@@ -133,8 +140,10 @@ def simulation(
     options = simulation_node.SimulationNodeOptions(
         reading_subscribers=RECORDER + 1, truth_subscribers=RECORDER, connect_timeout_s=READY_S
     )
-    with open_bus() as bus:
-        report = simulation_node.run(core, bus, clock, config.duration, stop, options)
+    with log_in_background(), open_bus() as bus:
+        report = watch(
+            lambda: simulation_node.run(core, bus, clock, config.duration, stop, options)
+        )
         end = time.monotonic() + LAST_WORDS_S
         while time.monotonic() < end and not stop():
             time.sleep(0.02)

@@ -8,6 +8,7 @@ everything that the walk depends on.
 import logging
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from controller.gaits import GAITS
@@ -57,7 +58,7 @@ def walk_of(config: LaunchConfig, recorder: str = RECORDER) -> LaunchConfig:
         planner=recorder,
         reference=config.reference,
         command=config.command,
-        tracker=config.tracker,
+        tracker=msgspec.structs.replace(config.tracker, command_delay=0.0),  # as its world
         estimator=config.estimator,
         simulation=SimulationOptions(sensors=SensorOptions(noise=0.0)),
         **{name: getattr(config, name) for name in (recorder, config.estimator)},

@@ -1,24 +1,33 @@
 """The summary of a launch, with exactly the keys that scripts rely on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime.messages import RobotStatus
 from saltus.metrics import RunMetrics
 from saltus.supervisor import Death
 
-NO_LATENESS = {"p50": 0.0, "p99": 0.0, "p999": 0.0}
+LATENESS = ("p50", "p99", "p999")
+MEDIAN_AND_TAIL = ("p50", "p99")
+WITH_LONGEST = ("p50", "p99", "max")
+WARNING_SHARE = 0.03  # of the solves that may have another status than ok without a warning
+REMEDIES = {
+    "time_limit": "this machine is too slow or too busy; `saltus doctor` measures it",
+    "failed": "no candidate stayed finite, or the planner raised; see logs/planner.log of --record",
+    "not_converged": "the backward pass found no descent; look at the cost weights",
+}
 
 
 def launch_summary(
-    metrics: RunMetrics, plans: int, planner: dict[str, Any], tracker: dict[str, Any]
-) -> dict[str, Any]:
+    metrics: RunMetrics, plans: int, planner: dict[str, Any], tracker: dict[str, Any],
+    estimator: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
     """Put a run's metrics and its processes' reports together.
 
     Args:
         metrics: from truth and estimates.
         plans: number of plans that were seen, for a planner that died without a report.
-        planner, tracker: reports of the two processes, possibly empty.
+        planner, tracker, estimator: reports of the processes, possibly empty.
     """
     simulated = metrics.summary()
     solves = int(planner.get("solves", plans))
@@ -27,16 +36,37 @@ def launch_summary(
         **simulated,
         "planner": {
             "solves": solves,
-            "solve_ms": _quantiles(planner.get("solve_ms"), ("p50", "p99")),
+            "solve_ms": _quantiles(planner.get("solve_ms"), MEDIAN_AND_TAIL),
             "rate_hz": solves / seconds if seconds else 0.0,  # per second of the robot's time
+            "statuses": dict(planner.get("statuses", {})),
+            "plan_arrival_ms": _quantiles(tracker.get("plan_arrival_ms"), WITH_LONGEST),
         },
         "tracker": {
             "ticks": int(tracker.get("ticks", 0)),
             "missed": int(tracker.get("missed", 0)),
-            "lateness_us": _quantiles(tracker.get("lateness_us"), tuple(NO_LATENESS)),
+            "lateness_us": _quantiles(tracker.get("lateness_us"), LATENESS),
+            "command_interval_ms": _quantiles(tracker.get("command_interval_ms"), WITH_LONGEST),
+            "estimate_age_ms": _quantiles(tracker.get("estimate_age_ms"), WITH_LONGEST),
         },
-        "estimator": metrics.estimator(),
+        "estimator": {
+            **metrics.estimator(),
+            "update_us": _quantiles(estimator.get("update_us"), MEDIAN_AND_TAIL),
+        },
     }
+
+
+def planner_warnings(statuses: Mapping[str, int]) -> list[str]:
+    """One line for each status other than ok that more than a few per cent of the solves had.
+
+    Args:
+        statuses: number of solves by status.
+    """
+    solves = sum(statuses.values())
+    return [
+        f"warning: {count} of {solves} solves ended with {status}: {REMEDIES.get(status, '')}"
+        for status, count in statuses.items()
+        if status != "ok" and count > WARNING_SHARE * solves
+    ]
 
 
 def robot_summary(
@@ -70,10 +100,12 @@ def readable_summary(
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
     lateness, solve = tracker["lateness_us"], planner["solve_ms"]
     ticks = f"{tracker['missed']} missed, late by {_number(lateness['p50'])} us " + (
-        f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])})"
+        f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])}), at most "
+        f"{_number(tracker['command_interval_ms']['max'], 1)} ms between commands"
     )
     outcome = _outcome(summary, completed)
-    unknown = "robot" in summary and not any(estimator.values())
+    errors_known = any(value for key, value in estimator.items() if key != "update_us")
+    unknown = "robot" in summary and not errors_known
     errors = "no truth to compare it with" if unknown else (
         f"off by {_number(estimator['position_rmse_m'], 3)} m, "
         f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "

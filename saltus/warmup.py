@@ -8,18 +8,21 @@ import msgspec
 import numba
 import numpy as np
 
+from hw_bridge.decision import Decision
+from hw_bridge.emulator.firmware import Firmware
+from hw_bridge.setpoints import damping
+from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import StateEstimate
 from saltus import assembly
+from saltus.compilation import PACKAGES
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.folders import cache_folder
 from sim_bridge.simulated_a1 import SimulatedA1
 
-PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
-
 
 def ensure_compiled(config: LaunchConfig) -> None:
-    """Fill the compiler's caches once for a planner, its rollouts, a filter and this code.
+    """Fill the compiler's caches once for a planner, its rollouts, a filter, a robot and this code.
 
     Before all starts: otherwise four processes would compile the same functions at the same time.
     """
@@ -40,6 +43,10 @@ def warm_all(config: LaunchConfig) -> None:
     warm_simulation(config)
     warm_estimator(config)
     assembly.make_tracker(config)  # compiles as it is made
+    if config.bridged:
+        Decision(config.hardware)  # so does this
+    if config.robot in ("emulated", "emulator"):
+        warm_emulator(config)
     warm_planner(config)
 
 
@@ -58,14 +65,28 @@ def warm_estimator(config: LaunchConfig) -> None:
         robot.advance(None)
 
 
+def warm_emulator(config: LaunchConfig) -> None:
+    """Have an emulated robot of its own answer three commands."""
+    firmware = Firmware(msgspec.structs.replace(config.emulator, events=()), _robot(config))
+    command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
+    for _ in range(3):
+        firmware.tick([command])
+
+
 def warm_planner(config: LaunchConfig) -> None:
-    """Solve twice, with a planner of its own, from the simulated robot's stand."""
+    """Solve, with a planner of its own, from the simulated robot's stand.
+
+    Twice as in lock step, then as in real time: from a state predicted ahead, and out of time.
+    """
     planner, truth = assembly.make_planner(_patient(config)), _robot(config).truth()
-    for tick in (0, assembly.plan_every_ticks(config)):
+    every = assembly.solve_schedule(config).every
+    ahead = 1e-3 * every
+    for number, (lead, late) in enumerate(((0.0, False),) * 2 + ((ahead, False), (ahead, True))):
         estimate = StateEstimate(
-            tick=tick, time=1e-3 * tick, q=truth.q, v=truth.v, contact=np.ones(4), status="ok"
-        )
-        planner.solve(estimate)
+            tick=number * every, time=number * ahead, q=truth.q, v=truth.v, contact=np.ones(4),
+            status="ok",
+        )  # fmt: skip
+        planner.solve(estimate, lead, lambda late=late: late)
 
 
 def _patient(config: LaunchConfig) -> LaunchConfig:
@@ -86,7 +107,7 @@ def _robot(config: LaunchConfig) -> SimulatedA1:
 def _marker(config: LaunchConfig) -> Path:
     """A file whose name changes with what is warmed, every source file, Python and compiler."""
     root = Path(__file__).parents[1]
-    chosen = [config.planner, config.estimator, config.rollout]
+    chosen = [config.planner, config.estimator, config.rollout, config.robot]
     seen = [*chosen, sys.version, numba.__version__, str(root)]
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):

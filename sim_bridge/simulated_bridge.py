@@ -31,16 +31,20 @@ class SimulatedBridge:
         self._awaited = command_subscribers
         self._connect_timeout_s = connect_timeout_s
 
-    def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> SensorReading | None:
-        """The newest reading (real time) or that of `tick` (paused, waiting for it).
+    def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> list[SensorReading]:
+        """All readings since the last call (real time) or that of `tick` (paused, waiting for it).
 
-        None when nothing new has come, or in paused mode only when stopped or out of patience.
+        None of them when nothing new has come, or in paused mode only when stopped or out of
+        patience.
         """
         if clock.paused and self._awaited:
             # A command sent before the simulation listens would be lost, and lock step with it.
             self._commands.wait_for_subscribers(self._awaited, self._connect_timeout_s, stop)
             self._awaited = 0
-        return clock.collect(self._readings, tick, stop)
+        if not clock.paused:
+            return self._readings.all()
+        reading = clock.collect(self._readings, tick, stop)
+        return [] if reading is None else [reading]
 
     def write(self, command: MotorCommand) -> None:
         """Send a command to the simulated motors; never blocks."""

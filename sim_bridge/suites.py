@@ -31,6 +31,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         input_delay: time between command and motor [s].
         simulation: options of the simulated robot and its world.
         seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
+        timing: latency model of lock step: `solve` and `estimate` [s].
         reference_from: where the reference of a gait comes from; None leaves that to the launch.
         name: how a reader finds it; empty for a suite without groups.
     """
@@ -42,6 +43,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     input_delay: float = 0.0
     simulation: dict[str, Any] = {}
     seeds: int = 1
+    timing: dict[str, Any] = {}
     reference_from: str | None = None
     name: str = ""
 
@@ -78,8 +80,8 @@ def read_suite(path: Path) -> tuple[Group, ...]:
 def parse_suite(text: str | bytes) -> tuple[Group, ...]:
     """Parse a suite from YAML text: its groups, or its trials as one group without a name.
 
-    A group takes every key that it does not set from the top of the suite; `command` and
-    `simulation` key by key.
+    A group takes every key that it does not set from the top of the suite; `command`,
+    `simulation` and `timing` key by key.
 
     Raises:
         SuiteError: the text is not YAML or not a suite.
@@ -123,7 +125,7 @@ def _groups(shared: dict[str, Any], entries: Any) -> tuple[Group, ...]:
 
 def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     merged = shared | own
-    for key in ("command", "simulation"):
+    for key in ("command", "simulation", "timing"):
         if isinstance(shared.get(key), dict) and isinstance(own.get(key), dict):
             merged[key] = shared[key] | own[key]
     return merged

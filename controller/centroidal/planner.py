@@ -52,14 +52,14 @@ class CentroidalPlanner:
         self,
         estimate: StateEstimate,
         lead: float = 0.0,
-        should_stop: Callable[[], bool] | None = None,
+        out_of_time: Callable[[], bool] | None = None,
         on_plan: Callable[[Plan], None] | None = None,
     ) -> Plan:
         """Plan from an estimate.
 
         Args:
             estimate: the state to plan from.
-            lead, should_stop, on_plan: of the planners' common interface; a QP is too short a
+            lead, out_of_time, on_plan: of the planners' common interface; a QP is too short a
                 matter for them.
 
         Returns:

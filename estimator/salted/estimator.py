@@ -156,18 +156,30 @@ class SaltedEstimator:
     def _advance(self, row: Array, health: Health, dt: float) -> bool:
         """Predict over `dt` [s] and take a reading's row in; False when the filter diverged."""
         m, p = self._memory, self._parameters
-        if dt > self.options.longest_step:
-            coast(m, dt - TICK, p)
+        if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
+            self._pass(dt - TICK)
             dt = TICK
         jumping, share = before_prediction(m, row, health, dt, p)
-        standing = (m.contact[AGE] >= 0.0).astype(np.float64)
-        q, v, forces = self._dynamics.predict(m.q, m.v, m.torque, standing, dt, self._A, self._B)
-        predict(m, q, v, self._A, dt, p)
-        load = forces[:, 2].copy()
+        load = self._predict(dt)
         change = modes_after_prediction(m, row, health, dt, p, load)
         if change.any():
             self._change_modes(change, health.foot_force)
         return correct_all(m, row, health, jumping, share, load, dt, p)
+
+    def _pass(self, gap: float) -> None:
+        """Go on for `gap` [s] without a reading: by the dynamics while it is short."""
+        if gap + TICK > self.options.longest_step:
+            coast(self._memory, gap, self._parameters)
+        else:
+            self._predict(gap)
+
+    def _predict(self, dt: float) -> Array:
+        """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
+        m = self._memory
+        standing = (m.contact[AGE] >= 0.0).astype(np.float64)
+        q, v, forces = self._dynamics.predict(m.q, m.v, m.torque, standing, dt, self._A, self._B)
+        predict(m, q, v, self._A, dt, self._parameters)
+        return forces[:, 2].copy()
 
     def _change_modes(self, change: Array, sensed: NDArray[np.bool_]) -> None:
         """Let feet lift off, then touch down one after the other, in the order of their index.

@@ -123,8 +123,10 @@ class SaltedOptions:
     jump_selection: float = 0.3
     """A foot that lags this far behind the one that follows the jump best is slipping [m/s]."""
     # Limits.
-    longest_step: float = 0.002
-    """A longer time without a reading is coasted over [s]."""
+    longest_step: float = 0.0025
+    """After a longer time without a reading the estimate is "degraded" [s]. Two ticks, for one
+    reading that was lost, and half a tick of room: times are rounded, and a robot's clock may be
+    slow."""
     largest_gap: float = 0.2
     """Readings further apart, or this long without IMU and encoders, restart the filter [s]."""
     largest_speed: float = 20.0

@@ -11,6 +11,7 @@ LOG = logging.getLogger(__name__)
 _STOP = {" ": "space", "x": "x", "\x1b": "Esc"}
 _KEYS = {"u": Request.STAND_UP, "r": Request.RUN, "d": Request.SIT_DOWN}
 _AT_ONCE = 256  # bytes a poll
+_GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class Keyboard:
@@ -36,12 +37,17 @@ class Keyboard:
         if not self._open:
             return []
         try:
-            if not self._poll.poll(0):
-                return []
-            keys = os.read(self._fd, _AT_ONCE)
+            events = self._poll.poll(0)
+            keys = os.read(self._fd, _AT_ONCE) if events else b""
+        except BlockingIOError:  # another process has the file not wait
+            return []
         except OSError:  # a terminal that has hung up, or a file closed under us
-            keys = b""
-        return _requests(keys) if keys else self._gone()
+            return self._gone()
+        if keys or not events:
+            return _requests(keys)
+        # The key of a terminal may have gone to another reader; of a pipe, nothing is the end.
+        still_there = self._terminal and not events[0][1] & _GONE
+        return [] if still_there else self._gone()
 
     def _gone(self) -> list[Asked]:
         self._open = False

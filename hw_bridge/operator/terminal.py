@@ -14,9 +14,10 @@ _SPECIAL = 6  # index of the special characters among the attributes
 def raw_keys(fd: int) -> Iterator[None]:
     """Put the terminal `fd` into cbreak mode without echo; restore it whatever happens inside.
 
-    Ctrl-C still interrupts. Ctrl-Z does not suspend: keys would go to the shell, and with them the
-    stop. What was typed and not read is dropped at the end, for the shell shall not run it. A file
-    that is not a terminal is left alone.
+    A read returns at once, empty where there is no key: another reader may have taken it. Ctrl-C
+    still interrupts. Ctrl-Z does not suspend: keys would go to the shell, and with them the stop.
+    What was typed and not read is dropped at the end, for the shell shall not run it. A file that
+    is not a terminal is left alone.
     """
     if not os.isatty(fd):
         yield
@@ -25,7 +26,8 @@ def raw_keys(fd: int) -> Iterator[None]:
     try:
         tty.setcbreak(fd, termios.TCSADRAIN)
         attributes = termios.tcgetattr(fd)
-        attributes[_SPECIAL][termios.VSUSP] = _DISABLED
+        special = attributes[_SPECIAL]
+        special[termios.VSUSP], special[termios.VMIN], special[termios.VTIME] = _DISABLED, 0, 0
         termios.tcsetattr(fd, termios.TCSADRAIN, attributes)
         yield
     finally:

@@ -58,6 +58,7 @@ class Limiter:
         still = 0.5 * (JOINT_LOWER + JOINT_UPPER)
         limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), JOINT_LOWER, JOINT_UPPER,
               self._bounds)  # fmt: skip
+        is_passive(_NO_TORQUE[0])
 
     def reset(self) -> None:
         """Forget the command before: torque begins at nothing again. Counts stay."""

@@ -20,12 +20,13 @@ IterationStatus = Literal[
     "converged",  # the expected change is below the tolerance; trajectory unchanged
     "rejected",  # no candidate was better; damping was raised
     "indefinite",  # no damping up to its maximum made the input Hessian positive definite
-    "abandoned",  # should_stop() said so
 ]
 SolutionStatus = Literal[
-    "converged", "not_converged", "stalled", "indefinite", "abandoned", "failed"
+    "converged", "not_converged", "stalled", "indefinite", "out_of_time", "failed"
 ]
-ShouldStop = Callable[[], bool]
+OutOfTime = Callable[[], bool]
+
+FEWER = slice(None, None, 2)  # of the step sizes, when time is up before the line search
 
 
 class Iteration(NamedTuple):
@@ -40,7 +41,8 @@ class Iteration(NamedTuple):
     expected_change: float  # of the cost at that step size, (5.19); at one when none was accepted
     actual_change: float  # of the cost
     mu: float  # damping of the backward pass
-    costs: Array | None = None  # (C,) of all candidates, inf where invalid; None: no line search
+    costs: Array | None = None  # (C,), inf where invalid or left out; None: no line search
+    late: bool = False  # time was up: fewer candidates were tried, and no iteration follows
 
     @property
     def ratio(self) -> float:
@@ -67,7 +69,6 @@ class Hilqr:
         self.options = options or HilqrOptions()
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
-        self._own = np.zeros(len(self._step_sizes), dtype=np.int64)
         self._extend = self.options.variant != "no_extension"
         self._expanded: tuple[Trajectory, Array, Array, CostExpansion] | None = None
 
@@ -83,9 +84,13 @@ class Hilqr:
         x0: Array,
         trajectory: Trajectory,
         extra_policies: Policies | None = None,
-        should_stop: ShouldStop | None = None,
+        out_of_time: OutOfTime | None = None,
     ) -> Iteration:
         """One iteration: expand, backward pass, line search, accept the best candidate.
+
+        An iteration that has begun is finished: its backward pass is worth nothing without its line
+        search. When time is up before that, the line search tries every second step size, the
+        first among them, and no extra policies.
 
         Args:
             x0: initial state (nx,), where the trajectory starts.
@@ -93,34 +98,34 @@ class Hilqr:
                 is kept until another comes or ``start`` is called, so a rejected step costs no
                 second one; call ``start`` when the model's cost has changed.
             extra_policies: further candidates, such as a reference or the previous solution.
-            should_stop: asked between the stages; True abandons the iteration.
+            out_of_time: asked before the line search.
         """
-        stop = should_stop or _never
         A, B, cost = self._expand(trajectory)
-        backward = None if stop() else self._backward(A, B, cost)
+        backward = self._backward(A, B, cost)
         mu = self.regularisation.mu
-        if backward is None:
-            return _unchanged("abandoned", trajectory, None, mu)
         if not backward.ok:
             return _unchanged("indefinite", trajectory, None, mu)
         if self._converged(A, B, cost, backward):
             return _unchanged("converged", trajectory, backward, mu)
-        if stop():
-            return _unchanged("abandoned", trajectory, backward, mu)
-        return self._line_search(x0, trajectory, backward, extra_policies)
+        if out_of_time is not None and out_of_time():
+            return self._short_line_search(x0, trajectory, backward, extra_policies)
+        return self._line_search(x0, trajectory, backward, self._step_sizes, extra_policies)
 
     def iterations(
         self,
         x0: Array,
         trajectory: Trajectory,
         extra_policies: Policies | None = None,
-        should_stop: ShouldStop | None = None,
+        out_of_time: OutOfTime | None = None,
     ) -> Iterator[Iteration]:
-        """Iterate until convergence, exhaustion or ``max_iterations``, yielding each iteration."""
+        """Iterate until convergence, exhaustion, the end of time or ``max_iterations``.
+
+        Yields each iteration, at least one.
+        """
         for _ in range(self.options.max_iterations):
-            step = self.iterate(x0, trajectory, extra_policies, should_stop)
+            step = self.iterate(x0, trajectory, extra_policies, out_of_time)
             yield step
-            if step.status in ("converged", "indefinite", "abandoned"):
+            if step.late or step.status in ("converged", "indefinite"):
                 return
             if self.regularisation.exhausted:
                 return
@@ -131,7 +136,7 @@ class Hilqr:
         x0: Array,
         seed: Policies,
         on_iteration: Callable[[Iteration], None] | None = None,
-        should_stop: ShouldStop | None = None,
+        out_of_time: OutOfTime | None = None,
     ) -> Solution:
         """Solve from the best of the seed's candidates.
 
@@ -139,14 +144,14 @@ class Hilqr:
             x0: initial state (nx,).
             seed: policies to start from.
             on_iteration: called after each iteration, for instance to publish it.
-            should_stop: deadline of the caller, asked between the stages of an iteration.
+            out_of_time: deadline of the caller, asked in each iteration; see ``iterate``.
         """
         self.regularisation.reset()
         trajectory = self.start(x0, seed)
         if trajectory is None:
             return Solution("failed", None, None, 0, np.nan)
         count, last = 0, None
-        for last in self.iterations(x0, trajectory, None, should_stop):
+        for last in self.iterations(x0, trajectory, None, out_of_time):
             count += 1
             if on_iteration is not None:
                 on_iteration(last)
@@ -182,8 +187,9 @@ class Hilqr:
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _line_search(
-        self, x0: Array, trajectory: Trajectory, backward: Backward, extra: Policies | None
-    ) -> Iteration:
+        self, x0: Array, trajectory: Trajectory, backward: Backward, step_sizes: Array,
+        extra: Policies | None = None,
+    ) -> Iteration:  # fmt: skip
         """All step sizes and all extra policies at once; the cheapest valid one is taken."""
         mu = self.regularisation.mu
         policies = Policies(
@@ -191,8 +197,8 @@ class Hilqr:
             trajectory.inputs[None],
             backward.feedforward[None],
             backward.gains[None],
-            self._own,
-            self._step_sizes,
+            np.zeros(len(step_sizes), dtype=np.int64),
+            step_sizes,
             (trajectory.aux,),
             self._extend,
         )
@@ -201,27 +207,36 @@ class Hilqr:
         rollouts = self.model.roll_out(x0, policies)
         costs, best = rollouts.valid_costs(), rollouts.best()
         actual = 0.0 if best is None else float(rollouts.cost[best]) - trajectory.cost
-        if best is None or not self._acceptable(best, actual, backward):
+        own = best is not None and best < len(step_sizes)
+        expected = backward.expected_change(float(step_sizes[best])) if own else 0.0
+        if best is None or not self._acceptable(own, actual, expected):
             self.regularisation.increase()
             return _unchanged("rejected", trajectory, backward, mu)._replace(costs=costs)
         self.regularisation.decrease()
         step_size = float(policies.step_size[best])
-        own = best < len(self._step_sizes)
-        expected = backward.expected_change(step_size) if own else 0.0
         gains = policies.gains[policies.policy_index[best]]
         accepted = rollouts.select(best)
         return Iteration(
             "improved", accepted, gains, backward, best, step_size, expected, actual, mu, costs
         )
 
-    def _acceptable(self, candidate: int, actual: float, backward: Backward) -> bool:
-        """Whether a change of cost is a reduction, and large enough for its step size."""
-        if not actual < 0.0:
-            return False
-        if candidate >= len(self._step_sizes):
-            return True
-        expected = backward.expected_change(float(self._step_sizes[candidate]))
-        return actual <= self.options.minimum_ratio * expected
+    def _short_line_search(
+        self, x0: Array, trajectory: Trajectory, backward: Backward, extra: Policies | None
+    ) -> Iteration:
+        """Some of the step sizes; the candidates that are left out cost inf."""
+        step = self._line_search(x0, trajectory, backward, self._step_sizes[FEWER])
+        own = len(self._step_sizes)
+        costs = np.full(own + (0 if extra is None else extra.count), np.inf)
+        costs[:own][FEWER] = step.costs
+        candidate = int(np.arange(own)[FEWER][step.candidate]) if step.candidate >= 0 else -1
+        return step._replace(late=True, costs=costs, candidate=candidate)
+
+    def _acceptable(self, own: bool, actual: float, expected: float) -> bool:
+        """Whether a change of cost is a reduction; of an own candidate, large enough for its step.
+
+        The step size of an extra policy promises nothing.
+        """
+        return actual < 0.0 and (not own or actual <= self.options.minimum_ratio * expected)
 
     def _conclude(self, last: Iteration, count: int) -> Solution:
         """Status and undamped expected change of the trajectory that a solve ended with."""
@@ -229,17 +244,15 @@ class Hilqr:
         undamped = backward_pass(A, B, cost)
         change = undamped.expected_change() if undamped.ok else np.nan
         status: SolutionStatus = "not_converged"
-        if last.status in ("indefinite", "abandoned"):
-            status = last.status
+        if last.status == "indefinite":
+            status = "indefinite"
         elif abs(change) <= self.options.tolerance:
             status = "converged"
         elif self.regularisation.exhausted:
             status = "stalled"
+        elif last.late:
+            status = "out_of_time"
         return Solution(status, last.trajectory, last.gains, count, change)
-
-
-def _never() -> bool:
-    return False
 
 
 def _unchanged(

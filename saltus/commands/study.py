@@ -85,6 +85,9 @@ STUDIES = {
     "uniqueness-rhex": Study(
         "saltus.studies.uniqueness_rhex", "where a RHex's double touchdown has one outcome"
     ),
+    "latency": Study(
+        "saltus.studies.latency", "which computer is needed: pushes against the time of a solve"
+    ),
     "a1-touchdown": Study(
         "saltus.studies.a1_touchdown", "how unpredictable the A1's touchdowns are, by gait"
     ),

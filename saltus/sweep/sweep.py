@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,16 +81,41 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     run = run or (run_paused if request.mode == "paused" else run_realtime)
     _check_engines(wanted, jobs)
     with backend_ready(request.backend, request.scheduler, jobs):
-        _prepare(wanted)
+        prepare(wanted)
         folder = SweepFolder(request.output or _new_folder(path), _about(request, path, text))
         try:
-            threads = _threads(jobs, len(wanted), request.backend)
+            threads = threads_each(jobs, len(wanted), request.backend)
             shared = [with_threads(trial, threads) for trial in wanted]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:
             folder.close()
     rows = [folder.rows[trial.key] for trial in wanted if trial.key in folder.rows]
     return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted)
+
+
+def prepare(trials: Iterable[Trial]) -> None:
+    """Compile, and find what does not fit together, once and before anything runs at once.
+
+    Raises:
+        BadRequest: the parts of a trial do not fit together.
+    """
+    seen: set[bytes] = set()
+    for trial in trials:
+        alike = msgspec.structs.replace(
+            trial.config, perturbations=(), simulation=SimulationOptions()
+        )
+        mark = msgspec.json.encode(alike)
+        if mark not in seen:
+            seen.add(mark)
+            warmup.ensure_compiled(alike)
+            assembly.check(alike)
+
+
+def threads_each(jobs: int, trials: int, backend: str) -> int:
+    """Threads that each trial may have when as many as possible run on one machine's cores."""
+    if backend not in LOCAL:
+        return 1  # the workers' machines are not known
+    return max(1, len(os.sched_getaffinity(0)) // max(1, min(jobs, trials)))
 
 
 def with_threads(trial: Trial, threads: int) -> Trial:
@@ -128,12 +154,6 @@ def _check_engines(trials: list[Trial], jobs: int) -> None:
         assembly.make_simulation(served[0].config).close()
 
 
-def _threads(jobs: int, trials: int, backend: str) -> int:
-    if backend not in LOCAL:
-        return 1  # the workers' machines are not known
-    return max(1, len(os.sched_getaffinity(0)) // max(1, min(jobs, trials)))
-
-
 def _new_folder(suite: Path) -> Path:
     return Path("runs") / f"{suite.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
 
@@ -144,20 +164,6 @@ def _about(request: SweepRequest, path: Path, text: str) -> dict[str, Any]:
         "controllers": list(request.controllers), "code": code_version(),
         "settings": list(request.settings),
     }  # fmt: skip
-
-
-def _prepare(trials: list[Trial]) -> None:
-    """Compile, and find what does not fit together, once and before anything runs at once."""
-    seen: set[bytes] = set()
-    for trial in trials:
-        alike = msgspec.structs.replace(
-            trial.config, perturbations=(), simulation=SimulationOptions()
-        )
-        mark = msgspec.json.encode(alike)
-        if mark not in seen:
-            seen.add(mark)
-            warmup.ensure_compiled(alike)
-            assembly.check(alike)
 
 
 def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:

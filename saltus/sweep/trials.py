@@ -110,6 +110,7 @@ def _config(
     mapping: dict[str, Any] = {
         "mode": mode, "duration": group.duration, "planner": controller,
         "reference": group.reference, "command": dict(group.command), "simulation": simulation,
+        "timing": dict(group.timing),
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from

@@ -5,8 +5,11 @@ import pytest
 
 from controller import planner_node
 from controller.planner_node import no_plan
+from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
 from runtime.messages import LineSearch, StateEstimate
+
+EVERY = SolveSchedule(10)
 
 
 def estimate(tick):
@@ -51,7 +54,7 @@ class Planner:
     def statistics(self):
         return {}
 
-    def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
+    def solve(self, estimate, lead=0.0, out_of_time=None, on_plan=None):
         if estimate.tick == 10:
             raise FloatingPointError("tick 10")
         self.line_search = search(estimate.tick) if estimate.tick == 0 else None
@@ -61,7 +64,7 @@ class Planner:
 class LatePlanner(Planner):
     """Keeps its first line search, as one that raises before it has forgotten it would."""
 
-    def solve(self, estimate, lead=0.0, should_stop=None, on_plan=None):
+    def solve(self, estimate, lead=0.0, out_of_time=None, on_plan=None):
         self.line_search = self.line_search or search(estimate.tick)
         return no_plan(estimate)
 
@@ -72,7 +75,7 @@ def search(tick):
 
 def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
     plans = Plans()
-    report = planner_node.run(Planner(), Estimates(), plans, PausedClock(1e-3), 10, plans.full)
+    report = planner_node.run(Planner(), Estimates(), plans, PausedClock(1e-3), EVERY, plans.full)
     assert [plan.tick for plan in plans.sent] == [0, 10, 20]
     assert report["errors"] == 1 and report["solves"] == 2
     assert plans.sent[1].status == "failed" and "tick 10" in caplog.text
@@ -82,5 +85,5 @@ def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
 def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(planner):
     plans, searches = Plans(), Plans()
     clock = PausedClock(1e-3)
-    planner_node.run(planner, Estimates(), plans, clock, 10, plans.full, searches=searches)
+    planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, searches=searches)
     assert searches.sent == [search(0)] and len(plans.sent) == 3

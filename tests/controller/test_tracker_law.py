@@ -10,6 +10,8 @@ from controller.motor_law import MotorAim, motor_torque, realise, split_gain
 from controller.plan_function import PlanFunction
 from controller.tracker import Tracker, TrackerOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
+from robots.state import Array, difference, integrate
+from runtime.messages import MotorCommand
 from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
 
 
@@ -25,11 +27,11 @@ def test_motor_law_gives_exactly_the_policy(tracker: Tracker, seed: int) -> None
     tracker.reset()
     p = plan(rng=rng, gain=3.0)
     q, v = near_standing(rng, 0.03)
-    command = tracker.command(estimate(13, q, v), p, 0.0137, reading(13, q, v))
+    command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
     torque = motor_torque(
         command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
     )
-    wanted = PlanFunction(p).policy(q, v, 0.0137).torque
+    wanted = PlanFunction(p).policy(q, v, 0.013).torque
     assert np.abs(wanted).max() < TORQUE_LIMIT
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
@@ -67,19 +69,53 @@ def test_split_takes_the_clipped_joint_diagonal() -> None:
     np.testing.assert_array_equal(kd, [1.5, 0.0, 5.0] + [0.0] * 9)
 
 
-def test_law_is_exact_with_the_readings_joints_when_the_estimate_is_older(
+def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     tracker: Tracker,
 ) -> None:
+    """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
     tracker.reset()
     p = plan(rng=rng, gain=3.0)
     (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
-    command = tracker.command(estimate(4, q, v), p, 0.005, reading(5, q_now, v_now))
+    command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
     torque = motor_torque(
         command.q, command.dq, command.kp, command.kd, command.tau, q_now[7:], v_now[6:]
     )
-    np.testing.assert_allclose(torque, PlanFunction(p).policy(q, v, 0.005).torque, atol=1e-9)
+    moved = move(PlanFunction(p), q, v, 0.003, 0.005)
+    wanted = PlanFunction(p).policy(*moved, 0.005).torque
+    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+    assert np.abs(wanted - PlanFunction(p).policy(q, v, 0.005).torque).max() > 0.1
     assert command.tick == 5
+
+
+def test_before_the_start_of_a_plan_the_robot_moved_as_the_one_before_had_it(
+    tracker: Tracker,
+) -> None:
+    rng = np.random.default_rng(11)
+    tracker.reset()
+    first, second = plan(1, 0, rng, gain=3.0), plan(2, 20, rng, gain=3.0)
+    q, v = near_standing(rng, 0.03)
+    tracker.command(estimate(12, q, v), first, 0.012)
+    command = tracker.command(estimate(17, q, v), second, 0.022)
+    old, new = PlanFunction(first), PlanFunction(second)
+    moved = move(new, *move(old, q, v, 0.017, 0.020), 0.020, 0.022)
+    wanted = new.policy(*moved, 0.022).torque
+    joints = joints_of(new, joints_of(old, (q[7:], v[6:]), 0.017, 0.020), 0.020, 0.022)
+    assert command.plan_id == 2
+    np.testing.assert_allclose(realised(command, *joints), wanted, atol=1e-9)
+
+
+def move(function: PlanFunction, q: Array, v: Array, begin: float, end: float) -> tuple:
+    return integrate(q, v, difference(*function.nominal(begin), *function.nominal(end)))
+
+
+def joints_of(function: PlanFunction, joints: tuple, begin: float, end: float) -> tuple:
+    (q, v), (q_end, v_end) = function.nominal(begin), function.nominal(end)
+    return joints[0] + (q_end - q)[7:], joints[1] + (v_end - v)[6:]
+
+
+def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
+    return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q, dq)
 
 
 def test_too_large_a_torque_is_clipped_at_the_motor(tracker: Tracker) -> None:
@@ -128,12 +164,12 @@ def test_a_known_delay_is_met_by_the_policy_of_then(seed: int) -> None:
     function = PlanFunction(p)
     tracker = Tracker(TrackerOptions(command_delay=delay))
     q, v = near_standing(rng, 0.03)
-    command = tracker.command(estimate(13, q, v), p, 0.0137, reading(13, q, v))
-    q_due, v_due = function.ahead(q, v, 0.0137, delay)
+    command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
+    q_due, v_due = move(function, q, v, 0.013, 0.013 + delay)
     torque = motor_torque(
         command.q, command.dq, command.kp, command.kd, command.tau, q_due[7:], v_due[6:]
     )
-    wanted = function.policy(q_due, v_due, 0.0137 + delay).torque
+    wanted = function.policy(q_due, v_due, 0.013 + delay).torque
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from controller.tracker_node import run
 from runtime.clock_protocol import TickStatistics
@@ -53,7 +54,8 @@ class Robot:
         self.make, self.commands, self.sent = read, [], []
 
     def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
-        return self.make(tick)
+        reading = self.make(tick)
+        return [] if reading is None else [reading]
 
     def write(self, command: MotorCommand) -> None:
         self.commands.append(command)
@@ -70,7 +72,7 @@ class Robot:
 def track(robot: Robot, clock: TickClock, estimates: Source, plans: Source, ticks: int) -> dict:
     TRACKER.reset()
     anything: Any = (robot, robot, estimates, plans, clock)
-    return run(TRACKER, *anything, 10, lambda: clock.ticks >= ticks + 1)
+    return run(TRACKER, *anything, SolveSchedule(10), lambda: clock.ticks >= ticks + 1)
 
 
 def good_estimates() -> Source:
@@ -134,6 +136,18 @@ def test_a_broken_wire_does_not_end_the_loop() -> None:
 
     report = track(Cut(), TickClock(False), good_estimates(), good_plans(), 20)
     assert report["ticks"] == 21 and report["errors"] == 21 and report["damp_unsent"] == 22
+
+
+def test_every_reading_is_passed_on_and_the_newest_is_used() -> None:
+    class Bursts(Robot):
+        def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
+            return [reading(k, Q, V) for k in range(tick - 2, tick + 1)] if tick % 3 == 2 else []
+
+    robot = Bursts()
+    report = track(robot, TickClock(False), good_estimates(), good_plans(), 29)
+    assert [r.tick for r in robot.sent] == list(range(30))
+    assert report["no_reading"] == 20
+    assert [c.tick for c in robot.commands[2:8]] == [2, 2, 2, 5, 5, 5]
 
 
 def test_report_is_plain_data() -> None:

@@ -111,6 +111,31 @@ def test_old_plans_are_ignored_and_counted(tracker: Tracker) -> None:
     assert tracker.plans.accepted == 2
 
 
+def test_a_plan_takes_effect_at_its_own_start(tracker: Tracker) -> None:
+    """Until then the plan before it is followed, whichever arrived since."""
+    plans = {0: plan(1, 0), 12: plan(2, 20), 14: plan(3, 20), 18: plan(4, 30)}
+    commands = live(tracker, range(40), plans)
+    assert [c.plan_id for c in commands] == [1] * 20 + [3] * 10 + [4] * 10
+    assert tracker.plans.accepted == 4
+
+
+def test_the_first_plan_is_waited_for_until_it_starts(tracker: Tracker) -> None:
+    commands = live(tracker, range(30), {5: plan(1, 20)})
+    assert [c.status for c in commands] == ["waiting"] * 20 + ["ok"] * 10
+
+
+def test_with_a_known_delay_a_plan_starts_when_the_command_takes_effect() -> None:
+    tracker = Tracker(TrackerOptions(command_delay=0.005))
+    commands = live(tracker, range(30), {0: plan(1, 0), 12: plan(2, 20)})
+    assert [c.plan_id for c in commands] == [1] * 15 + [2] * 15
+    assert tracker.plan_age == pytest.approx(0.014)
+
+
+def test_the_arrival_of_a_plan_is_negative_before_its_start(tracker: Tracker) -> None:
+    live(tracker, range(13), {0: plan(1, 0), 12: plan(2, 20)})
+    assert tracker.plans.arrival == pytest.approx(-0.008)
+
+
 def test_a_planner_that_was_started_again_is_believed_when_its_predecessor_is_silent(
     tracker: Tracker,
 ) -> None:
@@ -293,10 +318,11 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: li
             now = float(value)
         now = now + 0.05
         command = TRACKER.command(e, p, now, r if rng.random() < 0.7 else None)
-        measured = TRACKER._joints or (STAND_JOINTS, np.zeros(12))
+        follows = command.status in ("ok", "hold")
+        joints = TRACKER._joints_when_due() if follows else TRACKER._measured()
         numbers = (command.q, command.dq, command.kp, command.kd, command.tau)
         assert np.isfinite(numbers).all() and np.isfinite(command.time)
-        torque = motor_torque(*numbers, *measured)
+        torque = motor_torque(*numbers, *joints)
         assert np.abs(torque).max() <= TORQUE_LIMIT + 1e-6
         assert np.abs(command.tau).max() <= 3.0 * TORQUE_LIMIT + 1e-6
         assert command.kp.min() >= 0.0 and command.kp.max() <= TRACKER.options.kp_max

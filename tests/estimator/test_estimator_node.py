@@ -18,11 +18,11 @@ class Queue:
 
     undecodable = 2
 
-    def __init__(self, readings: list[SensorReading | None]) -> None:
-        self.readings, self.sent, self.waited_for = readings, [], 0
+    def __init__(self, batches: list[list[SensorReading]]) -> None:
+        self.batches, self.sent, self.waited_for = batches, [], 0
 
-    def wait(self, timeout_s: float) -> SensorReading | None:
-        return self.readings.pop(0)
+    def wait_all(self, timeout_s: float) -> list[SensorReading]:
+        return self.batches.pop(0)
 
     def send(self, estimate: StateEstimate) -> None:
         self.sent.append(estimate)
@@ -39,13 +39,13 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
         robot.step()
     del readings[4:6]
     ticks = [reading.tick for reading in readings]
-    queue = Queue([None, *readings[:3], None, *readings[3:]])
+    queue = Queue([[], readings[:1], readings[1:3], [], readings[3:]])  # some wait together
     report = run(
         LegOdometryFilter(),
         cast(Subscriber[SensorReading], queue),
         cast(Publisher[StateEstimate], queue),
         PausedClock(1e-3),
-        stop=lambda: not queue.readings,
+        stop=lambda: not queue.batches,
         subscribers=2,
     )
     assert [estimate.tick for estimate in queue.sent] == ticks

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from estimator.salted import SaltedEstimator, SaltedOptions
 from estimator.salted.memory import PROBABILITY
+from hw_bridge.robot_time import LARGEST_DRIFT
 from robots.a1.constants import STAND_HEIGHT
 from runtime.messages import SensorReading
 from tests.estimator.standing_robot import StandingRobot
@@ -82,6 +83,18 @@ def test_after_a_gap_it_is_degraded_once(
     assert estimate.status == "degraded"
     assert np.trace(observer.velocity_covariance) > trace
     assert set(feed(observer, [moved(r, gap) for r in readings[201:]])) == {"ok"}
+    assert observer.divergences == 0
+
+
+@pytest.mark.parametrize("pace", [1.0, 1.0 + LARGEST_DRIFT])
+@pytest.mark.parametrize(("ticks", "status"), [(2, "ok"), (3, "degraded")])
+def test_one_lost_reading_is_none_too_many_and_two_are(
+    observer: SaltedEstimator, readings: list[SensorReading], pace: float, ticks: int, status: str
+) -> None:
+    """At any tick, for differences of times are rounded, and on a clock that `RobotTime` drives."""
+    paced = [replace(r, time=pace * 1e-3 * k) for k, r in enumerate(readings)]
+    told = feed(observer, paced[::ticks])
+    assert set(told[1:]) == {status}
     assert observer.divergences == 0
 
 

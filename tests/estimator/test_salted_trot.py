@@ -139,3 +139,15 @@ def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(
     monkeypatch.setattr("estimator.salted.estimator.reset", lambda *args: None)
     without_impacts = velocity_rmse(run(observer, blind), stream)
     assert velocity_rmse(estimates, stream) < without_impacts
+
+
+def test_a_lost_reading_does_not_count_a_touchdown_twice(
+    stream: Stream, plain: list[StateEstimate], observer: SaltedEstimator
+) -> None:
+    """The accelerometer speaks of the last tick only, also where two have passed."""
+    observer.reset(stream.truth[0, :2])
+    kept = [k for k in range(len(stream.time)) if k < SETTLED or k % 4]
+    estimates = np.array([observer.update(stream.reading(k)).v[:3] for k in kept])
+    error = np.linalg.norm(estimates - stream.truth[kept, 19:22], axis=1)[SETTLED:]
+    whole = np.array([e.v[:3] for e in plain])[SETTLED:] - stream.truth[SETTLED:, 19:22]
+    assert error.max() < 4.0 * np.linalg.norm(whole, axis=1).max()

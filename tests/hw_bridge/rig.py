@@ -111,9 +111,7 @@ class Rig:
 
     def step(self) -> None:
         """One tick of the tracker's loop, then one of the robot."""
-        reading = self.bridge.read(self.clock, self.tick, lambda: False)
-        if reading is not None:
-            self.readings.append(reading)
+        self.readings += self.bridge.read(self.clock, self.tick, lambda: False)
         self.bridge.write(self.command(self.tick, self.clock.time))
         if self.bridge.machine.state is not self.states[-1]:
             self.states.append(self.bridge.machine.state)

@@ -199,17 +199,35 @@ def test_a_better_extra_policy_is_taken_with_its_own_gains():
     np.testing.assert_allclose(step.trajectory.states, best.trajectory.states)
 
 
-def test_a_caller_can_abandon_it_and_keeps_a_trajectory():
+def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
+    """Time is up before the third line search, which is made all the same."""
     model = Pendulum()
-    asked = []
+    asked, counts = [], []
 
     def deadline():
         asked.append(None)
-        return len(asked) > 5
+        return len(asked) > 2
 
-    solution = Hilqr(model).solve(model.x0, model.seed(), should_stop=deadline)
-    assert solution.status == "abandoned" and np.isfinite(solution.trajectory.cost)
-    assert len(asked) == 6
+    def keep(step):
+        counts.append(np.isfinite(step.costs).sum())
+        assert step.status == "improved" and step.step_size > 0.0
+
+    options = HilqrOptions(step_sizes=(1.0, 0.5, 0.2, 0.05))
+    solution = Hilqr(model, options).solve(
+        model.x0, model.seed(), on_iteration=keep, out_of_time=deadline
+    )
+    assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
+
+
+def test_a_solver_without_any_time_improves_the_seed():
+    model = Pendulum()
+    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.5, 0.2)))
+    seed = solver.start(model.x0, model.seed())
+    step = solver.iterate(model.x0, seed, model.seed(), out_of_time=lambda: True)
+    assert step.late and step.trajectory.cost < seed.cost
+    assert np.isfinite(step.costs).tolist() == [True, False, True, False]
+    assert step.costs[step.candidate] == step.trajectory.cost
+    assert step.step_size == (1.0, 0.5, 0.2)[step.candidate]
 
 
 def test_transitions_compose_in_order_of_time():

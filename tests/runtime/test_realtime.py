@@ -3,12 +3,20 @@
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from runtime import realtime
-from runtime.realtime import request_realtime, set_cpu_affinity
+from runtime.realtime import (
+    avoid_huge_pages,
+    freeze_heap,
+    prefer_process,
+    request_realtime,
+    set_cpu_affinity,
+)
 from runtime.signals import StopFlag
 
 
@@ -60,7 +68,7 @@ def test_refusals_name_their_remedies(system):
     system(PermissionError(1, "Operation not permitted"))
     status = request_realtime(80)
     assert (status.scheduler, status.locked) == ("other", False)
-    assert "rtprio 80" in status.reason
+    assert "rtprio 81" in status.reason  # the bus's threads need one more
     assert "memlock unlimited" in status.reason
 
 
@@ -97,6 +105,16 @@ def test_affinity_is_set_or_explained():
         os.sched_setaffinity(0, before)
 
 
+def test_a_frozen_heap_is_left_alone_by_the_collector():
+    kept = [[]]
+    freeze_heap()
+    count = gc.get_freeze_count()
+    assert count > 0
+    assert kept not in gc.get_objects() and gc.collect() == 0
+    freeze_heap()
+    assert gc.get_freeze_count() >= count
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_sets_the_flag_and_the_handlers_come_back(number):
     before = signal.getsignal(number)
@@ -116,3 +134,47 @@ def test_in_another_thread_the_flag_is_set_by_hand():
     assert not stops[0]()
     stops[0].set()
     assert stops[0]()
+
+
+def in_a_child(code):
+    """Standard output of Python code in a process and a session of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, start_new_session=True,
+        check=True,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+def test_a_nice_level_is_that_of_the_process_and_of_its_session():
+    """A higher level is granted to everybody."""
+    level, *group = in_a_child(
+        "import os; from pathlib import Path; from runtime.realtime import prefer_process as p\n"
+        "print(os.getpriority(os.PRIO_PROCESS, 0), end=' ') if p(5) == '' else print('refused')\n"
+        "a = Path('/proc/self/autogroup'); print(a.read_text() if a.exists() else '')"
+    )
+    assert level == "5"
+    assert not group or group[-1] == "5"
+
+
+def test_a_nice_level_that_is_refused_names_the_remedy(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(realtime.os, "setpriority", refuse)
+    assert "- nice -15" in prefer_process(-15) and "limits.conf" in prefer_process(-15)
+
+
+def test_huge_pages_are_declined_where_the_system_knows_them(monkeypatch):
+    status = in_a_child(
+        "from pathlib import Path; from runtime.realtime import avoid_huge_pages\n"
+        "avoid_huge_pages()\n"
+        "print(*[l.split()[1] for l in Path('/proc/self/status').read_text().splitlines()"
+        " if l.startswith('THP_enabled')])"
+    )
+    assert status in (["0"], [])  # an older kernel does not say
+
+    def missing(*_, **__):
+        raise OSError("no C library")
+
+    monkeypatch.setattr(realtime.ctypes, "CDLL", missing)
+    avoid_huge_pages()

@@ -83,6 +83,7 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
     same = [
         config(push), config("simulation.friction=0.4"), config("hilqr.iterations=1"),
         config(duration=2.0), config(mode="realtime"), config("simulation.seed=3"),
+        config("tracker.command_delay=0.01"), config("timing.solve=0.05"),
     ]  # fmt: skip
     assert {recorded_walk.recorded_walk(c) for c in same} == {path}
     other = [

@@ -60,7 +60,7 @@ def by_the_clock(tmp_path, monkeypatch, interrupted: bool):
                "planner": {"solve_ms": {"p50": 1.0, "p99": 2.0}}}  # fmt: skip
     outcome = Outcome(summary, [], not interrupted, interrupted, reports)
     monkeypatch.setattr(running, "launch", lambda config: outcome)
-    monkeypatch.setattr(sweep, "_prepare", lambda trials: None)
+    monkeypatch.setattr(sweep, "prepare", lambda trials: None)
     (tmp_path / "suite.yaml").write_text(SUITE)
     return run_sweep(
         SweepRequest(str(tmp_path / "suite.yaml"), mode="realtime", output=tmp_path / "sweep")

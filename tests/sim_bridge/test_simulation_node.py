@@ -61,8 +61,7 @@ def simulate_apart(
         thread.start()
         bridge, clock = SimulatedBridge(bus), clock_type(0.001)
         while not done.is_set():
-            reading = bridge.read(clock, clock.wait_tick(), done.is_set)
-            if reading is not None:
+            for reading in bridge.read(clock, clock.wait_tick(), done.is_set)[-1:]:
                 bridge.write(respond(reading))
         found = (truths.wait(timeout_s=5.0) for _ in range(truths_wanted))
         report["truth_ticks"] = [truth.tick for truth in found if truth is not None]

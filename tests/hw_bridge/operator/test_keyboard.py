@@ -1,13 +1,17 @@
 """Keys: what each asks for, from a pipe and from a terminal, and what a hangup does."""
 
+import errno
 import os
 import pty
+import select
+import threading
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hw_bridge.operator.asked import Asked
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.operator.terminal import raw_keys
 from hw_bridge.states import Request
@@ -86,3 +90,71 @@ def test_a_terminal_that_hangs_up_ends_the_run_once() -> None:
         assert keyboard.poll() == [(Request.END, "the operator's terminal has gone")]
         assert keyboard.poll() == []
     os.close(inner)
+
+
+PATIENCE_S = 10.0
+
+
+class Announced:
+    """A poll object that announces a key, and what else it is given, whatever there is to read."""
+
+    def __init__(self, event: int = 0) -> None:
+        self.events = [(0, select.POLLIN | event)]
+
+    def poll(self, timeout: float) -> list[tuple[int, int]]:
+        return self.events
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    outer, inner = pty.openpty()
+    with raw_keys(inner):
+        yield outer, inner
+    os.close(outer)
+    os.close(inner)
+
+
+def polled(keyboard: Keyboard, outer: int) -> list[Asked]:
+    """What `poll` returns; where it waits for a key it gets one, and that is an error."""
+    asked: list[list[Asked]] = []
+    thread = threading.Thread(target=lambda: asked.append(keyboard.poll()))
+    thread.start()
+    thread.join(PATIENCE_S)
+    waits = thread.is_alive()
+    if waits:
+        os.write(outer, b"q")
+        thread.join()
+    assert not waits, "it waits for a key"
+    return asked[0]
+
+
+def test_a_key_that_another_reader_took_is_not_waited_for(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    keyboard = Keyboard(inner)
+    real, keyboard._poll = keyboard._poll, Announced()  # type: ignore[assignment]
+    assert polled(keyboard, outer) == []
+    keyboard._poll = real
+    os.write(outer, b"r")
+    assert real.poll(1e3 * PATIENCE_S)
+    assert polled(keyboard, outer) == [(Request.RUN, "")]
+
+
+@pytest.mark.parametrize("event", [select.POLLHUP, select.POLLERR, select.POLLNVAL])
+def test_a_terminal_that_polls_as_gone_ends_the_run(terminal: tuple[int, int], event: int) -> None:
+    keyboard = Keyboard(terminal[1])
+    keyboard._poll = Announced(event)  # type: ignore[assignment]
+    assert [request for request, _ in polled(keyboard, terminal[0])] == [Request.END]
+    assert polled(keyboard, terminal[0]) == []
+
+
+@pytest.mark.parametrize(("error", "asked"), [(errno.EIO, [Request.END]), (errno.EAGAIN, [])])
+def test_a_terminal_that_cannot_be_read_ends_the_run_unless_it_only_has_no_key(
+    terminal: tuple[int, int], monkeypatch: pytest.MonkeyPatch, error: int, asked: list[Request]
+) -> None:
+    def refuse(fd: int, size: int) -> bytes:
+        raise OSError(error, os.strerror(error))
+
+    keyboard = Keyboard(terminal[1])
+    keyboard._poll = Announced()  # type: ignore[assignment]
+    monkeypatch.setattr(os, "read", refuse)
+    assert [request for request, _ in keyboard.poll()] == asked

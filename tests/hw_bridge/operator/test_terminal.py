@@ -28,7 +28,10 @@ def test_keys_come_one_by_one_unechoed_and_only_interrupt_stays(terminal: tuple[
         assert not attributes[LOCAL] & (termios.ICANON | termios.ECHO)
         assert attributes[LOCAL] & termios.ISIG
         assert attributes[SPECIAL][termios.VSUSP] == b"\x00"
+        assert attributes[SPECIAL][termios.VMIN] == attributes[SPECIAL][termios.VTIME] == 0
+        assert os.read(inner, 10) == b""  # a read never waits for a key
         os.write(outer, b"u")
+        assert select.select([inner], [], [], 5.0)[0]
         assert os.read(inner, 10) == b"u"
 
 

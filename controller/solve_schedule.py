@@ -1,0 +1,62 @@
+"""When solves begin and end: in real time expected, in lock step given by the latency model."""
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from typing import NamedTuple
+
+TICK_S = 0.001
+RISE, FALL = 0.3, 0.05  # share of a longer, or shorter, solve in the expected duration [-]
+
+
+class ExpectedDuration:
+    """How long the next solve may take: rises fast and falls slowly.
+
+    Attributes:
+        value: expected duration [s].
+    """
+
+    def __init__(self, first: float) -> None:
+        """Expect `first` [s] before the first solve."""
+        self.value = first
+
+    def add(self, duration: float) -> None:
+        """Learn from a solve of `duration` [s]."""
+        gap = duration - self.value
+        self.value += gap * (RISE if gap > 0.0 else FALL)
+
+
+class Solve(NamedTuple):
+    """One solve in lock step."""
+
+    estimate: int  # tick of the estimate that it starts from
+    start: int  # tick in which it begins
+    arrival: int  # tick in which the tracker has the plan
+    duration: float  # [s]
+    lead: float  # from the estimate to the expected arrival of the plan [s]
+
+
+class SolveSchedule:
+    """The solves of a run in lock step, in order; every iteration over it starts from the first.
+
+    A solve begins when the one before has ended, and at most once every `every` ticks. It starts
+    from the newest estimate, which is `estimate_age` ticks old. Planner and tracker go through the
+    same schedule, so that neither waits for a plan that does not come.
+    """
+
+    def __init__(
+        self, every: int, durations: Sequence[float] = (0.0,), estimate_age: int = 0
+    ) -> None:
+        """Schedule solves of `durations` [s], over and over again."""
+        self.every, self.estimate_age = every, estimate_age
+        self.durations = tuple(durations)
+
+    def __iter__(self) -> Iterator[Solve]:
+        """Yield the solves; there is no last one."""
+        start = age = self.estimate_age
+        expected = ExpectedDuration(self.durations[0])
+        for duration in cycle(self.durations):
+            arrival = start + math.ceil(duration / TICK_S - 1e-6)
+            yield Solve(start - age, start, arrival, duration, age * TICK_S + expected.value)
+            expected.add(duration)
+            start = max(arrival, start + self.every)

@@ -1,0 +1,68 @@
+"""Log lines that a thread writes: who logs in a real-time loop does not wait for a disk."""
+
+import copy
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import QueueHandler, QueueListener
+from queue import SimpleQueue
+
+MOST = 10_000  # lines that may wait for the disk: ten seconds of one in every tick
+
+
+class _Handover(QueueHandler):
+    """Hands records over to the thread; never waits, never raises.
+
+    Attributes:
+        records: for the thread.
+        lost: records that no room was left for, or whose message could not be made.
+    """
+
+    def __init__(self) -> None:
+        self.records: SimpleQueue[logging.LogRecord] = SimpleQueue()
+        super().__init__(self.records)
+        self.lost = 0
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """A copy with its message made, because arguments may change.
+
+        A traceback is left to the thread: to make it, source files are read.
+        """
+        record = copy.copy(record)
+        record.msg, record.args = record.getMessage(), None
+        return record
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        """Pass it on, while there is room."""
+        if self.records.qsize() < MOST:
+            self.records.put(record)
+        else:
+            self.lost += 1
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Count it; logging's own would write on standard error."""
+        self.lost += 1
+
+
+@contextmanager
+def log_in_background() -> Iterator[None]:
+    """Have a thread write what is logged within, warnings too, in order; at the end all is written.
+
+    Enter it after the process took its real-time priority and its cores: the thread inherits both.
+    A less urgent one could be put aside while it holds Python's lock, for which the loop then
+    waits. Lines are lost only where `MOST` wait; how many is the last line then.
+    """
+    root = logging.getLogger()
+    writers, handover = root.handlers[:], _Handover()
+    thread = QueueListener(handover.records, *writers, respect_handler_level=True)
+    thread.start()
+    root.handlers[:] = [handover]
+    logging.captureWarnings(True)
+    try:
+        yield
+    finally:
+        logging.captureWarnings(False)
+        root.handlers[:] = writers
+        thread.stop()
+        if handover.lost:
+            logging.error("%d log lines are lost", handover.lost)

@@ -1,0 +1,74 @@
+"""The latency model of lock step: how long solves take and how old estimates are, by choice."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from controller.solve_schedule import SolveSchedule
+from runtime.messages import Plan
+from runtime.recording import read_recording
+from runtime.wire import DecodeError
+from saltus.errors import BadRequest
+
+LONGEST_S = 1.0  # of a solve or an age that is accepted
+
+
+class TimingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What takes time in lock step.
+
+    Attributes:
+        solve: duration of a solve [s]; or a recording (`run.mcap` or its folder) of a run in real
+            time, whose solves' durations are taken in their order, over and over again.
+        estimate: age of the estimates that planner and tracker have [s].
+    """
+
+    solve: float | str = 0.0
+    estimate: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Read a number that is text; raise ValueError for a time that is out of range."""
+        with suppress(ValueError):  # YAML takes 1e-3, without a point, for text
+            msgspec.structs.force_setattr(self, "solve", float(self.solve))
+        for name in ("solve", "estimate"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and not 0.0 <= value <= LONGEST_S:
+                raise ValueError(f"timing.{name} is {value:g}; give 0 to {LONGEST_S:g} s")
+
+
+def make_schedule(options: TimingOptions, every: int, tick_s: float) -> SolveSchedule:
+    """The solves of a run in lock step.
+
+    Args:
+        options: the latency model.
+        every: least number of ticks from one solve to the next.
+        tick_s: length of a tick [s].
+
+    Raises:
+        BadRequest: there is no such recording, or it holds no plan that was timed.
+    """
+    given = options.solve
+    durations = recorded_durations(given) if isinstance(given, str) else [given]
+    return SolveSchedule(every, durations, round(options.estimate / tick_s))
+
+
+def recorded_durations(name: str) -> list[float]:
+    """Durations of the solves in a recording [s], in their order.
+
+    Raises:
+        BadRequest: there is no such recording, or it holds no plan that was timed.
+    """
+    path = Path(name)
+    path = path / "run.mcap" if path.is_dir() else path
+    try:
+        plans = [message for _, message in read_recording(path) if isinstance(message, Plan)]
+    except (OSError, ValueError, DecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BadRequest(f"timing.solve {name}: {reason}; give seconds or a recording") from error
+    durations = [plan.solve_s for plan in plans if 0.0 < plan.solve_s <= LONGEST_S]
+    if not durations:
+        raise BadRequest(
+            f"timing.solve {name}: holds no solve that was timed; record one in real time: "
+            "saltus launch sim --mode realtime --record DIR"
+        )
+    return durations

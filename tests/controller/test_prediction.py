@@ -1,0 +1,71 @@
+"""Where the robot will be when a plan begins: each plan is followed from its own start on."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from controller.prediction import in_force, predict
+from hybrid.hilqr import Trajectory
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+
+
+class Policy(NamedTuple):
+    start: int
+    trajectory: Trajectory
+    gains: np.ndarray
+
+
+class Physics:
+    """Keeps what it was asked for; the base moves by the first torque times the duration."""
+
+    def __init__(self):
+        self.asked = []
+
+    def advance(self, x, torque, duration):
+        self.asked.append((round(float(torque[0]), 9), pytest.approx(duration)))
+        x = x.copy()
+        x[0] += torque[0] * duration
+        return x
+
+
+def policy(start, torque, knots=5):
+    state = np.zeros(37)
+    state[2], state[6], state[7:19] = STAND_HEIGHT, 1.0, STAND_JOINTS
+    states = np.tile(state, (knots + 1, 1))
+    inputs = np.outer(torque + 0.1 * np.arange(knots), np.ones(12))
+    return Policy(start, Trajectory(states, inputs, 0.0), np.zeros((knots, 12, 36)))
+
+
+FIRST, SECOND = policy(10, 1.0), policy(13, 5.0)
+
+
+def test_a_plan_that_has_not_begun_is_not_followed():
+    physics = Physics()
+    x = FIRST.trajectory.states[0]
+    moved = predict(physics, x, [FIRST, SECOND], 11.5, 14.5, 0.01)
+    assert physics.asked == [(1.1, 0.005), (1.2, 0.01), (5.0, 0.01), (5.1, 0.005)]
+    assert moved[0] == pytest.approx(0.0055 + 0.012 + 0.05 + 0.0255)
+
+
+def test_before_the_first_start_and_after_the_last_knot_a_plan_holds():
+    physics = Physics()
+    predict(physics, FIRST.trajectory.states[0], [FIRST], 9.0, 11.0, 0.01)
+    predict(physics, FIRST.trajectory.states[0], [FIRST], 17.0, 18.0, 0.01)
+    assert physics.asked == [(1.0, 0.01), (1.0, 0.01), (1.4, 0.01)]
+
+
+def test_what_diverges_is_the_state_itself():
+    class Broken:
+        def advance(self, x, torque, duration):
+            return np.full(37, np.nan)
+
+    x = FIRST.trajectory.states[0]
+    assert predict(Broken(), x, [FIRST], 10.0, 12.0, 0.01) is x
+
+
+def test_the_newest_plan_that_has_begun_is_in_force():
+    assert in_force([FIRST, SECOND], 12.999) is FIRST
+    assert in_force([FIRST, SECOND], 13.0) is SECOND
+    assert in_force([FIRST, SECOND], 13.0 - 1e-9) is SECOND
+    assert in_force([FIRST, SECOND], 5.0) is FIRST

@@ -1,0 +1,192 @@
+"""Lines logged in a real-time loop: no wait for the disk, none lost, in their order."""
+
+import io
+import logging
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from runtime import background_log
+from runtime.background_log import log_in_background
+from saltus.children import Child
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 10.0
+LOG = logging.getLogger("tests.background_log")
+
+
+class Disk(io.StringIO):
+    """A stream that keeps its writer waiting until `free` is set, or patience is out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+
+    def write(self, text: str) -> int:
+        self.free.wait(PATIENCE_S)
+        return super().write(text)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.getvalue().splitlines()
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    """The stream of a handler of the root logger."""
+    root, disk = logging.getLogger(), Disk()
+    handler, level = logging.StreamHandler(disk), root.level
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    root.addHandler(handler)
+    root.setLevel(logging.INFO)
+    yield disk
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def test_who_logs_does_not_wait_for_the_disk(disk: Disk) -> None:
+    with log_in_background():
+        for k in range(50):
+            LOG.warning("line %d", k)
+        waited = disk.lines
+        disk.free.set()
+    assert waited == []
+    assert disk.lines == [f"WARNING line {k}" for k in range(50)]
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt, SystemExit])
+def test_all_lines_are_written_at_the_end(disk: Disk, error: type[BaseException] | None) -> None:
+    handlers = logging.getLogger().handlers[:]
+    disk.free.set()
+    with pytest.raises(error) if error else nullcontext(), log_in_background():
+        for k in range(1000):
+            LOG.info("line %d", k)
+        if error is not None:
+            raise error
+    assert disk.lines == [f"INFO line {k}" for k in range(1000)]
+    assert logging.getLogger().handlers == handlers
+    LOG.error("after it")
+    assert disk.lines[-1] == "ERROR after it"
+
+
+def test_a_line_says_what_was_so_when_it_was_logged(disk: Disk) -> None:
+    numbers = [1]
+    with log_in_background():
+        LOG.info("numbers %s", numbers)
+        numbers.append(2)
+        disk.free.set()
+    assert disk.lines == ["INFO numbers [1]"]
+
+
+def test_a_traceback_is_written_too(disk: Disk) -> None:
+    disk.free.set()
+    with log_in_background():
+        try:
+            raise ValueError("no such leg")
+        except ValueError:
+            LOG.exception("an error")
+    assert disk.lines[0] == "ERROR an error"
+    assert disk.lines[1].startswith("Traceback")
+    assert 'raise ValueError("no such leg")' in disk.getvalue()
+    assert disk.lines[-1] == "ValueError: no such leg"
+
+
+def test_a_warning_does_not_wait_either(disk: Disk) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with log_in_background():
+            warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+            waited = disk.lines
+            disk.free.set()
+        assert warnings.showwarning is not logging._showwarning  # type: ignore[attr-defined]
+    assert waited == []
+    assert "RuntimeWarning: overflow" in disk.getvalue()
+
+
+def test_what_cannot_wait_for_the_disk_any_more_is_counted(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_log, "MOST", 10)
+    with log_in_background():
+        for k in range(100):
+            LOG.info("line %d", k)
+        disk.free.set()
+    *kept, told = disk.lines
+    assert kept == [f"INFO line {k}" for k in range(len(kept))]
+    assert 10 <= len(kept) <= 11  # the thread had taken one, or none yet
+    assert told == f"ERROR {100 - len(kept)} log lines are lost"
+
+
+def test_a_line_that_cannot_be_made_is_counted_and_does_not_raise(disk: Disk) -> None:
+    disk.free.set()
+    with log_in_background():
+        LOG.info("%d legs", "four")
+        LOG.info("%d legs", 4)
+    assert disk.lines == ["INFO 4 legs", "ERROR 1 log lines are lost"]
+
+
+URGENCY = """
+import os, sys
+from runtime.background_log import log_in_background
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+except PermissionError:
+    sys.exit("refused")
+before = set(os.listdir("/proc/self/task"))
+with log_in_background():
+    [thread] = set(os.listdir("/proc/self/task")) - before
+    print(os.sched_getscheduler(int(thread)) == os.SCHED_FIFO,
+          os.sched_getparam(int(thread)).sched_priority)
+"""
+
+
+def test_the_thread_is_as_urgent_as_who_logs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", URGENCY], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    if done.stderr.strip() == "refused":
+        pytest.skip("this system refuses SCHED_FIFO")
+    assert done.stdout.split() == ["True", "10"], done.stderr
+
+
+WORDS = """
+import logging, signal, sys
+from runtime.background_log import log_in_background
+from runtime.signals import StopFlag
+logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+stop = StopFlag()
+try:
+    with log_in_background():
+        for k in range(300):
+            logging.info("line %d", k)
+        ENDING
+except LookupError as error:
+    print(error.args[0], file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ("pass", "INFO line 299"),
+        ("raise LookupError('no answer')", "no answer"),
+        ("raise ValueError('no such leg')", "ValueError: no such leg"),
+        ("signal.raise_signal(signal.SIGTERM); assert stop()", "INFO line 299"),
+        ("sys.exit('told to')", "told to"),
+    ],
+)
+def test_the_last_words_of_a_process_come_last(tmp_path: Path, ending: str, words: str) -> None:
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n" + WORDS.replace("ENDING", ending)
+    child = Child("tracker", [sys.executable, "-c", program], tmp_path / "tracker.log")
+    child.start()
+    assert child._process is not None
+    child._process.wait(60.0)
+    assert child.last_words() == words
+    lines = child.log.read_text().splitlines()
+    assert lines[:300] == [f"INFO line {k}" for k in range(300)]

@@ -1,0 +1,74 @@
+"""A message of a real-time process leaves at once: the bus's threads are more urgent than it is."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+import json, os, resource, sys, tempfile, time
+from pathlib import Path
+from runtime.bus import Bus, Endpoints
+from runtime.topics import STATE_ESTIMATE
+
+def threads():
+    return {int(name) for name in os.listdir("/proc/self/task")}
+
+def priorities(these):
+    return sorted(os.sched_getparam(thread).sched_priority for thread in these)
+
+own, expected, limited = (int(word) for word in sys.argv[1:])
+if own:
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(own))
+    except PermissionError:
+        sys.exit("refused")
+if limited:
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    os.setuid(65534)  # nobody, who may keep a priority, but not raise it
+with tempfile.TemporaryDirectory() as folder:
+    before = threads()
+    with Bus(Endpoints.ipc(Path(folder))) as bus:
+        bus.publisher(STATE_ESTIMATE)
+        end = time.monotonic() + 20.0  # a thread sets its priority in its own time
+        while set(priorities(threads() - before)) != {expected} and time.monotonic() < end:
+            time.sleep(0.01)
+        found = priorities(threads() - before)
+    print(json.dumps([os.sched_getparam(0).sched_priority, found]))
+"""
+
+
+def priorities(own: int, expected: int, limited: bool = False) -> tuple[int, list[int]]:
+    """Priority of a process that asks for `own`, and of its bus's threads; 0 is not real time."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(own), str(expected), str(int(limited))],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    if done.stderr.strip() == "refused":
+        pytest.skip(f"this system refuses SCHED_FIFO at priority {own}")
+    assert done.returncode == 0, done.stderr
+    return tuple(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(("own", "higher"), [(10, 11), (98, 99), (99, 99)])
+def test_the_threads_are_one_more_urgent_than_their_process(own: int, higher: int) -> None:
+    process, threads = priorities(own, higher)
+    assert process == own
+    assert threads and set(threads) == {higher}
+
+
+def test_without_real_time_they_are_as_any_other() -> None:
+    process, threads = priorities(0, 0)
+    assert process == 0
+    assert threads and set(threads) == {0}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+def test_where_no_more_is_granted_they_are_as_urgent_and_the_process_lives() -> None:
+    process, threads = priorities(10, 10, limited=True)
+    assert process == 10
+    assert threads and set(threads) == {10}

@@ -1,0 +1,25 @@
+"""Which process has which core."""
+
+import pytest
+
+from saltus.cores import cores_of
+
+EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
+
+
+def test_on_two_cores_the_planner_has_what_the_tracker_leaves():
+    cores = {name: cores_of(name, {0, 1}) for name in EVERYBODY}
+    assert cores["tracker"] == cores["planner"] == {1}
+    assert cores["estimator"] == cores["simulation"] == cores["emulator"] == {0}
+
+
+@pytest.mark.parametrize("available", [{0, 1, 2}, {2, 3, 5, 7}])
+def test_on_more_cores_the_tracker_has_the_last_one_to_itself(available):
+    for name in EVERYBODY:
+        own = cores_of(name, available)
+        assert own and own <= available
+        assert (max(available) in own) == (name == "tracker")
+
+
+def test_one_core_is_everybodys():
+    assert all(cores_of(name, {3}) == {3} for name in EVERYBODY)

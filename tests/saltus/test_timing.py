@@ -1,0 +1,178 @@
+"""The latency model of lock step: what it accepts, what it reads, and what a run makes of it."""
+
+from itertools import takewhile
+
+import msgspec
+import pytest
+
+from runtime.messages import encode
+from runtime.recording import Recorder
+from runtime.topics import PLAN, STATE_ESTIMATE
+from saltus import assembly
+from saltus.configuration import load_launch, make_config, write_config
+from saltus.errors import BadRequest
+from saltus.lockstep import LockStep
+from saltus.options import read_mapping
+from saltus.sweep.trials import make_trials
+from saltus.timing import TimingOptions, make_schedule, recorded_durations
+from sim_bridge.suites import parse_suite
+from tests.controller.tracker_messages import estimate, plan, standing
+
+LATE = ["timing.solve=0.025", "timing.estimate=0.002"]
+SUITE = """
+reference: stand
+duration: 1.0
+timing: {estimate: 0.003}
+groups:
+  - {name: slow, timing: {solve: 0.05}, trials: &push {kind: motor_block, at: 0.1, for: 0.1}}
+  - {name: slower, timing: {solve: 1e-1, estimate: 0.004}, trials: *push}
+"""
+
+
+def record(path, seconds):
+    """A recording of plans whose solves took `seconds`, each after an estimate."""
+    with Recorder(path) as recorder:
+        for k, duration in enumerate(seconds):
+            recorder.write(STATE_ESTIMATE, encode(estimate(10 * k, *standing())), 10 * k)
+            message = msgspec.structs.replace(plan(k, 10 * k, knots=1), solve_s=duration)
+            recorder.write(PLAN, encode(message), 10 * k + 1)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["solve", "estimate"])
+@pytest.mark.parametrize("value", ["-1e-9", "-0.01", "1.001", "1e3", "nan", "inf"])
+def test_times_out_of_range_are_refused(name, value):
+    with pytest.raises(BadRequest, match=f"timing.{name} is .*give 0 to 1 s"):
+        load_launch("stand", [f"timing.{name}={value}"])
+    with pytest.raises(ValueError, match=f"timing.{name}"):
+        TimingOptions(**{name: float(value)})
+
+
+@pytest.mark.parametrize("name", ["solve", "estimate"])
+@pytest.mark.parametrize(("text", "value"), [("1e-3", 0.001), ("5E-2", 0.05), ("0", 0.0),
+                                             ("1", 1.0)])  # fmt: skip
+def test_a_number_with_an_exponent_is_a_number(name, text, value):
+    """YAML 1.1 takes 1e-3, without a point, for text."""
+    time = getattr(load_launch("stand", [f"timing.{name}={text}"]).timing, name)
+    assert time == value and isinstance(time, float)
+
+
+def test_a_written_launch_reads_back(tmp_path):
+    config = load_launch("stand", ["timing.solve=1e-3", "timing.estimate=0.002"])
+    write_config(config, tmp_path / "launch.yaml")
+    assert make_config(read_mapping(tmp_path / "launch.yaml"), "test") == config
+
+
+@pytest.mark.parametrize("assignment", [*LATE, "timing.solve=run.mcap"])
+def test_timing_is_refused_in_real_time(assignment):
+    with pytest.raises(BadRequest, match="timing is for lock step; give mode: paused"):
+        load_launch("stand", [assignment], mode="realtime")
+
+
+def test_durations_of_a_recording_come_in_their_order(tmp_path):
+    seconds = [0.012, 0.009, 0.031, 0.009]
+    name = record(tmp_path / "run.mcap", seconds)
+    assert recorded_durations(name) == recorded_durations(str(tmp_path)) == seconds
+    schedule = make_schedule(TimingOptions(solve=name, estimate=0.002), 10, 0.001)
+    assert (schedule.durations, schedule.every) == (tuple(seconds), 10)
+    assert schedule.estimate_age == 2
+
+
+def test_solves_that_nobody_timed_are_left_out(tmp_path):
+    name = record(tmp_path / "run.mcap", [0.0, 0.012, 1.5, 1.0])
+    assert recorded_durations(name) == [0.012, 1.0]
+
+
+@pytest.mark.parametrize("seconds", [[], [0.0, 0.0]])
+def test_a_recording_without_timed_solves_names_the_remedy(tmp_path, seconds):
+    name = record(tmp_path / "run.mcap", seconds)
+    with pytest.raises(BadRequest, match="holds no solve that was timed.*--mode realtime --record"):
+        recorded_durations(name)
+
+
+def test_what_is_no_recording_names_the_remedy(tmp_path):
+    (tmp_path / "text.mcap").write_text("half past nine, and all is well with the robot")
+    for name in ("nowhere.mcap", "text.mcap", "."):
+        path = str(tmp_path / name)
+        with pytest.raises(BadRequest, match="timing.solve .*; give seconds or a recording"):
+            recorded_durations(path)
+
+
+def test_a_launch_finds_out_before_it_starts():
+    with pytest.raises(BadRequest, match="timing.solve nowhere: No such file"):
+        assembly.check(load_launch("stand", ["timing.solve=nowhere"]))
+
+
+def test_timing_of_a_suite_reaches_its_trials_and_settings_win_over_it():
+    groups = parse_suite(SUITE)
+    timings = [trial.config.timing for trial in make_trials(groups, "hilqr", "paused", "a suite")]
+    assert timings == [TimingOptions(0.05, 0.003), TimingOptions(0.1, 0.004)]
+    trials = make_trials(groups, "hilqr", "paused", "a suite", ["timing.solve=0.025"])
+    assert [trial.config.timing for trial in trials] == [
+        TimingOptions(0.025, 0.003), TimingOptions(0.025, 0.004),
+    ]  # fmt: skip
+    assert parse_suite(SUITE)[0].timing == {"estimate": 0.003, "solve": 0.05}
+
+
+class TrackerSpy:
+    """Passes calls on to a tracker, and keeps the estimates that it was given."""
+
+    def __init__(self, tracker):
+        self.tracker, self.estimates = tracker, []
+
+    def command(self, estimate, plan, now, reading):
+        self.estimates.append(estimate)
+        return self.tracker.command(estimate, plan, now, reading)
+
+
+class Run:
+    """A short stand in lock step with a latency: its ticks, and what the tracker was given."""
+
+    def __init__(self, assignments=LATE):
+        run = LockStep(load_launch("stand", assignments, duration=0.3))
+        spy = TrackerSpy(run.tracker)
+        run.tracker, self.ticks = spy, []
+        run.run(self.ticks.append)
+        self.estimates, self.solves = spy.estimates, assembly.solve_schedule(run.config)
+
+    @property
+    def plans(self):
+        """Each with the tick in which it arrived."""
+        return [(k, tick.plan) for k, tick in enumerate(self.ticks) if tick.plan is not None]
+
+
+@pytest.fixture(scope="module")
+def late() -> Run:
+    return Run()
+
+
+def test_plans_arrive_when_the_schedule_says(late):
+    solves = list(takewhile(lambda solve: solve.arrival < 300, late.solves))
+    assert [solve.arrival for solve in solves][:3] == [27, 52, 77]
+    arrivals, plans = zip(*late.plans, strict=True)
+    assert list(arrivals) == [solve.arrival for solve in solves]
+    assert [each.tick for each in plans] == [solve.estimate for solve in solves]
+    assert [each.solve_s for each in plans] == [0.025] * len(solves)
+    for tick, each in late.plans:  # on the first knot after the expected arrival
+        assert 0.0 <= each.time - 1e-3 * tick < 0.01 + 1e-9 and each.status != "failed"
+
+
+def test_the_tracker_has_estimates_that_are_two_ticks_old(late):
+    assert late.estimates[:2] == [None, None]
+    assert all(late.estimates[k] is late.ticks[k - 2].estimate for k in range(2, 300))
+    assert [tick.estimate.tick for tick in late.ticks] == list(range(300))
+    assert [tick.command.tick for tick in late.ticks] == list(range(300))
+
+
+def test_without_latency_the_tracker_has_the_newest_estimate_and_a_plan_every_knot():
+    run = Run([])
+    assert all(run.estimates[k] is run.ticks[k].estimate for k in range(300))
+    assert [tick for tick, _ in run.plans] == list(range(0, 300, 10))
+    assert all(each.solve_s == 0.0 and each.tick == tick for tick, each in run.plans)
+
+
+def test_two_runs_are_identical_to_the_last_bit(late):
+    one, other = ([encode(message) for tick in run.ticks for message in tick if message is not None]
+                  for run in (late, Run()))  # fmt: skip
+    assert one == other
+    assert one != [encode(m) for tick in Run([]).ticks for m in tick if m is not None]
