@@ -127,8 +127,10 @@ def run(
             if solve is not None:
                 plan = solve_in_lock_step(planner, estimate, solve)
             else:
-                age = clock.now() - estimate.time
-                plan = _solve_in_time(planner, estimate, age, plans, times, time_limit)
+                age = max(0.0, clock.now() - estimate.time)
+                lead = age + times.expected.value
+                plan = _solve_in_time(planner, estimate, lead, plans, begin + time_limit)
+                plan = msgspec.structs.replace(plan, solve_s=perf_counter() - begin)
             times.record(perf_counter() - begin)
         except Exception:
             if errors == 0:
@@ -165,20 +167,8 @@ def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: Solve) 
 
 
 def _solve_in_time(
-    planner: Planner,
-    estimate: StateEstimate,
-    age: float,
-    plans: Publisher[Plan],
-    times: SolveTimes,
-    time_limit: float,
+    planner: Planner, estimate: StateEstimate, lead: float, plans: Publisher[Plan], deadline: float
 ) -> Plan:
-    """Solve once, from an estimate that is `age` [s] old."""
-    begin = perf_counter()
-    plan = planner.solve(
-        estimate,
-        max(age, 0.0) + times.expected.value,
-        lambda: perf_counter() - begin > time_limit,
-        plans.send,
-    )
-    seconds = perf_counter() - begin
-    return msgspec.structs.replace(plan, solve_s=seconds, round_trip_s=planner.round_trip_s)
+    """Solve once for the state `lead` [s] after the estimate; late after `deadline` [s]."""
+    plan = planner.solve(estimate, lead, lambda: perf_counter() > deadline, plans.send)
+    return msgspec.structs.replace(plan, round_trip_s=planner.round_trip_s)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
-TICK_S = 0.001
+TICK_S = 0.001  # length of a tick of the stack [s]
 RISE, FALL = 0.3, 0.05  # share of a longer, or shorter, solve in the expected duration [-]
 
 

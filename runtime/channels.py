@@ -104,11 +104,15 @@ class Subscriber(Generic[MessageT]):
         timeout_s: float,
         stop: Stop | None = None,
     ) -> MessageT | None:
-        """The next message that fulfils `predicate`; None when stopped or out of time [s]."""
+        """The next message that fulfils `predicate`; None when stopped or out of time [s].
+
+        Messages are looked at one by one, also where a subscriber conflates: in lock step the one
+        that is waited for may not be the newest.
+        """
         deadline = time.monotonic() + timeout_s
         while True:
             remaining = deadline - time.monotonic()
-            message = self.wait(max(0.0, min(remaining, STOP_CHECK_S)))
+            message = self._next(max(0.0, min(remaining, STOP_CHECK_S)))
             if message is not None and predicate(message):
                 return message
             if remaining <= 0.0 or (stop is not None and stop()):
@@ -117,6 +121,12 @@ class Subscriber(Generic[MessageT]):
     def close(self) -> None:
         """Receive nothing any more; who publishes the topic sends nothing here."""
         self._socket.close()
+
+    def _next(self, timeout_s: float) -> MessageT | None:
+        """The oldest message that has not been received, None when `timeout_s` [s] pass without."""
+        if not self._socket.poll(math.ceil(1e3 * timeout_s)):
+            return None
+        return self._decoded(self._socket.recv())
 
     def _decoded(self, frame: bytes) -> MessageT | None:
         try:

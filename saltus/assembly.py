@@ -39,7 +39,7 @@ def solve_schedule(config: LaunchConfig) -> SolveSchedule:
         BadRequest: the latency model names a recording that cannot be used.
     """
     options = getattr(config, config.planner)  # its section has the planner's name
-    return make_schedule(config.timing, round(options.period / TICK_S), TICK_S)
+    return make_schedule(config.timing, round(options.period / TICK_S))
 
 
 def solve_time_limit(config: LaunchConfig) -> float:

@@ -11,6 +11,7 @@ import msgspec
 from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
+from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
 from estimator.invariant.options import InvariantOptions
 from estimator.options import LegOdometryOptions
@@ -32,7 +33,6 @@ ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 ESTIMATORS = ("salted", "leg_odometry", "invariant")
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
-TICK_S = 0.001  # length of a tick of the stack [s]
 
 
 class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

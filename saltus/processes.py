@@ -84,8 +84,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     freeze_heap()
     with log_in_background(), open_bus() as bus:
         plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
-        # In lock step a plan may be made while the robot goes on: no message may be passed over.
-        estimates = bus.subscriber(STATE_ESTIMATE, conflate=not clock.paused)
+        estimates = bus.subscriber(STATE_ESTIMATE)
         await_listeners(plans, RECORDER + 1, stop)
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
@@ -116,8 +115,8 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     core = assembly.make_tracker(config)
     serve_ticks(config, "tracker")
     with log_in_background(), open_bus() as bus:
-        plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN, conflate=not clock.paused)))
-        estimates = bus.subscriber(STATE_ESTIMATE, conflate=not clock.paused)
+        plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
+        estimates = bus.subscriber(STATE_ESTIMATE)
         readings = bus.publisher(SENSOR_READING)
         await_listeners(readings, RECORDER + 1, stop)
         bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)

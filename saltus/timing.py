@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from controller.solve_schedule import SolveSchedule
+from controller.solve_schedule import TICK_S, SolveSchedule
 from runtime.messages import Plan
 from runtime.recording import read_recording
 from runtime.wire import DecodeError
@@ -36,20 +36,19 @@ class TimingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"timing.{name} is {value:g}; give 0 to {LONGEST_S:g} s")
 
 
-def make_schedule(options: TimingOptions, every: int, tick_s: float) -> SolveSchedule:
+def make_schedule(options: TimingOptions, every: int) -> SolveSchedule:
     """The solves of a run in lock step.
 
     Args:
         options: the latency model.
         every: least number of ticks from one solve to the next.
-        tick_s: length of a tick [s].
 
     Raises:
         BadRequest: there is no such recording, or it holds no plan that was timed.
     """
     given = options.solve
     durations = recorded_durations(given) if isinstance(given, str) else [given]
-    return SolveSchedule(every, durations, round(options.estimate / tick_s))
+    return SolveSchedule(every, durations, round(options.estimate / TICK_S))
 
 
 def recorded_durations(name: str) -> list[float]:

@@ -73,7 +73,7 @@ def test_durations_of_a_recording_come_in_their_order(tmp_path):
     seconds = [0.012, 0.009, 0.031, 0.009]
     name = record(tmp_path / "run.mcap", seconds)
     assert recorded_durations(name) == recorded_durations(str(tmp_path)) == seconds
-    schedule = make_schedule(TimingOptions(solve=name, estimate=0.002), 10, 0.001)
+    schedule = make_schedule(TimingOptions(solve=name, estimate=0.002), 10)
     assert (schedule.durations, schedule.every) == (tuple(seconds), 10)
     assert schedule.estimate_age == 2
 
