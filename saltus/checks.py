@@ -64,6 +64,7 @@ def machine_checks() -> list[Check]:
     return [
         guarded("real-time scheduling", False, _realtime),
         guarded("tick jitter", False, _jitter),
+        guarded("machine stops", False, _stops),
         guarded("speed", False, _speed),
     ]
 
@@ -171,6 +172,15 @@ def _jitter() -> tuple[bool, str]:
         f"missed (p99 should stay below {JITTER_BOUND_US:.0f} us)"
     )
     return late.p99 < JITTER_BOUND_US, found
+
+
+def _stops() -> tuple[bool, str]:
+    from saltus.stop_check import longest_stop, verdict
+
+    try:
+        return verdict(longest_stop())
+    except PermissionError:
+        return False, "not measured: that needs real-time scheduling, see above"
 
 
 def _speed() -> tuple[bool, str]:
