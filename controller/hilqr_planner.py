@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
 
-KEPT = 8  # plans before the newest one, of which some may not have begun yet
+EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
 
 
 class Solution(NamedTuple):
@@ -104,7 +104,7 @@ class HilqrPlanner:
                 on_plan(self._plan(estimate, best))
             best = solution
         earlier = [plan for plan in self._plans if plan.start < best.start]
-        self._plans = [*earlier[-KEPT:], best]
+        self._plans = [*earlier[-EARLIER_PLANS:], best]
         plan = self._plan(estimate, best)
         self.line_search = self._searched(plan)
         return plan

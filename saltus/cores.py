@@ -1,8 +1,7 @@
 """Who runs on which core in real time, and with what urgency (docs/realtime.md).
 
-Linux takes a core from processes with real-time priority for 50 ms
-once they had 95 % of it for a second, and the robot falls meanwhile: no core may carry more of them
-than it can.
+Linux takes a core from processes with real-time priority for 50 ms once they had 95 % of it for a
+second, and the robot falls meanwhile: no core may carry more of them than it can.
 """
 
 import logging
@@ -18,6 +17,7 @@ from saltus.configuration import LaunchConfig
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"simulation": 0, "emulator": 0, "estimator": 1, "tracker": 2}
+
 
 def serve_ticks(config: LaunchConfig, name: str) -> None:
     """Ask for real time for a 1 kHz process; before its bus opens, whose threads inherit it."""
