@@ -1,4 +1,4 @@
-"""The A1 as HiLQR's solver sees it: rolled out in a simulator, linearised with Pinocchio."""
+"""The A1 as HiLQR's solver sees it: a physics that rolls out, and derivatives of a trajectory."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceWindow
-from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps, warm_up
 from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
-from hybrid.hilqr import CostExpansion, Jump, Linearisation, Policies, Rollouts, Trajectory
-from robots.contact_dynamics import ContactDynamics
-from robots.trajectory_derivatives import TrajectoryDerivatives
+from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 
 Array = NDArray[np.float64]
-
-CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
 
 
 class RolloutResult(Protocol):
@@ -66,45 +61,36 @@ class RolloutBackend(Protocol):
         ...
 
 
+class Derivatives(Protocol):
+    """First-order dynamics about a trajectory that the backend rolled out."""
+
+    def linearise(self, trajectory: Trajectory) -> Linearisation:
+        """A (N, 36, 36), B (N, 36, 12) in the tangents of `robots.state`, and transitions."""
+        ...
+
+
 class A1Model:
     """Implements `hybrid.hilqr.Model` for tracking one reference window.
 
     The record (`aux`) of a trajectory is its feet's normal forces (N, 4) [N]: they give the
-    contact sets of the linearisation and the input weights of the cost.
+    input weights of the cost, and the contact sets of rigid derivatives.
 
     Attributes:
+        linearise: of the derivatives.
         round_trip_s: spent on asking a server, its physics apart, since `track` [s].
     """
 
     def __init__(
-        self,
-        dynamics: ContactDynamics,
-        backend: RolloutBackend,
-        cost: CostOptions,
-        period: float,
-        knots: int = 0,
-        helper: bool = False,
-        touchdown_order: TouchdownOrder = "index",
+        self, backend: RolloutBackend, derivatives: Derivatives, cost: CostOptions
     ) -> None:
-        """Compile what is compiled; `period` is the time between knots [s].
-
-        With `helper`, a process shares the linearisation of trajectories of up to `knots`.
-        `touchdown_order`: of feet that land within one knot.
-        """
-        warm_up(dynamics, period, touchdown_order)
-        self._derivatives = TrajectoryDerivatives(dynamics, knots, helper)
-        self.dynamics, self.backend, self.period = dynamics, backend, period
-        self.touchdown_order: TouchdownOrder = touchdown_order
+        """Put the parts together."""
+        self.backend, self.linearise = backend, derivatives.linearise
         self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
         self._state_weights = cost.state_weights()
         self._terminal_weights = cost.terminal_scale * self._state_weights
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
         self.round_trip_s = 0.0
-
-    def wait_for_helper(self, timeout_s: float) -> bool:
-        """Wait until the helper process has started; False when it has not after `timeout_s`."""
-        return self._derivatives.wait_for_helper(timeout_s)
 
     def track(self, window: ReferenceWindow) -> None:
         """Set the reference that the cost measures against."""
@@ -131,21 +117,3 @@ class A1Model:
             self._state_weights, self._terminal_weights, weights[0],
         )  # fmt: skip
         return CostExpansion(l_x, l_u, l_xx, np.zeros((len(l_u), 12, 36)), l_uu)
-
-    def linearise(self, trajectory: Trajectory) -> Linearisation:
-        """Contact dynamics' derivatives at every knot, and the touchdowns between them (6.4.3)."""
-        states, inputs = trajectory.states, trajectory.inputs
-        contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
-        landings = contacts[1:] > contacts[:-1]
-        # A touchdown takes as long as three knots.
-        self._derivatives.start(
-            states, inputs, contacts, self.period, meanwhile=3 * int(landings.sum())
-        )
-        transitions: list[Jump] = []
-        for k in np.flatnonzero(landings.any(axis=1)):
-            landing = Landing(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1],
-                              contacts[k], tuple(np.flatnonzero(landings[k]).tolist()))  # fmt: skip
-            transitions += touchdown_jumps(
-                self.dynamics, landing, self.period, self.touchdown_order
-            )
-        return Linearisation(*self._derivatives.finish(), transitions)

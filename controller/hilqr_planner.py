@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import CONTACT_FORCE, A1Model, RolloutBackend
+from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
 from controller.reference_gains import with_gains
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from controller.rigid_derivatives import CONTACT_FORCE, RigidDerivatives
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
-from robots.a1.models import foot_frame_ids, load_pinocchio
-from robots.contact_dynamics import ContactDynamics
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
@@ -47,17 +46,25 @@ class HilqrPlanner:
     """
 
     def __init__(
-        self, options: PlannerOptions, reference: ReferenceTrajectory, backend: RolloutBackend
+        self,
+        options: PlannerOptions,
+        reference: ReferenceTrajectory,
+        backend: RolloutBackend,
+        derivatives: Derivatives,
     ) -> None:
-        """Precompute the reference's gains. `backend` simulates candidates in parallel."""
-        model = load_pinocchio()
-        dynamics = ContactDynamics(model, foot_frame_ids(model))
+        """Precompute the reference's gains.
+
+        Args:
+            options: of the planner.
+            reference: what is to be tracked.
+            backend: simulates candidates in parallel.
+            derivatives: of the backward pass. The reference's gains take rigid ones: its feet touch
+                the ground and do not press into it.
+        """
         self.options = options
-        self.model = A1Model(
-            dynamics, backend, options.cost, options.period, options.knots, options.threads > 1,
-            options.touchdown_order,
-        )  # fmt: skip
-        self.reference = with_gains(reference, self.model, options.knots)
+        self.model = A1Model(backend, derivatives, options.cost)
+        rigid = A1Model(backend, RigidDerivatives(options.period), options.cost)
+        self.reference = with_gains(reference, rigid, options.knots)
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))
         self._origin: float | None = None

@@ -19,8 +19,9 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         try_reference: the reference's policy is one candidate more of every line search, not only
             of the rollouts that a solve begins with.
         substeps: physics steps within a knot.
-        threads: of the physics; with two or more, a helper process shares the linearisation, so a
-            script that makes a planner needs the usual `if __name__ == "__main__":`.
+        threads: of the physics and of its derivatives; with two or more and rigid derivatives, a
+            helper process takes half of them, so a script that makes such a planner needs the usual
+            `if __name__ == "__main__":`.
     """
 
     iterations: int = 2
@@ -67,10 +68,14 @@ class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
         knots: length of the horizon; period: time between knots [s].
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
-        variant: "xi" carries the value function with saltation matrices, "dxr" with the Jacobian
-            of the reset alone.
-        touchdown_order: of feet that land within one knot: "index", that of the legs; "average",
-            the mean over all orders; "selected", that in which they reach the ground.
+        derivatives: of the backward pass. "rollout": of the rollouts' own steps, analytic;
+            "differences": the same by finite differences; "rigid": of rigid feet that stick, with a
+            transition where one lands, as in the thesis.
+        variant: of rigid derivatives: "xi" carries the value function with saltation matrices,
+            "dxr" with the Jacobian of the reset alone.
+        touchdown_order: of rigid derivatives, for feet that land within one knot: "index", that of
+            the legs; "average", the mean over all orders; "selected", that in which they reach the
+            ground.
         cost: weights of the tracking cost.
         realtime: the search in real time.
     """
@@ -78,7 +83,8 @@ class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
     knots: int = 50
     period: float = 0.01
     tolerance: float = 1e-3
-    damping: float = 1e-6
+    damping: float = 0.02
+    derivatives: Literal["rigid", "rollout", "differences"] = "rollout"
     variant: Literal["xi", "dxr"] = "xi"
     touchdown_order: TouchdownOrder = "index"
     cost: CostOptions = CostOptions()

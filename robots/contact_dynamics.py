@@ -10,7 +10,7 @@ import pinocchio as pin
 from numba import njit
 
 from robots.contact_set import ContactSet, ContactSets, mask_of
-from robots.rotations import Array, exp3, skew
+from robots.rotations import Array, exp3, right_jacobian, skew
 from robots.state import integrate
 
 
@@ -125,19 +125,6 @@ def _step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
 
 
 @njit(cache=True)
-def _exp3_right_jacobian(phi: Array) -> Array:
-    """Return Jr(phi) (3, 3): exp3(phi + d) = exp3(phi) exp3(Jr d) + O(d^2)."""
-    angle2 = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2
-    if angle2 < 1e-6:
-        b, c = 0.5 - angle2 / 24.0, 1.0 / 6.0 - angle2 / 120.0
-    else:
-        angle = np.sqrt(angle2)
-        b, c = (1.0 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
-    cross = skew(phi)
-    return np.eye(3) - b * cross + c * (cross @ cross)
-
-
-@njit(cache=True)
 def _assemble_step(
     v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float, A: Array, B: Array
 ) -> None:
@@ -159,7 +146,7 @@ def _assemble_step(
         A[i, i] += 1.0
     rotation = exp3(dt * v_next[3:6]).T.copy()
     linear = dt * rotation
-    angular = dt * _exp3_right_jacobian(dt * v_next[3:6])
+    angular = dt * right_jacobian(dt * v_next[3:6])
     _multiply_rows(linear, A[nv : nv + 3], A[:3])
     _multiply_rows(angular, A[nv + 3 : nv + 6], A[3:6])
     _multiply_rows(linear, B[nv : nv + 3], B[:3])

@@ -96,6 +96,19 @@ def log3(rotation: Array) -> Array:
 
 
 @njit(cache=True)
+def right_jacobian(phi: Array) -> Array:
+    """Return Jr(phi) (3, 3): exp3(phi + d) = exp3(phi) exp3(Jr d) + O(d^2)."""
+    angle2 = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2
+    if angle2 < 1e-6:
+        b, c = 0.5 - angle2 / 24.0, 1.0 / 6.0 - angle2 / 120.0
+    else:
+        angle = np.sqrt(angle2)
+        b, c = (1.0 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
+    cross = skew(phi)
+    return np.eye(3) - b * cross + c * (cross @ cross)
+
+
+@njit(cache=True)
 def log3_jacobian(phi: Array) -> Array:
     """Return Jr^-1(phi) (3, 3): log3(exp3(phi) exp3(d)) = phi + Jr^-1(phi) d + O(d^2)."""
     angle2 = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
+from controller.a1_model import Derivatives
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
 from controller.gaits import GAITS
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_node import Planner
+from controller.planner_options import PlannerOptions
 from controller.references import ReferenceTrajectory, make_reference
+from controller.rigid_derivatives import RigidDerivatives
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from estimator.interface import Estimator
@@ -21,6 +24,7 @@ from saltus.errors import BadRequest
 from saltus.recorded_walk import recorded_walk
 from saltus.timing import make_schedule
 from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_a1 import SimulatedA1
 
@@ -145,5 +149,16 @@ def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
     Raises:
         BadRequest: the reference or the backend cannot be made for these options.
     """
-    reference, backend = make_planner_reference(config), rollouts.make_rollout(config)
-    return HilqrPlanner(rollouts.planning(config), reference, backend)
+    options, reference = rollouts.planning(config), make_planner_reference(config)
+    backend = rollouts.make_rollout(config)
+    return HilqrPlanner(options, reference, backend, make_derivatives(options))
+
+
+def make_derivatives(options: PlannerOptions) -> Derivatives:
+    """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out."""
+    if options.derivatives == "rigid":
+        return RigidDerivatives.of(options)
+    horizon = options.period, options.substeps, options.threads
+    if options.derivatives == "rollout":
+        return RolloutDerivatives(*horizon, saltation=options.variant == "xi")
+    return DifferenceDerivatives(*horizon)

@@ -43,3 +43,14 @@ def stop_stage_timers() -> None:
 
 # void mj_step(const mjModel* m, mjData* d), the two given as addresses
 MJ_STEP = CFunction(mujoco_library(), "mj_step", types.void(types.intp, types.intp))
+
+# void mjd_transitionFD(const mjModel* m, mjData* d, mjtNum eps, mjtByte centered,
+#                       mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D), all pointers as addresses
+MJD_TRANSITION_FD = CFunction(
+    mujoco_library(),
+    "mjd_transitionFD",
+    types.void(
+        types.intp, types.intp, types.float64, types.uint8,
+        types.intp, types.intp, types.intp, types.intp,
+    ),
+)  # fmt: skip

@@ -9,58 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from hybrid.compiled.cholesky import factorise, solve_lower, solve_lower_transposed
+
 # ruff: noqa: N803, N806 (the letters are the thesis's)
-
-
-@njit(cache=True)
-def _cholesky(H, L):
-    """Lower factor of H (m, m) into L. False when H is not positive definite (or not finite)."""
-    m = H.shape[0]
-    for j in range(m):
-        for i in range(j, m):
-            L[i, j] = H[i, j]
-    for j in range(m):
-        pivot = L[j, j]
-        if not (pivot > 0.0 and pivot < np.inf):
-            return False
-        root = np.sqrt(pivot)
-        L[j, j] = root
-        inverse = 1.0 / root
-        for i in range(j + 1, m):
-            L[i, j] *= inverse
-        for i in range(j + 1, m):
-            factor = L[i, j]
-            for k in range(j + 1, i + 1):
-                L[i, k] -= factor * L[k, j]
-    return True
-
-
-@njit(cache=True)
-def _solve_lower(L, Y):
-    """Y (m, r) <- L^-1 Y."""
-    m, r = Y.shape
-    for i in range(m):
-        for j in range(i):
-            factor = L[i, j]
-            for c in range(r):
-                Y[i, c] -= factor * Y[j, c]
-        inverse = 1.0 / L[i, i]
-        for c in range(r):
-            Y[i, c] *= inverse
-
-
-@njit(cache=True)
-def _solve_lower_transposed(L, Y):
-    """Y (m, r) <- L^-T Y."""
-    m, r = Y.shape
-    for i in range(m - 1, -1, -1):
-        for j in range(i + 1, m):
-            factor = L[j, i]
-            for c in range(r):
-                Y[i, c] -= factor * Y[j, c]
-        inverse = 1.0 / L[i, i]
-        for c in range(r):
-            Y[i, c] *= inverse
 
 
 @njit(cache=True)
@@ -182,12 +133,12 @@ def backward_kernel(
         np.dot(F.T, V_x, q)
         _input_terms(l_u[k], l_ux[k], l_uu[k], G, q, Q_uu, Q)
         _damp(B[k], F, mu_state, mu_input, Q_uu, Q, E, H, Y)
-        if not _cholesky(H, L):
+        if not factorise(H, L):
             return k
-        _solve_lower(L, Y)
+        solve_lower(L, Y)
         if not damped:
             _value_factors(False, Q_uu, Q, Y, K, T)
-        _solve_lower_transposed(L, Y)
+        solve_lower_transposed(L, Y)
         if damped:
             _value_factors(True, Q_uu, Q, Y, K, T)
         np.dot(K.T, T, D)

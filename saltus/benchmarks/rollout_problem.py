@@ -11,9 +11,8 @@ from controller.hilqr_planner import reference_policy
 from controller.planner_options import PlannerOptions
 from controller.reference_gains import with_gains
 from controller.references import make_reference
+from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Policies
-from robots.a1.models import foot_frame_ids, load_pinocchio
-from robots.contact_dynamics import ContactDynamics
 from robots.state import Array, integrate
 from saltus.benchmarks.planner_cases import SPEED, SPREAD
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -53,10 +52,10 @@ def walking_problem(seed: int = 0) -> Problem:
     Both policies are the reference's with its gains. The step is drawn at random: how long a
     rollout takes does not depend on how good it is.
     """
-    options, robot = PlannerOptions(), load_pinocchio()
+    options = PlannerOptions()
     horizon = Horizon(options.knots, options.period, options.substeps)
-    dynamics = ContactDynamics(robot, foot_frame_ids(robot))
-    model = A1Model(dynamics, ThreadedRollout(*horizon, 1), options.cost, options.period)
+    rigid = RigidDerivatives(options.period)
+    model = A1Model(ThreadedRollout(*horizon, 1), rigid, options.cost)
     reference = with_gains(make_reference("walk", SPEED, options.period), model, options.knots)
     window = reference.window(reference.size - reference.loop, options.knots)
     rng = np.random.default_rng(seed)

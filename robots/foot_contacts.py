@@ -1,0 +1,191 @@
+"""The four feet on the plane of the ground: where each touches, its force, and both differentiated.
+
+The point of contact c lies on the normal through the sphere's centre, half the depth above the
+sphere's lowest point, as in MuJoCo. The nine variables of a foot are the base's position, the base's
+orientation and the leg's three joints, in the local tangent; so are its nine velocities.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from robots.inverse_dynamics import JointFrames
+from robots.rotations import Array
+from robots.soft_contact import SoftContact, contact_force, impedance
+from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple, unit
+
+FEET, LEG = 4, 9
+
+
+class FootContacts(NamedTuple):
+    """What the feet do at one state.
+
+    Attributes:
+        frame: (3, 3) rows: the ground's normal and tangents, in the base.
+        centre: (4, 3) of the spheres, in the base [m].
+        distance: (4,) of the spheres to the ground [m]; a foot touches where it is negative.
+        jacobian: (4, 3, 9) of c along the rows of `frame`; zero where the foot does not touch.
+        force: (4, 3) along them [N]; curvature: (4, 3, 3) K of the contact law [kg].
+    """
+
+    frame: Array
+    centre: Array
+    distance: Array
+    jacobian: Array
+    force: Array
+    curvature: Array
+
+
+@njit(cache=True)
+def column(foot: int, i: int) -> int:
+    """Where variable i (0 to 8) of a foot stands among the robot's 18."""
+    return i if i < 6 else 3 * foot + i
+
+
+@njit(cache=True)
+def foot_contacts(
+    contact: SoftContact, frames: JointFrames, R: Array, position: Array, motion: Array
+) -> FootContacts:
+    """Find the feet that touch, and their forces.
+
+    Args:
+        contact: the law; frames: of the joints; R: rotation (3, 3) of the base.
+        position: of the base (3,) [m].
+        motion: a + b v (18,): J motion is the residual of the contact law without its stiffness.
+    """
+    feet = FootContacts(
+        contact.frame @ R, np.empty((FEET, 3)), np.empty(FEET), np.zeros((FEET, 3, LEG)),
+        np.zeros((FEET, 3)), np.zeros((FEET, 3, 3)),
+    )  # fmt: skip
+    height = dot(triple(contact.frame[0]), triple(position)) - contact.height
+    normal = triple(feet.frame[0])
+    for foot in range(FEET):
+        knee = 3 * foot + 2
+        arm = apply(frames.rotations[knee + 1], triple(contact.centre[foot]))
+        centre = plus(triple(frames.origins[knee]), arm)
+        for i in range(3):
+            feet.centre[foot, i] = centre[i]
+        feet.distance[foot] = height + dot(normal, centre) - contact.radius[foot]
+        if feet.distance[foot] < 0.0:
+            _load(contact, frames, foot, motion, feet)
+    return feet
+
+
+@njit(cache=True, inline="always")
+def _offset(contact: SoftContact, feet: FootContacts, foot: int) -> Vector:
+    """From a sphere's centre to its point of contact, in the base [m]."""
+    return times(-(contact.radius[foot] + 0.5 * feet.distance[foot]), triple(feet.frame[0]))
+
+
+@njit(cache=True)
+def _load(
+    contact: SoftContact, frames: JointFrames, foot: int, motion: Array, feet: FootContacts
+) -> None:
+    """Fill in the Jacobian, the force and the curvature of a foot that touches."""
+    c = plus(triple(feet.centre[foot]), _offset(contact, feet, foot))
+    J, r = feet.jacobian[foot], np.zeros(3)
+    for i in range(LEG):
+        along = _velocity_of(frames, foot, c, i)
+        speed = motion[column(foot, i)]
+        for k in range(3):
+            J[k, i] = dot(triple(feet.frame[k]), along)
+            r[k] += J[k, i] * speed
+    imp, _ = impedance(feet.distance[foot], contact.impedance)
+    r[0] += contact.stiffness * imp * feet.distance[foot]
+    contact_force(contact, foot, imp / (1.0 - imp), r, feet.force[foot], feet.curvature[foot])
+
+
+@njit(cache=True, inline="always")
+def _velocity_of(frames: JointFrames, foot: int, c: Vector, i: int) -> Vector:
+    """Velocity of the foot's point c, in the base, at unit speed of variable i."""
+    if i < 3:
+        return unit(i)
+    if i < 6:
+        return cross(unit(i - 3), c)
+    joint = 3 * foot + i - 6
+    return cross(triple(frames.axes[joint]), minus(c, triple(frames.origins[joint])))
+
+
+@njit(cache=True)
+def add_foot(
+    contact: SoftContact, frames: JointFrames, foot: int, motion: Array, feet: FootContacts,
+    H: Array, rhs: Array,
+) -> None:  # fmt: skip
+    """Add a foot that touches to H da = rhs [dq; dv; dtau] (18, 18), (18, 48)."""
+    J, K, force = feet.jacobian[foot], feet.curvature[foot], feet.force[foot]
+    distance = feet.distance[foot]
+    imp, imp_slope = impedance(distance, contact.impedance)
+    push = contact.stiffness * (imp_slope * distance + imp)  # of the residual, by the distance
+    growth = imp_slope / ((1.0 - imp) * imp)  # of D with the distance, in parts
+    by_q, load = np.empty((3, LEG)), np.empty((LEG, LEG))
+    _move(contact, frames, foot, motion, feet, by_q, load)
+    change, KJ = np.empty((3, LEG)), np.empty((3, LEG))  # of the force by q, and by the residual
+    for j in range(LEG):
+        by_q[0, j] += push * J[0, j]
+        for i in range(3):
+            KJ[i, j] = K[i, 0] * J[0, j] + K[i, 1] * J[1, j] + K[i, 2] * J[2, j]
+            change[i, j] = force[i] * growth * J[0, j] - (
+                K[i, 0] * by_q[0, j] + K[i, 1] * by_q[1, j] + K[i, 2] * by_q[2, j]
+            )
+    for i in range(LEG):
+        row = column(foot, i)
+        for j in range(LEG):
+            stiff, by_force = 0.0, load[i, j]
+            for k in range(3):
+                stiff += J[k, i] * KJ[k, j]
+                by_force += J[k, i] * change[k, j]
+            H[row, column(foot, j)] += stiff
+            rhs[row, column(foot, j)] += by_force
+            rhs[row, 18 + column(foot, j)] -= contact.damping * stiff
+
+
+@njit(cache=True)
+def _move(
+    contact: SoftContact, frames: JointFrames, foot: int, motion: Array, feet: FootContacts,
+    by_q: Array, load: Array,
+) -> None:  # fmt: skip
+    """Write d(J motion)/dq along the contact's frame (3, 9), and d(J' f)/dq (9, 9) at fixed f."""
+    offset, centre = _offset(contact, feet, foot), triple(feet.centre[foot])
+    c, n, force = plus(centre, offset), triple(feet.frame[0]), feet.force[foot]
+    f = times(force[0], n)
+    for k in range(1, 3):
+        f = plus(f, times(force[k], triple(feet.frame[k])))
+    spin = triple(motion[3:6])
+    velocity = plus(triple(motion), cross(spin, c))
+    for j in range(3 * foot, 3 * foot + 3):
+        z = triple(frames.axes[j])
+        spin = plus(spin, times(motion[6 + j], z))
+        velocity = plus(velocity, times(motion[6 + j], _velocity_of(frames, foot, c, 6 + j % 3)))
+    for k in range(LEG):
+        dc, turn, df, axis = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), unit(k % 3)
+        moving = 3 * foot + k - 6  # the joint that variable k turns
+        if k < 3:
+            sink = dot(n, axis)
+        elif k < 6:  # the ground turns against the base, and the force with it
+            sink = dot(n, cross(axis, centre))
+            turn, dc, df = axis, cross(offset, axis), cross(f, axis)
+        else:
+            axis = triple(frames.axes[moving])
+            dc = cross(axis, minus(centre, triple(frames.origins[moving])))
+            sink = dot(n, dc)
+        dc = plus(dc, times(-0.5 * sink, n))
+        du, moment = plus(cross(spin, dc), cross(turn, velocity)), plus(cross(dc, f), cross(c, df))
+        for j in range(3 * foot, 3 * foot + 3):
+            z, arm = triple(frames.axes[j]), minus(c, triple(frames.origins[j]))
+            torque = plus(cross(dc, f), cross(arm, df))
+            if 6 <= k and moving < j:
+                dz = cross(axis, z)
+                hip = minus(triple(frames.origins[j]), triple(frames.origins[moving]))
+                shift = cross(axis, hip)  # of joint j
+                torque = minus(torque, cross(shift, f))
+                bend = minus(cross(dz, arm), cross(z, shift))
+                du = plus(du, times(motion[6 + j], bend))
+                load[6 + j % 3, k] = dot(dz, cross(arm, f)) + dot(z, torque)
+            else:
+                load[6 + j % 3, k] = dot(z, torque)
+        for i in range(3):
+            by_q[i, k] = dot(triple(feet.frame[i]), du)
+            load[i, k], load[3 + i, k] = df[i], moment[i]

@@ -1,0 +1,343 @@
+"""Inverse dynamics of a floating base with legs, differentiated analytically and compiled.
+
+    M(q) a + h(q, v) = tau
+
+of a tree of revolute joints on a free body. Singh, Russell, Wensing, Efficient Analytical
+Derivatives of Rigid-Body Dynamics using Spatial Vector Algebra, RA-L 2022, in the coordinates of
+the base: motions are [linear; angular], of a point at the base's origin. With S_j the axis of joint
+j, V and a the velocity and the acceleration of the body before it, I_i, B_i, f_i the inertia, the
+velocity terms and the force of all bodies from i outwards, and j at or before i in its leg:
+
+    psi_j = V x S_j,   psi'_j = a x S_j + V x psi_j
+    d tau_i / d q_j = S_i' (2 B_i psi_j + I_i psi'_j)
+    d tau_j / d q_i = S_j' (2 B_i psi_i + I_i psi'_i + S_i x* f_i)
+    d tau_i / d v_j = 2 S_i' (B_i S_j + I_i psi_j),   M_ij = S_i' I_i S_j
+
+Of a rigid body with mass m, first moment h and inertia J about the base's origin, that moves with
+V = [u; w] and has the momentum p = m u + w x h,
+
+    B [x_u; x_w] = [x_w x p;  (w x (J - tr(J)/2) - h x u x) x_w]
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from robots.rotations import Array
+from robots.vectors import (
+    Vector,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    plus,
+    times,
+    triple,
+    unit,
+)
+
+
+class Tree(NamedTuple):
+    """Joints and bodies; body 0 is the base, body i + 1 the one that joint i moves."""
+
+    parent: NDArray[np.int64]  # (n,) body that carries each joint
+    position: Array  # (n, 3) of a joint in that body [m]
+    rotation: Array  # (n, 3, 3) of the moved body in that body, at joint angle zero
+    axis: Array  # (n, 3) of a joint, in the moved body
+    mass: Array  # (n + 1,) [kg]
+    centre: Array  # (n + 1, 3) of mass, in the body [m]
+    inertia: Array  # (n + 1, 3, 3) about it, in the body's axes [kg m^2]
+    armature: Array  # (n,) [kg m^2]
+
+
+def tree_of(model: mujoco.MjModel) -> Tree:
+    """Read a free body with revolute joints, one a body, whose axes pass the bodies' origins."""
+    joints, bodies = np.arange(1, model.njnt), slice(1, model.nbody)
+    moved = model.jnt_bodyid[joints]
+    if (model.jnt_type[joints] != mujoco.mjtJoint.mjJNT_HINGE).any() or model.jnt_pos.any():
+        raise ValueError("inverse dynamics are for a free base with hinges at the bodies' origins")
+    frames = np.array([_rotation(quaternion) for quaternion in model.body_iquat[bodies]])
+    return Tree(
+        parent=(model.body_parentid[moved] - 1).astype(np.int64),
+        position=model.body_pos[moved].copy(),
+        rotation=np.array([_rotation(quaternion) for quaternion in model.body_quat[moved]]),
+        axis=model.jnt_axis[joints].copy(),
+        mass=model.body_mass[bodies].copy(),
+        centre=model.body_ipos[bodies].copy(),
+        inertia=np.einsum("bij,bj,bkj->bik", frames, model.body_inertia[bodies], frames),
+        armature=model.dof_armature[6:].copy(),
+    )
+
+
+def _rotation(quaternion: Array) -> Array:
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)
+
+
+class JointFrames(NamedTuple):
+    """Where joints and bodies are, in the base."""
+
+    origins: Array  # (n, 3) of the joints [m]
+    axes: Array  # (n, 3)
+    rotations: Array  # (n + 1, 3, 3) of the bodies
+
+
+@njit(cache=True)
+def joint_frames(tree: Tree, joints: Array) -> JointFrames:
+    """Find joints and bodies at the joint angles (n,) [rad]."""
+    n = joints.shape[0]
+    frames = JointFrames(np.empty((n, 3)), np.empty((n, 3)), np.empty((n + 1, 3, 3)))
+    turn, placed = np.empty((3, 3)), np.empty((3, 3))
+    frames.rotations[0] = np.eye(3)
+    for k in range(n):
+        parent = tree.parent[k]
+        body = frames.rotations[parent]
+        _multiply(body, tree.rotation[k], placed)
+        _rotate(triple(tree.axis[k]), joints[k], turn)
+        _multiply(placed, turn, frames.rotations[k + 1])
+        origin = apply(body, triple(tree.position[k]))
+        if parent > 0:
+            origin = plus(origin, triple(frames.origins[parent - 1]))
+        axis = apply(placed, triple(tree.axis[k]))
+        for i in range(3):
+            frames.origins[k, i], frames.axes[k, i] = origin[i], axis[i]
+    return frames
+
+
+@njit(cache=True, inline="always")
+def _rotate(axis: Vector, angle: float, out: Array) -> None:
+    """Write the rotation (3, 3) about a unit axis (Rodrigues)."""
+    s, c = np.sin(angle), np.cos(angle)
+    x, y, z = axis
+    r = 1.0 - c
+    out[0, 0], out[0, 1], out[0, 2] = c + r * x * x, r * x * y - s * z, r * x * z + s * y
+    out[1, 0], out[1, 1], out[1, 2] = r * x * y + s * z, c + r * y * y, r * y * z - s * x
+    out[2, 0], out[2, 1], out[2, 2] = r * x * z - s * y, r * y * z + s * x, c + r * z * z
+
+
+@njit(cache=True, inline="always")
+def _multiply(a: Array, b: Array, out: Array) -> None:
+    """Write a b (3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+
+
+@njit(cache=True)
+def _body_terms(
+    tree: Tree, body: int, origin: Vector, frame: Array, velocity: Array, acceleration: Array,
+    moments: Array, inertia: Array, velocity_terms: Array, force: Array,
+) -> None:  # fmt: skip
+    """Write what one body adds to the sums over its leg.
+
+    moments (7): m, h, p; inertia: J (3, 3); velocity_terms: the lower right block of B (3, 3);
+    force (6): I a + V x* I V.
+    """
+    m = tree.mass[body]
+    c = plus(origin, apply(frame, triple(tree.centre[body])))
+    local = tree.inertia[body]
+    square = m * dot(c, c)
+    for i in range(3):
+        row = apply(local, (frame[i, 0], frame[i, 1], frame[i, 2]))
+        for j in range(3):
+            inertia[i, j] = (
+                row[0] * frame[j, 0] + row[1] * frame[j, 1] + row[2] * frame[j, 2]
+                - m * c[i] * c[j] + (square if i == j else 0.0)
+            )  # fmt: skip
+    u, w = triple(velocity), triple(velocity[3:])
+    h = times(m, c)
+    p = plus(times(m, u), cross(w, h))
+    moments[0] = m
+    for i in range(3):
+        moments[1 + i], moments[4 + i] = h[i], p[i]
+    half = 0.5 * (inertia[0, 0] + inertia[1, 1] + inertia[2, 2])
+    hu = dot(h, u)
+    for j in range(3):
+        column = cross(w, (inertia[0, j], inertia[1, j], inertia[2, j]))
+        for i in range(3):  # h x (u x e_j) = u h_j - (h . u) e_j
+            velocity_terms[i, j] = column[i] - u[i] * h[j] + (hu if i == j else 0.0)
+    velocity_terms[0, 1] += half * w[2]
+    velocity_terms[0, 2] -= half * w[1]
+    velocity_terms[1, 0] -= half * w[2]
+    velocity_terms[1, 2] += half * w[0]
+    velocity_terms[2, 0] += half * w[1]
+    velocity_terms[2, 1] -= half * w[0]
+    a, alpha = triple(acceleration), triple(acceleration[3:])
+    angular = plus(apply(inertia, w), cross(h, u))
+    f = plus(plus(times(m, a), cross(alpha, h)), cross(w, p))
+    n = plus(plus(apply(inertia, alpha), cross(h, a)), plus(cross(u, p), cross(w, angular)))
+    for i in range(3):
+        force[i], force[3 + i] = f[i], n[i]
+
+
+@njit(cache=True)
+def differentiate_inverse_dynamics(
+    tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array,
+    M: Array, by_q: Array, by_v: Array,
+) -> None:  # fmt: skip
+    """Write M, d(M a + h)/dq in the local tangent, and d(M a + h)/dv, each (nv, nv).
+
+    Args:
+        tree: the robot; frames: of its joints.
+        upward: minus gravity in the base [m/s^2].
+        v: velocity (nv), as in `robots.state`.
+        a: its derivative (nv).
+        M, by_q, by_v: filled.
+    """
+    n = frames.axes.shape[0]
+    velocity, acceleration = np.empty((n + 1, 6)), np.empty((n + 1, 6))
+    S, psi, psi_dot = np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
+    moments, force = np.empty((n + 1, 7)), np.empty((n + 1, 6))
+    J, B = np.empty((n + 1, 3, 3)), np.empty((n + 1, 3, 3))
+    for i in range(6):
+        velocity[0, i], acceleration[0, i] = v[i], a[i]
+    for i in range(3):
+        acceleration[0, i] += upward[i]
+    _body_terms(tree, 0, (0.0, 0.0, 0.0), frames.rotations[0], velocity[0], acceleration[0],
+                moments[0], J[0], B[0], force[0])  # fmt: skip
+    for k in range(n):
+        parent = tree.parent[k]
+        origin, z = triple(frames.origins[k]), triple(frames.axes[k])
+        s = cross(origin, z)
+        u, w = triple(velocity[parent]), triple(velocity[parent, 3:])
+        b, beta = triple(acceleration[parent]), triple(acceleration[parent, 3:])
+        first = plus(cross(w, s), cross(u, z))
+        turn = cross(w, z)
+        second = plus(plus(cross(beta, s), cross(b, z)), plus(cross(w, first), cross(u, turn)))
+        second_turn = plus(cross(beta, z), cross(w, turn))
+        rate, push = v[6 + k], a[6 + k]
+        for i in range(3):
+            S[k, i], S[k, 3 + i] = s[i], z[i]
+            psi[k, i], psi[k, 3 + i] = first[i], turn[i]
+            psi_dot[k, i], psi_dot[k, 3 + i] = second[i], second_turn[i]
+        for i in range(6):
+            velocity[k + 1, i] = velocity[parent, i] + rate * S[k, i]
+            acceleration[k + 1, i] = acceleration[parent, i] + push * S[k, i] + rate * psi[k, i]
+        _body_terms(tree, k + 1, origin, frames.rotations[k + 1], velocity[k + 1], acceleration[k + 1],
+                    moments[k + 1], J[k + 1], B[k + 1], force[k + 1])  # fmt: skip
+    for k in range(n, 0, -1):
+        parent = tree.parent[k - 1]
+        for i in range(7):
+            moments[parent, i] += moments[k, i]
+        for i in range(6):
+            force[parent, i] += force[k, i]
+        for i in range(3):
+            for j in range(3):
+                J[parent, i, j] += J[k, i, j]
+                B[parent, i, j] += B[k, i, j]
+    M[:] = 0.0
+    by_q[:] = 0.0
+    by_v[:] = 0.0
+    _base_block(velocity[0], upward, moments[0], J[0], B[0], M, by_q, by_v)
+    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
+    for k in range(n):
+        _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
+        _inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
+        row = 6 + k
+        for i in range(6):
+            by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
+            M[row, i] = ahead[2, i]
+        _base_columns(velocity[0], upward, behind, by_q[row], by_v[row])
+        j = k
+        while j >= 0:
+            q_k = v_k = m = q_j = v_j = 0.0
+            for i in range(6):
+                q_j += S[j, i] * ahead[0, i]
+                v_j += S[j, i] * ahead[1, i]
+                m += S[j, i] * ahead[2, i]
+                q_k += 2.0 * behind[1, i] * psi[j, i] + behind[0, i] * psi_dot[j, i]
+                v_k += 2.0 * (behind[1, i] * S[j, i] + behind[0, i] * psi[j, i])
+            by_q[6 + j, row], by_v[6 + j, row], M[6 + j, row] = q_j, v_j, m
+            by_q[row, 6 + j], by_v[row, 6 + j], M[row, 6 + j] = q_k, v_k, m
+            j = tree.parent[j] - 1
+        M[row, row] += tree.armature[k]
+
+
+@njit(cache=True)
+def _base_block(
+    velocity: Array, upward: Vector, moments: Array, J: Array, B: Array,
+    M: Array, by_q: Array, by_v: Array,
+) -> None:  # fmt: skip
+    """Write the blocks (6, 6) of the base: S = 1, psi = 0, psi' = a x, and V x in place of psi."""
+    m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
+    u, w = triple(velocity), triple(velocity[3:])
+    for j in range(3):
+        e = unit(j)
+        moment, lift = cross(h, e), cross(upward, e)
+        lifted, lift_moment = times(m, lift), cross(h, lift)
+        # linear columns: V x [e; 0] = [w x e; 0]
+        turned = cross(w, e)
+        line, line_moment = times(m, turned), cross(h, turned)
+        # angular columns: V x [0; e] = [u x e; w x e]
+        moved = cross(u, e)
+        bend = plus(times(m, moved), cross(turned, h))
+        bend_moment = plus(apply(J, turned), cross(h, moved))
+        swing = cross(e, p)
+        for i in range(3):
+            M[i, j] = m * e[i]
+            M[3 + i, j] = M[j, 3 + i] = moment[i]
+            M[3 + i, 3 + j] = J[i, j]
+            by_q[i, 3 + j], by_q[3 + i, 3 + j] = lifted[i], lift_moment[i]
+            by_v[i, j], by_v[3 + i, j] = line[i], line_moment[i]
+            by_v[i, 3 + j] = 2.0 * swing[i] + bend[i]
+            by_v[3 + i, 3 + j] = 2.0 * B[i, j] + bend_moment[i]
+
+
+@njit(cache=True, inline="always")
+def _outward(
+    S: Array, psi: Array, psi_dot: Array, moments: Array, J: Array, B: Array, force: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Write 2 B psi + I psi' + S x* f, 2 (B S + I psi) and I S to out (3, 6)."""
+    m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
+    s, z = triple(S), triple(S[3:])
+    x, y = triple(psi), triple(psi[3:])
+    b, beta = triple(psi_dot), triple(psi_dot[3:])
+    f, n = triple(force), triple(force[3:])
+    q = plus(times(2.0, cross(y, p)), plus(times(m, b), cross(beta, h)))
+    q = plus(q, cross(z, f))
+    q_turn = plus(times(2.0, apply(B, y)), plus(apply(J, beta), cross(h, b)))
+    q_turn = plus(q_turn, plus(cross(s, f), cross(z, n)))
+    d = plus(cross(z, p), plus(times(m, x), cross(y, h)))
+    d_turn = plus(apply(B, z), plus(apply(J, y), cross(h, x)))
+    g, g_turn = plus(times(m, s), cross(z, h)), plus(apply(J, z), cross(h, s))
+    for i in range(3):
+        out[0, i], out[0, 3 + i] = q[i], q_turn[i]
+        out[1, i], out[1, 3 + i] = 2.0 * d[i], 2.0 * d_turn[i]
+        out[2, i], out[2, 3 + i] = g[i], g_turn[i]
+
+
+@njit(cache=True, inline="always")
+def _inward(S: Array, moments: Array, J: Array, B: Array, out: Array) -> None:
+    """Write the rows S' I and S' B to out (2, 6)."""
+    m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
+    s, z = triple(S), triple(S[3:])
+    i_line = plus(times(m, s), cross(z, h))
+    i_turn = plus(apply(J, z), cross(h, s))
+    b_turn = plus(cross(p, s), apply_transposed(B, z))  # s . (x x p) = x . (p x s)
+    for i in range(3):
+        out[0, i], out[0, 3 + i] = i_line[i], i_turn[i]
+        out[1, i], out[1, 3 + i] = 0.0, b_turn[i]
+
+
+@njit(cache=True, inline="always")
+def _base_columns(
+    velocity: Array, upward: Vector, behind: Array, by_q: Array, by_v: Array
+) -> None:
+    """Write the base's columns of one joint's rows: S_0 = 1, psi'_0 = a x and V x for psi."""
+    line, turn = triple(behind[0]), triple(behind[0, 3:])
+    u, w = triple(velocity), triple(velocity[3:])
+    # r . (x x e) = (r x x) . e
+    lift = cross(line, upward)
+    v_line = cross(line, w)
+    v_turn = plus(cross(line, u), cross(turn, w))
+    for i in range(3):
+        by_q[i], by_q[3 + i] = 0.0, lift[i]
+        by_v[i] = v_line[i]
+        by_v[3 + i] = 2.0 * behind[1, 3 + i] + v_turn[i]

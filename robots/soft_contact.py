@@ -1,0 +1,190 @@
+"""MuJoCo's soft contact: the force of one contact or one joint limit, and its derivative.
+
+With the residual r = J a - a_ref, a_ref = -b J v - k imp(d) d, of a contact at the distance d < 0,
+MuJoCo's solver finds the acceleration at which f = -ds/dr of a convex s(r); D below is
+imp / (1 - imp) times a constant (MuJoCo's documentation, chapter Computation, "Constraint model").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.rotations import Array
+
+PROBE_DEPTH = 1e-3  # of the feet in the ground, and of joints beyond a limit [m, rad]
+
+
+class SoftContact(NamedTuple):
+    """What MuJoCo takes into a contact between a foot's sphere and the plane of the ground.
+
+    Attributes:
+        centre: (4, 3) of a foot's sphere in the body of the leg's third joint [m].
+        radius: (4,) [m].
+        frame: (3, 3) rows: normal of the ground and two tangents, in the world.
+        height: of the plane along its normal [m].
+        elliptic: whether the friction cone is elliptic, not a pyramid.
+        friction: (2,) coefficients along the tangents.
+        cone: friction coefficient of the regularised elliptic cone.
+        stiffness, damping: k [1/s^2] and b [1/s].
+        impedance: (5,) d_0, d_width, width, midpoint, power.
+        weight: (4, 3) D (1 - imp) / imp: of the normal and the tangents; of a pyramid's edges [kg].
+        lower, upper: (12,) of the joints [rad].
+        limit_stiffness, limit_damping, limit_impedance, limit_weight (12,): of their limits.
+    """
+
+    centre: Array
+    radius: Array
+    frame: Array
+    height: float
+    elliptic: bool
+    friction: Array
+    cone: float
+    stiffness: float
+    damping: float
+    impedance: Array
+    weight: Array
+    lower: Array
+    upper: Array
+    limit_stiffness: float
+    limit_damping: float
+    limit_impedance: Array
+    limit_weight: Array
+
+
+def soft_contact_of(model: mujoco.MjModel) -> SoftContact:
+    """Read the law from a model of the A1 on a plane, by its feet a millimetre in the ground."""
+    data = mujoco.MjData(model)
+    data.qpos[2], data.qpos[3], data.qpos[7:] = STAND_HEIGHT - PROBE_DEPTH, 1.0, STAND_JOINTS
+    lower, upper = model.jnt_range[1:].T.copy()
+    data.qpos[7:] = np.where(np.arange(12) % 3 == 0, upper + PROBE_DEPTH, STAND_JOINTS)
+    _, limits = _rows(model, data)
+    data.qpos[7:] = STAND_JOINTS
+    rows, _ = _rows(model, data)
+    feet = [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
+    floor = model.geom("floor").id
+    if data.ncon != 4 or (data.contact.dim != 3).any():
+        raise ValueError("soft contact is for four feet on one plane, with sliding friction alone")
+    order = [int(np.flatnonzero(data.contact.geom[:, 1] == foot)[0]) for foot in feet]
+    frame = data.contact.frame[0].reshape(3, 3).copy()
+    elliptic = model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    k, b, imp, _ = rows.KBIP[0]
+    each = rows.D.reshape(4, -1)[order] * (1.0 - imp) / imp
+    limit_k, limit_b, limit_imp, _ = limits.KBIP[0]
+    return SoftContact(
+        centre=model.geom_pos[feet].copy(),
+        radius=model.geom_size[feet, 0].copy(),
+        frame=frame,
+        height=float(frame[0] @ model.geom_pos[floor]),
+        elliptic=bool(elliptic),
+        friction=data.contact.friction[0, :2].copy(),
+        cone=float(data.contact.mu[0]),
+        stiffness=float(k),
+        damping=float(b),
+        impedance=data.contact.solimp[0].copy(),
+        weight=each[:, :3].copy(),
+        lower=lower,
+        upper=upper,
+        limit_stiffness=float(limit_k),
+        limit_damping=float(limit_b),
+        limit_impedance=model.jnt_solimp[1].copy(),
+        limit_weight=1.0 / model.dof_invweight0[6:],
+    )
+
+
+class _Rows(NamedTuple):
+    D: Array
+    KBIP: Array
+
+
+def _rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[_Rows, _Rows]:
+    """The rows of contacts and of limits at the pose of `data`."""
+    mujoco.mj_forward(model, data)
+    limit = data.efc_type == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
+    return (_Rows(data.efc_D[~limit].copy(), data.efc_KBIP[~limit].copy()),
+            _Rows(data.efc_D[limit].copy(), data.efc_KBIP[limit].copy()))  # fmt: skip
+
+
+@njit(cache=True)
+def impedance(distance: float, solimp: Array) -> tuple[float, float]:
+    """imp(d) of d < 0 and its derivative by d (MuJoCo's solimp: a sigmoid of |d| / width)."""
+    d_0, d_width, width, midpoint, power = solimp
+    x = -distance / width
+    if x >= 1.0:
+        return d_width, 0.0
+    if power == 1.0:
+        y, slope = x, 1.0
+    elif x <= midpoint:
+        y = x**power / midpoint ** (power - 1.0)
+        slope = power * (x / midpoint) ** (power - 1.0)
+    else:
+        y = 1.0 - (1.0 - x) ** power / (1.0 - midpoint) ** (power - 1.0)
+        slope = power * ((1.0 - x) / (1.0 - midpoint)) ** (power - 1.0)
+    return d_0 + y * (d_width - d_0), -slope * (d_width - d_0) / width
+
+
+@njit(cache=True)
+def contact_force(
+    contact: SoftContact, foot: int, scale: float, r: Array, force: Array, curvature: Array
+) -> None:
+    """Write f (3,) and K = d^2 s / dr^2 (3, 3) in the contact's frame.
+
+    Args:
+        contact: the law; foot: 0 to 3.
+        scale: imp / (1 - imp).
+        r: residual (3,) [m/s^2], normal first.
+        force, curvature: filled [N], [kg].
+    """
+    force[:] = 0.0
+    curvature[:] = 0.0
+    if contact.elliptic:
+        _elliptic(contact, foot, scale, r, force, curvature)
+        return
+    D = scale * contact.weight[foot, 0]
+    for i in range(2):
+        for sign in (1.0, -1.0):
+            along = sign * contact.friction[i]
+            edge = r[0] + along * r[1 + i]
+            if edge < 0.0:
+                force[0] -= D * edge
+                force[1 + i] -= D * edge * along
+                curvature[0, 0] += D
+                curvature[0, 1 + i] += D * along
+                curvature[1 + i, 0] += D * along
+                curvature[1 + i, 1 + i] += D * along * along
+
+
+@njit(cache=True)
+def _elliptic(
+    contact: SoftContact, foot: int, scale: float, r: Array, force: Array, curvature: Array
+) -> None:
+    """The three zones of the cone: beyond it nothing, inside quadratic, between them it slides."""
+    D, mu = contact.weight[foot], contact.cone
+    u, v = contact.friction[0] * r[1], contact.friction[1] * r[2]
+    N, T = mu * r[0], np.sqrt(u * u + v * v)
+    if mu * T <= N:
+        return
+    if mu * N + T <= 0.0:
+        for i in range(3):
+            force[i] = -scale * D[i] * r[i]
+            curvature[i, i] = scale * D[i]
+        return
+    D_m = scale * D[0] / (mu * mu * (1.0 + mu * mu))
+    excess = N - mu * T
+    force[0] = -D_m * excess * mu
+    curvature[0, 0] = D_m * mu * mu
+    w = (u / T, v / T)
+    for i in range(2):
+        force[1 + i] = D_m * excess * mu * w[i] * contact.friction[i]
+        curvature[0, 1 + i] = -D_m * mu * mu * w[i] * contact.friction[i]
+        curvature[1 + i, 0] = curvature[0, 1 + i]
+        for j in range(2):
+            across = (1.0 if i == j else 0.0) - w[i] * w[j]
+            curvature[1 + i, 1 + j] = (
+                contact.friction[i] * contact.friction[j] * D_m * mu
+                * (mu * w[i] * w[j] - excess * across / T)
+            )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Derivatives of the rollouts' own physics along a trajectory: analytic, or by differences.
+
+Each knot is simulated again from its state, by MuJoCo's steps as in `MujocoRollout`, and the
+derivatives of its steps are multiplied. No transition stands between knots: a touchdown is a step
+with a contact after a step without. Threads share the knots, and none holds Python's lock.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.hilqr import Linearisation, Trajectory
+from robots.inverse_dynamics import tree_of
+from robots.soft_contact import soft_contact_of
+from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
+from sim_bridge.rollouts.derivative_kernels import differentiate_knots, difference_knots
+from sim_bridge.rollouts.planning_model import planning_model
+
+Array = NDArray[np.float64]
+
+DIFFERENCE = 1e-6  # of states and torques; the study `derivatives` says why
+
+
+class StepDerivatives:
+    """What both kinds have in common: the physics, and threads that share the knots."""
+
+    def __init__(self, period: float, substeps: int = 2, threads: int = 2) -> None:
+        """`period` is the time between knots [s], `substeps` the physics steps within it."""
+        stop_stage_timers()
+        self.model = planning_model(period / substeps)
+        self.substeps = substeps
+        self._data = [mujoco.MjData(self.model) for _ in range(threads)]
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+
+    def linearise(self, trajectory: Trajectory) -> Linearisation:
+        """A (N, 36, 36) and B (N, 36, 12) of every knot, as new arrays."""
+        states, inputs = trajectory.states, trajectory.inputs
+        A, B = np.empty((len(inputs), 36, 36)), np.empty((len(inputs), 36, 12))
+        borders = np.linspace(0, len(inputs), len(self._data) + 1).astype(int)
+        parts = list(zip(self._data, borders[:-1], borders[1:], strict=True))
+        shares = []
+        if self._pool is not None:
+            shares = [
+                self._pool.submit(self._derive, data, slice(*part), states, inputs, A, B)
+                for data, *part in parts[1:]
+            ]
+        data, *part = parts[0]
+        self._derive(data, slice(*part), states, inputs, A, B)
+        for share in shares:
+            share.result()
+        return Linearisation(A, B)
+
+    def _derive(
+        self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array
+    ) -> None:
+        """Fill `part` of A and B."""
+        raise NotImplementedError
+
+
+class RolloutDerivatives(StepDerivatives):
+    """Analytic: MuJoCo's contact law differentiated where its solver left it."""
+
+    def __init__(
+        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = True
+    ) -> None:
+        """`period` is the time between knots [s]; `saltation`: of a touchdown, `robots.soft_step`."""
+        super().__init__(period, substeps, threads)
+        self._saltation = saltation
+        self._tree, self._contact = tree_of(self.model), soft_contact_of(self.model)
+
+    def _derive(
+        self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array
+    ) -> None:
+        differentiate_knots(
+            MJ_STEP, self.model._address, data._address, self._tree, self._contact,
+            self.model.opt.timestep, self._saltation, self.substeps, data.qpos, data.qvel, data.qacc, data.ctrl,
+            states[:-1][part], inputs[part], A[part], B[part],
+        )  # fmt: skip
+
+
+class DifferenceDerivatives(StepDerivatives):
+    """MuJoCo's own transition derivatives, by finite differences."""
+
+    def __init__(
+        self, period: float, substeps: int = 2, threads: int = 2, difference: float = DIFFERENCE,
+        centred: bool = False,
+    ) -> None:  # fmt: skip
+        """`period` is the time between knots [s]; `difference` that of states and torques."""
+        super().__init__(period, substeps, threads)
+        self._difference, self._centred = difference, centred
+
+    def _derive(
+        self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array
+    ) -> None:
+        difference_knots(
+            MJ_STEP, MJD_TRANSITION_FD, self.model._address, data._address, self._difference,
+            self._centred, self.substeps, data.qpos, data.qvel, data.ctrl,
+            states[:-1][part], inputs[part], A[part], B[part],
+        )  # fmt: skip
