@@ -20,8 +20,8 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             of the rollouts that a solve begins with.
         substeps: physics steps within a knot.
         threads: of the physics and of its derivatives; with two or more and rigid derivatives, a
-            helper process takes half of them, so a script that makes such a planner needs the usual
-            `if __name__ == "__main__":`.
+            helper process takes half of these, so a script that makes such a planner needs the
+            usual `if __name__ == "__main__":`.
     """
 
     iterations: int = 2

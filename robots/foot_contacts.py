@@ -1,8 +1,8 @@
 """The four feet on the plane of the ground: where each touches, its force, and both differentiated.
 
 The point of contact c lies on the normal through the sphere's centre, half the depth above the
-sphere's lowest point, as in MuJoCo. The nine variables of a foot are the base's position, the base's
-orientation and the leg's three joints, in the local tangent; so are its nine velocities.
+sphere's lowest point, as in MuJoCo. A foot has nine variables: the base's position, the base's
+orientation and the leg's three joints, in the local tangent. It has as many velocities.
 """
 
 from __future__ import annotations

@@ -56,10 +56,20 @@ class Tree(NamedTuple):
 
 
 def tree_of(model: mujoco.MjModel) -> Tree:
-    """Read a free body with revolute joints, one a body, whose axes pass the bodies' origins."""
+    """Read a free body with revolute joints, one a body, whose axes pass the bodies' origins.
+
+    Raises:
+        ValueError: the model has other joints.
+    """
     joints, bodies = np.arange(1, model.njnt), slice(1, model.nbody)
     moved = model.jnt_bodyid[joints]
-    if (model.jnt_type[joints] != mujoco.mjtJoint.mjJNT_HINGE).any() or model.jnt_pos.any():
+    free, hinge = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE
+    if (
+        model.jnt_type[0] != free
+        or (model.jnt_type[joints] != hinge).any()
+        or model.jnt_pos[joints].any()
+        or moved.tolist() != list(range(2, model.nbody))
+    ):
         raise ValueError("inverse dynamics are for a free base with hinges at the bodies' origins")
     frames = np.array([_rotation(quaternion) for quaternion in model.body_iquat[bodies]])
     return Tree(
@@ -219,8 +229,9 @@ def differentiate_inverse_dynamics(
         for i in range(6):
             velocity[k + 1, i] = velocity[parent, i] + rate * S[k, i]
             acceleration[k + 1, i] = acceleration[parent, i] + push * S[k, i] + rate * psi[k, i]
-        _body_terms(tree, k + 1, origin, frames.rotations[k + 1], velocity[k + 1], acceleration[k + 1],
-                    moments[k + 1], J[k + 1], B[k + 1], force[k + 1])  # fmt: skip
+        _body_terms(tree, k + 1, origin, frames.rotations[k + 1], velocity[k + 1],
+                    acceleration[k + 1], moments[k + 1], J[k + 1], B[k + 1],
+                    force[k + 1])  # fmt: skip
     for k in range(n, 0, -1):
         parent = tree.parent[k - 1]
         for i in range(7):

@@ -57,56 +57,47 @@ class SoftContact(NamedTuple):
 
 
 def soft_contact_of(model: mujoco.MjModel) -> SoftContact:
-    """Read the law from a model of the A1 on a plane, by its feet a millimetre in the ground."""
-    data = mujoco.MjData(model)
-    data.qpos[2], data.qpos[3], data.qpos[7:] = STAND_HEIGHT - PROBE_DEPTH, 1.0, STAND_JOINTS
-    lower, upper = model.jnt_range[1:].T.copy()
-    data.qpos[7:] = np.where(np.arange(12) % 3 == 0, upper + PROBE_DEPTH, STAND_JOINTS)
-    _, limits = _rows(model, data)
-    data.qpos[7:] = STAND_JOINTS
-    rows, _ = _rows(model, data)
-    feet = [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
-    floor = model.geom("floor").id
-    if data.ncon != 4 or (data.contact.dim != 3).any():
+    """Read the law from a model of the A1 on a plane: all feet alike, and all joint limits alike.
+
+    Raises:
+        ValueError: the feet do not all meet one plane, or with other friction than sliding.
+    """
+    data, stand = mujoco.MjData(model), STAND_JOINTS.copy()
+    data.qpos[2], data.qpos[3], data.qpos[7:] = STAND_HEIGHT - PROBE_DEPTH, 1.0, stand
+    mujoco.mj_forward(model, data)
+    feet, hit = [model.geom(f"{name}_foot").id for name in FOOT_NAMES], data.contact
+    plane = mujoco.mjtGeom.mjGEOM_PLANE
+    alike = data.ncon == 4 and (hit.dim == 3).all() and (hit.geom[:, 0] == hit.geom[0, 0]).all()
+    if not alike or model.geom_type[hit.geom[0, 0]] != plane:
         raise ValueError("soft contact is for four feet on one plane, with sliding friction alone")
-    order = [int(np.flatnonzero(data.contact.geom[:, 1] == foot)[0]) for foot in feet]
-    frame = data.contact.frame[0].reshape(3, 3).copy()
-    elliptic = model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
-    k, b, imp, _ = rows.KBIP[0]
-    each = rows.D.reshape(4, -1)[order] * (1.0 - imp) / imp
-    limit_k, limit_b, limit_imp, _ = limits.KBIP[0]
+    order = [int(np.flatnonzero(hit.geom[:, 1] == foot)[0]) for foot in feet]
+    frame = hit.frame[0].reshape(3, 3).copy()
+    first = hit.efc_address[0]
+    k, b, imp, _ = data.efc_KBIP[first]
+    D = data.efc_D[first:].reshape(4, -1)[order, :3]
+    law = {"frame": frame, "height": float(frame[0] @ model.geom_pos[hit.geom[0, 0]]),
+           "friction": hit.friction[0, :2].copy(), "cone": float(hit.mu[0]),
+           "impedance": hit.solimp[0].copy()}  # fmt: skip
+    lower, upper = model.jnt_range[1:].T.copy()
+    data.qpos[7:] = stand + np.where(np.arange(12) == 0, upper + PROBE_DEPTH - stand, 0.0)
+    data.qpos[2] = 10.0
+    mujoco.mj_forward(model, data)
+    limit_k, limit_b = data.efc_KBIP[0, :2]
     return SoftContact(
         centre=model.geom_pos[feet].copy(),
         radius=model.geom_size[feet, 0].copy(),
-        frame=frame,
-        height=float(frame[0] @ model.geom_pos[floor]),
-        elliptic=bool(elliptic),
-        friction=data.contact.friction[0, :2].copy(),
-        cone=float(data.contact.mu[0]),
+        elliptic=bool(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
         stiffness=float(k),
         damping=float(b),
-        impedance=data.contact.solimp[0].copy(),
-        weight=each[:, :3].copy(),
+        weight=D * (1.0 - imp) / imp,
         lower=lower,
         upper=upper,
         limit_stiffness=float(limit_k),
         limit_damping=float(limit_b),
         limit_impedance=model.jnt_solimp[1].copy(),
         limit_weight=1.0 / model.dof_invweight0[6:],
+        **law,
     )
-
-
-class _Rows(NamedTuple):
-    D: Array
-    KBIP: Array
-
-
-def _rows(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[_Rows, _Rows]:
-    """The rows of contacts and of limits at the pose of `data`."""
-    mujoco.mj_forward(model, data)
-    limit = data.efc_type == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
-    return (_Rows(data.efc_D[~limit].copy(), data.efc_KBIP[~limit].copy()),
-            _Rows(data.efc_D[limit].copy(), data.efc_KBIP[limit].copy()))  # fmt: skip
 
 
 @njit(cache=True)

@@ -6,10 +6,9 @@
 with K = -df/dr of the rows as MuJoCo's solver left them: the implicit function theorem at the
 solver's optimum, so its iterations are not differentiated. The step is semi-implicit Euler's.
 
-A touchdown lies between two steps. The contact's force, mostly damping, sets in at once: the
-acceleration jumps, and with it the flow F. Earlier or later steps see that jump as soon as the state
-has moved by a step, which the derivative of a single step cannot know. Its mean over where in the
-step the foot meets the ground is a saltation matrix (3.2) with R = 1 (`saltate`).
+A touchdown lies between two steps: the contact's force, mostly damping, sets in at once, and the
+acceleration jumps. The derivative of a step does not hold that jump; `saltate` adds its mean over
+where in the step the foot meets the ground.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ def differentiate_step(
     factorise(H, L)
     solve_lower(L, da)
     solve_lower_transposed(L, da)
-    _integrate(x[19:], a, da, dt, A, B)
     if saltation:
         for foot in range(FEET):
             if feet.distance[foot] < 0.0:
-                saltate(feet, foot, x[19:], dt, H, A)
+                saltate(feet, foot, x[19:], dt, H, da)
+    _integrate(x[19:], a, da, dt, A, B)
 
 
 @njit(cache=True)
@@ -110,12 +109,12 @@ def _add_limits(contact: SoftContact, x: Array, a: Array, H: Array, rhs: Array) 
 
 
 @njit(cache=True)
-def saltate(feet: FootContacts, foot: int, v: Array, dt: float, H: Array, A: Array) -> None:
-    """Turn A (36, 36) into A Xi where this step is the foot's first on the ground.
+def saltate(feet: FootContacts, foot: int, v: Array, dt: float, H: Array, da: Array) -> None:
+    """Add the jump of a, averaged over a step, where this step is the foot's first on the ground.
 
-    (3.2) with R = 1, g the foot's distance and F = [v; a]:
-
-        Xi = 1 + [0; a_with - a_without] D_x g / (D_x g F)
+    With g the foot's distance, a jumps by delta_a at g = 0. A step's travel is -dt dg/dt, so that
+    the mean of the jump's derivative over it is delta_a D_q g / (dt dg/dt). In the velocity after
+    the step this is the term of (3.2) with R = 1, (F+ - F-) D_x g / (D_x g F).
 
     The foot's force accelerates the robot by (M + J_o' K_o J_o)^-1 J' f, where o are the others.
 
@@ -124,7 +123,7 @@ def saltate(feet: FootContacts, foot: int, v: Array, dt: float, H: Array, A: Arr
         v: velocity (18,) before the step.
         dt: length of the step [s].
         H: (18, 18) of `differentiate_motion`.
-        A: changed.
+        da: (18, 48), changed.
     """
     J, K, force = feet.jacobian[foot], feet.curvature[foot], feet.force[foot]
     rate = 0.0
@@ -142,12 +141,9 @@ def saltate(feet: FootContacts, foot: int, v: Array, dt: float, H: Array, A: Arr
     factorise(others, L)
     solve_lower(L, jump)
     solve_lower_transposed(L, jump)
-    for i in range(36):
-        effect = 0.0
-        for j in range(18):
-            effect += A[i, 18 + j] * jump[j, 0]
+    for i in range(18):
         for j in range(LEG):
-            A[i, column(foot, j)] += effect * J[0, j] / rate
+            da[i, column(foot, j)] += jump[i, 0] * J[0, j] / (dt * rate)
 
 
 @njit(cache=True)

@@ -160,5 +160,5 @@ def make_derivatives(options: PlannerOptions) -> Derivatives:
         return RigidDerivatives.of(options)
     horizon = options.period, options.substeps, options.threads
     if options.derivatives == "rollout":
-        return RolloutDerivatives(*horizon, saltation=options.variant == "xi")
+        return RolloutDerivatives(*horizon)
     return DifferenceDerivatives(*horizon)

@@ -15,11 +15,11 @@ from controller.planner_options import PlannerOptions
 from controller.reference_gains import with_gains
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Hilqr
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
-from robots.a1.models import foot_frame_ids, load_pinocchio
-from robots.contact_dynamics import ContactDynamics
 from robots.state import integrate
+from saltus.assembly import make_derivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
 Array = NDArray[np.float64]
@@ -39,12 +39,14 @@ class Case(NamedTuple):
 
 
 class Workbench(NamedTuple):
-    """Our planner in parts, as the planner process puts it together."""
+    """Our planner in parts, as the planner process puts it together, and with rigid derivatives."""
 
     options: PlannerOptions
     backend: ThreadedRollout
     model: A1Model
     solver: Hilqr
+    rigid_model: A1Model
+    rigid_solver: Hilqr
     reference: ReferenceTrajectory
 
 
@@ -55,15 +57,14 @@ def make_workbench() -> Workbench:
     """
     options = msgspec.structs.replace(PlannerOptions(), tolerance=0.0, threads=THREADS)
     backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
-    robot = load_pinocchio()
-    dynamics = ContactDynamics(robot, foot_frame_ids(robot))
-    model = A1Model(
-        dynamics, backend, options.cost, options.period, options.knots, options.threads > 1
-    )
-    model.wait_for_helper(HELPER_S)
+    rigid = RigidDerivatives.of(options)
+    rigid.wait_for_helper(HELPER_S)
+    models = [A1Model(backend, d, options.cost) for d in (make_derivatives(options), rigid)]
+    model, rigid_model = models
+    solver, rigid_solver = (Hilqr(each, solver_options(options)) for each in models)
     reference = make_reference("walk", SPEED, options.period)
-    solver = Hilqr(model, solver_options(options))
-    return Workbench(options, backend, model, solver, with_gains(reference, model, options.knots))
+    reference = with_gains(reference, rigid_model, options.knots)
+    return Workbench(options, backend, model, solver, rigid_model, rigid_solver, reference)
 
 
 def make_cases(bench: Workbench, count: int, seed: int = 0) -> list[Case]:

@@ -65,6 +65,7 @@ class StageTimer:
         from x0, with the reference as the ninth candidate.
         """
         bench, solver, model = self._bench, self._bench.solver, self._bench.model
+        bench.rigid_model.track(case.window)
         model.track(case.window)
         extra = reference_policy(case.window)
         solver.regularisation.reset()
@@ -72,6 +73,10 @@ class StageTimer:
         assert trajectory is not None, "a benchmark's case diverged"
         step = times.call("iteration", solver.iterate, case.x0, trajectory, extra)
         assert step.status in ("improved", "rejected"), step.status
+        rigid = bench.rigid_solver
+        rigid.regularisation.reset()
+        times.call("iteration_rigid", rigid.iterate, case.x0, trajectory, extra)
+        times.call("linearise_rigid", bench.rigid_model.linearise, trajectory)
         linear = times.call("linearise", model.linearise, trajectory)
         A, B = compose(linear)
         cost = times.call("quadratise", model.quadratise, trajectory)

@@ -85,6 +85,10 @@ STUDIES = {
     "uniqueness-rhex": Study(
         "saltus.studies.uniqueness_rhex", "where a RHex's double touchdown has one outcome"
     ),
+    "derivatives": Study(
+        "saltus.studies.derivatives",
+        "derivatives of the planner: rigid, of soft contact, differences",
+    ),
     "latency": Study(
         "saltus.studies.latency", "which computer is needed: pushes against the time of a solve"
     ),

@@ -1,8 +1,8 @@
 """Derivatives of the rollouts' own physics along a trajectory: analytic, or by differences.
 
 Each knot is simulated again from its state, by MuJoCo's steps as in `MujocoRollout`, and the
-derivatives of its steps are multiplied. No transition stands between knots: a touchdown is a step
-with a contact after a step without. Threads share the knots, and none holds Python's lock.
+derivatives of its steps are multiplied. There are no transitions: a touchdown is a step with a
+contact after a step without. Threads share the knots, and none holds Python's lock.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from hybrid.hilqr import Linearisation, Trajectory
 from robots.inverse_dynamics import tree_of
 from robots.soft_contact import soft_contact_of
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
-from sim_bridge.rollouts.derivative_kernels import differentiate_knots, difference_knots
+from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots
 from sim_bridge.rollouts.planning_model import planning_model
 
 Array = NDArray[np.float64]
 
-DIFFERENCE = 1e-6  # of states and torques; the study `derivatives` says why
+DIFFERENCE = 1e-8  # of states and torques; the study `derivatives` shows which is best
 
 
 class StepDerivatives:
@@ -65,9 +65,9 @@ class RolloutDerivatives(StepDerivatives):
     """Analytic: MuJoCo's contact law differentiated where its solver left it."""
 
     def __init__(
-        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = True
+        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = False
     ) -> None:
-        """`period` is the time between knots [s]; `saltation`: of a touchdown, `robots.soft_step`."""
+        """`period` is the time between knots [s]; `saltation`: see `robots.soft_step.saltate`."""
         super().__init__(period, substeps, threads)
         self._saltation = saltation
         self._tree, self._contact = tree_of(self.model), soft_contact_of(self.model)
@@ -77,7 +77,8 @@ class RolloutDerivatives(StepDerivatives):
     ) -> None:
         differentiate_knots(
             MJ_STEP, self.model._address, data._address, self._tree, self._contact,
-            self.model.opt.timestep, self._saltation, self.substeps, data.qpos, data.qvel, data.qacc, data.ctrl,
+            self.model.opt.timestep, self._saltation, self.substeps,
+            data.qpos, data.qvel, data.qacc, data.ctrl,
             states[:-1][part], inputs[part], A[part], B[part],
         )  # fmt: skip
 

@@ -1,6 +1,4 @@
-"""The A1 as the solver sees it: contact sets from forces, saltation where feet land."""
-
-from typing import NamedTuple
+"""The A1 as the solver sees it: a backend's rollouts with their cost, and given derivatives."""
 
 import numpy as np
 import pytest
@@ -8,75 +6,97 @@ import pytest
 from controller.a1_model import A1Model
 from controller.references import make_reference
 from controller.tracking_cost import CostOptions
-from hybrid.hilqr import Trajectory
-from robots.a1.models import foot_frame_ids, load_pinocchio
-from robots.contact_dynamics import ContactDynamics
-from robots.state import difference, integrate
+from hybrid.hilqr import Linearisation, Policies, Trajectory
+from robots.state import integrate
+from sim_bridge.rollouts.batch import RolloutBatch
 
-PERIOD = 0.01
-
-
-class NoBackend(NamedTuple):
-    """The linearisation needs no physics."""
+PERIOD, KNOTS = 0.01, 6
+COST = CostOptions()
 
 
-@pytest.fixture(scope="module")
-def model():
-    pinocchio = load_pinocchio()
-    dynamics = ContactDynamics(pinocchio, foot_frame_ids(pinocchio))
-    return A1Model(dynamics, NoBackend(), CostOptions(), PERIOD)
+class Replay:
+    """A backend that answers with what it was given; a server that takes 3 ms to ask."""
+
+    round_trip_s = 0.003
+
+    def __init__(self, batch):
+        self._batch = batch
+
+    def roll_out(self, x0, policies):
+        return self._batch
 
 
-def walking(knots=30, start=300):
-    window = make_reference("walk", 0.2, PERIOD).window(start, knots)
-    states = np.hstack([window.q, window.v])
-    # The kinematic reference lands at zero speed; a real foot comes down with some.
-    states[:, 21] -= 0.3
-    return Trajectory(states, window.inputs, 0.0, 30.0 * window.contacts[:-1])
+class Recorder:
+    """Derivatives that tell what they were asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def linearise(self, trajectory):
+        self.asked.append(trajectory)
+        return Linearisation(np.zeros((KNOTS, 36, 36)), np.zeros((KNOTS, 36, 12)))
 
 
-def test_every_knot_is_the_derivative_of_its_step(model):
-    trajectory = walking(4)
+@pytest.fixture
+def window():
+    return make_reference("walk", 0.2, PERIOD).window(300, KNOTS)
+
+
+def batch_about(window, count=2):
+    """Candidate 0 is the reference itself; the others stray from it."""
+    rng = np.random.default_rng(4)
+    states = np.tile(np.hstack([window.q, window.v]), (count, 1, 1))
+    inputs = np.tile(window.inputs, (count, 1, 1))
+    for c in range(1, count):
+        inputs[c] += rng.normal(size=inputs[c].shape)
+        for x in states[c]:
+            x[:] = np.concatenate(integrate(x[:19], x[19:], 0.02 * rng.normal(size=36)))
+    forces = 30.0 * np.tile(window.contacts[:-1], (count, 1, 1))
+    return RolloutBatch(states, inputs, forces, np.ones(count, dtype=bool))
+
+
+POLICIES = Policies(*(np.zeros(1),) * 4, np.zeros(1, dtype=np.int64), np.zeros(1))
+
+
+def test_linearise_is_that_of_the_derivatives(window):
+    derivatives, batch = Recorder(), batch_about(window)
+    model = A1Model(Replay(batch), derivatives, COST)
+    trajectory = Trajectory(batch.states[0], batch.inputs[0], 0.0, batch.normal_forces[0])
     linear = model.linearise(trajectory)
-    h = 1e-6
-    for k in range(4):
-        x, u = trajectory.states[k], trajectory.inputs[k]
-        contacts = trajectory.aux[k] > 1.0
-
-        def step(dx, du, x=x, u=u, contacts=contacts):
-            q, v = integrate(x[:19], x[19:], dx)
-            return model.dynamics.step(q, v, u + du, contacts, PERIOD)
-
-        for i in range(36):
-            e = h * np.eye(36)[i]
-            slope = difference(*step(-e, np.zeros(12)), *step(e, np.zeros(12))) / (2 * h)
-            np.testing.assert_allclose(linear.A[k][:, i], slope, atol=2e-5)
-        e = h * np.eye(12)[4]
-        slope = difference(*step(np.zeros(36), -e), *step(np.zeros(36), e)) / (2 * h)
-        np.testing.assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
+    assert linear.A.shape == (KNOTS, 36, 36) and derivatives.asked == [trajectory]
 
 
-def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(model):
-    trajectory = walking(60)
-    contacts = trajectory.aux > 1.0
-    landings = np.flatnonzero((contacts[1:] & ~contacts[:-1]).any(axis=1))
-    transitions = model.linearise(trajectory).transitions
-    assert [t.knot for t in transitions] == list(landings) and len(landings) >= 3
-    for transition in transitions:
-        # After a sticking plastic impact three velocity directions are gone for each foot down.
-        feet = (contacts[transition.knot] | contacts[transition.knot + 1]).sum()
-        rank = np.linalg.matrix_rank(transition.reset_jacobian[18:, 18:], tol=1e-8)
-        assert rank == 18 - 3 * feet
-        assert np.abs(transition.saltation - transition.reset_jacobian).max() > 1e-3
+def test_the_reference_costs_nothing_and_what_strays_from_it_something(window):
+    batch = batch_about(window, 3)
+    model = A1Model(Replay(batch), Recorder(), COST)
+    model.track(window)
+    rollouts = model.roll_out(batch.states[0, 0], POLICIES)
+    assert rollouts.cost[0] == pytest.approx(0.0, abs=1e-12) and (rollouts.cost[1:] > 0.1).all()
+    assert rollouts.aux is batch.normal_forces and rollouts.states is batch.states
 
 
-def test_feet_that_land_together_are_taken_in_order_of_their_index(model):
-    trajectory = walking(6, start=0)
-    forces = trajectory.aux.copy()
-    forces[:3, [0, 3]] = 0.0
-    transitions = model.linearise(trajectory._replace(aux=forces)).transitions
-    assert [t.knot for t in transitions] == [2, 2]
-    first, second = (t.reset_jacobian[18:, 18:] for t in transitions)
-    assert np.linalg.matrix_rank(first, tol=1e-8) == 18 - 9
-    # Once the first foot stands, the second impact keeps its velocity at zero.
-    assert np.linalg.matrix_rank(second @ first, tol=1e-8) == 18 - 12
+def test_the_gradient_is_the_slope_of_the_cost_by_the_inputs(window):
+    batch = batch_about(window)
+    model = A1Model(Replay(batch), Recorder(), COST)
+    model.track(window)
+    expansion = model.quadratise(model.roll_out(batch.states[1, 0], POLICIES).select(1))
+    h, change = 1e-4, np.random.default_rng(0).normal(size=batch.inputs[1].shape)
+
+    def cost(sign):
+        moved = batch._replace(inputs=batch.inputs + sign * h * change)
+        model.backend = Replay(moved)
+        return model.roll_out(batch.states[1, 0], POLICIES).cost[1]
+
+    slope = (cost(1.0) - cost(-1.0)) / (2.0 * h)
+    assert (expansion.l_u * change).sum() == pytest.approx(slope, rel=1e-8)
+
+
+def test_round_trips_add_up_until_the_next_reference(window):
+    batch = batch_about(window)
+    model = A1Model(Replay(batch), Recorder(), COST)
+    model.track(window)
+    for _ in range(2):
+        model.roll_out(batch.states[0, 0], POLICIES)
+    assert model.round_trip_s == pytest.approx(0.006)
+    model.track(window)
+    assert model.round_trip_s == 0.0

@@ -7,15 +7,26 @@ import pytest
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
+from controller.rigid_derivatives import RigidDerivatives
 from runtime.messages import StateEstimate
+from sim_bridge.rollouts.derivatives import RolloutDerivatives
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 
 OPTIONS = PlannerOptions(knots=20, threads=1)
+KINDS = ("rigid", "rollout")
 
 
-def make_planner(options=OPTIONS, reference="walk"):
+def make_derivatives(options):
+    if options.derivatives == "rigid":
+        return RigidDerivatives.of(options)
+    return RolloutDerivatives(options.period, options.substeps, options.threads)
+
+
+def make_planner(kind="rollout", **changes):
+    options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
     backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
-    return HilqrPlanner(options, make_reference(reference, 0.2, options.period), backend)
+    reference = make_reference("walk", 0.2, options.period)
+    return HilqrPlanner(options, reference, backend, make_derivatives(options))
 
 
 def estimate(planner, knot, sideways=0.0):
@@ -29,19 +40,20 @@ def estimate(planner, knot, sideways=0.0):
 
 def seed_cost(planner, start):
     """Cost of what a solve begins with, from a planner of its own that knows the same plan."""
-    other = make_planner(msgspec.structs.replace(OPTIONS, tolerance=1e9))
+    other = make_planner(planner.options.derivatives, tolerance=1e9)
     other._origin, other._plans = planner._origin, planner._plans
     return other.solve(start).cost
 
 
-@pytest.fixture(scope="module")
-def planner():
-    return make_planner()
+@pytest.fixture(scope="module", params=KINDS)
+def planner(request):
+    return make_planner(request.param)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sideways", [-0.6, 0.6])
-def test_a_push_is_answered_with_a_cheaper_plan(sideways):
-    planner = make_planner()
+def test_a_push_is_answered_with_a_cheaper_plan(sideways, kind):
+    planner = make_planner(kind)
     planner.solve(estimate(planner, 0))
     pushed = estimate(planner, 90, sideways)
     seed = seed_cost(planner, pushed)
@@ -66,8 +78,9 @@ def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
     np.testing.assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
 
 
-def test_two_planners_agree_to_the_last_bit():
-    one, two = make_planner(), make_planner()
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_planners_agree_to_the_last_bit(kind):
+    one, two = make_planner(kind), make_planner(kind)
     for knot in range(3):
         a = one.solve(estimate(one, knot, 0.3 * knot))
         b = two.solve(estimate(two, knot, 0.3 * knot))
@@ -96,6 +109,11 @@ def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(planner):
     assert plan.cost == costs.min()
 
 
+def test_reference_gains_are_of_rigid_feet_whatever_the_derivatives():
+    one, two = (make_planner(kind).reference.gains for kind in KINDS)
+    np.testing.assert_array_equal(one, two)
+
+
 def test_reference_gains_pull_back(planner):
     """Precomputed gains act against a joint's own error, and repeat with the stride."""
     gains = planner.reference.gains
@@ -105,10 +123,11 @@ def test_reference_gains_pull_back(planner):
     assert np.isfinite(gains).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("push", [0.0, 0.4, -0.4])
-def test_the_line_search_explains_the_cost_of_the_plan(push):
+def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     """The plan costs what the cheapest candidate does, or the seed where none was better."""
-    planner, other = make_planner(), make_planner()
+    planner, other = make_planner(kind), make_planner(kind)
     assert planner.line_search is None
     seed = seed_cost(other, estimate(other, 0, push))
     plan = planner.solve(estimate(planner, 0, push))
@@ -122,7 +141,7 @@ def test_the_line_search_explains_the_cost_of_the_plan(push):
 
 def test_a_solve_that_searched_no_line_says_so():
     """At the optimum of its model a solve ends before the line search."""
-    planner = make_planner(msgspec.structs.replace(OPTIONS, tolerance=1e9))
+    planner = make_planner(tolerance=1e9)
     plan = planner.solve(estimate(planner, 8))
     search = planner.line_search
     assert plan.status == "ok"

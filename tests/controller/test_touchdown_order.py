@@ -8,11 +8,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.a1_model import A1Model
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
+from controller.rigid_derivatives import RigidDerivatives
 from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
-from controller.tracking_cost import CostOptions
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
 from robots.a1.kinematics import inverse_kinematics
@@ -214,15 +213,15 @@ def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
 
 
 @pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
-def test_the_planners_model_takes_the_option(dynamics, order, jumps):
-    options = msgspec.convert({"touchdown_order": order}, PlannerOptions)
-    model = A1Model(dynamics, None, CostOptions(), 0.01, touchdown_order=options.touchdown_order)
+def test_rigid_derivatives_take_the_planners_option(order, jumps):
+    options = msgspec.convert({"touchdown_order": order, "threads": 1}, PlannerOptions)
+    derivatives = RigidDerivatives.of(options)
     window = make_reference("trot", 0.3, 0.01).window(0, 6)
     forces = 30.0 * window.contacts[:-1]
     forces[:3, [0, 3]] = 0.0
     states = np.hstack([window.q, window.v])
     states[:, 21] -= 0.3
-    linear = model.linearise(Trajectory(states, window.inputs, 0.0, forces))
+    linear = derivatives.linearise(Trajectory(states, window.inputs, 0.0, forces))
     assert [jump.knot for jump in linear.transitions] == jumps * [2]
 
 

@@ -1,0 +1,84 @@
+"""Derivatives of rigid feet: contact sets from forces, saltation where feet land."""
+
+import numpy as np
+import pytest
+
+from controller.planner_options import PlannerOptions
+from controller.references import make_reference
+from controller.rigid_derivatives import RigidDerivatives
+from hybrid.hilqr import Trajectory
+from robots.state import difference, integrate
+
+PERIOD = 0.01
+
+
+@pytest.fixture(scope="module")
+def derivatives():
+    return RigidDerivatives(PERIOD)
+
+
+def walking(knots=30, start=300):
+    window = make_reference("walk", 0.2, PERIOD).window(start, knots)
+    states = np.hstack([window.q, window.v])
+    # The kinematic reference lands at zero speed; a real foot comes down with some.
+    states[:, 21] -= 0.3
+    return Trajectory(states, window.inputs, 0.0, 30.0 * window.contacts[:-1])
+
+
+def test_every_knot_is_the_derivative_of_its_step(derivatives):
+    trajectory = walking(4)
+    linear = derivatives.linearise(trajectory)
+    h = 1e-6
+    for k in range(4):
+        x, u = trajectory.states[k], trajectory.inputs[k]
+        contacts = trajectory.aux[k] > 1.0
+
+        def step(dx, du, x=x, u=u, contacts=contacts):
+            q, v = integrate(x[:19], x[19:], dx)
+            return derivatives.dynamics.step(q, v, u + du, contacts, PERIOD)
+
+        for i in range(36):
+            e = h * np.eye(36)[i]
+            slope = difference(*step(-e, np.zeros(12)), *step(e, np.zeros(12))) / (2 * h)
+            np.testing.assert_allclose(linear.A[k][:, i], slope, atol=2e-5)
+        e = h * np.eye(12)[4]
+        slope = difference(*step(np.zeros(36), -e), *step(np.zeros(36), e)) / (2 * h)
+        np.testing.assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
+
+
+def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(derivatives):
+    trajectory = walking(60)
+    contacts = trajectory.aux > 1.0
+    landings = np.flatnonzero((contacts[1:] & ~contacts[:-1]).any(axis=1))
+    transitions = derivatives.linearise(trajectory).transitions
+    assert [t.knot for t in transitions] == list(landings) and len(landings) >= 3
+    for transition in transitions:
+        # After a sticking plastic impact three velocity directions are gone for each foot down.
+        feet = (contacts[transition.knot] | contacts[transition.knot + 1]).sum()
+        rank = np.linalg.matrix_rank(transition.reset_jacobian[18:, 18:], tol=1e-8)
+        assert rank == 18 - 3 * feet
+        assert np.abs(transition.saltation - transition.reset_jacobian).max() > 1e-3
+
+
+def test_feet_that_land_together_are_taken_in_order_of_their_index(derivatives):
+    trajectory = walking(6, start=0)
+    forces = trajectory.aux.copy()
+    forces[:3, [0, 3]] = 0.0
+    transitions = derivatives.linearise(trajectory._replace(aux=forces)).transitions
+    assert [t.knot for t in transitions] == [2, 2]
+    first, second = (t.reset_jacobian[18:, 18:] for t in transitions)
+    assert np.linalg.matrix_rank(first, tol=1e-8) == 18 - 9
+    # Once the first foot stands, the second impact keeps its velocity at zero.
+    assert np.linalg.matrix_rank(second @ first, tol=1e-8) == 18 - 12
+
+
+def test_a_planners_options_reach_them():
+    options = PlannerOptions(period=0.02, touchdown_order="average", threads=1)
+    trajectory = walking(6, start=0)
+    forces = trajectory.aux.copy()
+    forces[:3, [0, 3]] = 0.0
+    trajectory = trajectory._replace(aux=forces)
+    found = RigidDerivatives.of(options).linearise(trajectory)
+    expected = RigidDerivatives(0.02, touchdown_order="average").linearise(trajectory)
+    np.testing.assert_array_equal(found.A, expected.A)
+    assert [jump.knot for jump in found.transitions] == [2]

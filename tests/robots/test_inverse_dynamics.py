@@ -1,0 +1,110 @@
+"""Inverse dynamics of a tree and its derivatives are Pinocchio's, whatever the robot weighs."""
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robots.a1.constants import GRAVITY, JOINT_NAMES, MJCF_PATH
+from robots.a1.models import load_mujoco, load_pinocchio
+from robots.inverse_dynamics import Tree, differentiate_inverse_dynamics, joint_frames, tree_of
+
+STATES = 40
+REFUSAL = "inverse dynamics are for a free base with hinges at the bodies' origins"
+
+
+def ours(tree: Tree, q, v, a):
+    """M, d(Ma + h)/dq and d(Ma + h)/dv."""
+    R = Rotation.from_quat(q[3:7]).as_matrix()
+    out = tuple(np.full((18, 18), np.nan) for _ in range(3))
+    frames = joint_frames(tree, q[7:])
+    differentiate_inverse_dynamics(tree, frames, tuple(GRAVITY * R[2]), v, a, *out)
+    return out
+
+
+def theirs(model: pin.Model, q, v, a):
+    """The same by Pinocchio."""
+    data = model.createData()
+    by_q, by_v, M = (part.copy() for part in pin.computeRNEADerivatives(model, data, q, v, a))
+    return np.triu(M) + np.triu(M, 1).T, by_q, by_v
+
+
+def assert_same(tree, model, q, v, a):
+    for mine, other in zip(ours(tree, q, v, a), theirs(model, q, v, a), strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
+
+
+def states(random_state, count=STATES):
+    for _ in range(count):
+        q, v, tau = random_state()
+        yield q, v, np.concatenate([v[:6], tau]) * 3.0
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return tree_of(load_mujoco())
+
+
+def test_mass_matrix_and_both_derivatives_are_pinocchios(tree, model, random_state):
+    for q, v, a in states(random_state):
+        assert_same(tree, model, q, v, a)
+
+
+def test_at_rest_only_gravity_turns_with_the_base(tree, random_state):
+    for q, v, a in states(random_state, 5):
+        M, by_q, by_v = ours(tree, q, 0.0 * v, 0.0 * a)
+        assert not by_v.any() and not by_q[:, :3].any()
+        assert np.linalg.norm(by_q[:3, 3:6]) == pytest.approx(np.sqrt(2.0) * M[0, 0] * GRAVITY)
+
+
+def test_mass_matrix_is_symmetric_and_positive_definite(tree, random_state):
+    for q, v, a in states(random_state):
+        M, _, _ = ours(tree, q, v, a)
+        np.testing.assert_allclose(M, M.T, atol=1e-15 * M.max())
+        assert np.linalg.eigvalsh(M)[0] > 1e-3
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_robot_of_other_masses_has_pinocchios_derivatives_too(random_state, seed):
+    rng, changed, model = np.random.default_rng(seed), load_mujoco(), load_pinocchio()
+    for joint in range(1, model.njoints):
+        body = int(changed.joint(model.names[joint]).bodyid[0])
+        mass, centre = rng.uniform(0.1, 8.0), rng.uniform(-0.1, 0.1, 3)
+        turn, principal = Rotation.random(random_state=rng), rng.uniform(0.01, 0.015, 3)
+        changed.body_mass[body], changed.body_ipos[body] = mass, centre
+        changed.body_iquat[body] = turn.as_quat()[[3, 0, 1, 2]]
+        changed.body_inertia[body] = principal
+        R = turn.as_matrix()
+        model.inertias[joint] = pin.Inertia(mass, centre, R @ np.diag(principal) @ R.T)
+    changed.dof_armature[6:] = model.armature[6:] = rng.uniform(0.0, 0.1, 12)
+    tree = tree_of(changed)
+    for q, v, a in states(random_state, 10):
+        assert_same(tree, model, q, v, a)
+
+
+def test_joints_stand_in_motor_order(model):
+    assert list(model.names)[2:] == list(JOINT_NAMES)
+    assert (tree_of(load_mujoco()).parent == [0, 1, 2, 0, 4, 5, 0, 7, 8, 0, 10, 11]).all()
+
+
+def compile_with(change):
+    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    change(spec.joint("FL_thigh_joint"))
+    return spec.compile()
+
+
+def test_a_slide_joint_is_refused():
+    def change(joint):
+        joint.type = mujoco.mjtJoint.mjJNT_SLIDE
+
+    with pytest.raises(ValueError, match=REFUSAL):
+        tree_of(compile_with(change))
+
+
+def test_a_hinge_beside_its_bodys_origin_is_refused():
+    def change(joint):
+        joint.pos = [0.0, 0.01, 0.0]
+
+    with pytest.raises(ValueError, match=REFUSAL):
+        tree_of(compile_with(change))

@@ -1,0 +1,247 @@
+"""Contacts and joint limits: the law is the one that MuJoCo's solver used, and K its slope."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.a1.constants import (
+    FOOT_NAMES,
+    JOINT_UPPER,
+    MJCF_PATH,
+    STAND_HEIGHT,
+    STAND_JOINTS,
+)
+from robots.a1.models import load_mujoco
+from robots.soft_contact import contact_force, impedance, soft_contact_of
+from robots.state import integrate, mujoco_from_pinocchio
+
+# (elliptic, impratio)
+CONES = {"pyramidal": (False, 1.0), "elliptic": (True, 1.0), "elliptic 100": (True, 100.0)}
+SIGMOIDS = {  # d_0, d_width, width, midpoint, power
+    "as it is": (0.9, 0.95, 0.001, 0.5, 2.0),
+    "straight": (0.8, 0.96, 0.004, 0.5, 1.0),
+    "early": (0.7, 0.95, 0.004, 0.3, 3.0),
+}
+REFUSAL = "soft contact is for four feet on one plane, with sliding friction alone"
+
+
+def make_model(cone="pyramidal", sigmoid="as it is"):
+    model = load_mujoco(0.005, body_collisions=False)
+    elliptic, model.opt.impratio = CONES[cone]
+    kinds = mujoco.mjtCone
+    model.opt.cone = kinds.mjCONE_ELLIPTIC if elliptic else kinds.mjCONE_PYRAMIDAL
+    model.opt.tolerance, model.opt.iterations = 0.0, 200
+    model.geom_solimp[:] = model.jnt_solimp[:] = SIGMOIDS[sigmoid]
+    return model
+
+
+def solved(model, seed):
+    """MuJoCo's solution with feet in the ground and two joints beyond their limits."""
+    rng, data = np.random.default_rng(seed), mujoco.MjData(model)
+    q = np.concatenate(
+        [[0.0, 0.0, STAND_HEIGHT - 0.004 * rng.random(), 0.0, 0, 0, 1], STAND_JOINTS]
+    )
+    scale = np.repeat([1e-3, 1e-2, 1e-2, 0.3, 0.3, 1.0], [3, 3, 12, 3, 3, 12])
+    q, v = integrate(q, np.zeros(18), scale * rng.normal(size=36))
+    if seed % 3 == 1:
+        v[:2] += 0.8  # it slides
+    q[7 + rng.permutation([0, 3, 6, 9])[:2]] = JOINT_UPPER[0] + 0.003 * rng.random(2)
+    q[2] -= lowest(model, data, q, v) + 0.003 * rng.random()
+    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(q, v)
+    data.ctrl[:] = 5.0 * rng.normal(size=12)
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def lowest(model, data, q, v):
+    """Height of the second lowest foot's sphere above the ground."""
+    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(q, v)
+    mujoco.mj_kinematics(model, data)
+    heights = [data.geom(f"{name}_foot").xpos[2] for name in FOOT_NAMES]
+    return np.sort(heights)[1] - model.geom("FR_foot").size[0]
+
+
+def contact_rows(model, data):
+    """Of each contact: the foot, its number, its distance, and the first row it has."""
+    feet = [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
+    for number in range(data.ncon):
+        contact = data.contact[number]
+        yield feet.index(contact.geom[1]), number, contact.dist, contact.efc_address
+
+
+def jacobian(model, data, number):
+    """Of the point of contact along the contact's frame (3, 18)."""
+    contact, J = data.contact[number], np.empty((3, 18))
+    body = int(model.geom_bodyid[contact.geom[1]])
+    mujoco.mj_jac(model, data, J, None, contact.pos, body)
+    return contact.frame.reshape(3, 3) @ J
+
+
+def evaluate(law, foot, scale, r):
+    """Force and curvature."""
+    force, K = np.empty(3), np.empty((3, 3))
+    contact_force(law, foot, scale, r, force, K)
+    return force, K
+
+
+@pytest.mark.parametrize("sigmoid", SIGMOIDS)
+@pytest.mark.parametrize("cone", CONES)
+def test_at_mujocos_solution_the_law_gives_mujocos_forces(cone, sigmoid):
+    model, zones = make_model(cone, sigmoid), set()
+    law = soft_contact_of(model)
+    for seed in range(12):
+        data = solved(model, seed)
+        for foot, number, distance, _ in contact_rows(model, data):
+            imp, _ = impedance(distance, law.impedance)
+            r = jacobian(model, data, number) @ (data.qacc + law.damping * data.qvel)
+            r[0] += law.stiffness * imp * distance
+            expected = np.empty(6)
+            mujoco.mj_contactForce(model, data, number, expected)
+            force, K = evaluate(law, foot, imp / (1.0 - imp), r)
+            np.testing.assert_allclose(force, expected[:3], rtol=1e-8, atol=1e-7)
+            zones.add(zone(law, force, K))
+    assert {"sticks", "slides"} <= zones
+
+
+def zone(law, force, K):
+    """What the foot does: a curvature of full rank holds it, a lower rank lets it slide."""
+    if not force.any():
+        return "free"
+    if law.elliptic:
+        return "sticks" if not K[0, 1:].any() else "slides"
+    return "sticks" if np.linalg.matrix_rank(K, tol=1e-9 * K[0, 0]) == 3 else "slides"
+
+
+@pytest.mark.parametrize("sigmoid", SIGMOIDS)
+@pytest.mark.parametrize("cone", CONES)
+def test_stiffness_damping_impedance_and_weights_are_those_of_mujocos_rows(cone, sigmoid):
+    model = make_model(cone, sigmoid)
+    law, limits = soft_contact_of(model), 0
+    for seed in range(6):
+        data = solved(model, seed)
+        for foot, _, distance, row in contact_rows(model, data):
+            imp, _ = impedance(distance, law.impedance)
+            expected = law.stiffness, law.damping, imp
+            np.testing.assert_allclose(data.efc_KBIP[row, :3], expected, rtol=1e-12)
+            D = imp / (1.0 - imp) * law.weight[foot]
+            np.testing.assert_allclose(data.efc_D[row : row + 3], D, rtol=1e-10)
+        rows = np.flatnonzero(data.efc_type == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT)
+        for row in rows:
+            joint = model.jnt_qposadr[data.efc_id[row]] - 7
+            distance = law.upper[joint] - data.qpos[7 + joint]
+            if distance > 0.0:
+                distance = data.qpos[7 + joint] - law.lower[joint]
+            imp, _ = impedance(distance, law.limit_impedance)
+            expected = law.limit_stiffness, law.limit_damping, imp
+            np.testing.assert_allclose(data.efc_KBIP[row, :3], expected, rtol=1e-12)
+            D = imp / (1.0 - imp) * law.limit_weight[joint]
+            np.testing.assert_allclose(data.efc_D[row], D, rtol=1e-10)
+            limits += 1
+    assert limits >= 6
+
+
+def residuals(count=300, seed=0):
+    """Residuals (count, 3) in every zone of both cones."""
+    rng = np.random.default_rng(seed)
+    r = rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-1.0, 2.0, (count, 1))
+    r[:, 0] *= rng.choice([0.3, 1.0, 5.0, 500.0], count)  # a cone of impratio 100 is narrow
+    return r
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_curvature_is_the_slope_of_the_force_in_every_zone(cone):
+    law = soft_contact_of(make_model(cone))
+    law = law._replace(friction=law.friction * [1.0, 0.7])  # no symmetry hides a mistake
+    zones, skipped = set(), 0
+    for r in residuals():
+        h, foot = 1e-5 * np.linalg.norm(r), int(r[1] > 0.0)
+        force, K = evaluate(law, foot, 9.0, r)
+        around = [[evaluate(law, foot, 9.0, r + s * h * e) for s in (1, -1)] for e in np.eye(3)]
+        scale = 9.0 * law.weight[foot].max()
+        if any(zone(law, *side) != zone(law, force, K) for pair in around for side in pair):
+            skipped += 1  # a border between two zones is nearer than h
+            continue
+        slope = np.array([(low[0] - high[0]) / (2.0 * h) for high, low in around]).T
+        np.testing.assert_allclose(K, slope, atol=1e-6 * scale)
+        zones.add((zone(law, force, K), int(np.linalg.matrix_rank(K, tol=1e-9 * scale))))
+    assert skipped < 10
+    assert {name for name, _ in zones} == {"free", "sticks", "slides"}
+    ranks = {rank for name, rank in zones if name == "slides"}
+    assert ranks == ({2} if law.elliptic else {1, 2})
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_curvature_is_symmetric_and_never_negative(cone):
+    law = soft_contact_of(make_model(cone))
+    for r in residuals():
+        _, K = evaluate(law, 2, 15.0, r)
+        np.testing.assert_allclose(K, K.T, atol=1e-14 * np.abs(K).max())
+        values = np.linalg.eigvalsh(K)
+        assert values[0] >= -1e-12 * values[-1]
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_the_force_has_no_jump_between_zones(cone):
+    law = soft_contact_of(make_model(cone))
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        ends, line = 20.0 * rng.normal(size=(2, 3)), np.linspace(0.0, 1.0, 2001)[:, None]
+        path = ends[0] + line * (ends[1] - ends[0])
+        forces = np.array([evaluate(law, 0, 9.0, r)[0] for r in path])
+        step = np.linalg.norm(path[1] - path[0])
+        steepest = 2.0 * 9.0 * law.weight[0].max() * (1.0 + 2.0 * law.friction[0])
+        assert np.abs(np.diff(forces, axis=0)).max() <= steepest * step
+
+
+@pytest.mark.parametrize("cone", CONES)
+def test_a_foot_pushes_up_and_its_friction_stays_in_the_cone(cone):
+    law = soft_contact_of(make_model(cone))
+    # A soft cone of impratio 1 is exact where it slides; inside, the force is as the weights say.
+    for r in residuals():
+        force, _ = evaluate(law, 1, 9.0, r)
+        assert force[0] >= 0.0
+        along = np.abs(force[1:]).sum() if not law.elliptic else np.linalg.norm(force[1:])
+        assert along <= law.friction[0] * force[0] * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.5])
+@pytest.mark.parametrize("midpoint", [0.5, 0.2, 0.8])
+def test_impedances_slope_is_that_of_its_differences(power, midpoint):
+    solimp = np.array([0.6, 0.95, 0.002, midpoint, power])
+    for depth in np.concatenate([np.linspace(1e-5, 1.999e-3, 40), [2.1e-3, 0.1]]):
+        h = 1e-8
+        value, slope = impedance(-depth, solimp)
+        difference = (impedance(-depth + h, solimp)[0] - impedance(-depth - h, solimp)[0]) / (2 * h)
+        kink = abs(depth - midpoint * 0.002) < 2.0 * h
+        assert kink or slope == pytest.approx(difference, rel=1e-4, abs=1e-5)
+        assert 0.6 <= value <= 0.95
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.5])
+def test_impedance_ends_at_its_ends(power):
+    solimp = np.array([0.6, 0.95, 0.002, 0.4, power])
+    assert impedance(-1e-12, solimp)[0] == pytest.approx(0.6, abs=1e-8)
+    assert impedance(-0.002 * (1.0 - 1e-12), solimp)[0] == pytest.approx(0.95, abs=1e-8)
+    assert impedance(-1.0, solimp) == (0.95, 0.0)
+
+
+@pytest.mark.parametrize("condim", [1, 4, 6])
+def test_feet_with_other_friction_than_sliding_are_refused(condim):
+    model = make_model()
+    model.geom_condim[:] = condim
+    with pytest.raises(ValueError, match=REFUSAL):
+        soft_contact_of(model)
+
+
+def test_a_model_without_a_plane_is_refused():
+    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec.delete(spec.geom("floor"))
+    with pytest.raises(ValueError, match=REFUSAL):
+        soft_contact_of(spec.compile())
+
+
+def test_a_plane_out_of_reach_is_refused():
+    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec.geom("floor").pos = [0.0, 0.0, -0.1]
+    with pytest.raises(ValueError, match=REFUSAL):
+        soft_contact_of(spec.compile())

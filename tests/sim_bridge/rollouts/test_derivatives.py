@@ -1,0 +1,201 @@
+"""Derivatives along a walk are those of the rollouts themselves, whoever computes them."""
+
+import numpy as np
+import pytest
+
+from hybrid.hilqr import Policies, Trajectory
+from robots.a1.constants import FOOT_NAMES
+from robots.state import difference, integrate
+from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
+
+KNOTS, PERIOD = 45, 0.01
+KINDS = {"rollout": RolloutDerivatives, "differences": DifferenceDerivatives}
+PAIRS = [[0, 3], [1, 2]]  # of the feet that a trot lifts in turns
+
+
+def walk(substeps=2):
+    """A trot on the spot, rolled out: feedback follows legs that bend in turns."""
+    states = np.tile(STAND, (1, KNOTS + 1, 1))
+    for k in range(KNOTS + 1):
+        phase = 2.0 * np.pi * k / 20
+        for feet, side in zip(PAIRS, (1.0, -1.0), strict=True):
+            bend = 0.35 * max(0.0, side * np.sin(phase))
+            for foot in feet:
+                states[0, k, 7 + 3 * foot : 10 + 3 * foot] += [0.0, bend, -2.0 * bend]
+    gains = np.zeros((1, KNOTS, 12, 36))
+    gains[:, :, range(12), range(6, 18)] = -80.0
+    gains[:, :, range(12), range(24, 36)] = -2.0
+    inputs = np.zeros((1, KNOTS, 12))
+    policies = Policies(states, inputs, inputs, gains, np.zeros(1, dtype=np.int64), np.ones(1))
+    rolled = ThreadedRollout(KNOTS, PERIOD, substeps).roll_out(on_its_feet(), policies)
+    assert rolled.finite.all()
+    return Trajectory(rolled.states[0], rolled.inputs[0], 0.0, rolled.normal_forces[0])
+
+
+@pytest.fixture(scope="module")
+def trajectory():
+    return walk()
+
+
+def landings(trajectory):
+    """Knots in which a foot begins to carry, or the one before: the force is of a knot's end."""
+    down = trajectory.aux > 0.0
+    begins = np.zeros(KNOTS, dtype=bool)
+    begins[1:] = (down[1:] & ~down[:-1]).any(axis=1)
+    begins[:-1] |= begins[1:]
+    return begins
+
+
+def one_knot(rollout, x, torque):
+    """State after one knot of the rollouts' own, under a constant torque."""
+    zero = np.zeros((1, 1, 12))
+    states = np.tile(x, (1, 2, 1))
+    policies = Policies(
+        states, torque.reshape(1, 1, 12), zero, np.zeros((1, 1, 12, 36)),
+        np.zeros(1, dtype=np.int64), np.ones(1),
+    )  # fmt: skip
+    return rollout.roll_out(x, policies).states[0, 1]
+
+
+def slopes(rollout, x, torque, eps=1e-6):
+    """A, B of one knot: forward and backward differences of the rollouts, (2, 36, 48)."""
+    middle, sides = one_knot(rollout, x, torque), []
+    for sign in (1.0, -1.0):
+        columns = []
+        for e in sign * eps * np.eye(48):
+            moved = np.concatenate(integrate(x[:19], x[19:], e[:36]))
+            end = one_knot(rollout, moved, torque + e[36:])
+            columns.append(difference(middle[:19], middle[19:], end[:19], end[19:]))
+        sides.append(sign * np.array(columns).T / eps)
+    return np.array(sides)
+
+
+def error(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+def errors(found, expected):
+    """Relative error of each knot's A and B (N,)."""
+    found, expected = (np.concatenate(parts[:2], axis=2) for parts in (found, expected))
+    return np.array([error(*pair) for pair in zip(found, expected, strict=True)])
+
+
+def test_the_walk_lifts_and_lands_all_feet(trajectory):
+    down = trajectory.aux > 1.0
+    for foot in range(len(FOOT_NAMES)):
+        assert (down[1:, foot] & ~down[:-1, foot]).any()
+    assert 4 < landings(trajectory).sum() < KNOTS - 10
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_threads_gives_the_same_bits(kind, trajectory):
+    expected = KINDS[kind](PERIOD, 2, 1).linearise(trajectory)
+    assert expected.A.shape == (KNOTS, 36, 36) and expected.B.shape == (KNOTS, 36, 12)
+    assert not expected.transitions
+    for threads in (2, 3):
+        found = KINDS[kind](PERIOD, 2, threads).linearise(trajectory)
+        np.testing.assert_array_equal(found.A, expected.A)
+        np.testing.assert_array_equal(found.B, expected.B)
+
+
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_analytic_derivatives_agree_with_mujocos_differences_where_the_step_is_smooth(substeps):
+    """Smooth: where a foot just begins to touch or to slide, differences ahead and back differ."""
+    trajectory = walk(substeps)
+    analytic = RolloutDerivatives(PERIOD, substeps, 1, saltation=False).linearise(trajectory)
+    ahead, back = (
+        DifferenceDerivatives(PERIOD, substeps, 1, difference).linearise(trajectory)
+        for difference in (1e-6, -1e-6)
+    )
+    smooth = errors(ahead, back) < 1e-4
+    assert smooth.mean() > 0.7
+    assert errors(analytic, ahead)[smooth].max() < 1e-4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, substeps):
+    trajectory, rollout = walk(substeps), ThreadedRollout(1, PERIOD, substeps, 1)
+    linear = KINDS[kind](PERIOD, substeps, 2).linearise(trajectory)
+    checked = 0
+    for k in np.flatnonzero(~landings(trajectory))[::4]:
+        x, torque = trajectory.states[k], trajectory.inputs[k]
+        end = one_knot(rollout, x, torque)
+        np.testing.assert_allclose(end, trajectory.states[k + 1], atol=1e-11)  # a last digit of x
+        ahead, back = slopes(rollout, x, torque)
+        if error(ahead, back) < 1e-4:
+            assert error(np.hstack([linear.A[k], linear.B[k]]), (ahead + back) / 2.0) < 1e-4
+            checked += 1
+    assert checked >= 4
+
+
+def test_saltation_changes_knots_with_a_landing_alone(trajectory):
+    plain, salted = (
+        RolloutDerivatives(PERIOD, 2, 1, saltation=on).linearise(trajectory) for on in (False, True)
+    )
+    changed = (plain.A != salted.A).any(axis=(1, 2))
+    assert changed.sum() >= 4
+    assert not changed[~landings(trajectory)].any()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_second_call_changes_nothing_of_the_first(kind, trajectory):
+    derivatives = KINDS[kind](PERIOD)
+    first = derivatives.linearise(trajectory)
+    A, B = first.A.copy(), first.B.copy()
+    second = derivatives.linearise(trajectory._replace(states=trajectory.states[::-1]))
+    np.testing.assert_array_equal(first.A, A)
+    np.testing.assert_array_equal(first.B, B)
+    assert not np.array_equal(second.A, A)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_knot_depends_on_no_knot_before_it(kind, trajectory):
+    derivatives = KINDS[kind](PERIOD, 2, 1)
+    whole = derivatives.linearise(trajectory)
+    part = Trajectory(trajectory.states[20:], trajectory.inputs[20:], 0.0)
+    found = derivatives.linearise(part)
+    np.testing.assert_array_equal(found.A, whole.A[20:])
+    np.testing.assert_array_equal(found.B, whole.B[20:])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it(
+    kind, threads, trajectory
+):
+    derivatives = KINDS[kind](PERIOD, 2, threads)
+    expected = derivatives.linearise(trajectory)
+    states = trajectory.states.copy()
+    states[7:12] = np.nan
+    found = derivatives.linearise(trajectory._replace(states=states))
+    for k in range(7, 12):
+        assert not np.isfinite(found.A[k]).all()
+    for k in (*range(7), *range(12, KNOTS)):
+        np.testing.assert_array_equal(found.A[k], expected.A[k])
+    again = derivatives.linearise(trajectory)
+    np.testing.assert_array_equal(again.A, expected.A)
+    np.testing.assert_array_equal(again.B, expected.B)
+
+
+@pytest.mark.parametrize("entry", [2, 4, 9, 21, 30])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_entry_that_is_no_number_raises_nothing(kind, bad, entry, trajectory):
+    states = trajectory.states[:3].copy()
+    states[1, entry] = bad
+    found = KINDS[kind](PERIOD, 2, 1).linearise(Trajectory(states, trajectory.inputs[:2], 0.0))
+    assert np.isfinite(found.A[0]).all()
+    assert not np.isfinite(found.A[1]).all() or bad == 1e200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("knots", [0, 1, 2])
+def test_threads_without_a_knot_have_nothing_to_do(kind, knots, trajectory):
+    short = Trajectory(trajectory.states[: knots + 1], trajectory.inputs[:knots], 0.0)
+    found = KINDS[kind](PERIOD, 2, 4).linearise(short)
+    expected = KINDS[kind](PERIOD, 2, 1).linearise(trajectory)
+    np.testing.assert_array_equal(found.A, expected.A[:knots])
+    np.testing.assert_array_equal(found.B, expected.B[:knots])
