@@ -47,5 +47,6 @@ def measure_loops(
         progress(done, len(chosen), "loops")
         linear = tick.linearise(problems[p].seed)
         for (kind, delay), rates in growth.items():
-            rates += [loop_growth(linear.A[k], linear.B[k], gains[kind][p, k], delay) for k in KNOTS]
+            K = gains[kind][p]
+            rates += [loop_growth(linear.A[k], linear.B[k], K[k], delay) for k in KNOTS]
     return {key: np.array(rates) for key, rates in growth.items()}

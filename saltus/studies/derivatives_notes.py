@@ -44,8 +44,8 @@ def notes(rows: Sequence[Row], step: float) -> list[str]:
     """One line each; `step` is the reference's."""
     return [
         _agreement(_of(rows, ERROR)), _rigid(_of(rows, ERROR)), _steps(_of(rows, STEP), step),
-        *_saltation(rows), _descent(_of(rows, DESCENT)), _gains(_of(rows, GAIN)), _loop(_of(rows, LOOP)),
-        _times(_of(rows, TIME)), READING,
+        *_saltation(rows), _descent(_of(rows, DESCENT)), _gains(_of(rows, GAIN)),
+        _loop(_of(rows, LOOP)), _times(_of(rows, TIME)), READING,
     ]  # fmt: skip
 
 

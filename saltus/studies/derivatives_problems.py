@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -29,6 +29,7 @@ AFTER_PUSH_S = 0.8  # how long solves are taken [s]
 EVERY = 8  # solves, of which one is taken
 
 Progress = Callable[[int, int, str], None]
+T = TypeVar("T")
 
 
 class Problem(NamedTuple):
@@ -122,7 +123,7 @@ def record_push(
     return problems[::every]
 
 
-def spread(problems: Sequence[Problem], count: int) -> list[Problem]:
-    """At most `count` problems, evenly among all."""
-    index = np.linspace(0, len(problems) - 1, min(count, len(problems))).round().astype(int)
-    return [problems[i] for i in index]
+def spread(items: Sequence[T], count: int) -> list[T]:
+    """At most `count` items, evenly among all."""
+    index = np.linspace(0, len(items) - 1, min(count, len(items))).round().astype(int)
+    return [items[i] for i in index]

@@ -11,6 +11,7 @@ from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
 from saltus.errors import BadRequest
 from saltus.studies.derivatives import compare, run
+from saltus.studies.derivatives_loop import TICK, loop_growth
 from saltus.studies.derivatives_measure import KINDS, balanced_step, kinds_of, relative
 from saltus.studies.derivatives_prediction import HORIZONS, deviations
 from saltus.studies.derivatives_problems import pushes, record_push, spread
@@ -152,7 +153,7 @@ def test_small_deviations_are_predicted_by_the_step_s_derivative(result):
 def test_rows_are_json_and_hold_every_part(result):
     rows = json.loads(json.dumps(result.rows, allow_nan=False))
     parts = {row["part"] for row in rows}
-    assert parts == {"error", "step", "prediction", "descent", "gain", "time"}
+    assert parts == {"error", "step", "prediction", "descent", "gain", "loop", "time"}
     assert all(set(result.shown) <= set(row) for row in rows)
     for row in rows_of(result, "descent", measure="cost/seed"):
         assert all(0.0 < row[key] <= 1.0 for key in KINDS), "no iteration makes a plan worse"
@@ -175,6 +176,15 @@ def test_kinds_are_those_of_the_table(problems):
     for kind in kinds:
         A, B = kind.linearise(short)
         assert A.shape == (3, 36, 36) and B.shape == (3, 36, 12), kind.key
+
+
+def test_a_late_integrator_grows_as_its_characteristic_says():
+    # x+ = x - g x_before: z^2 - z + g = 0
+    one = np.ones((1, 1))
+    for g in (0.2, 0.5, 1.5):
+        root = np.abs(np.roots([1.0, -1.0, g])).max()
+        assert loop_growth(one, one, -g * one, 1) == pytest.approx(np.log(root) / TICK)
+    assert loop_growth(one, one, -0.2 * one, 1) < 0.0 < loop_growth(one, one, -0.2 * one, 10)
 
 
 def test_few_problems_are_spread_over_all():
