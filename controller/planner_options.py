@@ -51,6 +51,7 @@ class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
     iterations: int = 1
     step_sizes: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
     try_reference: bool = False
+    substeps: int = 1
     threads: int = 1
     time_limit: float = 0.018
 
