@@ -36,7 +36,8 @@ class RigidDerivatives:
         self.dynamics = ContactDynamics(model, foot_frame_ids(model))
         warm_up(self.dynamics, period, touchdown_order)
         self._steps = TrajectoryDerivatives(self.dynamics, knots, helper)
-        self._period, self._order = period, touchdown_order
+        self._period = period
+        self._order: TouchdownOrder = touchdown_order
 
     @classmethod
     def of(cls, options: PlannerOptions) -> RigidDerivatives:
