@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.cholesky import factorise, solve_lower, solve_lower_transposed
+from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.a1.constants import GRAVITY
 from robots.foot_contacts import FEET, LEG, FootContacts, add_foot, column, foot_contacts
 from robots.inverse_dynamics import Tree, differentiate_inverse_dynamics, joint_frames

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.cholesky import factorise, solve_lower, solve_lower_transposed
+from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
