@@ -42,11 +42,13 @@ def differentiate_step(
             the axes of the base [m/s^2]; of all other velocities their derivatives.
         dt: length of the step [s].
         saltation: whether a foot that lands in this step brings its saltation matrix.
-        A, B: filled.
+        A, B: filled; with NaN where the mass matrix is not finite.
     """
     H, da, L = np.empty((18, 18)), np.empty((18, 48)), np.zeros((18, 18))
     feet = differentiate_motion(tree, contact, R, x, a, H, da)
-    factorise(H, L)
+    if not factorise(H, L):  # numbers that are not finite: the backward pass sees it
+        A[:], B[:] = np.nan, np.nan
+        return
     solve_lower(L, da)
     solve_lower_transposed(L, da)
     if saltation:

@@ -7,6 +7,7 @@ contact after a step without. Threads share the knots, and none holds Python's l
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 
 import mujoco
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 DIFFERENCE = 1e-8  # of states and torques; the study `derivatives` shows which is best
 
 
-class StepDerivatives:
+class StepDerivatives(ABC):
     """What both kinds have in common: the physics, and threads that share the knots."""
 
     def __init__(self, period: float, substeps: int = 2, threads: int = 2) -> None:
@@ -54,11 +55,11 @@ class StepDerivatives:
             share.result()
         return Linearisation(A, B)
 
+    @abstractmethod
     def _derive(
         self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array
     ) -> None:
         """Fill `part` of A and B."""
-        raise NotImplementedError
 
 
 class RolloutDerivatives(StepDerivatives):
