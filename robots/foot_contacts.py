@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robots.inverse_dynamics import JointFrames
+from robots.kinematic_tree import JointFrames
 from robots.rotations import Array
 from robots.soft_contact import SoftContact, contact_force, impedance
 from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple, unit

@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from robots.kinematic_tree import JointFrames, Tree
 from robots.rotations import Array
 from robots.vectors import (
     Vector,
@@ -42,101 +41,108 @@ from robots.vectors import (
 )
 
 
-class Tree(NamedTuple):
-    """Joints and bodies; body 0 is the base, body i + 1 the one that joint i moves."""
+class Motions(NamedTuple):
+    """How bodies and joints move, in the base; n joints."""
 
-    parent: NDArray[np.int64]  # (n,) body that carries each joint
-    position: Array  # (n, 3) of a joint in that body [m]
-    rotation: Array  # (n, 3, 3) of the moved body in that body, at joint angle zero
-    axis: Array  # (n, 3) of a joint, in the moved body
-    mass: Array  # (n + 1,) [kg]
-    centre: Array  # (n + 1, 3) of mass, in the body [m]
-    inertia: Array  # (n + 1, 3, 3) about it, in the body's axes [kg m^2]
-    armature: Array  # (n,) [kg m^2]
+    velocity: Array  # (n + 1, 6) of the bodies
+    acceleration: Array  # (n + 1, 6), with minus gravity
+    S: Array  # (n, 6) of the joints
+    psi: Array  # (n, 6)
+    psi_dot: Array  # (n, 6) psi'
 
 
-def tree_of(model: mujoco.MjModel) -> Tree:
-    """Read a free body with revolute joints, one a body, whose axes pass the bodies' origins.
+class Inertias(NamedTuple):
+    """Inertia, velocity terms and force of each body, or of all bodies from it outwards."""
 
-    Raises:
-        ValueError: the model has other joints.
-    """
-    joints, bodies = np.arange(1, model.njnt), slice(1, model.nbody)
-    moved = model.jnt_bodyid[joints]
-    free, hinge = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE
-    if (
-        model.jnt_type[0] != free
-        or (model.jnt_type[joints] != hinge).any()
-        or model.jnt_pos[joints].any()
-        or moved.tolist() != list(range(2, model.nbody))
-    ):
-        raise ValueError("inverse dynamics are for a free base with hinges at the bodies' origins")
-    frames = np.array([_rotation(quaternion) for quaternion in model.body_iquat[bodies]])
-    return Tree(
-        parent=(model.body_parentid[moved] - 1).astype(np.int64),
-        position=model.body_pos[moved].copy(),
-        rotation=np.array([_rotation(quaternion) for quaternion in model.body_quat[moved]]),
-        axis=model.jnt_axis[joints].copy(),
-        mass=model.body_mass[bodies].copy(),
-        centre=model.body_ipos[bodies].copy(),
-        inertia=np.einsum("bij,bj,bkj->bik", frames, model.body_inertia[bodies], frames),
-        armature=model.dof_armature[6:].copy(),
-    )
-
-
-def _rotation(quaternion: Array) -> Array:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)
-
-
-class JointFrames(NamedTuple):
-    """Where joints and bodies are, in the base."""
-
-    origins: Array  # (n, 3) of the joints [m]
-    axes: Array  # (n, 3)
-    rotations: Array  # (n + 1, 3, 3) of the bodies
+    moments: Array  # (n + 1, 7): m, h, p
+    J: Array  # (n + 1, 3, 3)
+    B: Array  # (n + 1, 3, 3): the lower right block
+    force: Array  # (n + 1, 6): I a + V x* I V
 
 
 @njit(cache=True)
-def joint_frames(tree: Tree, joints: Array) -> JointFrames:
-    """Find joints and bodies at the joint angles (n,) [rad]."""
-    n = joints.shape[0]
-    frames = JointFrames(np.empty((n, 3)), np.empty((n, 3)), np.empty((n + 1, 3, 3)))
-    turn, placed = np.empty((3, 3)), np.empty((3, 3))
-    frames.rotations[0] = np.eye(3)
+def differentiate_inverse_dynamics(
+    tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array,
+    M: Array, by_q: Array, by_v: Array,
+) -> None:  # fmt: skip
+    """Write M, d(M a + h)/dq in the local tangent, and d(M a + h)/dv, each (nv, nv).
+
+    Args:
+        tree: the robot; frames: of its joints.
+        upward: minus gravity in the base [m/s^2].
+        v: velocity (nv), as in `robots.state`.
+        a: its derivative (nv).
+        M, by_q, by_v: filled.
+    """
+    motions = _motions(tree, frames, upward, v, a)
+    inertias = _inertias(tree, frames, motions)
+    base = motions.velocity[0]
+    M[:] = 0.0
+    by_q[:] = 0.0
+    by_v[:] = 0.0
+    _base_block(base, upward, inertias.moments[0], inertias.J[0], inertias.B[0], M, by_q, by_v)
+    for k in range(frames.axes.shape[0]):
+        _joint_block(tree, motions, inertias, upward, k, M, by_q, by_v)
+        M[6 + k, 6 + k] += tree.armature[k]
+
+
+@njit(cache=True)
+def _motions(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array) -> Motions:
+    """The pass from the base outwards."""
+    n = frames.axes.shape[0]
+    motions = Motions(
+        np.empty((n + 1, 6)), np.empty((n + 1, 6)),
+        np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6)),
+    )  # fmt: skip
+    velocity, acceleration, S, psi, psi_dot = motions
+    for i in range(6):
+        velocity[0, i], acceleration[0, i] = v[i], a[i]
+    for i in range(3):
+        acceleration[0, i] += upward[i]
     for k in range(n):
         parent = tree.parent[k]
-        body = frames.rotations[parent]
-        _multiply(body, tree.rotation[k], placed)
-        _rotate(triple(tree.axis[k]), joints[k], turn)
-        _multiply(placed, turn, frames.rotations[k + 1])
-        origin = apply(body, triple(tree.position[k]))
-        if parent > 0:
-            origin = plus(origin, triple(frames.origins[parent - 1]))
-        axis = apply(placed, triple(tree.axis[k]))
+        origin, z = triple(frames.origins[k]), triple(frames.axes[k])
+        s = cross(origin, z)
+        u, w = triple(velocity[parent]), triple(velocity[parent, 3:])
+        b, beta = triple(acceleration[parent]), triple(acceleration[parent, 3:])
+        x, y = plus(cross(w, s), cross(u, z)), cross(w, z)  # psi
+        line = plus(plus(cross(beta, s), cross(b, z)), plus(cross(w, x), cross(u, y)))
+        turn = plus(cross(beta, z), cross(w, y))
         for i in range(3):
-            frames.origins[k, i], frames.axes[k, i] = origin[i], axis[i]
-    return frames
+            S[k, i], S[k, 3 + i] = s[i], z[i]
+            psi[k, i], psi[k, 3 + i] = x[i], y[i]
+            psi_dot[k, i], psi_dot[k, 3 + i] = line[i], turn[i]
+        rate, push = v[6 + k], a[6 + k]
+        for i in range(6):
+            velocity[k + 1, i] = velocity[parent, i] + rate * S[k, i]
+            acceleration[k + 1, i] = acceleration[parent, i] + push * S[k, i] + rate * psi[k, i]
+    return motions
 
 
-@njit(cache=True, inline="always")
-def _rotate(axis: Vector, angle: float, out: Array) -> None:
-    """Write the rotation (3, 3) about a unit axis (Rodrigues)."""
-    s, c = np.sin(angle), np.cos(angle)
-    x, y, z = axis
-    r = 1.0 - c
-    out[0, 0], out[0, 1], out[0, 2] = c + r * x * x, r * x * y - s * z, r * x * z + s * y
-    out[1, 0], out[1, 1], out[1, 2] = r * x * y + s * z, c + r * y * y, r * y * z - s * x
-    out[2, 0], out[2, 1], out[2, 2] = r * x * z - s * y, r * y * z + s * x, c + r * z * z
-
-
-@njit(cache=True, inline="always")
-def _multiply(a: Array, b: Array, out: Array) -> None:
-    """Write a b (3, 3)."""
-    for i in range(3):
-        for j in range(3):
-            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+@njit(cache=True)
+def _inertias(tree: Tree, frames: JointFrames, motions: Motions) -> Inertias:
+    """The pass from the feet inwards: each body's terms with those of the bodies beyond it."""
+    n = frames.axes.shape[0]
+    inertias = Inertias(
+        np.empty((n + 1, 7)), np.empty((n + 1, 3, 3)), np.empty((n + 1, 3, 3)),
+        np.empty((n + 1, 6)),
+    )  # fmt: skip
+    moments, J, B, force = inertias
+    for k in range(n + 1):
+        origin = (0.0, 0.0, 0.0) if k == 0 else triple(frames.origins[k - 1])
+        _body_terms(tree, k, origin, frames.rotations[k], motions.velocity[k],
+                    motions.acceleration[k], moments[k], J[k], B[k], force[k])  # fmt: skip
+    for k in range(n, 0, -1):
+        parent = tree.parent[k - 1]
+        for i in range(7):
+            moments[parent, i] += moments[k, i]
+        for i in range(6):
+            force[parent, i] += force[k, i]
+        for i in range(3):
+            for j in range(3):
+                J[parent, i, j] += J[k, i, j]
+                B[parent, i, j] += B[k, i, j]
+    return inertias
 
 
 @njit(cache=True)
@@ -187,90 +193,6 @@ def _body_terms(
 
 
 @njit(cache=True)
-def differentiate_inverse_dynamics(
-    tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array,
-    M: Array, by_q: Array, by_v: Array,
-) -> None:  # fmt: skip
-    """Write M, d(M a + h)/dq in the local tangent, and d(M a + h)/dv, each (nv, nv).
-
-    Args:
-        tree: the robot; frames: of its joints.
-        upward: minus gravity in the base [m/s^2].
-        v: velocity (nv), as in `robots.state`.
-        a: its derivative (nv).
-        M, by_q, by_v: filled.
-    """
-    n = frames.axes.shape[0]
-    velocity, acceleration = np.empty((n + 1, 6)), np.empty((n + 1, 6))
-    S, psi, psi_dot = np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
-    moments, force = np.empty((n + 1, 7)), np.empty((n + 1, 6))
-    J, B = np.empty((n + 1, 3, 3)), np.empty((n + 1, 3, 3))
-    for i in range(6):
-        velocity[0, i], acceleration[0, i] = v[i], a[i]
-    for i in range(3):
-        acceleration[0, i] += upward[i]
-    _body_terms(tree, 0, (0.0, 0.0, 0.0), frames.rotations[0], velocity[0], acceleration[0],
-                moments[0], J[0], B[0], force[0])  # fmt: skip
-    for k in range(n):
-        parent = tree.parent[k]
-        origin, z = triple(frames.origins[k]), triple(frames.axes[k])
-        s = cross(origin, z)
-        u, w = triple(velocity[parent]), triple(velocity[parent, 3:])
-        b, beta = triple(acceleration[parent]), triple(acceleration[parent, 3:])
-        first = plus(cross(w, s), cross(u, z))
-        turn = cross(w, z)
-        second = plus(plus(cross(beta, s), cross(b, z)), plus(cross(w, first), cross(u, turn)))
-        second_turn = plus(cross(beta, z), cross(w, turn))
-        rate, push = v[6 + k], a[6 + k]
-        for i in range(3):
-            S[k, i], S[k, 3 + i] = s[i], z[i]
-            psi[k, i], psi[k, 3 + i] = first[i], turn[i]
-            psi_dot[k, i], psi_dot[k, 3 + i] = second[i], second_turn[i]
-        for i in range(6):
-            velocity[k + 1, i] = velocity[parent, i] + rate * S[k, i]
-            acceleration[k + 1, i] = acceleration[parent, i] + push * S[k, i] + rate * psi[k, i]
-        _body_terms(tree, k + 1, origin, frames.rotations[k + 1], velocity[k + 1],
-                    acceleration[k + 1], moments[k + 1], J[k + 1], B[k + 1],
-                    force[k + 1])  # fmt: skip
-    for k in range(n, 0, -1):
-        parent = tree.parent[k - 1]
-        for i in range(7):
-            moments[parent, i] += moments[k, i]
-        for i in range(6):
-            force[parent, i] += force[k, i]
-        for i in range(3):
-            for j in range(3):
-                J[parent, i, j] += J[k, i, j]
-                B[parent, i, j] += B[k, i, j]
-    M[:] = 0.0
-    by_q[:] = 0.0
-    by_v[:] = 0.0
-    _base_block(velocity[0], upward, moments[0], J[0], B[0], M, by_q, by_v)
-    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
-    for k in range(n):
-        _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
-        _inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
-        row = 6 + k
-        for i in range(6):
-            by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
-            M[row, i] = ahead[2, i]
-        _base_columns(velocity[0], upward, behind, by_q[row], by_v[row])
-        j = k
-        while j >= 0:
-            q_k = v_k = m = q_j = v_j = 0.0
-            for i in range(6):
-                q_j += S[j, i] * ahead[0, i]
-                v_j += S[j, i] * ahead[1, i]
-                m += S[j, i] * ahead[2, i]
-                q_k += 2.0 * behind[1, i] * psi[j, i] + behind[0, i] * psi_dot[j, i]
-                v_k += 2.0 * (behind[1, i] * S[j, i] + behind[0, i] * psi[j, i])
-            by_q[6 + j, row], by_v[6 + j, row], M[6 + j, row] = q_j, v_j, m
-            by_q[row, 6 + j], by_v[row, 6 + j], M[row, 6 + j] = q_k, v_k, m
-            j = tree.parent[j] - 1
-        M[row, row] += tree.armature[k]
-
-
-@njit(cache=True)
 def _base_block(
     velocity: Array, upward: Vector, moments: Array, J: Array, B: Array,
     M: Array, by_q: Array, by_v: Array,
@@ -298,6 +220,36 @@ def _base_block(
             by_v[i, j], by_v[3 + i, j] = line[i], line_moment[i]
             by_v[i, 3 + j] = 2.0 * swing[i] + bend[i]
             by_v[3 + i, 3 + j] = 2.0 * B[i, j] + bend_moment[i]
+
+
+@njit(cache=True)
+def _joint_block(
+    tree: Tree, motions: Motions, inertias: Inertias, upward: Vector, k: int,
+    M: Array, by_q: Array, by_v: Array,
+) -> None:  # fmt: skip
+    """Write joint k's rows and columns with the base and the joints before it in its leg."""
+    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
+    S, psi, psi_dot = motions.S, motions.psi, motions.psi_dot
+    moments, J, B = inertias.moments[k + 1], inertias.J[k + 1], inertias.B[k + 1]
+    _outward(S[k], psi[k], psi_dot[k], moments, J, B, inertias.force[k + 1], ahead)
+    _inward(S[k], moments, J, B, behind)
+    row = 6 + k
+    for i in range(6):
+        by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
+        M[row, i] = ahead[2, i]
+    _base_columns(motions.velocity[0], upward, behind, by_q[row], by_v[row])
+    j = k
+    while j >= 0:
+        q_k = v_k = m = q_j = v_j = 0.0
+        for i in range(6):
+            q_j += S[j, i] * ahead[0, i]
+            v_j += S[j, i] * ahead[1, i]
+            m += S[j, i] * ahead[2, i]
+            q_k += 2.0 * behind[1, i] * psi[j, i] + behind[0, i] * psi_dot[j, i]
+            v_k += 2.0 * (behind[1, i] * S[j, i] + behind[0, i] * psi[j, i])
+        by_q[6 + j, row], by_v[6 + j, row], M[6 + j, row] = q_j, v_j, m
+        by_q[row, 6 + j], by_v[row, 6 + j], M[row, 6 + j] = q_k, v_k, m
+        j = tree.parent[j] - 1
 
 
 @njit(cache=True, inline="always")
@@ -338,9 +290,7 @@ def _inward(S: Array, moments: Array, J: Array, B: Array, out: Array) -> None:
 
 
 @njit(cache=True, inline="always")
-def _base_columns(
-    velocity: Array, upward: Vector, behind: Array, by_q: Array, by_v: Array
-) -> None:
+def _base_columns(velocity: Array, upward: Vector, behind: Array, by_q: Array, by_v: Array) -> None:
     """Write the base's columns of one joint's rows: S_0 = 1, psi'_0 = a x and V x for psi."""
     line, turn = triple(behind[0]), triple(behind[0, 3:])
     u, w = triple(velocity), triple(velocity[3:])

@@ -19,7 +19,8 @@ from numba import njit
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.a1.constants import GRAVITY
 from robots.foot_contacts import FEET, LEG, FootContacts, add_foot, column, foot_contacts
-from robots.inverse_dynamics import Tree, differentiate_inverse_dynamics, joint_frames
+from robots.inverse_dynamics import differentiate_inverse_dynamics
+from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array, exp3, right_jacobian
 from robots.soft_contact import SoftContact, impedance
 from robots.vectors import apply, apply_transposed, cross, plus, times, triple, unit

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.inverse_dynamics import Tree
+from robots.kinematic_tree import Tree
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import SoftContact
 from robots.soft_step import differentiate_step

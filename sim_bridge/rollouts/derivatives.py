@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Linearisation, Trajectory
-from robots.inverse_dynamics import tree_of
+from robots.kinematic_tree import tree_of
 from robots.soft_contact import soft_contact_of
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
 from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots

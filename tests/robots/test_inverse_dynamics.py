@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from robots.a1.constants import GRAVITY, JOINT_NAMES, MJCF_PATH
 from robots.a1.models import load_mujoco, load_pinocchio
-from robots.inverse_dynamics import Tree, differentiate_inverse_dynamics, joint_frames, tree_of
+from robots.inverse_dynamics import differentiate_inverse_dynamics
+from robots.kinematic_tree import Tree, joint_frames, tree_of
 
 STATES = 40
 REFUSAL = "inverse dynamics are for a free base with hinges at the bodies' origins"

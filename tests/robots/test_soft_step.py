@@ -14,7 +14,7 @@ from robots.a1.constants import (
     STAND_JOINTS,
 )
 from robots.a1.models import load_mujoco
-from robots.inverse_dynamics import tree_of
+from robots.kinematic_tree import tree_of
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import soft_contact_of
 from robots.soft_step import APPROACH_SPEED, differentiate_step
