@@ -81,9 +81,19 @@ def differentiate_inverse_dynamics(
     by_q[:] = 0.0
     by_v[:] = 0.0
     _base_block(base, upward, inertias.moments[0], inertias.J[0], inertias.B[0], M, by_q, by_v)
+    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
+    velocity, acceleration, S, psi, psi_dot = motions
+    moments, J, B, force = inertias
     for k in range(frames.axes.shape[0]):
-        _joint_block(tree, motions, inertias, upward, k, M, by_q, by_v)
-        M[6 + k, 6 + k] += tree.armature[k]
+        _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
+        _inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
+        row = 6 + k
+        for i in range(6):
+            by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
+            M[row, i] = ahead[2, i]
+        _base_columns(velocity[0], upward, behind, by_q[row], by_v[row])
+        _leg(tree, S, psi, psi_dot, ahead, behind, k, M, by_q, by_v)
+        M[row, row] += tree.armature[k]
 
 
 @njit(cache=True)
@@ -223,22 +233,12 @@ def _base_block(
 
 
 @njit(cache=True)
-def _joint_block(
-    tree: Tree, motions: Motions, inertias: Inertias, upward: Vector, k: int,
+def _leg(
+    tree: Tree, S: Array, psi: Array, psi_dot: Array, ahead: Array, behind: Array, k: int,
     M: Array, by_q: Array, by_v: Array,
 ) -> None:  # fmt: skip
-    """Write joint k's rows and columns with the base and the joints before it in its leg."""
-    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
-    S, psi, psi_dot = motions.S, motions.psi, motions.psi_dot
-    moments, J, B = inertias.moments[k + 1], inertias.J[k + 1], inertias.B[k + 1]
-    _outward(S[k], psi[k], psi_dot[k], moments, J, B, inertias.force[k + 1], ahead)
-    _inward(S[k], moments, J, B, behind)
-    row = 6 + k
-    for i in range(6):
-        by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
-        M[row, i] = ahead[2, i]
-    _base_columns(motions.velocity[0], upward, behind, by_q[row], by_v[row])
-    j = k
+    """Write the entries of joint k with itself and the joints before it in its leg."""
+    row, j = 6 + k, k
     while j >= 0:
         q_k = v_k = m = q_j = v_j = 0.0
         for i in range(6):
