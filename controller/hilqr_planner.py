@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
 
+POOR = 1.3  # of the last plan's cost: where the shifted plan costs more, the reference is tried too
 EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
 
 
@@ -100,13 +101,12 @@ class HilqrPlanner:
         window = self.reference.window(start, self.options.knots)
         self.model.track(window)
         self.line_search, self._costs = None, []
-        reference = reference_policy(window)  # once: a rollout server then has it once
-        seed = self._seed(x0, start, window, reference)
+        seed = self._seed(x0, start, window)
         if seed is None:
             self._plans = []
             return self._plan(estimate, _nothing(start, window))
         best = seed
-        for solution in self._improve(x0, seed, reference, out_of_time):
+        for solution in self._improve(x0, seed, out_of_time):
             if on_plan is not None and best is not seed:
                 on_plan(self._plan(estimate, best))
             best = solution
@@ -133,34 +133,40 @@ class HilqrPlanner:
         begin = (estimate.time - self._origin) / self.options.period
         return predict(self._backend, x0, self._plans, begin, float(start), self.options.period)
 
-    def _seed(
-        self, x0: Array, start: int, window: ReferenceWindow, reference: Policies
-    ) -> Solution | None:
-        """The better rollout of the previous solution, shifted, and of the reference's policy."""
-        seeds = reference
-        last = self._plans[-1] if self._plans else None
+    def _seed(self, x0: Array, start: int, window: ReferenceWindow) -> Solution | None:
+        """The previous solution, shifted; where that has become poor, it or the reference's policy.
+
+        Returns:
+            The rollout from x0 with its gains, at iteration zero; None where none stays finite.
+        """
+        last, seed = self._plans[-1] if self._plans else None, None
         if last is not None and 0 <= start - last.start < self.options.knots:
-            seeds = shifted(last, start - last.start, window).join(seeds)
-        rollouts = self.model.roll_out(x0, seeds)
-        best = rollouts.best()
-        if best is None:
+            seed = self._start(x0, start, shifted(last, start - last.start, window))
+            if seed is not None and seed.trajectory.cost <= POOR * last.trajectory.cost:
+                return seed
+        other = self._start(x0, start, reference_policy(window))
+        found = [each for each in (seed, other) if each is not None]
+        return min(found, key=lambda each: each.trajectory.cost, default=None)
+
+    def _start(self, x0: Array, start: int, policy: Policies) -> Solution | None:
+        """Roll one policy out from x0."""
+        trajectory = self._solver.start(x0, policy)
+        if trajectory is None:
             return None
-        gains = seeds.gains[seeds.policy_index[best]]
-        return Solution(start, rollouts.select(best), gains, 0, "not_converged")
+        return Solution(start, trajectory, policy.gains[0], 0, "not_converged")
 
     def _improve(
-        self, x0: Array, seed: Solution, reference: Policies, out_of_time: OutOfTime | None
+        self, x0: Array, seed: Solution, out_of_time: OutOfTime | None
     ) -> Iterator[Solution]:
         """Yield every iteration's solution."""
         current = seed
         self._solver.regularisation.reset()
-        extra = reference if self.options.try_reference else None
-        steps = self._solver.iterations(x0, seed.trajectory, extra, out_of_time)
+        steps = self._solver.iterations(x0, seed.trajectory, out_of_time)
         for count, step in enumerate(steps, start=1):
             gains = current.gains if step.gains is None else step.gains
             status = "time_limit" if step.late else _STATUS.get(step.status, "not_converged")
             if step.costs is not None:
-                self._costs.append(step.costs)
+                self._costs.append(np.append(step.costs, current.trajectory.cost))
             yield (current := Solution(seed.start, step.trajectory, gains, count, status))
 
     def _plan(self, estimate: StateEstimate, solution: Solution) -> Plan:
@@ -185,9 +191,8 @@ class HilqrPlanner:
         )
 
     def _searched(self, plan: Plan) -> LineSearch:
-        """The line searches of this solve; the reference's own policy has step size zero."""
-        own, extra = self.options.step_sizes, [0.0] if self.options.try_reference else []
-        step_sizes = np.array([*own, *extra])
+        """The line searches of this solve; step size zero is the trajectory before the step."""
+        step_sizes = np.array([*self.options.step_sizes, 0.0])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
 
@@ -200,6 +205,7 @@ def solver_options(options: PlannerOptions) -> HilqrOptions:
     return HilqrOptions(
         step_sizes=options.step_sizes,
         max_iterations=options.iterations,
+        line_search=options.line_search,
         tolerance=options.tolerance,
         variant=options.variant,
         regularisation=RegularisationOptions(target="input", initial=options.damping),

@@ -16,17 +16,15 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         iterations: most HiLQR iterations of a solve.
         step_sizes: of the line search.
-        try_reference: the reference's policy is one candidate more of every line search, not only
-            of the rollouts that a solve begins with.
+        line_search: "parallel" tries all step sizes at once, "backtracking" one after the other
+            until one reduces the cost enough.
         substeps: physics steps within a knot.
-        threads: of the physics and of its derivatives; with two or more and rigid derivatives, a
-            helper process takes half of these, so a script that makes such a planner needs the
-            usual `if __name__ == "__main__":`.
+        threads: of the physics and of its derivatives; rigid derivatives take one.
     """
 
     iterations: int = 2
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
-    try_reference: bool = True
+    line_search: Literal["parallel", "backtracking"] = "parallel"
     substeps: int = 2
     threads: int = 2
 
@@ -50,7 +48,7 @@ class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
 
     iterations: int = 1
     step_sizes: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
-    try_reference: bool = False
+    line_search: Literal["parallel", "backtracking"] = "backtracking"
     substeps: int = 1
     threads: int = 1
     time_limit: float = 0.018

@@ -84,7 +84,7 @@ class LineSearch(Message, frozen=True):
 
     tick: int  # of the estimate that the plan starts from
     time: float  # of the plan's knot 0 [s]
-    step_sizes: Annotated[Array, Shape("C")]  # of the feed-forward; 0 is the reference's own policy
+    step_sizes: Annotated[Array, Shape("C")]  # 0 is the trajectory before the step
     costs: Annotated[Array, Shape("I", "C")]  # inf where it diverged or was left out
 
 

@@ -11,7 +11,7 @@ from runtime.checked import Array, Message, Shape
 from runtime.messages import Configuration, PerMotor, Vector3, Velocity
 from runtime.wire import decode, decode_viewing
 
-PROTOCOL = 1  # grows when a message changes; client and server must agree
+PROTOCOL = 2  # grows when a message changes; client and server must agree
 
 PerFootForce = Annotated[Array, Shape(4, 3)]
 
@@ -33,7 +33,6 @@ class ServerInfo(Message, frozen=True, tag="server", tag_field="kind"):
     most_candidates: int
     rollouts: bool  # answers RolloutRequest
     robot: bool  # answers WorldRequest and TickRequest
-    remembers: bool = False  # takes `RolloutRequest.repeats`
 
 
 class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
@@ -41,9 +40,6 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
 
     u_k = inputs[p, k] + step_size[c] feedforward[p, k] + gains[p, k] (x_k (-) states[p, k]), with
     p = policy_index[c], limited to the motors' torque and held over a knot.
-
-    A server that remembers may be spared a policy: with `repeats`, one more follows the P that are
-    here, namely the last one of that earlier request of the same client.
     """
 
     id: int
@@ -56,7 +52,6 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
     gains: Annotated[Array, Shape("P", "N", 12, 36)]
     policy_index: list[int]  # (C,)
     step_size: Annotated[Array, Shape("C")]
-    repeats: int = 0  # id of the request that carried it; 0: all policies are here
 
 
 class RolloutReply(Message, frozen=True, tag="rolled_out", tag_field="kind"):

@@ -151,14 +151,18 @@ def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
     """
     options, reference = rollouts.planning(config), make_planner_reference(config)
     backend = rollouts.make_rollout(config)
-    return HilqrPlanner(options, reference, backend, make_derivatives(options))
+    derivatives = make_derivatives(options, replay=config.rollout != "mujoco")
+    return HilqrPlanner(options, reference, backend, derivatives)
 
 
-def make_derivatives(options: PlannerOptions) -> Derivatives:
-    """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out."""
+def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivatives:
+    """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out.
+
+    `replay` where that is another physics: see `RolloutDerivatives`.
+    """
     if options.derivatives == "rigid":
-        return RigidDerivatives.of(options)
+        return RigidDerivatives(options.period, options.touchdown_order)
     horizon = options.period, options.substeps, options.threads
     if options.derivatives == "rollout":
-        return RolloutDerivatives(*horizon)
+        return RolloutDerivatives(*horizon, replay=replay)
     return DifferenceDerivatives(*horizon)

@@ -8,6 +8,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+
 from hybrid.hilqr import Policies
 from runtime.checked import Array
 from runtime.physics_messages import (
@@ -24,7 +26,6 @@ from runtime.physics_messages import (
     WorldReply,
     WorldRequest,
 )
-from sim_bridge.policy_memory import ReceivedPolicies
 from sim_bridge.rollouts.batch import RolloutBatch
 
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
@@ -71,7 +72,6 @@ class PhysicsService:
         self.backend, self.device, self._most = backend, device, most_candidates
         self._make_rollout, self._make_world = make_rollout, make_world
         self._rollouts: OrderedDict[tuple[float, int], Rollout] = OrderedDict()
-        self._policies = ReceivedPolicies()
         self._world: World | None = None
         self._owner: bytes | None = None  # of the world
 
@@ -81,7 +81,7 @@ class PhysicsService:
             if isinstance(request, Hello):
                 return self._introduce(request)
             if isinstance(request, RolloutRequest):
-                return self._roll_out(request, client)
+                return self._roll_out(request)
             return self._live(request, client)
         except Exception as error:  # whatever a request does, the server lives on for the others
             reason = " ".join(f"{type(error).__name__}: {error}".split())
@@ -91,18 +91,19 @@ class PhysicsService:
         return ServerInfo(
             id=request.id, protocol=PROTOCOL, backend=self.backend, device=self.device,
             most_candidates=self._most, rollouts=self._make_rollout is not None,
-            robot=self._make_world is not None, remembers=True,
+            robot=self._make_world is not None,
         )  # fmt: skip
 
-    def _roll_out(self, request: RolloutRequest, client: bytes) -> Reply:
+    def _roll_out(self, request: RolloutRequest) -> Reply:
         if self._make_rollout is None:
             return Refusal(id=request.id, reason="no rollouts are served here")
         if fault := _fault(request, self._most):
             return Refusal(id=request.id, reason=fault)
         rollout = self._rollout(self._make_rollout, request)
-        policies = self._policies.complete(request, client)
-        if policies is None:
-            return Refusal(id=request.id, reason=f"request {request.repeats} is not remembered")
+        index = np.array(request.policy_index, dtype=np.int64)
+        arrays = (request.states, request.inputs, request.feedforward, request.gains)
+        # Copied: a message's own arrays are read-only views of its bytes.
+        policies = Policies(*(np.array(array) for array in arrays), index, request.step_size)
         begin = time.perf_counter()
         states, inputs, forces, finite = rollout.roll_out(request.x0, policies)
         return RolloutReply(
@@ -137,7 +138,7 @@ class PhysicsService:
 
 def _fault(request: RolloutRequest, most_candidates: int) -> str:
     """What is wrong with a request, and what is accepted; empty where nothing is."""
-    policies, knots = len(request.inputs) + (request.repeats != 0), request.inputs.shape[1]
+    policies, knots = request.inputs.shape[:2]
     candidates = len(request.policy_index)
     if not 1 <= candidates <= most_candidates:
         return f"{candidates} candidates; accepted: 1 to {most_candidates}"

@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 
 from hybrid.hilqr.riccati import Variant
 
+LineSearch = Literal["parallel", "backtracking"]
+
 
 def known(what: str, value: str, accepted: Any) -> None:
     """Refuse a value that is none of a ``Literal``'s.
@@ -35,18 +37,24 @@ class HilqrOptions:
 
     ``variant``: "xi" composes saltation matrices, "dxr" the Jacobians of the resets (5.32),
     "no_extension" is "xi" without reference extensions over mode mismatches (5.3.4).
+
+    ``line_search``: "parallel" rolls all step sizes out at once and takes the cheapest;
+    "backtracking" rolls out one after the other until one brings ``sufficient_ratio``.
     """
 
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)
     max_iterations: int = 50
     tolerance: float = 1e-6  # converged when |dJ| of (5.19) at step size one is below it [cost]
     minimum_ratio: float = 1e-4  # actual over expected reduction that a step must reach
+    line_search: LineSearch = "parallel"
+    sufficient_ratio: float = 0.3  # actual over expected reduction at which backtracking ends
     variant: Variant = "xi"
     regularisation: RegularisationOptions = field(default_factory=RegularisationOptions)
 
     def __post_init__(self) -> None:
-        """Refuse a variant that there is not."""
+        """Refuse a variant or a line search that there is not."""
         known("variant", self.variant, Variant)
+        known("line_search", self.line_search, LineSearch)
 
 
 class Regularisation:

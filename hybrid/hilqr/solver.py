@@ -36,12 +36,12 @@ class Iteration(NamedTuple):
     trajectory: Trajectory  # the accepted one, or the one it started from
     gains: Array | None  # (N, m, n) gains that belong to ``trajectory``; None: no backward pass
     backward: Backward | None
-    candidate: int  # index of the accepted candidate, -1 when none was
+    candidate: int  # index of the accepted step size, -1 when none was
     step_size: float  # of the accepted candidate
     expected_change: float  # of the cost at that step size, (5.19); at one when none was accepted
     actual_change: float  # of the cost
     mu: float  # damping of the backward pass
-    costs: Array | None = None  # (C,), inf where invalid or left out; None: no line search
+    costs: Array | None = None  # by step size, inf where invalid or not tried; None: no line search
     late: bool = False  # time was up: fewer candidates were tried, and no iteration follows
 
     @property
@@ -83,21 +83,19 @@ class Hilqr:
         self,
         x0: Array,
         trajectory: Trajectory,
-        extra_policies: Policies | None = None,
         out_of_time: OutOfTime | None = None,
     ) -> Iteration:
         """One iteration: expand, backward pass, line search, accept the best candidate.
 
         An iteration that has begun is finished: its backward pass is worth nothing without its line
         search. When time is up before that, the line search tries every second step size, the
-        first among them, and no extra policies.
+        first among them.
 
         Args:
             x0: initial state (nx,), where the trajectory starts.
             trajectory: current solution, a rollout from x0. The expansion about this very object
                 is kept until another comes or ``start`` is called, so a rejected step costs no
                 second one; call ``start`` when the model's cost has changed.
-            extra_policies: further candidates, such as a reference or the previous solution.
             out_of_time: asked before the line search.
         """
         A, B, cost = self._expand(trajectory)
@@ -107,15 +105,13 @@ class Hilqr:
             return _unchanged("indefinite", trajectory, None, mu)
         if self._converged(A, B, cost, backward):
             return _unchanged("converged", trajectory, backward, mu)
-        if out_of_time is not None and out_of_time():
-            return self._short_line_search(x0, trajectory, backward, extra_policies)
-        return self._line_search(x0, trajectory, backward, self._step_sizes, extra_policies)
+        late = out_of_time is not None and out_of_time()
+        return self._line_search(x0, trajectory, backward, late)
 
     def iterations(
         self,
         x0: Array,
         trajectory: Trajectory,
-        extra_policies: Policies | None = None,
         out_of_time: OutOfTime | None = None,
     ) -> Iterator[Iteration]:
         """Iterate until convergence, exhaustion, the end of time or ``max_iterations``.
@@ -123,7 +119,7 @@ class Hilqr:
         Yields each iteration, at least one.
         """
         for _ in range(self.options.max_iterations):
-            step = self.iterate(x0, trajectory, extra_policies, out_of_time)
+            step = self.iterate(x0, trajectory, out_of_time)
             yield step
             if step.late or step.status in ("converged", "indefinite"):
                 return
@@ -151,7 +147,7 @@ class Hilqr:
         if trajectory is None:
             return Solution("failed", None, None, 0, np.nan)
         count, last = 0, None
-        for last in self.iterations(x0, trajectory, None, out_of_time):
+        for last in self.iterations(x0, trajectory, out_of_time):
             count += 1
             if on_iteration is not None:
                 on_iteration(last)
@@ -187,12 +183,40 @@ class Hilqr:
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _line_search(
-        self, x0: Array, trajectory: Trajectory, backward: Backward, step_sizes: Array,
-        extra: Policies | None = None,
-    ) -> Iteration:  # fmt: skip
-        """All step sizes and all extra policies at once; the cheapest valid one is taken."""
-        mu = self.regularisation.mu
-        policies = Policies(
+        self, x0: Array, trajectory: Trajectory, backward: Backward, late: bool
+    ) -> Iteration:
+        """Try the step sizes, all at once or one after the other; the cheapest is taken.
+
+        One after the other, the first that brings `sufficient_ratio` of what it promised is the
+        last.
+        """
+        sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
+        costs = np.full(len(sizes), np.inf)
+        tried = np.arange(len(sizes))[FEWER if late else slice(None)]
+        step = _unchanged("rejected", trajectory, backward, mu)
+        for group in tried[:, None] if options.line_search == "backtracking" else tried[None]:
+            rollouts = self.model.roll_out(x0, self._policies(trajectory, backward, sizes[group]))
+            costs[group] = rollouts.valid_costs()
+            best = rollouts.best()
+            if best is None or rollouts.cost[best] >= step.trajectory.cost:
+                continue
+            size = float(sizes[group[best]])
+            actual = float(rollouts.cost[best]) - trajectory.cost
+            expected = backward.expected_change(size)
+            if actual <= options.minimum_ratio * expected:
+                step = Iteration("improved", rollouts.select(best), backward.gains, backward,
+                                 int(group[best]), size, expected, actual, mu)  # fmt: skip
+            if actual <= options.sufficient_ratio * expected:
+                break
+        if step.status == "improved":
+            self.regularisation.decrease()
+        else:
+            self.regularisation.increase()
+        return step._replace(costs=costs, late=late)
+
+    def _policies(self, trajectory: Trajectory, backward: Backward, step_sizes: Array) -> Policies:
+        """The backward pass's policy, with one candidate for each step size."""
+        return Policies(
             trajectory.states[None],
             trajectory.inputs[None],
             backward.feedforward[None],
@@ -202,41 +226,6 @@ class Hilqr:
             (trajectory.aux,),
             self._extend,
         )
-        if extra is not None:
-            policies = policies.join(extra)
-        rollouts = self.model.roll_out(x0, policies)
-        costs, best = rollouts.valid_costs(), rollouts.best()
-        actual = 0.0 if best is None else float(rollouts.cost[best]) - trajectory.cost
-        own = best is not None and best < len(step_sizes)
-        expected = backward.expected_change(float(step_sizes[best])) if own else 0.0
-        if best is None or not self._acceptable(own, actual, expected):
-            self.regularisation.increase()
-            return _unchanged("rejected", trajectory, backward, mu)._replace(costs=costs)
-        self.regularisation.decrease()
-        step_size = float(policies.step_size[best])
-        gains = policies.gains[policies.policy_index[best]]
-        accepted = rollouts.select(best)
-        return Iteration(
-            "improved", accepted, gains, backward, best, step_size, expected, actual, mu, costs
-        )
-
-    def _short_line_search(
-        self, x0: Array, trajectory: Trajectory, backward: Backward, extra: Policies | None
-    ) -> Iteration:
-        """Some of the step sizes; the candidates that are left out cost inf."""
-        step = self._line_search(x0, trajectory, backward, self._step_sizes[FEWER])
-        own = len(self._step_sizes)
-        costs = np.full(own + (0 if extra is None else extra.count), np.inf)
-        costs[:own][FEWER] = step.costs
-        candidate = int(np.arange(own)[FEWER][step.candidate]) if step.candidate >= 0 else -1
-        return step._replace(late=True, costs=costs, candidate=candidate)
-
-    def _acceptable(self, own: bool, actual: float, expected: float) -> bool:
-        """Whether a change of cost is a reduction; of an own candidate, large enough for its step.
-
-        The step size of an extra policy promises nothing.
-        """
-        return actual < 0.0 and (not own or actual <= self.options.minimum_ratio * expected)
 
     def _conclude(self, last: Iteration, count: int) -> Solution:
         """Status and undamped expected change of the trajectory that a solve ended with."""

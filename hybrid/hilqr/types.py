@@ -35,7 +35,6 @@ class Policies:
     step_size: Array  # (C,)
     aux: Sequence[Any] = ()  # (P,) what the model recorded with each reference (modes, events)
     extend_reference: bool = True  # extend references over mode mismatches (5.3.4)
-    joined: Policies | None = None  # those that `join` put last, not to be changed any more
 
     @property
     def count(self) -> int:
@@ -85,7 +84,6 @@ class Policies:
             np.concatenate((self.step_size, other.step_size)),
             _padded(self) + _padded(other),
             self.extend_reference,
-            other,
         )
 
 

@@ -15,7 +15,6 @@ from controller.planner_options import PlannerOptions
 from controller.reference_gains import with_gains
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
-from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Hilqr
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
 from robots.state import integrate
@@ -26,7 +25,6 @@ Array = NDArray[np.float64]
 
 SPEED = 0.2  # of the walk [m/s]
 THREADS = 2
-HELPER_S = 60.0  # longest time that the planner's helper process may take to start [s]
 # Standard deviations of the perturbation of x0: position, tilt, joints, and their velocities.
 SPREAD = np.repeat([0.0, 0.02, 0.02, 0.2, 0.1, 0.1], [3, 3, 12, 3, 3, 12])  # [m, rad, m/s, rad/s]
 
@@ -38,33 +36,42 @@ class Case(NamedTuple):
     window: ReferenceWindow
 
 
-class Workbench(NamedTuple):
-    """Our planner in parts, as the planner process puts it together, and with rigid derivatives."""
+class PlannerParts(NamedTuple):
+    """Our planner in parts, as the planner process puts it together."""
 
     options: PlannerOptions
     backend: ThreadedRollout
     model: A1Model
     solver: Hilqr
-    rigid_model: A1Model
-    rigid_solver: Hilqr
+
+
+class Workbench(NamedTuple):
+    """The planner in lock step, with rigid derivatives, and as it runs in real time."""
+
+    paused: PlannerParts
+    rigid: PlannerParts
+    as_run: PlannerParts
     reference: ReferenceTrajectory
 
 
 def make_workbench() -> Workbench:
-    """The planner's own classes with 8 step sizes, 50 knots of 10 ms and 2 substeps a knot.
+    """The planner's own classes with 50 knots of 10 ms.
 
     The tolerance is zero, so that no iteration ends before its line search.
     """
     options = msgspec.structs.replace(PlannerOptions(), tolerance=0.0, threads=THREADS)
-    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
-    rigid = RigidDerivatives.of(options)
-    rigid.wait_for_helper(HELPER_S)
-    models = [A1Model(backend, d, options.cost) for d in (make_derivatives(options), rigid)]
-    model, rigid_model = models
-    solver, rigid_solver = (Hilqr(each, solver_options(options)) for each in models)
+    paused, as_run = make_parts(options), make_parts(options.in_real_time())
+    rigid = make_parts(msgspec.structs.replace(options, derivatives="rigid"))
     reference = make_reference("walk", SPEED, options.period)
-    reference = with_gains(reference, rigid_model, options.knots)
-    return Workbench(options, backend, model, solver, rigid_model, rigid_solver, reference)
+    reference = with_gains(reference, rigid.model, options.knots)
+    return Workbench(paused, rigid, as_run, reference)
+
+
+def make_parts(options: PlannerOptions) -> PlannerParts:
+    """Put a planner together."""
+    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
+    model = A1Model(backend, make_derivatives(options), options.cost)
+    return PlannerParts(options, backend, model, Hilqr(model, solver_options(options)))
 
 
 def make_cases(bench: Workbench, count: int, seed: int = 0) -> list[Case]:
@@ -73,7 +80,7 @@ def make_cases(bench: Workbench, count: int, seed: int = 0) -> list[Case]:
     cases = []
     for i in range(count):
         start = reference.size - reference.loop + (i * reference.loop) // count
-        window = reference.window(start, bench.options.knots)
+        window = reference.window(start, bench.paused.options.knots)
         q, v = integrate(window.q[0], window.v[0], SPREAD * rng.normal(size=36))
         cases.append(Case(np.concatenate([q, v]), window))
     return cases
@@ -85,7 +92,7 @@ def save_cases(path: Path, bench: Workbench, cases: list[Case]) -> None:
     The npz holds: mjcf, feet, period, threads; per case x0 (37,), states (N+1, 37), inputs
     (N, 12), contacts (N+1, 4); state_weights (36,), terminal_scale, input_weights (12,).
     """
-    options, cost = bench.options, bench.options.cost
+    options, cost = bench.paused.options, bench.paused.options.cost
     windows = [case.window for case in cases]
     np.savez(
         path,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from controller.hilqr_planner import reference_policy
-from hybrid.hilqr import Policies, backward_pass, compose
-from saltus.benchmarks.planner_cases import Array, Case, Workbench
+from hybrid.hilqr import Policies, Trajectory, backward_pass, compose
+from saltus.benchmarks.planner_cases import Array, Case, PlannerParts, Workbench
 
 
 class Times:
@@ -59,45 +59,45 @@ class StageTimer:
         self._bench = bench
 
     def measure(self, case: Case, times: Times) -> None:
-        """Add one sample of each thing.
-
-        The iteration starts where the planner's does: at the rollout of the reference's policy
-        from x0, with the reference as the ninth candidate.
-        """
-        bench, solver, model = self._bench, self._bench.solver, self._bench.model
-        bench.rigid_model.track(case.window)
-        model.track(case.window)
-        extra = reference_policy(case.window)
-        solver.regularisation.reset()
-        trajectory = solver.start(case.x0, extra)
-        assert trajectory is not None, "a benchmark's case diverged"
-        step = times.call("iteration", solver.iterate, case.x0, trajectory, extra)
-        assert step.status in ("improved", "rejected"), step.status
-        rigid = bench.rigid_solver
-        rigid.regularisation.reset()
-        times.call("iteration_rigid", rigid.iterate, case.x0, trajectory, extra)
-        times.call("linearise_rigid", bench.rigid_model.linearise, trajectory)
+        """Add one sample of each thing."""
+        trajectory = self._iterate("iteration", self._bench.paused, case, times)
+        self._iterate("iteration_rigid", self._bench.rigid, case, times)
+        as_run = self._iterate("iteration_as_run", self._bench.as_run, case, times)
+        times.call("linearise_rigid", self._bench.rigid.model.linearise, trajectory)
+        times.call("linearise_as_run", self._bench.as_run.model.linearise, as_run)
+        model, options = self._bench.paused.model, self._bench.paused.options
         linear = times.call("linearise", model.linearise, trajectory)
         A, B = compose(linear)
         cost = times.call("quadratise", model.quadratise, trajectory)
-        backward = times.call("backward", backward_pass, A, B, cost, 0.0, bench.options.damping)
-        own = Policies.of(
+        backward = times.call("backward", backward_pass, A, B, cost, 0.0, options.damping)
+        policies = Policies.of(
             trajectory.states, trajectory.inputs, backward.gains, backward.feedforward,
-            bench.options.step_sizes,
+            options.step_sizes,
         )  # fmt: skip
-        rollouts = times.call("line_search", model.roll_out, case.x0, own.join(extra))
+        rollouts = times.call("line_search", model.roll_out, case.x0, policies)
         times.call("bare_stepping", self._replay, self._prepare(case.x0, len(rollouts.inputs)),
                    np.ascontiguousarray(rollouts.inputs.swapaxes(0, 1)))  # fmt: skip
 
+    def _iterate(self, name: str, parts: PlannerParts, case: Case, times: Times) -> Trajectory:
+        """One iteration from the rollout of the reference's policy, which is returned."""
+        solver = parts.solver
+        parts.model.track(case.window)
+        solver.regularisation.reset()
+        trajectory = solver.start(case.x0, reference_policy(case.window))
+        assert trajectory is not None, "a benchmark's case diverged"
+        step = times.call(name, solver.iterate, case.x0, trajectory)
+        assert step.status in ("improved", "rejected"), step.status
+        return trajectory
+
     def _prepare(self, x0: Array, candidates: int) -> Any:
         """MuJoCo's own batch of the same model and threads, at x0."""
-        bound = self._bench.backend.batch(candidates)
+        bound = self._bench.paused.backend.batch(candidates)
         bound.reset(x0)
         return bound
 
     def _replay(self, bound: Any, torques: Array) -> None:
         """Step the batch under the line search's torques (N, C, 12): no policy, no record."""
-        step, ctrl, substeps = bound.batch.step, bound.ctrl, self._bench.backend.substeps
+        step, ctrl, substeps = bound.batch.step, bound.ctrl, self._bench.paused.backend.substeps
         for torque in torques:
             ctrl[:] = torque
             step(nstep=substeps)

@@ -16,7 +16,7 @@ from sim_bridge.rollouts.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOp
 from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
-SIZES = (9, 16, 64, 256, 1024, 4096)  # candidates; the first is the planner's
+SIZES = (8, 16, 64, 256, 1024, 4096)  # candidates; the first is the planner's
 MOST_ON_WARP_CPU = 64  # which is for tests: a kernel there is a loop on one core
 MOST_REMOTE = 256
 PATIENCE_S = 60.0  # with the answer of a server [s]

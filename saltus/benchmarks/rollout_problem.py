@@ -29,28 +29,25 @@ class Horizon(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """A start and the policies from there on, which any number of candidates may take up."""
+    """A start and the policy from there on, which any number of candidates may take up."""
 
     horizon: Horizon
     x0: Array  # (37,)
-    own: Policies
-    reference: Policies
+    policy: Policies
 
     def policies(self, candidates: int) -> Policies:
-        """The reference and, as in the planner, steps of a policy of our own from 0 to 1."""
-        steps = np.linspace(0.0, 1.0, candidates - 1)
-        own = Policies.of(
-            self.own.states[0], self.own.inputs[0], self.own.gains[0], self.own.feedforward[0],
-            steps.tolist(),
+        """As in the planner's line search, steps of the policy from 0 to 1."""
+        return Policies.of(
+            self.policy.states[0], self.policy.inputs[0], self.policy.gains[0],
+            self.policy.feedforward[0], np.linspace(0.0, 1.0, candidates).tolist(),
         )  # fmt: skip
-        return own.join(self.reference)
 
 
 def walking_problem(seed: int = 0) -> Problem:
     """The default planner's horizon from a walking state, a little pushed.
 
-    Both policies are the reference's with its gains. The step is drawn at random: how long a
-    rollout takes does not depend on how good it is.
+    The policy is the reference's with its gains. The step is drawn at random: how long a rollout
+    takes does not depend on how good it is.
     """
     options = PlannerOptions()
     horizon = Horizon(options.knots, options.period, options.substeps)
@@ -62,5 +59,5 @@ def walking_problem(seed: int = 0) -> Problem:
     q, v = integrate(window.q[0], window.v[0], SPREAD * rng.normal(size=36))
     followed = reference_policy(window)
     step = TORQUE * rng.normal(size=window.inputs.shape)
-    own = Policies.of(followed.states[0], followed.inputs[0], followed.gains[0], step)
-    return Problem(horizon, np.concatenate([q, v]), own, followed)
+    policy = Policies.of(followed.states[0], followed.inputs[0], followed.gains[0], step)
+    return Problem(horizon, np.concatenate([q, v]), policy)

@@ -1,6 +1,6 @@
 """``saltus bench rollouts``: how long a line search takes on each rollout backend found here.
 
-Batches of 9 to 4096 candidates over the planner's horizon. The backends of a group take turns, so
+Batches of 8 to 4096 candidates over the planner's horizon. The backends of a group take turns, so
 that whatever else the machine does hits all of them; MuJoCo here and MuJoCo in a server are one.
 """
 

@@ -15,9 +15,9 @@ from saltus.report.subject import Array, Subject, Trial
 CAPTION = (
     "Cost of every candidate of the first forward pass after the push, by step size; the ring is "
     "the least one, which the planner takes if it is better than what it has. Crosses on top are "
-    "candidates that diverged, the grey line is the reference's own policy. The cost jumps because "
-    "the candidates step in different contact sequences (thesis: Fig. 6.2, where a search one by "
-    "one would have taken 12 steps)."
+    "candidates that diverged or were not tried, the grey line is the trajectory before the step. "
+    "The cost jumps because the candidates step in different contact sequences (thesis: Fig. 6.2, "
+    "where a search one by one would have taken 12 steps)."
 )
 GREY = "0.45"
 STEEP = 5.0  # most over least cost from which the axis is logarithmic
@@ -60,7 +60,7 @@ def _panel(trial: Trial) -> Panel:
 
 
 def _draw(axes: Axes, sizes: Array, costs: Array, colour: str) -> None:
-    """Cost (C,) against step size (C,), which is 0 for the reference's own policy."""
+    """Cost (C,) against step size (C,), which is 0 for the trajectory before the step."""
     own, fine = sizes <= 0.0, np.isfinite(costs)
     order = np.argsort(sizes)
     line = [i for i in order if fine[i] and not own[i]]
@@ -86,13 +86,13 @@ def _mark_least(axes: Axes, sizes: Array, costs: Array) -> None:
     axes.plot(at, costs[best], "o", color="black", markersize=11, fillstyle="none")
 
 
-def _legend(colour: str, with_reference: bool) -> list[Line2D]:
+def _legend(colour: str, with_start: bool) -> list[Line2D]:
     handles = [
         Line2D([], [], marker="o", color=colour, markersize=4, label="candidate"),
         Line2D([], [], marker="o", color="black", linestyle="none", markersize=9, fillstyle="none",
                label="least"),
-        Line2D([], [], marker="x", color="black", linestyle="none", label="diverged"),
+        Line2D([], [], marker="x", color="black", linestyle="none", label="diverged or not tried"),
     ]  # fmt: skip
-    if with_reference:
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="reference's policy"))
+    if with_start:
+        handles.append(Line2D([], [], color=GREY, linestyle=":", label="before the step"))
     return handles

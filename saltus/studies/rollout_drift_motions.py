@@ -67,17 +67,18 @@ def walking(starts: int, seed: int) -> list[Case]:
     """
     bench = make_workbench()
     recorder, cases = _Recorder(KNOTS, PERIOD, SUBSTEPS), []
-    bench.model.backend = recorder
+    model, solver = bench.paused.model, bench.paused.solver
+    model.backend = recorder
     for case in make_cases(bench, starts, seed):
         window = case.window
-        bench.model.track(window)
-        trajectory = bench.solver.start(case.x0, reference_policy(window))
-        bench.solver.regularisation.reset()
+        model.track(window)
+        trajectory = solver.start(case.x0, reference_policy(window))
+        solver.regularisation.reset()
         for _ in range(SEARCHES):
             if trajectory is None:
                 break
             recorder.asked = None
-            step = bench.solver.iterate(case.x0, trajectory, reference_policy(window))
+            step = solver.iterate(case.x0, trajectory)
             trajectory = step.trajectory
             if recorder.asked is not None:
                 reference = np.hstack([window.q, window.v])

@@ -36,8 +36,8 @@ class Trace:
         plan_period: between the knots of that plan [s].
         plan_contacts: (N, 4) of that plan; (0, 4) where there is none.
         plan_q: (N+1, 19) of that plan; (0, 19) where there is none.
-        step_sizes: (C,) of its line searches, 0.0 for the reference's own policy; (0,) where the
-            planner searches no line.
+        step_sizes: (C,) of its line searches, 0.0 for the trajectory before the step; (0,) where
+            the planner searches no line.
         costs: (I, C) cost of every candidate in each iteration, inf where it diverged.
         solve_ms: (S,) duration of every solve [ms].
         statuses: number of plans by status.

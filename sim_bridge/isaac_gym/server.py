@@ -37,7 +37,7 @@ import msgpack
 import numpy as np
 import zmq
 
-PROTOCOL = 1  # of runtime/physics_messages.py
+PROTOCOL = 2  # of runtime/physics_messages.py
 LEGS = ("FR", "FL", "RR", "RL")
 JOINTS = tuple(f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf"))
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
@@ -81,7 +81,6 @@ _REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
         "gains": ("P", "N", 12, 36),
         "policy_index": list,
         "step_size": ("C",),
-        "repeats": int,
     },
     "world": {
         "id": int,
@@ -786,8 +785,6 @@ def check_rollout(request: Message, envs: int) -> None:
     """Raise Refused for rollouts that cannot be done."""
     policies, knots = request["inputs"].shape[:2]
     chosen = request["policy_index"]
-    if request["repeats"]:
-        raise Refused("this server remembers no policies: send all of them")
     if not 1 <= len(chosen) <= envs:
         raise Refused(f"{len(chosen)} candidates; this server takes 1 to {envs}")
     if len(request["step_size"]) != len(chosen):
@@ -1152,7 +1149,6 @@ class SelfCheck:
                 "feedforward": np.zeros((1, knots, 12)),
                 "gains": np.tile(gain, (1, knots, 1, 1)),
                 "policy_index": [0],
-                "repeats": 0,
                 "step_size": np.zeros(1),
             }
         )

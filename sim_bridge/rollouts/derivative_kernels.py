@@ -11,6 +11,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import SoftContact
 from robots.soft_step import differentiate_step
 from robots.state import mujoco_from_pinocchio
+from robots.vectors import apply, apply_transposed, minus, times, triple
 from sim_bridge.compiled_step import CFunction
 from sim_bridge.rollouts.kernel import record_state
 
@@ -20,7 +21,8 @@ Array = NDArray[np.float64]
 @njit(cache=True, nogil=True)
 def differentiate_knots(
     mj_step: CFunction, model: int, data: int, tree: Tree, contact: SoftContact,
-    dt: float, saltation: bool, substeps: int, qpos: Array, qvel: Array, qacc: Array, ctrl: Array,
+    dt: float, saltation: bool, replay: bool, substeps: int,
+    qpos: Array, qvel: Array, qacc: Array, ctrl: Array,
     states: Array, inputs: Array, A: Array, B: Array,
 ) -> None:  # fmt: skip
     """Write A (N, 36, 36) and B (N, 36, 12) of N knots, analytically.
@@ -29,8 +31,9 @@ def differentiate_knots(
         mj_step: MuJoCo's step, of the addresses `model` and `data`.
         tree, contact: the same model as our own dynamics know it.
         dt: length of a step [s]; saltation: at touchdowns; substeps: steps in a knot.
+        replay: simulate a knot's last step too; else its acceleration is that to the next state.
         qpos, qvel, qacc, ctrl: views of the data's arrays.
-        states, inputs: x (N, 37) at the knots' beginnings, torques (N, 12) [N m].
+        states, inputs: x (N+1, 37), torques (N, 12) [N m].
         A, B: filled.
     """
     x, a = np.empty(37), np.empty(18)
@@ -40,11 +43,18 @@ def differentiate_knots(
         ctrl[:] = inputs[k]
         for step in range(substeps):
             record_state(qpos, qvel, x)
-            mj_step(model, data)  # type: ignore[operator]
             R = rotation_from_quaternion(x[3:7])
-            a[:] = qacc
-            for i in range(3):
-                a[i] = R[0, i] * qacc[0] + R[1, i] * qacc[1] + R[2, i] * qacc[2]
+            if replay or step < substeps - 1:
+                mj_step(model, data)  # type: ignore[operator]
+                a[3:] = qacc[3:]
+                lift = triple(qacc)
+            else:
+                after = states[k + 1]
+                a[3:] = (after[22:] - x[22:]) / dt
+                moved = apply(rotation_from_quaternion(after[3:7]), triple(after[19:]))
+                lift = times(1.0 / dt, minus(moved, apply(R, triple(x[19:]))))
+            for i, each in enumerate(apply_transposed(R, lift)):
+                a[i] = each
             if step == 0:
                 differentiate_step(tree, contact, R, x, a, dt, saltation, A[k], B[k])
             else:

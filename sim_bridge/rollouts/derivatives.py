@@ -66,11 +66,21 @@ class RolloutDerivatives(StepDerivatives):
     """Analytic: MuJoCo's contact law differentiated where its solver left it."""
 
     def __init__(
-        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = False
-    ) -> None:
-        """`period` is the time between knots [s]; `saltation`: see `robots.soft_step.saltate`."""
+        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = False,
+        replay: bool = True,
+    ) -> None:  # fmt: skip
+        """Derivatives of steps of period / substeps.
+
+        Args:
+            period: between knots [s].
+            substeps: physics steps in a knot.
+            threads: that share the knots.
+            saltation: see `robots.soft_step.saltate`.
+            replay: simulate the last step of each knot too. Without, the trajectory must be one of
+                these same steps: the last step's acceleration is taken from the next knot's state.
+        """
         super().__init__(period, substeps, threads)
-        self._saltation = saltation
+        self._saltation, self._replay = saltation, replay
         self._tree, self._contact = tree_of(self.model), soft_contact_of(self.model)
 
     def _derive(
@@ -78,9 +88,9 @@ class RolloutDerivatives(StepDerivatives):
     ) -> None:
         differentiate_knots(
             MJ_STEP, self.model._address, data._address, self._tree, self._contact,
-            self.model.opt.timestep, self._saltation, self.substeps,
+            self.model.opt.timestep, self._saltation, self._replay, self.substeps,
             data.qpos, data.qvel, data.qacc, data.ctrl,
-            states[:-1][part], inputs[part], A[part], B[part],
+            states[part.start : part.stop + 1], inputs[part], A[part], B[part],
         )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from runtime.physics_messages import Refusal, RolloutReply, RolloutRequest
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
-from sim_bridge.policy_memory import Arrays, SentPolicy
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote_tally import Tally
@@ -74,7 +73,6 @@ class RemoteRollout:
         self._tally, self._lost = Tally(), False
         self._pause, self._next_look = server.retry, 0.0
         self._refused = ""  # why, when last
-        self._sent = SentPolicy()
         self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
         self._try_out()
 
@@ -121,28 +119,19 @@ class RemoteRollout:
         raise Unavailable(f"the server at {address} does not roll out: {why}")
 
     def _request(self, x0: Array, policies: Policies) -> RolloutRequest:
-        repeats, sent = self._sent.reduced(policies) if self._client.info.remembers else (
-            0, Arrays.of(policies)
-        )  # fmt: skip
         return RolloutRequest(
             id=self._client.next_id(), period=self._period, substeps=self._substeps, x0=x0,
-            **sent._asdict(), policy_index=policies.policy_index.tolist(),
-            step_size=policies.step_size, repeats=repeats,
+            states=policies.states, inputs=policies.inputs, feedforward=policies.feedforward,
+            gains=policies.gains, policy_index=policies.policy_index.tolist(),
+            step_size=policies.step_size,
         )  # fmt: skip
 
     def _ask(self, x0: Array, policies: Policies) -> RolloutReply | None:
         """What the server rolled out; None where it did not."""
-        request = self._request(x0, policies)
-        reply = self._client.ask(request, self.wait_s)
-        if isinstance(reply, Refusal) and request.repeats:  # a server that began anew forgot it
-            self._sent.forget()
-            request = self._request(x0, policies)
-            reply = self._client.ask(request, self.wait_s)
+        reply = self._client.ask(self._request(x0, policies), self.wait_s)
         if isinstance(reply, RolloutReply) and _fits(reply, policies):
             self._pause = self._server.retry
             self._refused = ""
-            if not request.repeats:
-                self._sent.answered(request.id, policies)
             return reply
         if isinstance(reply, Refusal):
             self._refuse(reply.reason)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from controller.planner_options import PlannerOptions
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
@@ -70,15 +69,3 @@ def test_feet_that_land_together_are_taken_in_order_of_their_index(derivatives):
     assert np.linalg.matrix_rank(first, tol=1e-8) == 18 - 9
     # Once the first foot stands, the second impact keeps its velocity at zero.
     assert np.linalg.matrix_rank(second @ first, tol=1e-8) == 18 - 12
-
-
-def test_a_planners_options_reach_them():
-    options = PlannerOptions(period=0.02, touchdown_order="average", threads=1)
-    trajectory = walking(6, start=0)
-    forces = trajectory.aux.copy()
-    forces[:3, [0, 3]] = 0.0
-    trajectory = trajectory._replace(aux=forces)
-    found = RigidDerivatives.of(options).linearise(trajectory)
-    expected = RigidDerivatives(0.02, touchdown_order="average").linearise(trajectory)
-    np.testing.assert_array_equal(found.A, expected.A)
-    assert [jump.knot for jump in found.transitions] == [2]

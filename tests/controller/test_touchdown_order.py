@@ -10,7 +10,6 @@ import pytest
 
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
-from controller.rigid_derivatives import RigidDerivatives
 from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
@@ -20,6 +19,7 @@ from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
+from saltus.assembly import make_derivatives
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -214,8 +214,8 @@ def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
 
 @pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
 def test_rigid_derivatives_take_the_planners_option(order, jumps):
-    options = msgspec.convert({"touchdown_order": order, "threads": 1}, PlannerOptions)
-    derivatives = RigidDerivatives.of(options)
+    options = msgspec.convert({"touchdown_order": order, "derivatives": "rigid"}, PlannerOptions)
+    derivatives = make_derivatives(options)
     window = make_reference("trot", 0.3, 0.01).window(0, 6)
     forces = 30.0 * window.contacts[:-1]
     forces[:3, [0, 3]] = 0.0

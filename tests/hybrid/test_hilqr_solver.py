@@ -188,17 +188,6 @@ def test_candidates_that_are_not_finite_are_never_accepted():
     assert failed.status == "failed" and failed.trajectory is None
 
 
-def test_a_better_extra_policy_is_taken_with_its_own_gains():
-    model = Pendulum()
-    best = Hilqr(model).solve(model.x0, model.seed())
-    extra = Policies.of(best.trajectory.states, best.trajectory.inputs, best.gains)
-    solver = Hilqr(model, HilqrOptions(step_sizes=(1e-3, 0.0)))
-    step = solver.iterate(model.x0, solver.start(model.x0, model.seed()), extra)
-    assert step.candidate == 2 and step.status == "improved"
-    np.testing.assert_array_equal(step.gains, best.gains)
-    np.testing.assert_allclose(step.trajectory.states, best.trajectory.states)
-
-
 def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
     """Time is up before the third line search, which is made all the same."""
     model = Pendulum()
@@ -223,11 +212,26 @@ def test_a_solver_without_any_time_improves_the_seed():
     model = Pendulum()
     solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.5, 0.2)))
     seed = solver.start(model.x0, model.seed())
-    step = solver.iterate(model.x0, seed, model.seed(), out_of_time=lambda: True)
+    step = solver.iterate(model.x0, seed, out_of_time=lambda: True)
     assert step.late and step.trajectory.cost < seed.cost
-    assert np.isfinite(step.costs).tolist() == [True, False, True, False]
+    assert np.isfinite(step.costs).tolist() == [True, False, True]
     assert step.costs[step.candidate] == step.trajectory.cost
     assert step.step_size == (1.0, 0.5, 0.2)[step.candidate]
+
+
+def test_backtracking_ends_at_the_first_step_that_keeps_its_promise():
+    """The same model and policy: the parallel search tries all, and takes the cheapest."""
+    sizes = (1.0, 0.5, 0.2, 0.05)
+    for ratio, tries in ((1e-9, 1), (1e9, 4)):
+        model = Pendulum()
+        options = HilqrOptions(step_sizes=sizes, line_search="backtracking", sufficient_ratio=ratio)
+        solver, both = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
+        seed = solver.start(model.x0, model.seed())
+        step, parallel = solver.iterate(model.x0, seed), both.iterate(model.x0, seed)
+        assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
+        np.testing.assert_array_equal(step.costs[:tries], parallel.costs[:tries])
+        assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < seed.cost
+        assert tries == 1 or step.candidate == parallel.candidate
 
 
 def test_transitions_compose_in_order_of_time():
@@ -262,12 +266,12 @@ def test_costs_of_all_candidates_are_told_and_the_least_is_the_accepted_one(pois
     solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.7, 0.5, 0.1)))
     trajectory = solver.start(model.x0, model.seed(step_sizes=(0.0,)))
     searched = 0
-    for step in solver.iterations(model.x0, trajectory, model.seed((0.3,))):
+    for step in solver.iterations(model.x0, trajectory):
         if step.costs is None:
             assert step.status == "converged"
             continue
         searched += 1
-        assert step.costs.shape == (5,)
+        assert step.costs.shape == (4,)
         assert np.isinf(step.costs[:2]).all() == poison
         if step.status == "improved":
             assert step.trajectory.cost == step.costs.min() == step.costs[step.candidate]

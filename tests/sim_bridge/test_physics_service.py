@@ -110,7 +110,7 @@ def place_request(id=3):
 def test_introduces_itself_to_another_protocol_too(service):
     assert service.answer(Hello(id=3, protocol=PROTOCOL + 1)) == ServerInfo(
         id=3, protocol=PROTOCOL, backend="toy", device="a toy", most_candidates=MOST,
-        rollouts=True, robot=True, remembers=True,
+        rollouts=True, robot=True,
     )  # fmt: skip
     nothing = PhysicsService("toy", "a toy", MOST).answer(Hello(id=3, protocol=PROTOCOL))
     assert isinstance(nothing, ServerInfo) and not nothing.rollouts and not nothing.robot

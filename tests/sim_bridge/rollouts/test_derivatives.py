@@ -131,6 +131,16 @@ def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, subste
     assert checked >= 4
 
 
+@pytest.mark.parametrize("substeps", [1, 2])
+def test_the_next_state_tells_the_last_steps_acceleration(substeps):
+    trajectory = walk(substeps)
+    replayed, read = (
+        RolloutDerivatives(PERIOD, substeps, 2, replay=replay).linearise(trajectory)
+        for replay in (True, False)
+    )
+    assert errors(read, replayed).max() < 1e-10
+
+
 def test_saltation_changes_knots_with_a_landing_alone(trajectory):
     plain, salted = (
         RolloutDerivatives(PERIOD, 2, 1, saltation=on).linearise(trajectory) for on in (False, True)

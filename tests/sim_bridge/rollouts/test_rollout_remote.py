@@ -30,7 +30,6 @@ from runtime.physics_messages import (
 from runtime.wire import encode
 from sim_bridge import physics_client, service_node
 from sim_bridge.physics_service import NOBODY, PhysicsService
-from sim_bridge.policy_memory import ReceivedPolicies
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
@@ -179,34 +178,6 @@ def test_served_mujoco_equals_local_to_the_bit(tmp_path):
     assert (statistics["requests"], statistics["fallbacks"]) == (2, 0)
     assert statistics["device"] == "mujoco on here"
     assert 0.0 < statistics["added_ms"]["p50"] <= statistics["round_trip_ms"]["p99"]
-
-
-def test_a_reference_that_stays_travels_once_and_again_where_it_is_forgotten():
-    local, asked, stop = ThreadedRollout(N, PERIOD, SUBSTEPS, 1), [], threading.Event()
-    service = PhysicsService("mujoco", "here", 99, lambda *made: local)
-
-    def noted(request, client=b""):
-        asked.append(len(request.inputs) if isinstance(request, RolloutRequest) else 0)
-        return PhysicsService.answer(service, request, client)
-
-    service.answer = noted
-    reference = Policies.of(policies().states[0], 0.1 * policies().inputs[0], policies().gains[0])
-    with Responder("tcp://127.0.0.1:0") as responder:
-        node = threading.Thread(target=service_node.run, args=(service, responder, stop.is_set))
-        node.start()
-        remote = RemoteRollout(ServerOptions(responder.address), Local(), PERIOD, SUBSTEPS, 9.0)
-        for k in range(4):
-            if k == 2:
-                service._policies = ReceivedPolicies()  # as a server has that began anew
-            policy = policies(4).join(reference)
-            expected, found = local.roll_out(STAND, policy), remote.roll_out(STAND, policy)
-            for left, right in zip(expected, found, strict=True):
-                np.testing.assert_array_equal(left, right)
-        stop.set()
-        node.join()
-    # A greeting and the try; all; without the reference; without, refused, all; without.
-    assert asked == [0, 1, 3, 2, 2, 3, 2]
-    assert (remote.statistics()["fallbacks"], remote.statistics()["refusals"]) == (0, 0)
 
 
 def test_asks_the_server_and_advances_here(script):
