@@ -8,6 +8,7 @@ import msgspec
 
 from controller.touchdown_order import TouchdownOrder
 from controller.tracking_cost import CostOptions
+from hybrid.hilqr.options import LineSearch
 
 
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -16,15 +17,16 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         iterations: most HiLQR iterations of a solve.
         step_sizes: of the line search.
-        line_search: "parallel" tries all step sizes at once, "backtracking" one after the other
-            until one reduces the cost enough.
+        line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
+            others at once; "backtracking" one after the other. The last two end where a step
+            reduces the cost by 0.3 of what it promised.
         substeps: physics steps within a knot.
         threads: of the physics and of its derivatives; rigid derivatives take one.
     """
 
     iterations: int = 2
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
-    line_search: Literal["parallel", "backtracking"] = "parallel"
+    line_search: LineSearch = "two_stage"
     substeps: int = 2
     threads: int = 2
 
@@ -48,7 +50,7 @@ class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
 
     iterations: int = 1
     step_sizes: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
-    line_search: Literal["parallel", "backtracking"] = "backtracking"
+    line_search: LineSearch = "backtracking"
     substeps: int = 1
     threads: int = 1
     time_limit: float = 0.018

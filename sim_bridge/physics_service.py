@@ -101,9 +101,10 @@ class PhysicsService:
             return Refusal(id=request.id, reason=fault)
         rollout = self._rollout(self._make_rollout, request)
         index = np.array(request.policy_index, dtype=np.int64)
-        arrays = (request.states, request.inputs, request.feedforward, request.gains)
-        # Copied: a message's own arrays are read-only views of its bytes.
-        policies = Policies(*(np.array(array) for array in arrays), index, request.step_size)
+        policies = Policies(  # copied: a message's own arrays are read-only views of its bytes
+            np.array(request.states), np.array(request.inputs), np.array(request.feedforward),
+            np.array(request.gains), index, np.array(request.step_size),
+        )  # fmt: skip
         begin = time.perf_counter()
         states, inputs, forces, finite = rollout.roll_out(request.x0, policies)
         return RolloutReply(

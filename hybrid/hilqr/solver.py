@@ -26,6 +26,7 @@ SolutionStatus = Literal[
 ]
 OutOfTime = Callable[[], bool]
 
+FIRST = 2  # step sizes that a line search in two stages tries before the others
 FEWER = slice(None, None, 2)  # of the step sizes, when time is up before the line search
 
 
@@ -185,16 +186,18 @@ class Hilqr:
     def _line_search(
         self, x0: Array, trajectory: Trajectory, backward: Backward, late: bool
     ) -> Iteration:
-        """Try the step sizes, all at once or one after the other; the cheapest is taken.
+        """Try groups of step sizes until the cheapest of one brings `sufficient_ratio`.
 
-        One after the other, the first that brings `sufficient_ratio` of what it promised is the
-        last.
+        The cheapest of all that were tried is taken.
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
         tried = np.arange(len(sizes))[FEWER if late else slice(None)]
+        stages = {"exhaustive": [], "two_stage": [FIRST], "backtracking": range(1, len(tried))}
         step = _unchanged("rejected", trajectory, backward, mu)
-        for group in tried[:, None] if options.line_search == "backtracking" else tried[None]:
+        for group in np.split(tried, stages[options.line_search]):
+            if not len(group):
+                continue
             rollouts = self.model.roll_out(x0, self._policies(trajectory, backward, sizes[group]))
             costs[group] = rollouts.valid_costs()
             best = rollouts.best()

@@ -219,19 +219,21 @@ def test_a_solver_without_any_time_improves_the_seed():
     assert step.step_size == (1.0, 0.5, 0.2)[step.candidate]
 
 
-def test_backtracking_ends_at_the_first_step_that_keeps_its_promise():
-    """The same model and policy: the parallel search tries all, and takes the cheapest."""
-    sizes = (1.0, 0.5, 0.2, 0.05)
-    for ratio, tries in ((1e-9, 1), (1e9, 4)):
-        model = Pendulum()
-        options = HilqrOptions(step_sizes=sizes, line_search="backtracking", sufficient_ratio=ratio)
-        solver, both = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
-        seed = solver.start(model.x0, model.seed())
-        step, parallel = solver.iterate(model.x0, seed), both.iterate(model.x0, seed)
-        assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
-        np.testing.assert_array_equal(step.costs[:tries], parallel.costs[:tries])
-        assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < seed.cost
-        assert tries == 1 or step.candidate == parallel.candidate
+@pytest.mark.parametrize(
+    ("search", "ratio", "tries"),
+    [("backtracking", 1e-9, 1), ("two_stage", 1e-9, 2),
+     ("backtracking", 1e9, 4), ("two_stage", 1e9, 4)],
+)  # fmt: skip
+def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, tries):
+    model, sizes = Pendulum(), (1.0, 0.5, 0.2, 0.05)
+    options = HilqrOptions(step_sizes=sizes, line_search=search, sufficient_ratio=ratio)
+    solver, exhaustive = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
+    seed = solver.start(model.x0, model.seed())
+    step, best = solver.iterate(model.x0, seed), exhaustive.iterate(model.x0, seed)
+    assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
+    np.testing.assert_array_equal(step.costs[:tries], best.costs[:tries])
+    assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < seed.cost
+    assert tries < 4 or step.candidate == best.candidate
 
 
 def test_transitions_compose_in_order_of_time():
