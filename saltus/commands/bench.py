@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # name -> module and function, which takes nothing and returns a BenchResult
 BENCHMARKS = {
     "planner": ("saltus.benchmarks.planner", "run"),
+    "tick": ("saltus.benchmarks.tick", "run"),
     "tracker": ("saltus.benchmarks.one_khz", "run_tracker"),
     "estimator": ("saltus.benchmarks.one_khz", "run_estimator"),
     "estimators": ("saltus.benchmarks.estimators", "run"),
