@@ -25,6 +25,18 @@ Array = NDArray[np.float64]
 ON_KNOT = 1e-9  # of an interval: (0.03 - 0.0) / 0.01 is 2.9999999999999996
 
 
+class PlanArrays(NamedTuple):
+    """A plan as compiled code takes it."""
+
+    time: float  # of knot 0 [s]
+    period: float  # [s]
+    qs: Array  # (N+1, 19)
+    vs: Array  # (N+1, 18)
+    inputs: Array  # (N, 12) [N m]
+    gains: Array  # (N, 12, 36)
+    beside: NDArray[np.bool_]  # (N,) a touchdown at the knot on either side
+
+
 class PolicyPoint(NamedTuple):
     """The policy at one instant and one state."""
 
@@ -77,14 +89,21 @@ def _nominal(
 
 
 @njit(cache=True)
-def _policy(
-    since: float, period: float, qs: Array, vs: Array, inputs: Array, gains: Array,
-    beside: NDArray[np.bool_], q: Array, v: Array,
-) -> tuple[int, bool, Array, Array, Array, Array, bool]:  # fmt: skip
-    k, alpha, ended = _locate(since, period, inputs.shape[0])
-    q_nominal, v_nominal = _nominal(qs, vs, k, alpha, beside[k])
+def nominal_at(plan: PlanArrays, now: float) -> tuple[Array, Array]:
+    """Return the nominal (q (19), v (18)) at time `now` [s]."""
+    k, alpha, _ = _locate(now - plan.time, plan.period, plan.inputs.shape[0])
+    return _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k])
+
+
+@njit(cache=True)
+def policy_at(
+    plan: PlanArrays, q: Array, v: Array, now: float
+) -> tuple[int, bool, Array, Array, Array, Array, bool]:
+    """Return the fields of `PolicyPoint` at time `now` [s] and state q (19), v (18)."""
+    k, alpha, ended = _locate(now - plan.time, plan.period, plan.inputs.shape[0])
+    q_nominal, v_nominal = _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k])
     dx = difference(q_nominal, v_nominal, q, v)
-    torque = inputs[k] + gains[k] @ dx
+    torque = plan.inputs[k] + plan.gains[k] @ dx
     finite = np.isfinite(np.sum(torque)) and np.isfinite(np.sum(q_nominal) + np.sum(v_nominal))
     return k, ended, q_nominal, v_nominal, dx, torque, finite
 
@@ -102,19 +121,20 @@ class PlanFunction:
         self.tick = plan.tick
         self.time = float(plan.time)
         self.period = float(plan.period)
-        self.gains: Array = np.array(plan.gains, dtype=float, order="C")
-        self._arrays = (
+        self.arrays = PlanArrays(
+            self.time,
+            self.period,
             np.array(plan.states_q, dtype=float, order="C"),
             np.array(plan.states_v, dtype=float, order="C"),
             np.array(plan.inputs, dtype=float, order="C"),
-            self.gains,
+            np.array(plan.gains, dtype=float, order="C"),
             touchdown_beside(np.array(plan.contacts, dtype=float, order="C")),
         )
 
     @property
     def end(self) -> float:
         """Time of the last knot [s]."""
-        return self.time + self.period * len(self.gains)
+        return self.time + self.period * len(self.arrays.inputs)
 
     def policy(self, q: Array, v: Array, now: float) -> PolicyPoint:
         """Return the policy at time `now` [s] and state q (19), v (18).
@@ -122,22 +142,8 @@ class PlanFunction:
         Before knot 0 the nominal is knot 0; past the horizon it is the last state with the last
         input and gains, and `ended` is set.
         """
-        return PolicyPoint(*_policy(now - self.time, self.period, *self._arrays, q, v))
+        return PolicyPoint(*policy_at(self.arrays, q, v, now))
 
     def nominal(self, now: float) -> tuple[Array, Array]:
         """Return the nominal (q (19), v (18)) at time `now` [s]."""
-        qs, vs, _, gains, beside = self._arrays
-        k, alpha, _ = _locate(now - self.time, self.period, len(gains))
-        return _nominal(qs, vs, k, alpha, beside[k])
-
-
-def warm_up() -> None:
-    """Compile everything here: the first plan of a run must not wait for a compiler."""
-    q = np.tile(np.eye(19)[6], (3, 1))
-    plan = Plan(
-        id=0, tick=0, time=0.0, period=0.01, states_q=q, states_v=np.zeros((3, 18)),
-        inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
-        cost=0.0, iterations=0, solve_s=0.0, status="ok",
-    )  # fmt: skip
-    PlanFunction(plan).policy(q[0].copy(), np.zeros(18), 0.0)
-    PlanFunction(plan).nominal(0.005)
+        return nominal_at(self.arrays, now)

@@ -4,14 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.plan_function import PlanFunction
-from controller.safety import SafetyGate
+from controller.policy_kernel import ON_TIME, Policy, evaluate
+from controller.safety import Joints, SafetyGate
 from controller.verdict import Reason
-from robots.state import difference, integrate
 from runtime.messages import Plan
 
 Array = NDArray[np.float64]
-ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding
-LONGEST_MOVE_S = 0.1  # what was measured longer ago is moved no further
 
 
 class PlanIntake:
@@ -78,34 +76,17 @@ class PlanIntake:
                 self._previous = self.current
             self.current = following
 
-    def move(self, q: Array, v: Array, begin: float, end: float) -> tuple[Array, Array]:
-        """Return the state (q (19), v (18)) of time `begin` moved to `end` [s] as planned.
-
-        The deviation from the plan is taken to stay as it is. Before the start of the current plan
-        the robot followed the one before it.
-        """
-        for plan, start, stop in self._spans(begin, end):
-            q, v = integrate(q, v, difference(*plan.nominal(start), *plan.nominal(stop)))
-        return q, v
-
-    def move_joints(self, q: Array, dq: Array, begin: float, end: float) -> tuple[Array, Array]:
-        """Return joints (12) [rad], [rad/s] of time `begin` moved to `end` [s] as planned."""
-        for plan, start, stop in self._spans(begin, end):
-            (q_start, v_start), (q_stop, v_stop) = plan.nominal(start), plan.nominal(stop)
-            q, dq = q + q_stop[7:] - q_start[7:], dq + v_stop[6:] - v_start[6:]
-        return q, dq
-
-    def _spans(self, begin: float, end: float) -> list[tuple[PlanFunction, float, float]]:
-        """The plans followed from `begin` to `end` [s], each with its part of the time."""
-        current, previous = self.current, self._previous
-        begin = max(end - LONGEST_MOVE_S, begin)  # in this order NaN gives the bound
-        if current is None or end - begin < ON_TIME:
-            return []
-        switch = min(max(begin, current.time), end)
-        if previous is None or switch - begin < ON_TIME:
-            return [(current, begin, end)]
-        before = [(previous, begin, switch)]
-        return before if end - switch < ON_TIME else [*before, (current, switch, end)]
+    def evaluate(
+        self, q: Array, v: Array, estimated_at: float, joints: Joints, due: float,
+        kp_max: float, kd_max: float,
+    ) -> Policy:  # fmt: skip
+        """Return the policy of the current plan, which there must be; see `policy_kernel`."""
+        assert self.current is not None
+        current = self.current.arrays
+        previous = current if self._previous is None else self._previous.arrays
+        return Policy(*evaluate(
+            current, previous, q, v, estimated_at, *joints, due, kp_max, kd_max
+        ))  # fmt: skip
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:
         newest = self._newest
@@ -114,9 +95,3 @@ class PlanIntake:
         if plan.id > newest.id and plan.time >= newest.time:
             return True
         return plan.time > newest.time and self.silence(now) > stale_after
-
-
-def warm_up() -> None:
-    """Compile what is called here: the first plan of a run must not wait for a compiler."""
-    q, v = np.eye(19)[6].copy(), np.zeros(18)
-    integrate(q, v, difference(q, v, q, v))

@@ -19,9 +19,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_law, plan_function, plan_intake
-from controller.motor_law import MotorAim, motor_torque, realise, split_gain
+from controller import motor_law, policy_kernel
+from controller.motor_law import MotorAim, motor_torque, realise
 from controller.plan_intake import PlanIntake
+from controller.policy_kernel import Policy
 from controller.safety import Joints, SafetyGate
 from controller.stand_down import damping
 from controller.standby import Standby
@@ -42,8 +43,7 @@ class Tracker:
     def __init__(self, options: TrackerOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options = options or TrackerOptions()
-        plan_function.warm_up()
-        plan_intake.warm_up()
+        policy_kernel.warm_up()
         motor_law.warm_up()
         SafetyGate(self.options.safety).warm_up()
         self.reset()
@@ -158,11 +158,12 @@ class Tracker:
     def _follow(self, state: State, reason: Reason, estimate: StateEstimate | None) -> MotorCommand:
         """The command that tracks the plan, or while that cannot be done the last safe one."""
         if estimate is not None:
-            aim = self._policy(estimate)
-            if aim is not None:
+            policy = self._policy(estimate)
+            if policy.finite:
                 self._bad_since = None
+                aim = MotorAim(policy.torque, policy.q, policy.dq, policy.kp, policy.kd)
                 aim = self._standby.take_over(aim, *self._measured(), self._now)
-                return self._send(state, reason, aim, self._joints_when_due())
+                return self._send(state, reason, aim, (policy.joints, policy.joint_speeds))
             reason = Reason.COMMAND_NOT_FINITE
             self.gate.counts[reason.value] += 1
         if self._standby.standing:
@@ -170,27 +171,14 @@ class Tracker:
         self._bad_since = self._now if self._bad_since is None else self._bad_since
         return self._repeat(reason)
 
-    def _policy(self, estimate: StateEstimate) -> MotorAim | None:
+    def _policy(self, estimate: StateEstimate) -> Policy:
         """u = u_k + K_k (x (-) x_nom) when the command takes effect, joint PD split off.
 
-        The estimate is moved from its own time to then as planned. None where it overflows.
+        Estimate and joints are moved from their own time to then as planned.
         """
-        plan = self.plans.current
-        assert plan is not None
-        q, v = np.array(estimate.q), np.array(estimate.v)
-        q, v = self.plans.move(q, v, estimate.time, self.due)
-        point = plan.policy(q, v, self.due)
-        if not point.finite:
-            return None
-        kp, kd = split_gain(plan.gains[point.knot], self.options.kp_max, self.options.kd_max)
-        return MotorAim(point.torque, point.q[7:], point.v[6:], kp, kd)
-
-    def _joints_when_due(self) -> tuple[Array, Array]:
-        """Where the measured joints will be, as planned, when the command takes effect."""
-        if self._joints is None:
-            return self._measured()
-        joints = self.plans.move_joints(*self._joints, self.due)
-        return joints if np.isfinite(joints).all() else self._measured()
+        assert self._joints is not None  # else there is no plan to follow: see `_decide`
+        o, q, v = self.options, np.array(estimate.q), np.array(estimate.v)
+        return self.plans.evaluate(q, v, estimate.time, self._joints, self.due, o.kp_max, o.kd_max)
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""

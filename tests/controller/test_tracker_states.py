@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.motor_law import motor_torque
+from controller.policy_kernel import move_joints
 from controller.tracker import Tracker, TrackerOptions
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
-from robots.rotations import exp3, quaternion_from_rotation
+from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import MotorCommand, Plan, StateEstimate
 from tests.controller.tracker_messages import (
     TICK,
@@ -283,6 +284,15 @@ def spoiled(rng: np.random.Generator, array: np.ndarray, value: float) -> np.nda
     return out
 
 
+def joints_when_due(tracker: Tracker) -> tuple[Array, Array]:
+    """The measured joints moved along the plan to when the command takes effect."""
+    current, previous = tracker.plans.current, tracker.plans._previous
+    q, dq, time = tracker._joints or (*tracker._measured(), tracker._now)
+    assert current is not None
+    joints = move_joints(current.arrays, (previous or current).arrays, q, dq, time, tracker.due)
+    return joints if np.isfinite(joints).all() else tracker._measured()
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(SPECIAL), min_size=6, max_size=6))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -319,7 +329,7 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: li
         now = now + 0.05
         command = TRACKER.command(e, p, now, r if rng.random() < 0.7 else None)
         follows = command.status in ("ok", "hold")
-        joints = TRACKER._joints_when_due() if follows else TRACKER._measured()
+        joints = joints_when_due(TRACKER) if follows else TRACKER._measured()
         numbers = (command.q, command.dq, command.kp, command.kd, command.tau)
         assert np.isfinite(numbers).all() and np.isfinite(command.time)
         torque = motor_torque(*numbers, *joints)
