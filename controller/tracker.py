@@ -72,6 +72,10 @@ class Tracker:
         plan = self.plans.current
         return None if plan is None else self.due - plan.time
 
+    def offer(self, plan: Plan | None, now: float) -> bool:
+        """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was."""
+        return self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+
     def command(
         self,
         estimate: StateEstimate | None,
@@ -98,7 +102,7 @@ class Tracker:
         self._joints = joints or self._joints
         verdict = self.gate.judge_estimate(estimate, now)
         usable = estimate if verdict.ok else None
-        self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+        self.offer(plan, now)
         self.plans.begin(self.due)
         tracking = self.gate.state in ("ok", "hold")
         fall = self.gate.judge_fall(usable, reading, tracking, now)

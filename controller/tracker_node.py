@@ -1,7 +1,7 @@
 """The tracker's thin loop: reading in, reading out, newest estimate and plan, one motor command."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -59,26 +59,39 @@ class TrackerLoop:
             self._write_safe()
 
     def _serve(self, tick: int) -> None:
+        """In lock step the estimate waits for the reading. Else the command goes out first."""
         readings = self.bridge.read(self.clock, tick, self.stop)
         self.no_reading += not readings
-        for reading in readings:  # the estimator needs every one, the tracker the newest
-            self.readings_out.send(reading)
-            self._reading = reading
+        self._reading = readings[-1] if readings else self._reading
+        if self.clock.paused:
+            self._send(readings)
         estimate = self._collect_estimate(tick)
         if estimate is None:
             self.no_estimate += 1
         else:
             self._estimate = estimate
-        plan = self._plan(tick)
-        if self.clock.paused and self.stop():
-            return  # half a tick: a wait was cut short
+        if self.clock.paused:
+            plan = self._plan(tick)
+            if self.stop():
+                return  # half a tick: a wait was cut short
+            self._offer(plan)
         now = self.clock.now()
-        accepted = self.tracker.plans.accepted
-        command = self.tracker.command(self._estimate, plan, now, self._reading)
+        command = self.tracker.command(self._estimate, None, now, self._reading)
         self.bridge.write(command)
-        if self.tracker.plans.accepted > accepted:
-            self._plan_arrival_ms.add(1e3 * self.tracker.plans.arrival)
+        if not self.clock.paused:
+            self._send(readings)
+            self._offer(self._plan(tick))
         self._count(command, now)
+
+    def _send(self, readings: Sequence[SensorReading]) -> None:
+        """Publish every reading: the estimator needs them all, the tracker only the newest."""
+        for reading in readings:
+            self.readings_out.send(reading)
+
+    def _offer(self, plan: Plan | None) -> None:
+        """Offer the tracker a plan."""
+        if self.tracker.offer(plan, self.clock.now()):
+            self._plan_arrival_ms.add(1e3 * self.tracker.plans.arrival)
 
     def _count(self, command: MotorCommand, now: float) -> None:
         """Note the times of a command: the interval before it, and the ages behind it."""
