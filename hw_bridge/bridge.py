@@ -24,7 +24,7 @@ from hw_bridge.states import Request, RobotState
 from hw_bridge.telling import Telling
 from hw_bridge.wire.header import command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.remote import decode_remote
+from hw_bridge.wire.remote import Remote, decode_remote
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -75,6 +75,7 @@ class A1Bridge:
         self._encoder = LowCommandEncoder()
         self._run_s, self._telling = run_s, Telling(publish, sent)
         self._fed = self._over = False
+        self._remote_bytes, self._remote = b"", Remote()
         self._arrival: float | None = None  # of the frame that the next command answers [s]
         self._writes = 0
         self._latency_us = LogHistogram(1.0)
@@ -212,7 +213,10 @@ class A1Bridge:
 
     def _ask_operator(self) -> None:
         last = self.intake.last
-        remote = None if last is None else decode_remote(last.state.remote)
+        if last is not None and last.state.remote != self._remote_bytes:
+            self._remote_bytes = last.state.remote
+            self._remote = decode_remote(last.state.remote)
+        remote = None if last is None else self._remote
         for request, why in self._operator.poll(self.machine.state, remote):
             rises = request is Request.STAND_UP and self.machine.state is RobotState.OFF
             if not self._moves:

@@ -12,7 +12,7 @@ from hw_bridge.tick_order import TickOrder
 from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
-from hw_bridge.wire.low_state import LowState, decode_low_state
+from hw_bridge.wire.low_state import LowState, read_low_state
 
 LOG = logging.getLogger(__name__)
 MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
@@ -113,7 +113,7 @@ class Intake:
         frame, arrival = datagram.data, datagram.arrival
         if self.header is None:
             self._header_bytes = frame[:_HEADER]
-            self.header = decode_low_state(frame).header
+            self.header = read_low_state(frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
         tick = _tick(frame)
         self._order.accept(tick, arrival)
@@ -129,7 +129,7 @@ class Intake:
 
 def _sample(believed: tuple[Datagram, float, int]) -> Sample:
     datagram, time, tick = believed
-    return Sample(decode_low_state(datagram.data), datagram.arrival, time, tick)
+    return Sample(read_low_state(datagram.data), datagram.arrival, time, tick)
 
 
 def _tick(frame: bytes) -> int:

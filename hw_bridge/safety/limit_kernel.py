@@ -179,6 +179,20 @@ def _calm(row: Array, dq: float, b: Bounds) -> int:
 
 
 @njit(cache=True)
+def gather(
+    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, joints: Array, speeds: Array, rows: Array
+) -> tuple[bool, bool]:
+    """Write the rows (12, 5) of `limit`; whether they are finite, and the measured joints."""
+    command, measured = True, True
+    for i in range(12):
+        for j, value in enumerate((q[i], dq[i], kp[i], kd[i], tau[i])):
+            rows[i, j] = value
+            command &= np.isfinite(value)
+        measured &= np.isfinite(joints[i]) and np.isfinite(speeds[i])
+    return command, measured
+
+
+@njit(cache=True)
 def limit(
     rows: Array, last: Array, step: float, q: Array, dq: Array, lower: Array, upper: Array,
     b: Bounds,

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.safety.limit_kernel import NOT_FINITE, REASONS, Bounds, is_passive, limit
+from hw_bridge.safety.limit_kernel import NOT_FINITE, REASONS, Bounds, gather, is_passive, limit
 from hw_bridge.safety.options import SafetyOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.wire import gains
 from hw_bridge.wire.layout import BRAKE, SERVO
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
@@ -20,6 +21,7 @@ TICK = 0.001  # [s] between commands; the first one after nothing may change a t
 CATCH_UP_S = 0.003  # after a late tick a torque may change for no longer than this
 _FAULTS = ("not_finite", "not_measured", "measurement", "mode", "malformed", "clock")  # logged once
 _NO_TORQUE = np.stack(no_torque()[:5], axis=1)
+_NO_JOINTS = np.full(12, np.nan), np.full(12, np.nan)
 
 
 class Limited(NamedTuple):
@@ -59,6 +61,8 @@ class Limiter:
         limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), JOINT_LOWER, JOINT_UPPER,
               self._bounds)  # fmt: skip
         is_passive(_NO_TORQUE[0])
+        gather(*no_torque()[:5], *_NO_JOINTS, np.empty((12, 5)))
+        gains.warm_up()
 
     def reset(self) -> None:
         """Forget the command before: torque begins at nothing again. Counts stay."""
@@ -87,11 +91,12 @@ class Limiter:
         self, setpoints: Setpoints, q: Array | None, dq: Array | None, now: float
     ) -> Limited:
         step, clock = self._step(now)
-        rows = np.stack(setpoints[:5], axis=1, dtype=np.float64)
-        joints = _joints(q, dq)
+        rows, joints, numbers = np.empty((12, 5)), _joints(q, dq), map(_twelve, setpoints[:5])
+        finite, measured = gather(*numbers, *(joints or _NO_JOINTS), rows)
+        joints = joints if measured else None
         if setpoints.mode not in (SERVO, BRAKE):  # 4 is a calibration
             return self._damp("mode", joints)
-        if not np.isfinite(rows).all():
+        if not finite:
             return self._damp("not_finite", joints)
         if joints is None:
             return self._unmeasured(setpoints, rows)
@@ -149,11 +154,23 @@ def _setpoints(rows: Array, mode: int) -> Setpoints:
     return Setpoints(q, dq, kp, kd, tau, mode)
 
 
+def _twelve(values: Array) -> Array:
+    """The numbers as compiled code takes them.
+
+    Raises:
+        ValueError: they are not twelve.
+    """
+    values = np.ascontiguousarray(values, np.float64)
+    if values.shape != (12,):
+        raise ValueError(f"expected twelve numbers, got shape {values.shape}")
+    return values
+
+
 def _joints(q: Array | None, dq: Array | None) -> tuple[Array, Array] | None:
-    """The measured joints as (12) arrays, None unless all are there and finite."""
+    """The measured joints as (12) arrays, None unless all are there."""
     if q is None or dq is None:
         return None
-    pair = np.array(q, dtype=np.float64), np.array(dq, dtype=np.float64)
-    if pair[0].shape != (12,) or pair[1].shape != (12,):
+    try:
+        return _twelve(q), _twelve(dq)
+    except ValueError:
         return None
-    return pair if np.isfinite(pair[0]).all() and np.isfinite(pair[1]).all() else None

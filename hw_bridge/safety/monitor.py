@@ -3,12 +3,14 @@
 import logging
 
 from hw_bridge.intake import Sample
+from hw_bridge.safety.calm import bounds_of, is_calm
 from hw_bridge.safety.encoder_watch import EncoderWatch
 from hw_bridge.safety.mode_watch import ModeWatch
 from hw_bridge.safety.motion_watch import MotionWatch
 from hw_bridge.safety.options import SafetyOptions
 from hw_bridge.safety.thermal_watch import ThermalWatch
 from hw_bridge.safety.verdict import GO, Verdict, damp
+from hw_bridge.wire.low_state import zero_low_state
 
 LOG = logging.getLogger(__name__)
 _SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
@@ -32,6 +34,10 @@ class Monitor:
         self._watches = MotionWatch(self.options), ModeWatch(self.options)
         self._encoders = EncoderWatch(self.options)
         self._warnings: list[str] = []
+        self._bounds = bounds_of(self.options)
+        blank = zero_low_state()
+        is_calm(blank.quaternion_wxyz, blank.q, blank.dq, blank.tau_est, blank.mode,
+                blank.temperature, False, self._bounds)  # fmt: skip
         self.reset()
 
     def reset(self) -> None:
@@ -39,6 +45,7 @@ class Monitor:
         self.holding = False
         self._sample: Sample | None = None
         self._verdict = GO
+        self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
         for watch in (self._thermal, *self._watches, self._encoders):
             watch.reset()
 
@@ -95,13 +102,26 @@ class Monitor:
         return GO
 
     def _look(self, sample: Sample, serving: bool) -> Verdict:
-        """The gravest verdict on a new sample; every watch sees every sample."""
+        """The gravest verdict on a new sample.
+
+        The encoders' watch sees every sample; the others those that are not calm, and the calm ones
+        until all that they keep count of has come to rest.
+        """
         state, time = sample.state, sample.time
+        calm = is_calm(
+            state.quaternion_wxyz, state.q, state.dq, state.tau_est, state.mode, state.temperature,
+            serving, self._bounds,
+        )  # fmt: skip
+        joints = state.q[:12], state.dq[:12], state.tau_est[:12]
+        encoders = self._encoders.judge(*joints, serving, time)
+        if calm and self._at_rest is serving:
+            return encoders
         motion, mode = self._watches
         verdicts = (
             motion.judge(state, serving, time),
             mode.judge(state.mode[:12], serving, time),
-            self._encoders.judge(state.q[:12], state.dq[:12], state.tau_est[:12], serving, time),
+            encoders,
             self._thermal.judge(state.temperature[:12], time),
         )
+        self._at_rest = serving if calm and motion.at_rest else None
         return max(verdicts, key=lambda verdict: _SEVERITY[verdict.action])

@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 
+from hw_bridge.safety.calm import UNIT_TOLERANCE
 from hw_bridge.safety.lasting import Lasting
 from hw_bridge.safety.options import SafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.low_state import LowState
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-
-UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 
 
 class MotionWatch:
@@ -29,6 +28,11 @@ class MotionWatch:
         for fact in (self._broken, self._tilted, self._out, self._fast):
             fact.reset()
         self._excess = 0
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether, after a calm sample, it keeps count of nothing any more."""
+        return self._excess == 0
 
     def judge(self, state: LowState, serving: bool, time: float) -> Verdict:
         """The verdict on the sample at `time` [s].

@@ -1,9 +1,10 @@
 """Gains as the wire can carry them, and a torque that makes up for what is cut off."""
 
 import numpy as np
+from numba import njit
 
 from hw_bridge.setpoints import Array, Setpoints
-from hw_bridge.wire.layout import KD_SCALE, KP_SCALE, POS_STOP, VEL_STOP
+from hw_bridge.wire.layout import JOINTS, KD_SCALE, KP_SCALE, POS_STOP, VEL_STOP
 
 
 def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
@@ -19,9 +20,30 @@ def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
         setpoints: wanted.
         q, dq: measured joints (12) [rad], [rad/s].
     """
-    kp = np.trunc(setpoints.kp * KP_SCALE) / KP_SCALE
-    kd = np.trunc(setpoints.kd * KD_SCALE) / KD_SCALE
-    spring = (setpoints.kp - kp) * (setpoints.q - q)
-    damper = (setpoints.kd - kd) * (setpoints.dq - dq) * (setpoints.dq != VEL_STOP)
-    lost = (spring + damper) * (setpoints.q != POS_STOP)
-    return setpoints._replace(kp=kp, kd=kd, tau=setpoints.tau + lost)
+    plain = (np.ascontiguousarray(row, np.float64) for row in (*setpoints[:5], q, dq))
+    kp, kd, tau = _cut(*plain)
+    return Setpoints(setpoints.q, setpoints.dq, kp, kd, tau, setpoints.mode)
+
+
+@njit(cache=True)
+def _cut(
+    q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array, dq: Array
+) -> tuple[Array, Array, Array]:
+    n = kp.shape[0]
+    kp_cut, kd_cut, tau_cut = np.empty(n), np.empty(n), np.empty(n)
+    for i in range(n):
+        kp_cut[i] = np.trunc(kp[i] * KP_SCALE) / KP_SCALE
+        kd_cut[i] = np.trunc(kd[i] * KD_SCALE) / KD_SCALE
+        lost = 0.0
+        if q_des[i] != POS_STOP:
+            lost = (kp[i] - kp_cut[i]) * (q_des[i] - q[i])
+            if dq_des[i] != VEL_STOP:
+                lost += (kd[i] - kd_cut[i]) * (dq_des[i] - dq[i])
+        tau_cut[i] = tau[i] + lost
+    return kp_cut, kd_cut, tau_cut
+
+
+def warm_up() -> None:
+    """Compile everything here."""
+    zero = np.zeros(JOINTS)
+    _cut(zero, zero, zero, zero, zero, zero, zero)

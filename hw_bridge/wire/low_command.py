@@ -3,9 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.setpoints import Setpoints
+from hw_bridge.setpoints import Array, Setpoints, no_torque
 from hw_bridge.wire.frame import check_frame, record_in, seal
 from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
@@ -15,17 +16,15 @@ from hw_bridge.wire.layout import (
     KP_SCALE,
     LOW_COMMAND,
     LOW_COMMAND_SIZE,
+    MOTOR_COMMAND,
     POS_STOP,
     SERVO,
     TORQUE_SCALE,
     VEL_STOP,
 )
 
-_REST = np.array([[POS_STOP], [VEL_STOP], [0.0], [0.0], [0.0]], np.float32)  # no torque
-_SCALES = np.array([[KP_SCALE], [KD_SCALE], [TORQUE_SCALE]], np.float32)
 # What setpoints raise that are not (12) numbers each: a mistake, for which there is no torque.
 _NO_NUMBERS = (TypeError, ValueError, OverflowError)
-_LARGEST, _SMALLEST = np.float32(32767), np.float32(-32768)  # of an int16
 
 
 class LowCommandEncoder:
@@ -44,9 +43,11 @@ class LowCommandEncoder:
         self._record = record_in(self._frame, LOW_COMMAND)
         self._motors = self._record["motors"]
         self.header = header or Header()
-        self._joints = self._motors[:JOINTS]
-        self._values = np.empty((5, JOINTS), np.float32)  # q, dq, kp, kd, tau
         self._motors["q"], self._motors["dq"] = POS_STOP, VEL_STOP
+        self._motors["mode"] = self._mode = SERVO
+        self._bytes = np.frombuffer(self._frame, np.uint8)
+        self._numbers = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
+        self.encode(no_torque())
 
     @property
     def header(self) -> Header:
@@ -68,34 +69,76 @@ class LowCommandEncoder:
         Any mode but SERVO is sent as BRAKE, for others act on the motor's calibration. Motors 12
         to 19 get the mode and no torque.
         """
-        self._motors["mode"] = SERVO if setpoints.mode == SERVO else BRAKE
-        joints, values = self._joints, self._values
-        with np.errstate(all="ignore"):  # numbers beyond float32 are dealt with, not warned of
-            self._take(setpoints)
-            joints["q"], joints["dq"] = values[0], values[1]
-            joints["kp"], joints["kd"], joints["tau"] = self._counts()
+        mode = SERVO if setpoints.mode == SERVO else BRAKE
+        if mode != self._mode:
+            self._motors["mode"] = self._mode = mode
+        try:
+            rows = [_twelve(numbers) for numbers in setpoints[:5]]
+        except _NO_NUMBERS:
+            rows = [np.full(JOINTS, np.nan)] * 5
+        not_finite, saturated = _write(*rows, *self._numbers, *_PLACES, self._bytes)
+        self.not_finite += not_finite
+        self.saturated += saturated
         return seal(self._frame)
 
-    def _take(self, setpoints: Setpoints) -> None:
-        """Copy the numbers, with no torque in place of those that are not finite."""
-        values = self._values
-        try:
-            for row, numbers in zip(values, setpoints, strict=False):  # all but the mode
-                row[:] = numbers
-        except _NO_NUMBERS:
-            values[:] = np.nan
-        finite = np.isfinite(values)
-        if not finite.all():
-            bad = ~finite.all(axis=0)
-            values[:, bad] = _REST
-            self.not_finite += int(bad.sum())
 
-    def _counts(self) -> NDArray[np.int16]:
-        """Counts (3, 12) of kp, kd, tau. float32, as the vendor's, so that counts are equal."""
-        wanted = self._values[2:] * _SCALES
-        sent = np.minimum(np.maximum(wanted, _SMALLEST), _LARGEST)
-        self.saturated += int(np.count_nonzero(wanted != sent))
-        return sent.astype(np.int16)
+def _twelve(numbers: Array) -> Array:
+    """The numbers as compiled code takes them; one number stands for twelve.
+
+    Raises:
+        TypeError, ValueError, OverflowError: they are no twelve numbers.
+    """
+    plain = np.ascontiguousarray(numbers, np.float64)
+    return plain if plain.shape == (JOINTS,) else np.array(np.broadcast_to(plain, JOINTS))
+
+
+@njit(cache=True)
+def _write(
+    q: Array, dq: Array, kp: Array, kd: Array, tau: Array,
+    floats: NDArray[np.float32], counts: NDArray[np.int16],
+    float_places: NDArray[np.int64], count_places: NDArray[np.int64], frame: NDArray[np.uint8],
+) -> tuple[int, int]:  # fmt: skip
+    """Write twelve motors into a frame; how many had to rest, and how many numbers were cut.
+
+    float32 throughout, as the vendor's, so that counts are equal.
+    """
+    not_finite, saturated = 0, 0
+    for i in range(JOINTS):
+        floats[i, 0], floats[i, 1] = q[i], dq[i]
+        wanted = (
+            np.float32(tau[i]) * np.float32(TORQUE_SCALE),
+            np.float32(kp[i]) * np.float32(KP_SCALE),
+            np.float32(kd[i]) * np.float32(KD_SCALE),
+        )
+        rests = not (np.isfinite(floats[i, 0]) and np.isfinite(floats[i, 1]))
+        for value in (tau[i], kp[i], kd[i]):
+            rests |= not np.isfinite(np.float32(value))
+        if rests:
+            not_finite += 1
+            floats[i, 0], floats[i, 1] = POS_STOP, VEL_STOP
+            counts[i, 0] = counts[i, 1] = counts[i, 2] = 0
+            continue
+        for j in range(3):
+            sent = min(max(wanted[j], np.float32(-32768.0)), np.float32(32767.0))
+            saturated += sent != wanted[j]
+            counts[i, j] = np.int16(sent)
+    float_bytes, count_bytes = floats.view(np.uint8), counts.view(np.uint8)
+    for i in range(JOINTS):
+        for j in range(8):
+            frame[float_places[i] + j] = float_bytes[i, j]
+        for j in range(6):
+            frame[count_places[i] + j] = count_bytes[i, j]
+    return not_finite, saturated
+
+
+def _places(first: str) -> NDArray[np.int64]:
+    """Where a motor's numbers begin in a frame, from the field `first` on."""
+    assert LOW_COMMAND.fields is not None and MOTOR_COMMAND.fields is not None
+    begin = LOW_COMMAND.fields["motors"][1] + MOTOR_COMMAND.fields[first][1]
+    return begin + MOTOR_COMMAND.itemsize * np.arange(JOINTS)
+
+
+_PLACES = _places("q"), _places("tau")  # q, dq and tau, kp, kd stand side by side
 
 
 class LowCommand(NamedTuple):

@@ -1,15 +1,17 @@
 """LowState: what the robot measures, 771 bytes."""
 
-from typing import Any, NamedTuple
+import struct
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.header import Header, read_header, write_header
+from hw_bridge.wire.header import Header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
     LOW_STATE_SIZE,
+    MOTOR_STATE,
     MOTORS,
     REMOTE_BYTES,
     TORQUE_SCALE,
@@ -74,7 +76,7 @@ def zero_low_state() -> LowState:
     """All zero but the level flag and an upright quaternion: a state to set fields of."""
     blank = np.zeros((), LOW_STATE)
     blank["quaternion_wxyz"][0] = 1.0
-    return _read(blank)._replace(header=Header())
+    return read_low_state(blank.tobytes())._replace(header=Header())
 
 
 def decode_low_state(frame: bytes) -> LowState:
@@ -84,7 +86,7 @@ def decode_low_state(frame: bytes) -> LowState:
         WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
     """
     check_frame(frame, LOW_STATE_SIZE)
-    return _read(record_in(frame, LOW_STATE))
+    return read_low_state(frame)
 
 
 def encode_low_state(state: LowState) -> bytes:
@@ -103,44 +105,74 @@ def encode_low_state(state: LowState) -> bytes:
     return seal(frame)
 
 
-def _read(record: NDArray[np.void]) -> LowState:
+def read_low_state(frame: bytes) -> LowState:
+    """Read a frame that is known to be whole; its arrays are copies."""
     with np.errstate(all="ignore"):  # a signalling NaN
-        return _read_quietly(record)
+        return _read(frame)
 
 
-def _read_quietly(record: NDArray[np.void]) -> LowState:
-    motors = record["motors"]
+# Fields by type, in the order in which they are gathered.
+_GATHERED = {
+    "f4": ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq", "q_raw", "dq_raw"),
+    "i2": ("ddq", "tau_est", "ddq_raw", "foot_force", "foot_force_est"),
+    "u4": ("reserve",),
+    "i1": ("temperature",),
+    "u1": ("mode",),
+}
+
+
+def _places(name: str) -> NDArray[np.int64]:
+    """The bytes of a field in a frame, in order; of a motor's field those of all twenty."""
+    numbers = np.arange(LOW_STATE_SIZE, dtype=np.int64)
+    fields, motors = LOW_STATE.fields, MOTOR_STATE.fields
+    assert fields is not None and motors is not None
+    if name in motors:
+        field, offset = motors[name][:2]
+        begins = fields["motors"][1] + offset + MOTOR_STATE.itemsize * np.arange(MOTORS)
+        return (begins[:, None] + np.arange(field.itemsize)).ravel()
+    field, offset = fields[name][:2]
+    return numbers[offset : offset + field.itemsize]
+
+
+_ORDER = np.concatenate([_places(name) for names in _GATHERED.values() for name in names])
+_ENDS = np.cumsum([0] + [sum(len(_places(name)) for name in names) for names in _GATHERED.values()])
+_PARTS = [slice(*ends) for ends in zip(_ENDS[:-1].tolist(), _ENDS[1:].tolist(), strict=True)]
+_HEADER = struct.Struct("<BHHIB")
+_AFTER_IMU = struct.Struct("<b")
+_END = struct.Struct(f"<I{REMOTE_BYTES}sII")  # tick, remote, reserve, checksum
+assert LOW_STATE.fields is not None
+_IMU_TEMPERATURE: int = LOW_STATE.fields["imu_temperature"][1]
+
+
+def _read(frame: bytes) -> LowState:
+    gathered = np.frombuffer(frame, np.uint8)[_ORDER]
+    floats, shorts, words, signed, unsigned = (gathered[part] for part in _PARTS)
+    x, counts = floats.view("<f4").astype(np.float64), shorts.view("<i2").astype(np.float64)
+    feet = counts[60:].astype(np.int64)
+    tick, remote, reserve, _ = _END.unpack_from(frame, LOW_STATE_SIZE - _END.size)
     return LowState(
-        header=read_header(record),
-        quaternion_wxyz=_floats(record["quaternion_wxyz"]),
-        gyroscope=_floats(record["gyroscope"]),
-        accelerometer=_floats(record["accelerometer"]),
-        rpy=_floats(record["rpy"]),
-        imu_temperature=record["imu_temperature"].item(),
-        mode=_integers(motors["mode"]),
-        q=_floats(motors["q"]),
-        dq=_floats(motors["dq"]),
-        ddq=_floats(motors["ddq"]),
-        tau_est=motors["tau_est"] / TORQUE_SCALE,
-        q_raw=_floats(motors["q_raw"]),
-        dq_raw=_floats(motors["dq_raw"]),
-        ddq_raw=_floats(motors["ddq_raw"]),
-        temperature=_integers(motors["temperature"]),
-        motor_reserve=_integers(motors["reserve"]),
-        foot_force=_integers(record["foot_force"]),
-        foot_force_est=_integers(record["foot_force_est"]),
-        tick=record["tick"].item(),
-        remote=record["remote"].tobytes(),
-        reserve=record["reserve"].item(),
+        header=Header(*_HEADER.unpack_from(frame)),
+        quaternion_wxyz=x[:4],
+        gyroscope=x[4:7],
+        accelerometer=x[7:10],
+        rpy=x[10:13],
+        imu_temperature=_AFTER_IMU.unpack_from(frame, _IMU_TEMPERATURE)[0],
+        mode=unsigned.astype(np.int64),
+        q=x[13:33],
+        dq=x[33:53],
+        ddq=counts[:20],
+        tau_est=counts[20:40] / TORQUE_SCALE,
+        q_raw=x[53:73],
+        dq_raw=x[73:93],
+        ddq_raw=counts[40:60],
+        temperature=signed.view(np.int8).astype(np.int64),
+        motor_reserve=words.view("<u4").astype(np.int64).reshape(MOTORS, 2),
+        foot_force=feet[:4],
+        foot_force_est=feet[4:],
+        tick=tick,
+        remote=remote,
+        reserve=reserve,
     )
-
-
-def _floats(field: NDArray[Any]) -> Array:
-    return field.astype(np.float64)
-
-
-def _integers(field: NDArray[Any]) -> Integers:
-    return field.astype(np.int64)
 
 
 _PLAIN = ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy")

@@ -29,7 +29,7 @@ from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
 from runtime.bus import Bus, Endpoints
 from runtime.clock import RealTimeClock
 from runtime.messages import Plan, SensorReading, StateEstimate, encode
-from runtime.realtime import freeze_heap
+from runtime.realtime import freeze_heap, request_realtime
 from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
@@ -134,13 +134,17 @@ def run(ticks: int = TICKS) -> BenchResult:
         if tick.estimate is not None and tick.estimate.status == "ok"
     ]
     plans = [tick.plan for tick in made if tick.plan is not None]
+    granted = request_realtime(load_launch("a1-emulated").realtime.priority)
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
         stages, counts = _measure(bus, recorded, plans, ticks)
         bare = _measure_bare(bus, recorded[0][1], ticks)
     rows = [*stages.rows(), _row("bare system calls", bare)]
     whole = rows[0]
     rows[0] |= {"at_most_p50_us": TARGET_P50_US, "at_most_p99_us": TARGET_P99_US}
-    note = f"{ticks} ticks at 1 kHz, a plan every {PLAN_EVERY}; commands: {counts}"
+    note = (
+        f"{ticks} ticks at 1 kHz, a plan every {PLAN_EVERY}; scheduler {granted.scheduler}; "
+        f"commands: {counts}"
+    )
     return BenchResult(rows, whole["p50_us"] / TARGET_P50_US, note)
 
 

@@ -1,0 +1,55 @@
+"""Whether nothing in a sample is worth a closer look: all watches' bounds at once, compiled."""
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.wire.layout import SERVO
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
+Bounds = tuple[float, float, float, float, float]
+
+
+def bounds_of(options: SafetyOptions) -> Bounds:
+    """The bounds of `is_calm`."""
+    o = options
+    return o.tilt_max, o.excursion_max, o.velocity_stop, o.power_stop, o.temperature_warn
+
+
+@njit(cache=True)
+def is_calm(
+    quaternion: Array, q: Array, dq: Array, torque: Array, mode: Integers, temperature: Integers,
+    serving: bool, bounds: Bounds,
+) -> bool:  # fmt: skip
+    """Whether no watch but the encoders' would find anything; what is not finite is not calm.
+
+    Args:
+        quaternion: w, x, y, z of the IMU.
+        q, dq, torque: of motors 0 to 11 at least [rad], [rad/s], [N m].
+        mode, temperature: of the motors; [deg C].
+        serving: the motors are to follow positions: only then do ranges and modes count.
+        bounds: of `bounds_of`.
+    """
+    tilt_max, excursion_max, fastest, most_power, warm = bounds
+    square = np.sum(quaternion * quaternion)
+    if not abs(square - 1.0) <= UNIT_TOLERANCE:
+        return False
+    cosine = 1.0 - 2.0 * (quaternion[1] ** 2 + quaternion[2] ** 2) / square
+    if not math.acos(min(1.0, max(-1.0, cosine))) <= tilt_max:
+        return False
+    power = 0.0
+    for i in range(12):
+        power += abs(torque[i] * dq[i])
+        if not abs(dq[i]) <= fastest or temperature[i] >= warm:
+            return False
+        outside = max(JOINT_LOWER[i] - q[i], q[i] - JOINT_UPPER[i])
+        if serving and (not outside <= excursion_max or mode[i] != SERVO):
+            return False
+    return power <= most_power
