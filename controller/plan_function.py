@@ -130,6 +130,7 @@ class PlanFunction:
             np.array(plan.gains, dtype=float, order="C"),
             touchdown_beside(np.array(plan.contacts, dtype=float, order="C")),
         )
+        self.plain = tuple(self.arrays)
 
     @property
     def end(self) -> float:

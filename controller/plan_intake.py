@@ -82,10 +82,9 @@ class PlanIntake:
     ) -> Policy:  # fmt: skip
         """Return the policy of the current plan, which there must be; see `policy_kernel`."""
         assert self.current is not None
-        current = self.current.arrays
-        previous = current if self._previous is None else self._previous.arrays
+        previous = self._previous or self.current
         return Policy(*evaluate(
-            current, previous, q, v, estimated_at, *joints, due, kp_max, kd_max
+            self.current.plain, previous.plain, q, v, estimated_at, *joints, due, kp_max, kd_max
         ))  # fmt: skip
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:

@@ -20,6 +20,9 @@ ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding
 LONGEST_MOVE_S = 0.1  # what was measured longer ago is moved no further
 
 
+PlanTuple = tuple[float, float, Array, Array, Array, Array, NDArray[np.bool_]]
+
+
 class Policy(NamedTuple):
     """What to ask of the motors when the command takes effect, twelve of each."""
 
@@ -88,23 +91,25 @@ def move_joints(
 
 @njit(cache=True)
 def evaluate(
-    current: PlanArrays, previous: PlanArrays, q: Array, v: Array, estimated_at: float,
+    current: PlanTuple, previous: PlanTuple, q: Array, v: Array, estimated_at: float,
     joints: Array, joint_speeds: Array, measured_at: float, due: float,
     kp_max: float, kd_max: float,
 ) -> tuple[bool, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """Return the fields of `Policy` at time `due` [s].
 
     Args:
-        current, previous: plans; the same where there was none before.
+        current, previous: `PlanArrays` as plain tuples, whose types numba need not look up at
+            every call; the same where there was none before.
         q, v: the estimate (19), (18), of time `estimated_at` [s].
         joints, joint_speeds: as measured (12) [rad], [rad/s], at `measured_at` [s].
         due: when the command takes effect [s].
         kp_max, kd_max: bounds of the joint PD that is split off.
     """
-    q, v = move(current, previous, q, v, estimated_at, due)
-    k, _, q_nominal, v_nominal, _, torque, finite = policy_at(current, q, v, due)
-    kp, kd = split_gain(current.gains[k], kp_max, kd_max)
-    joints_due, speeds_due = move_joints(current, previous, joints, joint_speeds, measured_at, due)
+    now, before = PlanArrays(*current), PlanArrays(*previous)
+    q, v = move(now, before, q, v, estimated_at, due)
+    k, _, q_nominal, v_nominal, _, torque, finite = policy_at(now, q, v, due)
+    kp, kd = split_gain(now.gains[k], kp_max, kd_max)
+    joints_due, speeds_due = move_joints(now, before, joints, joint_speeds, measured_at, due)
     if not np.isfinite(np.sum(joints_due) + np.sum(speeds_due)):
         joints_due, speeds_due = joints, joint_speeds
     return finite, torque, q_nominal[7:], v_nominal[6:], kp, kd, joints_due, speeds_due
@@ -118,7 +123,7 @@ def warm_up() -> None:
         inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
         cost=0.0, iterations=0, solve_s=0.0, status="ok",
     ))  # fmt: skip
-    plan, joints = function.arrays, np.zeros(12)
+    plan, joints = tuple(function.arrays), np.zeros(12)
     function.policy(q[0].copy(), v, 0.0)
     function.nominal(0.005)
     evaluate(plan, plan, q[0].copy(), v, 0.0, joints, joints, 0.0, 0.005, 1.0, 1.0)

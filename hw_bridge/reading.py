@@ -47,11 +47,11 @@ def to_reading(sample: Sample, options: SensingOptions) -> SensorReading:
     length zero stays so. Motors 12 to 19, which the A1 does not have, are left out.
     """
     state = sample.state
-    load = state.foot_force.astype(np.float64) - np.array(options.foot_force_offset, np.float64)
+    load = state.foot_force - np.asarray(options.foot_force_offset, np.float64)
     return SensorReading(
         tick=sample.tick,
         time=sample.time,
-        quaternion_imu_in_world=_normalised(state.quaternion_wxyz[[1, 2, 3, 0]]),
+        quaternion_imu_in_world=_normalised(*state.quaternion_wxyz.tolist()),
         angular_velocity_imu=state.gyroscope,
         linear_acceleration_imu=state.accelerometer,
         joint_position=state.q[:JOINTS],
@@ -61,6 +61,6 @@ def to_reading(sample: Sample, options: SensingOptions) -> SensorReading:
     )
 
 
-def _normalised(quaternion: Array) -> Array:
-    length = math.sqrt(float(quaternion @ quaternion))
-    return quaternion / length if length > 0.0 else quaternion
+def _normalised(w: float, x: float, y: float, z: float) -> Array:
+    length = math.sqrt(w * w + x * x + y * y + z * z) or 1.0
+    return np.array([x / length, y / length, z / length, w / length])

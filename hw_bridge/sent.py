@@ -1,6 +1,6 @@
 """What went over the wire, as the message that is recorded."""
 
-import msgspec
+import numpy as np
 
 from hw_bridge.setpoints import Array, Setpoints
 from hw_bridge.states import RobotState
@@ -21,10 +21,14 @@ def as_sent(
     A loop that is switched off (PosStopF, VelStopF) shows the measured joints `q` [rad], `dq`
     [rad/s], (12) each, as its target: the same torque, and a curve that can be drawn.
     """
-    q_off, dq_off = abs(setpoints.q) >= POS_STOP, abs(setpoints.dq) >= VEL_STOP
-    return msgspec.structs.replace(
-        command,
-        q=setpoints.q * ~q_off + q * q_off, dq=setpoints.dq * ~dq_off + dq * dq_off,
-        kp=setpoints.kp * ~q_off, kd=setpoints.kd * ~dq_off, tau=setpoints.tau,
-        status=_STATUS.get(state, command.status),
+    rows = setpoints.q, setpoints.dq, setpoints.kp, setpoints.kd
+    if abs(rows[0]).max() >= POS_STOP or abs(rows[1]).max() >= VEL_STOP:
+        q_off, dq_off = abs(setpoints.q) >= POS_STOP, abs(setpoints.dq) >= VEL_STOP
+        rows = (
+            np.where(q_off, q, setpoints.q), np.where(dq_off, dq, setpoints.dq),
+            setpoints.kp * ~q_off, setpoints.kd * ~dq_off,
+        )  # fmt: skip
+    return MotorCommand(
+        tick=command.tick, time=command.time, q=rows[0], dq=rows[1], kp=rows[2], kd=rows[3],
+        tau=setpoints.tau, plan_id=command.plan_id, status=_STATUS.get(state, command.status),
     )  # fmt: skip

@@ -64,11 +64,9 @@ class Subscriber(Generic[MessageT]):
     def raw(self) -> list[bytes]:
         """All frames that have arrived since the last call, oldest first, not decoded."""
         frames = []
-        try:
-            while True:
-                frames.append(self._socket.recv(zmq.NOBLOCK))
-        except zmq.Again:
-            return frames
+        while self._socket.get(zmq.EVENTS) & zmq.POLLIN:  # an exception takes five times as long
+            frames.append(self._socket.recv(zmq.NOBLOCK))
+        return frames
 
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""
