@@ -37,6 +37,9 @@ class PlanArrays(NamedTuple):
     beside: NDArray[np.bool_]  # (N,) a touchdown at the knot on either side
 
 
+PlanTuple = tuple[float, float, Array, Array, Array, Array, NDArray[np.bool_]]
+
+
 class PolicyPoint(NamedTuple):
     """The policy at one instant and one state."""
 
@@ -121,7 +124,7 @@ class PlanFunction:
         self.tick = plan.tick
         self.time = float(plan.time)
         self.period = float(plan.period)
-        self.arrays = PlanArrays(
+        self.plain: PlanTuple = (
             self.time,
             self.period,
             np.array(plan.states_q, dtype=float, order="C"),
@@ -130,7 +133,7 @@ class PlanFunction:
             np.array(plan.gains, dtype=float, order="C"),
             touchdown_beside(np.array(plan.contacts, dtype=float, order="C")),
         )
-        self.plain = tuple(self.arrays)
+        self.arrays = PlanArrays(*self.plain)
 
     @property
     def end(self) -> float:

@@ -11,16 +11,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from controller.motor_law import split_gain
-from controller.plan_function import PlanArrays, PlanFunction, nominal_at, policy_at
+from controller.plan_function import PlanArrays, PlanFunction, PlanTuple, nominal_at, policy_at
 from robots.state import difference, integrate
 from runtime.messages import Plan
 
 Array = NDArray[np.float64]
 ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding
 LONGEST_MOVE_S = 0.1  # what was measured longer ago is moved no further
-
-
-PlanTuple = tuple[float, float, Array, Array, Array, Array, NDArray[np.bool_]]
 
 
 class Policy(NamedTuple):
@@ -123,7 +120,7 @@ def warm_up() -> None:
         inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
         cost=0.0, iterations=0, solve_s=0.0, status="ok",
     ))  # fmt: skip
-    plan, joints = tuple(function.arrays), np.zeros(12)
+    plan, joints = function.plain, np.zeros(12)
     function.policy(q[0].copy(), v, 0.0)
     function.nominal(0.005)
     evaluate(plan, plan, q[0].copy(), v, 0.0, joints, joints, 0.0, 0.005, 1.0, 1.0)

@@ -64,7 +64,7 @@ class Subscriber(Generic[MessageT]):
     def raw(self) -> list[bytes]:
         """All frames that have arrived since the last call, oldest first, not decoded."""
         frames = []
-        while self._socket.get(zmq.EVENTS) & zmq.POLLIN:  # an exception takes five times as long
+        while int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN:  # an exception would take longer
             frames.append(self._socket.recv(zmq.NOBLOCK))
         return frames
 

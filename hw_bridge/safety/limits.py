@@ -91,8 +91,10 @@ class Limiter:
         self, setpoints: Setpoints, q: Array | None, dq: Array | None, now: float
     ) -> Limited:
         step, clock = self._step(now)
-        rows, joints, numbers = np.empty((12, 5)), _joints(q, dq), map(_twelve, setpoints[:5])
-        finite, measured = gather(*numbers, *(joints or _NO_JOINTS), rows)
+        rows, joints = np.empty((12, 5)), _joints(q, dq)
+        q_des, dq_des, kp, kd, tau = map(_twelve, setpoints[:5])
+        angles, speeds = joints or _NO_JOINTS
+        finite, measured = gather(q_des, dq_des, kp, kd, tau, angles, speeds, rows)
         joints = joints if measured else None
         if setpoints.mode not in (SERVO, BRAKE):  # 4 is a calibration
             return self._damp("mode", joints)

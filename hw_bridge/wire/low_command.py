@@ -1,6 +1,6 @@
 """LowCmd: what the robot shall do, 610 bytes."""
 
-from typing import NamedTuple
+from typing import LiteralString, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -46,7 +46,8 @@ class LowCommandEncoder:
         self._motors["q"], self._motors["dq"] = POS_STOP, VEL_STOP
         self._motors["mode"] = self._mode = SERVO
         self._bytes = np.frombuffer(self._frame, np.uint8)
-        self._numbers = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
+        self._floats = np.empty((JOINTS, 2), np.float32)
+        self._counts = np.empty((JOINTS, 3), np.int16)
         self.encode(no_torque())
 
     @property
@@ -73,10 +74,12 @@ class LowCommandEncoder:
         if mode != self._mode:
             self._motors["mode"] = self._mode = mode
         try:
-            rows = [_twelve(numbers) for numbers in setpoints[:5]]
+            q, dq, kp, kd, tau = (_twelve(numbers) for numbers in setpoints[:5])
         except _NO_NUMBERS:
-            rows = [np.full(JOINTS, np.nan)] * 5
-        not_finite, saturated = _write(*rows, *self._numbers, *_PLACES, self._bytes)
+            q = dq = kp = kd = tau = np.full(JOINTS, np.nan)
+        not_finite, saturated = _write(
+            q, dq, kp, kd, tau, self._floats, self._counts, _FLOATS_AT, _COUNTS_AT, self._bytes
+        )
         self.not_finite += not_finite
         self.saturated += saturated
         return seal(self._frame)
@@ -131,14 +134,14 @@ def _write(
     return not_finite, saturated
 
 
-def _places(first: str) -> NDArray[np.int64]:
+def _places(first: LiteralString) -> NDArray[np.int64]:
     """Where a motor's numbers begin in a frame, from the field `first` on."""
     assert LOW_COMMAND.fields is not None and MOTOR_COMMAND.fields is not None
     begin = LOW_COMMAND.fields["motors"][1] + MOTOR_COMMAND.fields[first][1]
     return begin + MOTOR_COMMAND.itemsize * np.arange(JOINTS)
 
 
-_PLACES = _places("q"), _places("tau")  # q, dq and tau, kp, kd stand side by side
+_FLOATS_AT, _COUNTS_AT = _places("q"), _places("tau")  # q, dq; tau, kp, kd stand side by side
 
 
 class LowCommand(NamedTuple):

@@ -1,7 +1,7 @@
 """LowState: what the robot measures, 771 bytes."""
 
 import struct
-from typing import NamedTuple
+from typing import LiteralString, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ def read_low_state(frame: bytes) -> LowState:
 
 
 # Fields by type, in the order in which they are gathered.
-_GATHERED = {
+_GATHERED: dict[str, tuple[LiteralString, ...]] = {
     "f4": ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq", "q_raw", "dq_raw"),
     "i2": ("ddq", "tau_est", "ddq_raw", "foot_force", "foot_force_est"),
     "u4": ("reserve",),
@@ -121,7 +121,7 @@ _GATHERED = {
 }
 
 
-def _places(name: str) -> NDArray[np.int64]:
+def _places(name: LiteralString) -> NDArray[np.int64]:
     """The bytes of a field in a frame, in order; of a motor's field those of all twenty."""
     numbers = np.arange(LOW_STATE_SIZE, dtype=np.int64)
     fields, motors = LOW_STATE.fields, MOTOR_STATE.fields

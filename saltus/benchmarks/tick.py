@@ -162,7 +162,10 @@ def _measure(
     link = open_link(options.link)
     readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
     statuses = bus.publisher(ROBOT_STATUS)
-    listeners = [bus.subscriber(topic) for topic in (SENSOR_READING, MOTOR_COMMAND, ROBOT_STATUS)]
+    listeners = [
+        bus.subscriber(SENSOR_READING).raw, bus.subscriber(MOTOR_COMMAND).raw,
+        bus.subscriber(ROBOT_STATUS).raw,
+    ]  # fmt: skip
     bridge = A1Bridge(options, link, Operator(OperatorOptions(keyboard=False)), 0.0,
                       statuses.send, commands.send)  # fmt: skip
     loop = TrackerLoop(
@@ -181,8 +184,8 @@ def _measure(
             for samples in stages.samples.values():
                 samples.clear()
         robot.play(k, clock.now(), link.local)
-        for listener in listeners:
-            listener.raw()
+        for listen in listeners:
+            listen()
         clock.wait_tick()
         tick(k)
     assert bridge.machine.state is RobotState.RUNNING, bridge.machine.cause
