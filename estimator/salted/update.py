@@ -16,6 +16,7 @@ from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
 from estimator.salted.memory import HELD, TRUST, Memory
 from estimator.salted.options import Parameters
 from estimator.salted.prediction import start_covariance
+from estimator.salted.scalar_update import mirror
 from estimator.salted.sensor_rows import (
     take_accelerometer,
     take_encoders,
@@ -118,6 +119,7 @@ def correct_all(
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
     take_standing_feet(m, d, load, m.contact[TRUST] * share, jumping, parameters)
+    mirror(m.P)
     if not np.isfinite(d).all():
         return False
     m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
