@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from estimator.health.health import Health
 from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
 from estimator.salted.memory import Memory, new_memory
-from estimator.salted.options import Parameters, SaltedOptions, parameters
+from estimator.salted.options import SaltedOptions, parameters
 from estimator.salted.scalar_update import mirror
 from robots.a1.constants import STAND_JOINTS
 from robots.rotations import exp3, quaternion_from_rotation
@@ -19,7 +19,7 @@ from robots.state import integrate
 
 Array = NDArray[np.float64]
 
-PARAMETERS = parameters(SaltedOptions())
+PARAMETERS = parameters(SaltedOptions())[0]
 ALL_SOUND = Health(
     True,
     True,
@@ -32,8 +32,9 @@ ALL_SOUND = Health(
 )
 
 
-def with_options(**changes: float) -> Parameters:
-    return parameters(replace(SaltedOptions(), **changes))
+def with_options(**changes: float) -> np.void:
+    """The record of the options with changes."""
+    return parameters(replace(SaltedOptions(), **changes))[0]
 
 
 def random_memory(seed: int) -> Memory:
