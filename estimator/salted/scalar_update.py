@@ -36,7 +36,7 @@ def predicted(d: Array, columns: Columns, h: Array) -> float:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def correct(
     P: Array, d: Array, columns: Columns, h: Array, residual: float, variance: float
 ) -> None:
