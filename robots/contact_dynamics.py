@@ -51,7 +51,9 @@ class ContactDynamics:
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
     ) -> tuple[Array, Array]:
         """Return (q+, v+) after `dt` [s]: v+ = v + a dt, q+ = q (+) v+ dt (semi-implicit Euler)."""
-        return _step(q, v, self._solve(self.sets.get(mask_of(contacts)), q, v, tau), dt)
+        return semi_implicit_step(
+            q, v, self._solve(self.sets.get(mask_of(contacts)), q, v, tau), dt
+        )
 
     def acceleration_derivatives(
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
@@ -83,20 +85,6 @@ class ContactDynamics:
         a = self._solve(contact_set, q, v, tau)
         _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
 
-    def predict(
-        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float,
-        A: Array, B: Array,
-    ) -> tuple[Array, Array, Array]:  # fmt: skip
-        """Do one `step`, write its derivatives to A (36, 36) and B (36, 12): dynamics solved once.
-
-        Return q+ (19), v+ (18) and the ground's forces on the feet (4, 3) [N], world frame.
-        """
-        contact_set = self.sets.get(mask_of(contacts))
-        a = self._solve(contact_set, q, v, tau)
-        forces = contact_set.forces(contact_set.data.lambda_c)
-        _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
-        return *_step(q, v, a, dt), forces
-
     def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
         """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
         force = self._generalised_force
@@ -115,7 +103,7 @@ class ContactDynamics:
 
 
 @njit(cache=True)
-def _step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
+def semi_implicit_step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
     """Return v+ = v + a dt and q+ = q (+) v+ dt as (q+, v+)."""
     nv = v.shape[0]
     dx = np.empty(2 * nv)
@@ -128,20 +116,30 @@ def _step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
 def _assemble_step(
     v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float, A: Array, B: Array
 ) -> None:
-    """Write A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration.
-
-    With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
-    dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
-    """
-    v_next = v + dt * a
+    """Write A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration."""
     nv = v.shape[0]
     A[nv:, :nv] = dt * a_q
     A[nv:, nv:] = dt * a_v
     B[nv:] = dt * a_tau[:, 6:]
     for i in range(nv):
         A[nv + i, nv + i] += 1.0  # the velocity half: dv+ = dv + dt da
-    A[6:nv] = dt * A[nv + 6 :]
     B[6:nv] = dt * B[nv + 6 :]
+    linear, angular = fill_positions(v + dt * a, dt, A)
+    _multiply_rows(linear, B[nv : nv + 3], B[:3])
+    _multiply_rows(angular, B[nv + 3 : nv + 6], B[3:6])
+
+
+@njit(cache=True)
+def fill_positions(v_next: Array, dt: float, A: Array) -> tuple[Array, Array]:
+    """Write the position half of A (2 nv, 2 nv) of a step to v+ (nv); its velocity half is there.
+
+    With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
+    dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
+
+    Return what dv+ and dw+ of the base move dp+ and dphi+ by (3, 3) [s].
+    """
+    nv = v_next.shape[0]
+    A[6:nv] = dt * A[nv + 6 :]
     for i in range(6, nv):
         A[i, i] += 1.0
     rotation = exp3(dt * v_next[3:6]).T.copy()
@@ -149,11 +147,10 @@ def _assemble_step(
     angular = dt * right_jacobian(dt * v_next[3:6])
     _multiply_rows(linear, A[nv : nv + 3], A[:3])
     _multiply_rows(angular, A[nv + 3 : nv + 6], A[3:6])
-    _multiply_rows(linear, B[nv : nv + 3], B[:3])
-    _multiply_rows(angular, B[nv + 3 : nv + 6], B[3:6])
     A[:3, :3] += rotation
     A[:3, 3:6] -= linear @ skew(v_next[:3])
     A[3:6, 3:6] += rotation
+    return linear, angular
 
 
 @njit(cache=True)

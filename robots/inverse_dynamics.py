@@ -74,8 +74,8 @@ def differentiate_inverse_dynamics(
         a: its derivative (nv).
         M, by_q, by_v: filled.
     """
-    motions = _motions(tree, frames, upward, v, a)
-    inertias = _inertias(tree, frames, motions)
+    motions = motions_of(tree, frames, upward, v, a)
+    inertias = inertias_of(tree, frames, motions)
     base = motions.velocity[0]
     M[:] = 0.0
     by_q[:] = 0.0
@@ -86,7 +86,7 @@ def differentiate_inverse_dynamics(
     moments, J, B, force = inertias
     for k in range(frames.axes.shape[0]):
         _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
-        _inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
+        project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
         row = 6 + k
         for i in range(6):
             by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
@@ -97,7 +97,7 @@ def differentiate_inverse_dynamics(
 
 
 @njit(cache=True)
-def _motions(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array) -> Motions:
+def motions_of(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array) -> Motions:
     """The pass from the base outwards."""
     n = frames.axes.shape[0]
     motions = Motions(
@@ -130,7 +130,7 @@ def _motions(tree: Tree, frames: JointFrames, upward: Vector, v: Array, a: Array
 
 
 @njit(cache=True)
-def _inertias(tree: Tree, frames: JointFrames, motions: Motions) -> Inertias:
+def inertias_of(tree: Tree, frames: JointFrames, motions: Motions) -> Inertias:
     """The pass from the feet inwards: each body's terms with those of the bodies beyond it."""
     n = frames.axes.shape[0]
     inertias = Inertias(
@@ -277,7 +277,7 @@ def _outward(
 
 
 @njit(cache=True, inline="always")
-def _inward(S: Array, moments: Array, J: Array, B: Array, out: Array) -> None:
+def project_inward(S: Array, moments: Array, J: Array, B: Array, out: Array) -> None:
     """Write the rows S' I and S' B to out (2, 6)."""
     m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
     s, z = triple(S), triple(S[3:])

@@ -19,29 +19,18 @@ from numpy.typing import NDArray
 from estimator.health.health import Health, fault_names
 from estimator.health.layout import ROW, sensor_row
 from estimator.health.monitor import SensorMonitor
-from estimator.salted.contact_modes import lift_off, set_down
-from estimator.salted.layout import ROBOT, STATES, VELOCITY
-from estimator.salted.memory import AGE, PROBABILITY, Memory, new_memory
+from estimator.salted.advance import TICK, advance
+from estimator.salted.layout import STATES, VELOCITY
+from estimator.salted.memory import PROBABILITY, Memory, new_memory
 from estimator.salted.options import SaltedOptions, parameters
-from estimator.salted.prediction import coast, predict, reset
-from estimator.salted.timing import timed_reset
-from estimator.salted.update import (
-    before_prediction,
-    correct_all,
-    hold_torques,
-    modes_after_prediction,
-    start,
-)
+from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
-from robots.a1.models import foot_frame_ids, load_pinocchio
-from robots.contact_dynamics import ContactDynamics
-from robots.touchdown import touchdown
+from robots.a1.models import load_mujoco
+from robots.held_dynamics import robot_of
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
 Status = Literal["ok", "degraded", "diverged", "starting"]
-
-TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 
 
 class SaltedEstimator:
@@ -55,10 +44,8 @@ class SaltedEstimator:
         """Load the model and compile (or load) the update: the first reading is as fast as any."""
         self.options = options or SaltedOptions()
         self._parameters = parameters(self.options)
-        model = load_pinocchio()
-        self._dynamics = ContactDynamics(model, foot_frame_ids(model))
+        self._robot = robot_of(load_mujoco())
         self._monitor = SensorMonitor()
-        self._A, self._B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
         self.divergences = 0
         self._warm_up()
         self.divergences = 0
@@ -148,55 +135,13 @@ class SaltedEstimator:
         if not sound:
             self.divergences += 1
             return self._without
-        start(self._memory, row, self._place, self._parameters)
-        hold_torques(self._memory, row, health)
+        start(self._memory, row, health, self._place, self._parameters)
         self._time = self._seen = time
         return "degraded" if health.any_fault else "ok"
 
     def _advance(self, row: Array, health: Health, dt: float) -> bool:
         """Predict over `dt` [s] and take a reading's row in; False when the filter diverged."""
-        m, p = self._memory, self._parameters
-        if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
-            self._pass(dt - TICK)
-            dt = TICK
-        jumping, share = before_prediction(m, row, health, dt, p)
-        load = self._predict(dt)
-        change = modes_after_prediction(m, row, health, dt, p, load)
-        if change.any():
-            self._change_modes(change, health.foot_force)
-        return correct_all(m, row, health, jumping, share, load, dt, p)
-
-    def _pass(self, gap: float) -> None:
-        """Go on for `gap` [s] without a reading: by the dynamics while it is short."""
-        if gap + TICK > self.options.longest_step:
-            coast(self._memory, gap, self._parameters)
-        else:
-            self._predict(gap)
-
-    def _predict(self, dt: float) -> Array:
-        """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
-        m = self._memory
-        standing = (m.contact[AGE] >= 0.0).astype(np.float64)
-        q, v, forces = self._dynamics.predict(m.q, m.v, m.torque, standing, dt, self._A, self._B)
-        predict(m, q, v, self._A, dt, self._parameters)
-        return forces[:, 2].copy()
-
-    def _change_modes(self, change: Array, sensed: NDArray[np.bool_]) -> None:
-        """Let feet lift off, then touch down one after the other, in the order of their index.
-
-        change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
-        """
-        m = self._memory
-        for foot in np.flatnonzero(change < 0.0).tolist():
-            lift_off(m, foot)
-        for foot in np.flatnonzero(change > 0.0).tolist():
-            standing = (m.contact[AGE] >= 0.0).astype(np.float64)
-            hit = touchdown(self._dynamics, m.q, m.v, m.torque, standing, foot)
-            if hit.status == "ok":
-                delay = self.options.touchdown_delay if sensed[foot] else np.inf
-                timed = timed_reset(hit, self.options.terrain_noise, delay)
-                reset(m, hit.v_plus, timed.jacobian, timed.noise, self._parameters)
-            set_down(m, foot)
+        return advance(self._memory, self._robot, row, health, dt, self._parameters)
 
     def _warm_up(self) -> None:
         """Go through every compiled function once."""
@@ -206,7 +151,6 @@ class SaltedEstimator:
         self.reset()
         for time in (0.0, TICK, 0.5 * self.options.largest_gap):
             self._take(row, self._monitor.judge(row, time), time)
-        self._change_modes(np.array([1.0, -1.0, 1.0, 1.0]), np.ones(4, dtype=bool))
 
 
 def _says_pose(health: Health) -> bool:

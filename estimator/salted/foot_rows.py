@@ -5,7 +5,8 @@ The foot is a sphere of radius rho that rolls: its contact point moves at
     R u,  u = v + w x r + J dq - w_calf x (rho n),  w_calf = w + G dq,  n = R^T e_z
 
 with r(q) the centre of the foot in the base and J = dr/dq. A foot that stands has R u = 0, and its
-centre about rho above the ground.
+centre about rho above the ground. The axes of the leg's joints are the columns of G; the knee's is
+the thigh's, and J_jk = dJ_k/dq_j = G_i x J_l with i the smaller and l the larger of j and k.
 """
 
 from __future__ import annotations
@@ -16,14 +17,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.leg_measurements import cross
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
-from robots.rotations import rotation_from_quaternion, skew
+from robots.rotations import rotation_from_quaternion
+from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple, unit
 
 Array = NDArray[np.float64]
-
-STEP = 1e-5
-"""[s] over which J is differenced along dq."""
 
 
 class FootRows(NamedTuple):
@@ -43,41 +41,52 @@ class FootRows(NamedTuple):
 def foot_rows(q: Array, v: Array, radius: Array) -> FootRows:
     """Rows of the feet at a state q (19), v (18); radii (4) on which they roll [m]."""
     R = rotation_from_quaternion(q[3:7])
-    joints, rates, w = q[7:], v[6:], v[3:6].copy()
+    joints, base, w, up = q[7:], triple(v), triple(v[3:]), triple(R[2])
     centres, J = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
-    # d(J dq)/dq is symmetric in its two derivatives, so it is dJ/dt along dq.
-    ahead = foot_jacobians_in_base(joints + STEP * rates)
-    J_rate = (ahead - foot_jacobians_in_base(joints - STEP * rates)) / (2.0 * STEP)
-    velocity, by_state = np.empty((4, 3)), np.empty((4, 3, 15))
-    height, height_by_state = np.empty(4), np.empty((4, 9))
-    S_w = skew(w)
+    rows = FootRows(np.empty((4, 3)), np.empty((4, 3, 15)), np.empty(4), np.empty((4, 9)))
+    velocity, by_state, height, height_by_state = rows
     for i in range(4):
-        down = radius[i] * R[2]
-        S_down = skew(down)
-        leg = slice(3 * i, 3 * i + 3)
-        dq, r, J_i = rates[leg].copy(), centres[i], J[i].copy()
-        G, G_rate = _calf_axes(joints[3 * i], dq)
-        calf = w + G @ dq
-        u = v[:3] + cross(w, r) + J_i @ dq - cross(calf, down)
-        velocity[i] = R @ u
-        by_joints = S_w @ J_i + J_rate[i]
-        by_joints[:, 0] += S_down @ G_rate
-        by_state[i, :, 0:3] = R
-        by_state[i, :, 3:6] = R @ (S_down - skew(r))
-        by_state[i, :, 6:9] = R @ (J_i + S_down @ G)
-        by_state[i, :, 9:12] = R @ by_joints
-        by_state[i, :, 12:15] = -R @ (skew(u) + skew(calf) @ S_down)
-        height[i] = q[2] + R[2] @ r
-        height_by_state[i, 0:3] = R[2]
-        height_by_state[i, 3:6] = -R[2] @ skew(r)
-        height_by_state[i, 6:9] = R[2] @ J_i
-    return FootRows(velocity, by_state, height, height_by_state)
+        rates, r, down = triple(v[6 + 3 * i :]), triple(centres[i]), times(radius[i], up)
+        J_0, J_1, J_2 = _column(J[i], 0), _column(J[i], 1), _column(J[i], 2)
+        hip, pitch = unit(0), (0.0, np.cos(joints[3 * i]), np.sin(joints[3 * i]))
+        swing = plus(times(rates[1], J_1), times(rates[2], J_2))
+        bend = rates[1] + rates[2]
+        calf = plus(w, plus(times(rates[0], hip), times(bend, pitch)))
+        foot = plus(times(rates[0], J_0), swing)
+        u = plus(plus(base, cross(w, r)), minus(foot, cross(calf, down)))
+        # d(J dq)/dq_k, and of the calf's turn, which only the hip changes
+        by_hip = cross(hip, foot)
+        by_thigh = plus(times(rates[0], cross(hip, J_1)), cross(pitch, swing))
+        by_knee = plus(times(rates[0], cross(hip, J_2)), times(bend, cross(pitch, J_2)))
+        by_hip = minus(by_hip, cross(times(bend, cross(hip, pitch)), down))
+        turned = cross(pitch, down)
+        for k in range(3):
+            e = unit(k)
+            by_rotation = plus(cross(e, u), cross(calf, cross(e, down)))
+            _write(by_state[i], R, k, e)
+            _write(by_state[i], R, 3 + k, cross(e, minus(r, down)))
+            _write(by_state[i], R, 12 + k, by_rotation)
+            height_by_state[i, k] = up[k]
+            height_by_state[i, 3 + k] = dot(up, cross(e, r))
+        _write(by_state[i], R, 6, minus(J_0, cross(hip, down)))
+        _write(by_state[i], R, 7, minus(J_1, turned))
+        _write(by_state[i], R, 8, minus(J_2, turned))
+        _write(by_state[i], R, 9, plus(by_hip, cross(w, J_0)))
+        _write(by_state[i], R, 10, plus(by_thigh, cross(w, J_1)))
+        _write(by_state[i], R, 11, plus(by_knee, cross(w, J_2)))
+        velocity[i, 0], velocity[i, 1], velocity[i, 2] = apply(R, u)
+        height[i] = q[2] + dot(up, r)
+        height_by_state[i, 6], height_by_state[i, 7] = dot(up, J_0), dot(up, J_1)
+        height_by_state[i, 8] = dot(up, J_2)
+    return rows
 
 
-@njit(cache=True)
-def _calf_axes(hip: float, dq: Array) -> tuple[Array, Array]:
-    """G (3, 3), what the leg's rates turn its calf by, and d(G dq)/d hip (3)."""
-    sine, cosine = np.sin(hip), np.cos(hip)
-    G = np.array([[1.0, 0.0, 0.0], [0.0, cosine, cosine], [0.0, sine, sine]])
-    pitch = dq[1] + dq[2]
-    return G, np.array([0.0, -sine * pitch, cosine * pitch])
+@njit(cache=True, inline="always")
+def _column(matrix: Array, k: int) -> Vector:
+    return matrix[0, k], matrix[1, k], matrix[2, k]
+
+
+@njit(cache=True, inline="always")
+def _write(by_state: Array, R: Array, k: int, derivative: Vector) -> None:
+    """Write R times a derivative of u to column k of (3, 15)."""
+    by_state[0, k], by_state[1, k], by_state[2, k] = apply(R, derivative)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from dataclasses import astuple, dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
 
@@ -144,10 +146,11 @@ class SaltedOptions:
                 raise ValueError(f"{field.name} must be a positive number, not {value!r}")
 
 
-# numba takes a named tuple but no dataclass; the fields stay written once.
-Parameters = namedtuple("Parameters", [field.name for field in fields(SaltedOptions)])
+Parameters = SaltedOptions
+"""The options in compiled functions: a record with the same fields."""
+_RECORD = np.dtype((np.record, [(field.name, np.float64) for field in fields(SaltedOptions)]))
 
 
-def parameters(options: SaltedOptions) -> Parameters:
-    """The options as the named tuple that the compiled update takes."""
-    return Parameters(*(float(value) for value in astuple(options)))
+def parameters(options: SaltedOptions) -> NDArray[np.void]:
+    """The options as one record (1,), which compiled functions take as one pointer."""
+    return np.array([astuple(options)], dtype=_RECORD)

@@ -22,6 +22,7 @@ from estimator.salted.layout import (
 )
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import Parameters
+from estimator.salted.scalar_update import mirror
 from robots.a1.constants import LINK_LENGTH
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
@@ -36,28 +37,33 @@ COASTING = 10.0
 def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Parameters) -> None:
     """Move to the state (q, v) that the contact dynamics reach after `dt` [s], in place.
 
-    Sigma+ = A Sigma A^T + W (4.8) with A (36, 36) of the robot's tangent vectors; the biases stay.
+    Sigma+ = A Sigma A^T + W (4.8) with A (36, 36) of the robot's tangent vectors, whose rows of the
+    joints are dq+ = dq + dt dv+; the biases stay. The lower triangle is computed, and mirrored.
     The velocity that is left behind is kept, in the new base axes, with its correlations: the
     accelerometer measures the difference.
     """
-    turn = np.ascontiguousarray(rotation_from_quaternion(q[3:7]).T) @ rotation_from_quaternion(
-        m.q[3:7]
-    )
+    R = rotation_from_quaternion(m.q[3:7])
+    turn = np.ascontiguousarray(rotation_from_quaternion(q[3:7]).T) @ R
     m.previous[:] = turn @ m.v[:3]
-    P = m.P
-    moved = A @ np.ascontiguousarray(P[:ROBOT, :STATES])
-    left = turn @ np.ascontiguousarray(P[VELOCITY : VELOCITY + 3, :STATES])
+    P, to_velocity, to_base = m.P, A[VELOCITY:], A[:JOINTS]
+    before, moved = np.ascontiguousarray(P[:ROBOT, :STATES]), np.empty((ROBOT, STATES))
+    moved[VELOCITY:], moved[:JOINTS] = to_velocity @ before, to_base @ before
+    moved[JOINTS:VELOCITY] = before[JOINTS:VELOCITY] + dt * moved[RATES:]
+    left = turn @ before[VELOCITY : VELOCITY + 3]
     back = np.ascontiguousarray(turn.T)
-    across = np.ascontiguousarray(moved[:, VELOCITY : VELOCITY + 3]) @ back
     P[PREVIOUS:, PREVIOUS:] = np.ascontiguousarray(left[:, VELOCITY : VELOCITY + 3]) @ back
     P[PREVIOUS:, ROBOT:STATES] = left[:, ROBOT:]
-    P[ROBOT:STATES, PREVIOUS:] = left[:, ROBOT:].T
-    P[:ROBOT, PREVIOUS:], P[PREVIOUS:, :ROBOT] = across, across.T
-    P[:ROBOT, :ROBOT] = np.ascontiguousarray(moved[:, :ROBOT]) @ A.T
-    P[:ROBOT, ROBOT:STATES], P[ROBOT:STATES, :ROBOT] = moved[:, ROBOT:], moved[:, ROBOT:].T
+    P[PREVIOUS:, :ROBOT] = turn @ np.ascontiguousarray(moved[:, VELOCITY : VELOCITY + 3].T)
+    P[ROBOT:STATES, :ROBOT] = moved[:, ROBOT:].T
+    robot, joints = moved[:, :ROBOT].copy(), slice(JOINTS, VELOCITY)
+    across = robot @ to_velocity.T
+    P[VELOCITY:ROBOT, :VELOCITY] = across[:VELOCITY].T
+    P[VELOCITY:ROBOT, VELOCITY:ROBOT] = across[VELOCITY:]
+    P[:VELOCITY, :JOINTS] = robot[:VELOCITY] @ to_base.T
+    P[joints, joints] = robot[joints, joints] + dt * across[joints, JOINTS:]
     add_process_noise(P, dt, 1.0, parameters)
     add_touchdown_noise(P, m.contact[AGE], dt, parameters)
-    symmetrise(P)
+    mirror(P)
     m.q[:], m.v[:] = q, v
 
 
@@ -136,16 +142,8 @@ def reset(m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: P
         P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
     for i in range(RATES, ROBOT):
         P[i, i] += sinking
-    symmetrise(P)
+    mirror(P)
     m.v[:] = v_plus
-
-
-@njit(cache=True)
-def symmetrise(P: Array) -> None:
-    """Make P (n, n) equal its transpose to the last bit, in place."""
-    for i in range(P.shape[0]):
-        for j in range(i):
-            P[i, j] = P[j, i] = 0.5 * (P[i, j] + P[j, i])
 
 
 @njit(cache=True)

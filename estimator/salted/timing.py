@@ -17,9 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from robots.touchdown import Touchdown
+from robots.held_touchdown import Landing
 
 Array = NDArray[np.float64]
 
@@ -35,11 +36,12 @@ class TimedReset(NamedTuple):
     """Share of the guard in what is known of the time, 0 to 1."""
 
 
-def timed_reset(hit: Touchdown, terrain: float, delay: float) -> TimedReset:
+@njit(cache=True)
+def timed_reset(hit: Landing, terrain: float, delay: float) -> TimedReset:
     """Fuse the guard's time with that of a sensor.
 
     Args:
-        hit: the touchdown, of status "ok".
+        hit: the touchdown, a transverse one.
         terrain: deviation of the ground's height [m].
         delay: deviation of the sensor's time [s]; infinite where there is no sensor.
     """

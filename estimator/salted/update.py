@@ -1,4 +1,4 @@
-"""One tick of the filter but for the dynamics: what is done before and after they are asked."""
+"""The parts of a tick beside the dynamics: what is done before and after they are asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from estimator.health import layout as reading
 from estimator.health.health import Health
-from estimator.leg_measurements import leg_measurements
 from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
@@ -16,6 +15,7 @@ from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
 from estimator.salted.memory import HELD, TRUST, Memory
 from estimator.salted.options import Parameters
 from estimator.salted.prediction import start_covariance
+from estimator.salted.scalar_update import mirror
 from estimator.salted.sensor_rows import (
     take_accelerometer,
     take_encoders,
@@ -33,8 +33,12 @@ LARGEST_VARIANCE = 1e8
 
 
 @njit(cache=True)
-def start(m: Memory, row: Array, place: Array, parameters: Parameters) -> None:
-    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
+def start(m: Memory, row: Array, health: Health, place: Array, options: NDArray[np.void]) -> None:
+    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground.
+
+    options (1): the record of `parameters`.
+    """
+    parameters = options[0]
     m.q[:2] = place
     m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
     m.q[7:] = row[reading.POSITION : reading.VELOCITY]
@@ -47,6 +51,7 @@ def start(m: Memory, row: Array, place: Array, parameters: Parameters) -> None:
     m.contact[:], m.contact[0] = 0.0, -1.0
     m.contact[1] = 0.5
     start_covariance(m.P, parameters)
+    hold_torques(m, row, health)
 
 
 @njit(cache=True)
@@ -118,6 +123,7 @@ def correct_all(
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
     take_standing_feet(m, d, load, m.contact[TRUST] * share, jumping, parameters)
+    mirror(m.P)
     if not np.isfinite(d).all():
         return False
     m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
@@ -149,8 +155,7 @@ def _sound_legs(health: Health) -> Array:
 @njit(cache=True)
 def _by_own_sensors(m: Memory, row: Array, parameters: Parameters) -> Array:
     """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
-    R = rotation_from_quaternion(m.q[3:7])
-    omega = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
-    joints, rates = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
-    _, velocities, rolling = leg_measurements(R, omega, joints, rates, parameters.foot_radius)
-    return rolling - velocities - R @ m.v[:3]
+    q, v = m.q.copy(), m.v.copy()
+    q[7:], v[6:] = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
+    v[3:6] = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
+    return -foot_rows(q, v, np.full(4, parameters.foot_radius)).velocity

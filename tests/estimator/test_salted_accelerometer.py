@@ -15,7 +15,7 @@ from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.touchdown import impact
-from tests.estimator.salted_case import PARAMETERS, copy, differentiate, random_memory
+from tests.estimator.salted_case import PARAMETERS, copy, differentiate, random_memory, with_options
 
 DT = 1e-3
 DIAGONAL = np.array([1.0, 0.0, 0.0, 1.0])
@@ -36,7 +36,7 @@ def specific_force(q: np.ndarray, v: np.ndarray, q_new: np.ndarray, v_new: np.nd
 def rows_of_accelerometer(m: Memory) -> np.ndarray:
     """H (3, 48), read from the gains that a tiny P leads to."""
     H, small = np.empty((3, SIZE)), 1e-12
-    numbers = PARAMETERS._replace(accelerometer_noise=1.0, accelerometer_relative_noise=1e-30)
+    numbers = with_options(accelerometer_noise=1.0, accelerometer_relative_noise=1e-30)
     at_rest = (m.v[:3] - m.previous) / DT + GRAVITY * rotation_from_quaternion(m.q[3:7])[2]
     for i in range(3):
         m.P[:], d, row = small * np.eye(SIZE), np.zeros(SIZE), np.zeros(ROW)
@@ -56,8 +56,8 @@ def test_it_measures_a_whole_tick_of_the_dynamics(dynamics: ContactDynamics, see
         before = integrate(q, v, dx)
         return specific_force(*before, *dynamics.step(*before, m.torque, DIAGONAL, DT))
 
-    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
-    q_new, v_new, _ = dynamics.predict(q, v, m.torque, DIAGONAL, DT, A, B)
+    q_new, v_new = dynamics.step(q, v, m.torque, DIAGONAL, DT)
+    A, _ = dynamics.step_derivatives(q, v, m.torque, DIAGONAL, DT)
     predict(m, q_new, v_new, A, DT, PARAMETERS)
     H, turn = rows_of_accelerometer(m), np.zeros((3, ROBOT))
     turn[:, 18:21] = rotation_from_quaternion(q_new[3:7]).T @ rotation_from_quaternion(q[3:7])
@@ -76,9 +76,9 @@ def test_it_corrects_an_impact_that_was_not_like_that_in_the_same_tick(
     deviations = np.full(SIZE, 3e-4)
     deviations[18:21], deviations[21:36], deviations[39:42] = 0.02, 0.1, 0.03
     m.P[:] = np.diag(deviations**2)
-    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
     before = m.q.copy(), m.v.copy()
-    q, v, _ = dynamics.predict(*before, m.torque, DIAGONAL, DT, A, B)
+    q, v = dynamics.step(*before, m.torque, DIAGONAL, DT)
+    A, _ = dynamics.step_derivatives(*before, m.torque, DIAGONAL, DT)
     predict(m, q, v, A, DT, PARAMETERS)
     hit = impact(dynamics, q, v, np.ones(4))
     jump = hit.v_plus - v

@@ -36,8 +36,8 @@ def dynamics() -> ContactDynamics:
 
 def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.ndarray:
     """One predicted tick in place; the A that it used."""
-    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
-    q, v, _ = dynamics.predict(m.q, m.v, m.torque, contacts, DT, A, B)
+    q, v = dynamics.step(m.q, m.v, m.torque, contacts, DT)
+    A, _ = dynamics.step_derivatives(m.q, m.v, m.torque, contacts, DT)
     predict(m, q, v, A, DT, PARAMETERS)
     return A
 
@@ -75,23 +75,6 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     np.testing.assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
     np.testing.assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
     assert np.array_equal(m.P, m.P.T)
-
-
-@pytest.mark.parametrize("contacts", SETS)
-def test_predict_is_step_and_its_derivatives_to_the_bit(
-    dynamics: ContactDynamics, contacts: np.ndarray
-) -> None:
-    m = random_memory(11)
-    A, B = np.empty((ROBOT, ROBOT)), np.empty((ROBOT, 12))
-    q, v, forces = dynamics.predict(m.q, m.v, m.torque, contacts, DT, A, B)
-    step = dynamics.step(m.q, m.v, m.torque, contacts, DT)
-    A_step, B_step = dynamics.step_derivatives(m.q, m.v, m.torque, contacts, DT)
-    by_acceleration = dynamics.acceleration(m.q, m.v, m.torque, contacts)[1]
-    for ours, theirs in zip(
-        (q, v, A, B, forces), (*step, A_step, B_step, by_acceleration), strict=True
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-    assert (forces[contacts < 0.5] == 0.0).all()
 
 
 def test_the_covariance_is_that_of_samples(dynamics: ContactDynamics) -> None:

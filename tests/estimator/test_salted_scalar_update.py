@@ -1,10 +1,11 @@
-"""One scalar row at a time against the textbook's update, and Joseph's form under junk."""
+"""One scalar row at a time against the textbook's update, and under junk."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.salted.scalar_update import correct, innovation_variance, predicted
+from estimator.salted.scalar_update import correct, innovation_variance, mirror, predicted
 from tests.estimator.salted_case import batch_update, random_covariance
 
 SIZE, ROWS = 12, 7
@@ -28,7 +29,7 @@ def test_rows_in_any_order_equal_one_batch_update(seed: int, order: list[int]) -
     d = np.zeros(SIZE)
     for i in order:
         correct(P, d, columns[i], entries[i], residuals[i], variances[i])
-        assert np.array_equal(P, P.T)
+    mirror(P)
     np.testing.assert_allclose(d, wanted_d, atol=1e-9)
     np.testing.assert_allclose(P, wanted_P, atol=1e-10)
 
@@ -58,8 +59,8 @@ def test_junk_rows_leave_a_symmetric_positive_covariance(seed: int, rows: list) 
         trace = np.trace(P)
         h = entries[k % ROWS] * 10.0**size
         correct(P, d, columns[k % ROWS], h, residual, 10.0**variance)
-        assert np.array_equal(P, P.T)
         assert np.trace(P) <= trace * (1.0 + 1e-12)
+    mirror(P)
     assert np.isfinite(d).all()
     assert np.linalg.eigvalsh(P).min() > -1e-12 * before
 
@@ -72,3 +73,31 @@ def test_a_repeated_row_counts_as_one_of_half_the_variance() -> None:
     correct(once, d_once, columns[0], entries[0], residuals[0], 0.1)
     np.testing.assert_allclose(d, d_once, atol=1e-12)
     np.testing.assert_allclose(P, once, atol=1e-12)
+
+
+def test_only_the_lower_triangle_is_read_and_written() -> None:
+    P, columns, entries, residuals, variances = random_rows(2)
+    whole, d, upper = P.copy(), np.zeros(SIZE), np.triu_indices(SIZE, 1)
+    P[upper] = np.nan
+    correct(P, d, columns[0], entries[0], residuals[0], variances[0])
+    spread = innovation_variance(P, columns[1], entries[1])
+    assert np.isnan(P[upper]).all() and np.isfinite(d).all()
+    correct(whole, np.zeros(SIZE), columns[0], entries[0], residuals[0], variances[0])
+    mirror(P)
+    np.testing.assert_array_equal(np.tril(P), np.tril(whole))
+    assert np.array_equal(P, P.T)
+    h = np.zeros(SIZE)
+    h[columns[1]] = entries[1]
+    assert np.isclose(spread, h @ P @ h)
+
+
+@pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf])
+def test_a_residual_that_is_no_number_spoils_the_corrections_and_not_the_covariance(
+    junk: float,
+) -> None:
+    P, columns, entries, _, variances = random_rows(3)
+    wanted, d = P.copy(), np.zeros(SIZE)
+    correct(wanted, np.zeros(SIZE), columns[0], entries[0], 0.0, variances[0])
+    correct(P, d, columns[0], entries[0], junk, variances[0])
+    assert not np.isfinite(d).any()
+    np.testing.assert_array_equal(P, wanted)

@@ -12,6 +12,7 @@ from estimator.health import layout as reading
 from estimator.health.layout import ROW
 from estimator.salted.layout import ANGULAR, SIZE
 from estimator.salted.memory import Memory
+from estimator.salted.scalar_update import mirror
 from estimator.salted.sensor_rows import (
     take_accelerometer,
     take_encoders,
@@ -94,6 +95,7 @@ def test_orientation(seed: int) -> None:
     d, wanted = np.zeros(SIZE), batch_update(m.P, H, small, np.full(3, 0.16))
     take_orientation(m, d, row, NOISY)
     np.testing.assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
+    mirror(m.P)
     np.testing.assert_allclose(m.P, wanted[1], atol=1e-7)
 
 

@@ -79,7 +79,7 @@ def correction(jumping: bool, speed: float, age: float = 5.0) -> float:
     m.contact[AGE, 0] = age
     m.v[:] = 0.0
     m.v[0], m.P[:] = speed, 1e-4 * np.eye(SIZE)
-    take_standing_feet(m, d, np.zeros(4), FIRST, jumping, PARAMETERS._replace(height_noise=1e3))
+    take_standing_feet(m, d, np.zeros(4), FIRST, jumping, with_options(height_noise=1e3))
     return float(np.linalg.norm(d))
 
 

@@ -1,0 +1,88 @@
+"""One reading: the state predicted to it, feet that change their mode, and its corrections."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.health import Health
+from estimator.salted.contact_modes import lift_off, set_down
+from estimator.salted.memory import AGE, Memory
+from estimator.salted.options import Parameters
+from estimator.salted.prediction import coast, predict, reset
+from estimator.salted.timing import timed_reset
+from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
+from robots.held_dynamics import Robot
+from robots.held_step import held_step
+from robots.held_touchdown import land
+from robots.touchdown import MINIMUM_APPROACH_SPEED
+
+Array = NDArray[np.float64]
+
+TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
+
+
+@njit(cache=True)
+def advance(
+    m: Memory, robot: Robot, row: Array, health: Health, dt: float,
+    options: NDArray[np.void],
+) -> bool:  # fmt: skip
+    """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged.
+
+    options (1): the record of `parameters`.
+    """
+    parameters = options[0]
+    if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
+        _pass(m, robot, dt - TICK, parameters)
+        dt = TICK
+    jumping, share = before_prediction(m, row, health, dt, parameters)
+    load = _flow(m, robot, dt, parameters)
+    change = modes_after_prediction(m, row, health, dt, parameters, load)
+    if change.any():
+        change_modes(m, robot, change, health.foot_force, parameters)
+    return correct_all(m, row, health, jumping, share, load, dt, parameters)
+
+
+@njit(cache=True)
+def _pass(m: Memory, robot: Robot, gap: float, parameters: Parameters) -> None:
+    """Go on for `gap` [s] without a reading: by the dynamics while it is short."""
+    if gap + TICK > parameters.longest_step:
+        coast(m, gap, parameters)
+    else:
+        _flow(m, robot, gap, parameters)
+
+
+@njit(cache=True)
+def _flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
+    """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
+    step = held_step(robot, m.q, m.v, m.torque, _standing(m), dt)
+    predict(m, step.q, step.v, step.A, dt, parameters)
+    return step.load
+
+
+@njit(cache=True)
+def change_modes(
+    m: Memory, robot: Robot, change: Array, sensed: NDArray[np.bool_], parameters: Parameters
+) -> None:
+    """Let feet lift off, then touch down one after the other, in the order of their index.
+
+    change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
+    """
+    for foot in range(4):
+        if change[foot] < 0.0:
+            lift_off(m, foot)
+    for foot in range(4):
+        if change[foot] > 0.0:
+            hit = land(robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED)
+            if hit.transverse:
+                delay = parameters.touchdown_delay if sensed[foot] else np.inf
+                timed = timed_reset(hit, parameters.terrain_noise, delay)
+                reset(m, hit.v_plus, timed.jacobian, timed.noise, parameters)
+            set_down(m, foot)
+
+
+@njit(cache=True)
+def _standing(m: Memory) -> Array:
+    """One for each foot (4) that stands, zero for the others."""
+    return (m.contact[AGE] >= 0.0).astype(np.float64)

@@ -1,0 +1,117 @@
+"""One compiled tick against the same tick put together in Python, with Pinocchio's dynamics."""
+
+import numpy as np
+import pytest
+
+from estimator.health import layout as reading
+from estimator.leg_measurements import leg_measurements
+from estimator.salted.advance import advance
+from estimator.salted.contact_modes import lift_off, set_down
+from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, Memory
+from estimator.salted.options import SaltedOptions, parameters
+from estimator.salted.prediction import coast, predict, reset
+from estimator.salted.timing import timed_reset
+from estimator.salted.update import (
+    _by_own_sensors,
+    before_prediction,
+    correct_all,
+    modes_after_prediction,
+)
+from robots.a1.constants import FOOT_RADIUS
+from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.held_dynamics import robot_of
+from robots.rotations import rotation_from_quaternion
+from robots.touchdown import touchdown
+from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
+
+MODEL = load_pinocchio()
+DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), robot_of(load_mujoco())
+OPTIONS, TICK = parameters(SaltedOptions()), 1e-3
+
+
+def case(seed: int) -> tuple[Memory, np.ndarray]:
+    """A robot with some feet on the ground, some about to land, and a reading near its state."""
+    m, random = random_memory(seed), np.random.default_rng(seed)
+    m.P[:] *= 1e-4
+    m.contact[AGE] = random.choice([-1.0, 0.002, 0.3], 4)
+    standing = m.contact[AGE] >= 0.0
+    m.contact[PROBABILITY] = np.where(standing, 0.9, 0.6)
+    m.contact[TRUST], m.contact[HELD] = 0.8 * standing, 0.1 * standing
+    row = np.empty(reading.ROW)
+    row[:4] = m.q[3:7]
+    row[reading.GYRO : reading.ACCELERATION] = m.v[3:6] + 0.01 * random.standard_normal(3)
+    row[reading.ACCELERATION : reading.POSITION] = 10.0 * random.standard_normal(3)
+    row[reading.POSITION : reading.VELOCITY] = m.q[7:] + 1e-3 * random.standard_normal(12)
+    row[reading.VELOCITY : reading.TORQUE] = m.v[6:] + 0.1 * random.standard_normal(12)
+    row[reading.TORQUE : reading.FORCE] = 5.0 * random.standard_normal(12)
+    row[reading.FORCE :] = random.choice([0.0, 40.0], 4)
+    return m, row
+
+
+def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
+    """The tick, and how many impacts there were."""
+    if dt > 1.5 * TICK:
+        if dt > PARAMETERS.longest_step:
+            coast(m, dt - TICK, PARAMETERS)
+        else:
+            flow(m, dt - TICK)
+        dt = TICK
+    jumping, share = before_prediction(m, row, ALL_SOUND, dt, PARAMETERS)
+    load = flow(m, dt)
+    change = modes_after_prediction(m, row, ALL_SOUND, dt, PARAMETERS, load)
+    for foot in np.flatnonzero(change < 0.0):
+        lift_off(m, foot)
+    for foot in np.flatnonzero(change > 0.0):
+        hit = touchdown(DYNAMICS, m.q, m.v, m.torque, m.contact[AGE] >= 0.0, int(foot))
+        assert hit.status == "ok"
+        timed = timed_reset(hit, PARAMETERS.terrain_noise, PARAMETERS.touchdown_delay)
+        reset(m, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
+        set_down(m, foot)
+    sound = correct_all(m, row, ALL_SOUND, jumping, share, load, dt, PARAMETERS)
+    return sound, int((change > 0.0).sum())
+
+
+def flow(m: Memory, dt: float) -> np.ndarray:
+    standing = m.contact[AGE] >= 0.0
+    load = DYNAMICS.acceleration(m.q, m.v, m.torque, standing)[1][:, 2].copy()
+    A, _ = DYNAMICS.step_derivatives(m.q, m.v, m.torque, standing, dt)
+    q, v = DYNAMICS.step(m.q, m.v, m.torque, standing, dt)
+    predict(m, q, v, A, dt, PARAMETERS)
+    return load
+
+
+@pytest.mark.parametrize("dt", [1e-3, 0.9e-3, 2e-3, 0.05])
+def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
+    impacts = 0
+    for seed in range(12):
+        m, row = case(seed)
+        wanted = copy(m)
+        sound, landed = in_python(wanted, row, dt)
+        assert advance(m, ROBOT, row, ALL_SOUND, dt, OPTIONS) == sound
+        impacts += landed
+        for name, mine, theirs in zip(Memory._fields, m, wanted, strict=True):
+            scale = max(1e-3, np.abs(theirs).max())
+            np.testing.assert_allclose(mine, theirs, atol=1e-8 * scale, err_msg=name)
+    assert impacts > 3
+
+
+@pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("part", ["q", "v", "torque", "P"])
+def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> None:
+    for seed in range(6):
+        m, row = case(seed)
+        getattr(m, part)[seed] = junk
+        row[reading.TORQUE : reading.FORCE] = m.torque
+        sound = advance(m, ROBOT, row, ALL_SOUND, TICK, OPTIONS)
+        # A place 1e300 m away is one.
+        assert not sound or (part == "q" and junk == 1e300)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_the_feet_say_of_the_base_is_leg_odometrys(seed: int) -> None:
+    m, row = case(seed)
+    R, omega = rotation_from_quaternion(m.q[3:7]), row[4:7] - m.bias[:3]
+    _, velocities, rolling = leg_measurements(R, omega, row[10:22], row[22:34], FOOT_RADIUS)
+    found = _by_own_sensors(m, row, PARAMETERS)
+    np.testing.assert_allclose(found, rolling - velocities - R @ m.v[:3], atol=1e-12)

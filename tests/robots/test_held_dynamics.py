@@ -1,0 +1,97 @@
+"""The compiled contact dynamics and touchdowns are Pinocchio's, with any feet standing."""
+
+import numpy as np
+import pytest
+
+from robots.a1.models import load_mujoco
+from robots.held_dynamics import Robot, differentiate_held, held_acceleration, hold, robot_of
+from robots.held_step import held_step
+from robots.held_touchdown import land
+from robots.rotations import rotation_from_quaternion
+from robots.touchdown import MINIMUM_APPROACH_SPEED, touchdown
+
+SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return robot_of(load_mujoco())
+
+
+def ours(robot, q, v, tau, contacts):
+    """Acceleration, forces in the world (n, 3), derivatives (18, 36)."""
+    h = np.empty(18)
+    held, sound = hold(robot, q, v, contacts, h)
+    assert sound
+    a, forces = held_acceleration(held, v, tau, h)
+    da = differentiate_held(robot, held, v, a, forces)
+    return a, forces.reshape(-1, 3) @ rotation_from_quaternion(q[3:7]).T, da
+
+
+@pytest.mark.parametrize("contacts", SUBSETS)
+def test_acceleration_forces_and_derivatives_are_pinocchios(
+    robot, dynamics, random_state, contacts
+):
+    for _ in range(5):
+        q, v, tau = random_state()
+        a, forces, da = ours(robot, q, v, tau, contacts)
+        wanted, f = dynamics.acceleration(q, v, tau, contacts)
+        np.testing.assert_allclose(a, wanted, atol=1e-9 * np.abs(wanted).max())
+        np.testing.assert_allclose(forces, f[contacts > 0.5], atol=1e-9 * max(1.0, np.abs(f).max()))
+        _, a_q, a_v, _ = dynamics.acceleration_derivatives(q, v, tau, contacts)
+        for mine, theirs in ((da[:, :18], a_q), (da[:, 18:], a_v)):
+            np.testing.assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("contacts", SUBSETS)
+def test_a_step_and_its_map_are_pinocchios(robot, dynamics, random_state, contacts):
+    for dt in (1e-4, 1e-2):
+        q, v, tau = random_state()
+        step = held_step(robot, q, v, tau, contacts, dt)
+        for mine, theirs in zip(step[:2], dynamics.step(q, v, tau, contacts, dt), strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
+        A, _ = dynamics.step_derivatives(q, v, tau, contacts, dt)
+        np.testing.assert_allclose(step.A, A, atol=1e-9 * np.abs(A).max())
+        f = dynamics.acceleration(q, v, tau, contacts)[1]
+        np.testing.assert_allclose(step.load, f[:, 2], atol=1e-9 * max(1.0, np.abs(f).max()))
+
+
+def test_a_stretched_leg_is_no_harm(robot, dynamics, random_state):
+    """The knee cannot push the foot along the leg: J M^-1 J' is all but singular there."""
+    q, v, tau = random_state()
+    q[9] = 0.0
+    step = held_step(robot, q, 0.0 * v, 0.0 * tau, np.ones(4), 1e-3)
+    assert all(np.isfinite(part).all() for part in step)
+
+
+@pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("where", range(3))
+def test_numbers_that_cannot_be_raise_nothing_and_are_seen(robot, random_state, junk, where):
+    for i in range(12):
+        parts = random_state()
+        parts[where][-1 - i] = junk
+        step = held_step(robot, *parts, SUBSETS[9], 1e-3)
+        if not np.isfinite(junk):
+            assert not (np.isfinite(step.q).all() and np.isfinite(step.v).all())
+        landing = land(robot, *parts, SUBSETS[1], 2, MINIMUM_APPROACH_SPEED)
+        told = landing.transverse and np.isfinite(landing.v_plus).all()
+        assert where == 2 or np.isfinite(junk) or not told
+
+
+@pytest.mark.parametrize("foot", range(4))
+@pytest.mark.parametrize("contacts", SUBSETS)
+def test_a_touchdown_is_pinocchios(robot, dynamics, random_state, contacts, foot):
+    slowest = MINIMUM_APPROACH_SPEED
+    if contacts[foot]:
+        return
+    for sign in (1.0, -1.0):
+        q, v, tau = random_state()
+        wanted = touchdown(dynamics, q, sign * v, tau, contacts, foot)
+        landing = land(robot, q, sign * v, tau, contacts, foot, slowest)
+        assert landing.transverse == (wanted.status == "ok")
+        assert landing.normal_velocity == pytest.approx(wanted.normal_velocity, abs=1e-12)
+        if landing.transverse:
+            for name in ("v_plus", "reset_jacobian", "saltation", "guard_shift"):
+                theirs = getattr(wanted, name)
+                mine, scale = getattr(landing, name), np.abs(theirs).max()
+                np.testing.assert_allclose(mine, theirs, atol=1e-8 * scale, err_msg=name)
