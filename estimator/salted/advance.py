@@ -13,9 +13,9 @@ from estimator.salted.options import Parameters
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
 from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
-from robots.held_dynamics import Robot
-from robots.held_step import held_step
-from robots.held_touchdown import land
+from robots.stance_dynamics import Robot
+from robots.stance_step import stance_step
+from robots.stance_touchdown import land
 from robots.touchdown import MINIMUM_APPROACH_SPEED
 
 Array = NDArray[np.float64]
@@ -56,7 +56,7 @@ def _pass(m: Memory, robot: Robot, gap: float, parameters: Parameters) -> None:
 @njit(cache=True)
 def _flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
     """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
-    step = held_step(robot, m.q, m.v, m.torque, _standing(m), dt)
+    step = stance_step(robot, m.q, m.v, m.torque, _standing(m), dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
     return step.load
 

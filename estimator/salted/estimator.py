@@ -26,7 +26,7 @@ from estimator.salted.options import SaltedOptions, parameters
 from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
 from robots.a1.models import load_mujoco
-from robots.held_dynamics import robot_of
+from robots.stance_dynamics import robot_of
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]

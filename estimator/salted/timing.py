@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.held_touchdown import Landing
+from robots.stance_touchdown import Landing
 
 Array = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from estimator.salted.update import (
 from robots.a1.constants import FOOT_RADIUS
 from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
-from robots.held_dynamics import robot_of
 from robots.rotations import rotation_from_quaternion
+from robots.stance_dynamics import robot_of
 from robots.touchdown import touchdown
 from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
 

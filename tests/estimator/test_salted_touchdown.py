@@ -10,7 +10,7 @@ from estimator.salted.prediction import reset
 from estimator.salted.timing import timed_reset
 from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
-from robots.held_dynamics import robot_of
+from robots.stance_dynamics import robot_of
 from robots.touchdown import impact, touchdown
 from tests.estimator.salted_case import PARAMETERS, copy, random_memory
 

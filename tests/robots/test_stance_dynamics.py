@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robots.a1.models import load_mujoco
-from robots.held_dynamics import Robot, differentiate_held, held_acceleration, hold, robot_of
-from robots.held_step import held_step
-from robots.held_touchdown import land
 from robots.rotations import rotation_from_quaternion
+from robots.stance_dynamics import Robot, differentiate_stance, hold, robot_of, stance_acceleration
+from robots.stance_step import stance_step
+from robots.stance_touchdown import land
 from robots.touchdown import MINIMUM_APPROACH_SPEED, touchdown
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
@@ -23,8 +23,8 @@ def ours(robot, q, v, tau, contacts):
     h = np.empty(18)
     held, sound = hold(robot, q, v, contacts, h)
     assert sound
-    a, forces = held_acceleration(held, v, tau, h)
-    da = differentiate_held(robot, held, v, a, forces)
+    a, forces = stance_acceleration(held, v, tau, h)
+    da = differentiate_stance(robot, held, v, a, forces)
     return a, forces.reshape(-1, 3) @ rotation_from_quaternion(q[3:7]).T, da
 
 
@@ -47,7 +47,7 @@ def test_acceleration_forces_and_derivatives_are_pinocchios(
 def test_a_step_and_its_map_are_pinocchios(robot, dynamics, random_state, contacts):
     for dt in (1e-4, 1e-2):
         q, v, tau = random_state()
-        step = held_step(robot, q, v, tau, contacts, dt)
+        step = stance_step(robot, q, v, tau, contacts, dt)
         for mine, theirs in zip(step[:2], dynamics.step(q, v, tau, contacts, dt), strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
         A, _ = dynamics.step_derivatives(q, v, tau, contacts, dt)
@@ -60,7 +60,7 @@ def test_a_stretched_leg_is_no_harm(robot, dynamics, random_state):
     """The knee cannot push the foot along the leg: J M^-1 J' is all but singular there."""
     q, v, tau = random_state()
     q[9] = 0.0
-    step = held_step(robot, q, 0.0 * v, 0.0 * tau, np.ones(4), 1e-3)
+    step = stance_step(robot, q, 0.0 * v, 0.0 * tau, np.ones(4), 1e-3)
     assert all(np.isfinite(part).all() for part in step)
 
 
@@ -70,7 +70,7 @@ def test_numbers_that_cannot_be_raise_nothing_and_are_seen(robot, random_state, 
     for i in range(12):
         parts = random_state()
         parts[where][-1 - i] = junk
-        step = held_step(robot, *parts, SUBSETS[9], 1e-3)
+        step = stance_step(robot, *parts, SUBSETS[9], 1e-3)
         if not np.isfinite(junk):
             assert not (np.isfinite(step.q).all() and np.isfinite(step.v).all())
         landing = land(robot, *parts, SUBSETS[1], 2, MINIMUM_APPROACH_SPEED)

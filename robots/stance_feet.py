@@ -26,7 +26,7 @@ from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple
 KNEE = 2  # the last joint of a leg of three
 
 
-class HeldFeet(NamedTuple):
+class StanceFeet(NamedTuple):
     """The n feet that stand.
 
     Attributes:
@@ -43,7 +43,7 @@ class HeldFeet(NamedTuple):
 
 
 @njit(cache=True)
-def held_feet(frames: JointFrames, soles: Array, standing: Array) -> HeldFeet:
+def stance_feet(frames: JointFrames, soles: Array, standing: Array) -> StanceFeet:
     """Find the rows of the feet that stand.
 
     Args:
@@ -53,8 +53,8 @@ def held_feet(frames: JointFrames, soles: Array, standing: Array) -> HeldFeet:
     """
     feet = np.flatnonzero(standing > 0.5)
     n = feet.shape[0]
-    held = HeldFeet(feet, np.zeros((18, 3 * n)), np.empty((n, 3, 3, 3)), np.empty((n, 3, 3)))
-    _, jacobian, bend, turn = held
+    stance = StanceFeet(feet, np.zeros((18, 3 * n)), np.empty((n, 3, 3, 3)), np.empty((n, 3, 3)))
+    _, jacobian, bend, turn = stance
     origins, axes, rotations = frames
     for s in range(n):
         first = 3 * feet[s]
@@ -74,13 +74,13 @@ def held_feet(frames: JointFrames, soles: Array, standing: Array) -> HeldFeet:
                 H = cross(triple(turn[s, j]), J_k)
                 for i in range(3):
                     bend[s, j, k, i] = bend[s, k, j, i] = H[i]
-    return held
+    return stance
 
 
 @njit(cache=True, inline="always")
-def _own(held: HeldFeet, s: int, k: int) -> Vector:
+def _own(stance: StanceFeet, s: int, k: int) -> Vector:
     """J_k of the leg of the foot that is the s-th to stand."""
-    return triple(held.jacobian[6 + 3 * held.feet[s] + k, 3 * s :])
+    return triple(stance.jacobian[6 + 3 * stance.feet[s] + k, 3 * s :])
 
 
 @njit(cache=True, inline="always")
@@ -92,55 +92,55 @@ def _bent(bend: Array, k: int, rates: Vector) -> Vector:
 
 
 @njit(cache=True)
-def drift(held: HeldFeet, v: Array, out: Array) -> None:
+def drift(stance: StanceFeet, v: Array, out: Array) -> None:
     """Write what the acceleration (3 n, 1) of the feet is at v' = 0, at the velocity v (18)."""
     u, w = triple(v), triple(v[3:])
-    for s in range(held.feet.shape[0]):
-        rates = triple(v[6 + 3 * held.feet[s] :])
-        moved, bent = _relative(held, s, w, rates), (0.0, 0.0, 0.0)
+    for s in range(stance.feet.shape[0]):
+        rates = triple(v[6 + 3 * stance.feet[s] :])
+        moved, bent = _relative(stance, s, w, rates), (0.0, 0.0, 0.0)
         for k in range(3):
-            bent = plus(bent, times(rates[k], _bent(held.bend[s], k, rates)))
+            bent = plus(bent, times(rates[k], _bent(stance.bend[s], k, rates)))
         total = plus(plus(cross(w, u), cross(w, moved)), bent)
         for i in range(3):
             out[3 * s + i, 0] = total[i]
 
 
 @njit(cache=True, inline="always")
-def _relative(held: HeldFeet, s: int, w: Vector, rates: Vector) -> Vector:
+def _relative(stance: StanceFeet, s: int, w: Vector, rates: Vector) -> Vector:
     """w x c + 2 J dq; the Jacobian's rows of w hold e x c."""
     moved = (0.0, 0.0, 0.0)
     for i in range(3):
-        moved = plus(moved, times(w[i], triple(held.jacobian[3 + i, 3 * s :])))
-        moved = plus(moved, times(2.0 * rates[i], _own(held, s, i)))
+        moved = plus(moved, times(w[i], triple(stance.jacobian[3 + i, 3 * s :])))
+        moved = plus(moved, times(2.0 * rates[i], _own(stance, s, i)))
     return moved
 
 
 @njit(cache=True)
 def differentiate_acceleration(
-    held: HeldFeet, v: Array, a: Array, by_q: Array, by_v: Array
+    stance: StanceFeet, v: Array, a: Array, by_q: Array, by_v: Array
 ) -> None:
     """Write the derivatives of the feet's acceleration by q and v, each (3 n, 18).
 
     Args:
-        held: the feet.
+        stance: the feet.
         v, a: (18,) velocity and its derivative.
         by_q, by_v: filled; q in the local tangent.
     """
     u, w, beta = triple(v), triple(v[3:]), triple(a[3:])
     by_q[:] = 0.0
     by_v[:] = 0.0
-    for s in range(held.feet.shape[0]):
-        leg = 6 + 3 * held.feet[s]
+    for s in range(stance.feet.shape[0]):
+        leg = 6 + 3 * stance.feet[s]
         rates, push = triple(v[leg:]), triple(a[leg:])
-        bend, moved = held.bend[s], plus(u, _relative(held, s, w, rates))
+        bend, moved = stance.bend[s], plus(u, _relative(stance, s, w, rates))
         for k in range(3):
-            J_k, turned, lever = _own(held, s, k), _bent(bend, k, rates), unit(k)
+            J_k, turned, lever = _own(stance, s, k), _bent(bend, k, rates), unit(k)
             slide = times(2.0, plus(cross(w, J_k), turned))
-            bent = plus(_bent(bend, k, push), _bent_twice(held, s, k, rates))
+            bent = plus(_bent(bend, k, push), _bent_twice(stance, s, k, rates))
             inner = plus(cross(w, J_k), times(2.0, turned))
             total = plus(plus(cross(beta, J_k), cross(w, inner)), bent)
             line = cross(w, lever)
-            roll = plus(cross(lever, moved), cross(w, triple(held.jacobian[3 + k, 3 * s :])))
+            roll = plus(cross(lever, moved), cross(w, triple(stance.jacobian[3 + k, 3 * s :])))
             for i in range(3):
                 by_q[3 * s + i, leg + k] = total[i]
                 by_v[3 * s + i, leg + k] = slide[i]
@@ -148,38 +148,38 @@ def differentiate_acceleration(
 
 
 @njit(cache=True, inline="always")
-def _bent_twice(held: HeldFeet, s: int, k: int, rates: Vector) -> Vector:
+def _bent_twice(stance: StanceFeet, s: int, k: int, rates: Vector) -> Vector:
     """Sum over i, j of T_ijk rates_i rates_j."""
     total = (0.0, 0.0, 0.0)
     for i in range(3):
         for j in range(3):
             low, high = min(i, j, k), max(i, j, k)
-            H = triple(held.bend[s, i + j + k - low - high, high])
-            total = plus(total, times(rates[i] * rates[j], cross(triple(held.turn[s, low]), H)))
+            H = triple(stance.bend[s, i + j + k - low - high, high])
+            total = plus(total, times(rates[i] * rates[j], cross(triple(stance.turn[s, low]), H)))
     return total
 
 
 @njit(cache=True)
-def differentiate_velocity(held: HeldFeet, v: Array, by_q: Array) -> None:
+def differentiate_velocity(stance: StanceFeet, v: Array, by_q: Array) -> None:
     """Write the derivative (3 n, 18) of the feet's velocities by q; v (18,)."""
     w = triple(v[3:])
     by_q[:] = 0.0
-    for s in range(held.feet.shape[0]):
-        leg = 6 + 3 * held.feet[s]
+    for s in range(stance.feet.shape[0]):
+        leg = 6 + 3 * stance.feet[s]
         rates = triple(v[leg:])
         for k in range(3):
-            total = plus(cross(w, _own(held, s, k)), _bent(held.bend[s], k, rates))
+            total = plus(cross(w, _own(stance, s, k)), _bent(stance.bend[s], k, rates))
             for i in range(3):
                 by_q[3 * s + i, leg + k] = total[i]
 
 
 @njit(cache=True)
-def add_load(held: HeldFeet, forces: Array, by_q: Array) -> None:
-    """Add the derivative (18, 18) of J' f by q; forces (3 n, 1) f in the base's axes, held."""
-    for s in range(held.feet.shape[0]):
-        leg, f = 6 + 3 * held.feet[s], triple(forces[3 * s :, 0])
+def add_load(stance: StanceFeet, forces: Array, by_q: Array) -> None:
+    """Add the derivative (18, 18) of J' f by q; forces (3 n, 1) f in the base's axes, stance."""
+    for s in range(stance.feet.shape[0]):
+        leg, f = 6 + 3 * stance.feet[s], triple(forces[3 * s :, 0])
         for k in range(3):
-            moment = cross(_own(held, s, k), f)
+            moment = cross(_own(stance, s, k), f)
             for i in range(3):
                 by_q[3 + i, leg + k] += moment[i]
-                by_q[leg + i, leg + k] += dot(triple(held.bend[s, i, k]), f)
+                by_q[leg + i, leg + k] += dot(triple(stance.bend[s, i, k]), f)

@@ -1,4 +1,4 @@
-"""Touchdown of a foot with the held dynamics: `robots.touchdown`, compiled.
+"""Touchdown of a foot with the stance dynamics: `robots.touchdown`, compiled.
 
     M (v+ - v-) = J_C' p,   J_C v+ = 0
 
@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robots.held_dynamics import Held, Robot, held_acceleration, hold, solve_held
-from robots.held_feet import add_load, differentiate_velocity
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.mass_and_bias import mass_and_bias
 from robots.rotations import Array, rotation_from_quaternion
+from robots.stance_dynamics import Robot, Stance, hold, solve_stance, stance_acceleration
+from robots.stance_feet import add_load, differentiate_velocity
 
 
 class Landing(NamedTuple):
@@ -55,38 +55,38 @@ def land(
     rate = (gradient[:18] * v).sum()
     if not (flies and lands and rate < -slowest):
         return Landing(v_plus, D, D, np.zeros(36), rate, False)
-    flow[0, :18], flow[0, 18:] = v, held_acceleration(before, v, tau, h)[0]
+    flow[0, :18], flow[0, 18:] = v, stance_acceleration(before, v, tau, h)[0]
     v_plus[:] = _strike(robot, after, v, D)
     mass_and_bias(robot.tree, after.frames, after.upward, v_plus, after.M, h)
-    flow[1, :18], flow[1, 18:] = v_plus, held_acceleration(after, v_plus, tau, h)[0]
+    flow[1, :18], flow[1, 18:] = v_plus, stance_acceleration(after, v_plus, tau, h)[0]
     shift = (flow[1] - D @ flow[0]) / rate
     return Landing(v_plus, D, D + np.outer(shift, gradient), shift, rate, True)
 
 
 @njit(cache=True)
-def _normal(held: Held, q: Array, foot: int) -> Array:
+def _normal(stance: Stance, q: Array, foot: int) -> Array:
     """How the height of a standing foot's centre changes with q (18)."""
     R = rotation_from_quaternion(q[3:7])
-    s = np.searchsorted(held.feet.feet, foot)
-    return held.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ R[2]
+    s = np.searchsorted(stance.feet.feet, foot)
+    return stance.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ R[2]
 
 
 @njit(cache=True)
-def _strike(robot: Robot, held: Held, v: Array, D: Array) -> Array:
+def _strike(robot: Robot, stance: Stance, v: Array, D: Array) -> Array:
     """Return v+ (18) of the impact of all standing feet; write its derivatives to D (36, 36)."""
-    n = held.feet.jacobian.shape[1]
-    after, impulse = (held.M @ v).reshape(18, 1), np.zeros((n, 1))
-    solve_held(held, after, impulse)
+    n = stance.feet.jacobian.shape[1]
+    after, impulse = (stance.M @ v).reshape(18, 1), np.zeros((n, 1))
+    solve_stance(stance, after, impulse)
     v_plus, at_rest = after[:, 0].copy(), np.zeros(18)
     M, by_q, by_v = np.empty((18, 18)), np.empty((18, 18)), np.empty((18, 18))
     dv, load = np.zeros((18, 36)), np.zeros((18, 18))
     drifts, drift_q = np.zeros((n, 36)), np.empty((n, 18))
     differentiate_inverse_dynamics(
-        robot.tree, held.frames, (0.0, 0.0, 0.0), at_rest, v_plus - v, M, by_q, by_v
+        robot.tree, stance.frames, (0.0, 0.0, 0.0), at_rest, v_plus - v, M, by_q, by_v
     )
-    add_load(held.feet, impulse, load)
-    differentiate_velocity(held.feet, v_plus, drift_q)
-    dv[:, :18], dv[:, 18:], drifts[:, :18] = load - by_q, held.M, drift_q
-    solve_held(held, dv, drifts)
+    add_load(stance.feet, impulse, load)
+    differentiate_velocity(stance.feet, v_plus, drift_q)
+    dv[:, :18], dv[:, 18:], drifts[:, :18] = load - by_q, stance.M, drift_q
+    solve_stance(stance, dv, drifts)
     D[18:] = dv
     return v_plus

@@ -4,7 +4,7 @@
     [J 0 ] [-f ] = [ -drift     ]
 
 in the axes of the base, in which J, M and the forces know neither where the robot is nor how it is
-turned. The derivatives are those of the solution: the right-hand side's, with a and f held.
+turned. The derivatives are those of the solution: the right-hand side's, with a and f fixed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.a1.constants import FOOT_NAMES, GRAVITY
-from robots.held_feet import (
-    HeldFeet,
-    add_load,
-    differentiate_acceleration,
-    drift,
-    held_feet,
-)
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.kinematic_tree import JointFrames, Tree, joint_frames, tree_of
 from robots.mass_and_bias import mass_and_bias
 from robots.rotations import Array, rotation_from_quaternion
+from robots.stance_feet import (
+    StanceFeet,
+    add_load,
+    differentiate_acceleration,
+    drift,
+    stance_feet,
+)
 from robots.vectors import Vector, times
 
 SOFTNESS = 1e-12  # added to J M^-1 J' [1/kg], which a stretched leg makes singular
@@ -45,11 +45,11 @@ def robot_of(model: mujoco.MjModel) -> Robot:
     return Robot(tree_of(model), np.array([model.geom(f"{name}_foot").pos for name in FOOT_NAMES]))
 
 
-class Held(NamedTuple):
+class Stance(NamedTuple):
     """The factorised system of one configuration and one set of standing feet."""
 
     frames: JointFrames
-    feet: HeldFeet
+    feet: StanceFeet
     upward: Vector  # minus gravity in the base [m/s^2]
     M: Array  # (18, 18)
     L: Array  # (18, 18) Cholesky factor of M
@@ -58,38 +58,38 @@ class Held(NamedTuple):
 
 
 @njit(cache=True)
-def hold(robot: Robot, q: Array, v: Array, standing: Array, h: Array) -> tuple[Held, bool]:
+def hold(robot: Robot, q: Array, v: Array, standing: Array, h: Array) -> tuple[Stance, bool]:
     """Factorise the system at q (19), v (18) with the feet that stand (4); write h (18).
 
     False when the numbers are not finite: then nothing can be solved.
     """
     frames = joint_frames(robot.tree, q[7:])
-    feet = held_feet(frames, robot.soles, standing)
+    feet = stance_feet(frames, robot.soles, standing)
     R = rotation_from_quaternion(q[3:7])
     upward = times(GRAVITY, (R[2, 0], R[2, 1], R[2, 2]))
     M, L, n = np.empty((18, 18)), np.zeros((18, 18)), feet.jacobian.shape[1]
     mass_and_bias(robot.tree, frames, upward, v, M, h)
     Y, S = feet.jacobian.copy(), np.zeros((n, n))
-    held = Held(frames, feet, upward, M, L, Y, S)
+    stance = Stance(frames, feet, upward, M, L, Y, S)
     if not factorise(M, L):
-        return held, False
+        return stance, False
     solve_lower(L, Y)
     compliance = Y.T @ Y
     for i in range(n):
         compliance[i, i] += SOFTNESS
-    return held, factorise(compliance, S)
+    return stance, factorise(compliance, S)
 
 
 @njit(cache=True)
-def solve_held(held: Held, rhs: Array, drifts: Array) -> None:
+def solve_stance(stance: Stance, rhs: Array, drifts: Array) -> None:
     """Solve [M J'; J 0] [x; -f] = [rhs; -drift] for k columns; they become the solution.
 
     Args:
-        held: the system.
+        stance: the system.
         rhs: (18, k), becomes x.
         drifts: (3 n, k), becomes f.
     """
-    L, Y, S = held.L, held.Y, held.S
+    L, Y, S = stance.L, stance.Y, stance.S
     m, k = rhs.shape
     solve_lower(L, rhs)
     for s in range(drifts.shape[0]):
@@ -111,34 +111,34 @@ def solve_held(held: Held, rhs: Array, drifts: Array) -> None:
 
 
 @njit(cache=True)
-def held_acceleration(held: Held, v: Array, tau: Array, h: Array) -> tuple[Array, Array]:
+def stance_acceleration(stance: Stance, v: Array, tau: Array, h: Array) -> tuple[Array, Array]:
     """Return the acceleration (18) and the forces (3 n, 1) on the feet in the base's axes [N].
 
     Args:
-        held: the system; h: (18) of it.
+        stance: the system; h: (18) of it.
         v: velocity (18); tau: joint torques (12) [N m].
     """
-    a, forces = np.empty((18, 1)), np.empty((held.feet.jacobian.shape[1], 1))
+    a, forces = np.empty((18, 1)), np.empty((stance.feet.jacobian.shape[1], 1))
     for i in range(18):
         a[i, 0] = -h[i] + (tau[i - 6] if i >= 6 else 0.0)
-    drift(held.feet, v, forces)
-    solve_held(held, a, forces)
+    drift(stance.feet, v, forces)
+    solve_stance(stance, a, forces)
     return a[:, 0].copy(), forces
 
 
 @njit(cache=True)
-def differentiate_held(robot: Robot, held: Held, v: Array, a: Array, forces: Array) -> Array:
-    """Return da/d[q; v] (18, 36), q in the local tangent, at `held_acceleration`'s solution."""
+def differentiate_stance(robot: Robot, stance: Stance, v: Array, a: Array, forces: Array) -> Array:
+    """Return da/d[q; v] (18, 36), q in the local tangent, at `stance_acceleration`'s solution."""
     M, by_q, by_v = np.empty((18, 18)), np.empty((18, 18)), np.empty((18, 18))
-    n = held.feet.jacobian.shape[1]
+    n = stance.feet.jacobian.shape[1]
     drift_q, drift_v = np.empty((n, 18)), np.empty((n, 18))
-    differentiate_inverse_dynamics(robot.tree, held.frames, held.upward, v, a, M, by_q, by_v)
-    differentiate_acceleration(held.feet, v, a, drift_q, drift_v)
+    differentiate_inverse_dynamics(robot.tree, stance.frames, stance.upward, v, a, M, by_q, by_v)
+    differentiate_acceleration(stance.feet, v, a, drift_q, drift_v)
     da, drifts, load = np.empty((18, 36)), np.empty((n, 36)), np.zeros((18, 18))
-    add_load(held.feet, forces, load)
+    add_load(stance.feet, forces, load)
     for i in range(18):
         for j in range(18):
             da[i, j], da[i, 18 + j] = load[i, j] - by_q[i, j], -by_v[i, j]
     drifts[:, :18], drifts[:, 18:] = drift_q, drift_v
-    solve_held(held, da, drifts)
+    solve_stance(stance, da, drifts)
     return da

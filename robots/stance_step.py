@@ -1,4 +1,4 @@
-"""One step of the held dynamics with its derivatives: `ContactDynamics.step`, compiled."""
+"""One step of the stance dynamics with its derivatives: `ContactDynamics.step`, compiled."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numba import njit
 
 from robots.contact_dynamics import fill_positions, semi_implicit_step
-from robots.held_dynamics import Robot, differentiate_held, held_acceleration, hold
 from robots.rotations import Array, rotation_from_quaternion
+from robots.stance_dynamics import Robot, differentiate_stance, hold, stance_acceleration
 from robots.vectors import apply, triple
 
 
-class HeldStep(NamedTuple):
+class StanceStep(NamedTuple):
     """A step and its first-order map; all NaN where the dynamics cannot be solved."""
 
     q: Array  # (19)
@@ -23,25 +23,27 @@ class HeldStep(NamedTuple):
 
 
 @njit(cache=True)
-def held_step(robot: Robot, q: Array, v: Array, tau: Array, standing: Array, dt: float) -> HeldStep:
+def stance_step(
+    robot: Robot, q: Array, v: Array, tau: Array, standing: Array, dt: float
+) -> StanceStep:
     """Step from q (19), v (18) over `dt` [s] under the joint torques (12) [N m].
 
     standing (4): above 0.5 where a foot stands.
     """
     h, A, load = np.empty(18), np.zeros((36, 36)), np.zeros(4)
-    held, sound = hold(robot, q, v, standing, h)
+    stance, sound = hold(robot, q, v, standing, h)
     if not sound:
         A[:], load[:] = np.nan, np.nan
-        return HeldStep(np.full(19, np.nan), np.full(18, np.nan), A, load)
-    a, forces = held_acceleration(held, v, tau, h)
+        return StanceStep(np.full(19, np.nan), np.full(18, np.nan), A, load)
+    a, forces = stance_acceleration(stance, v, tau, h)
     R = rotation_from_quaternion(q[3:7])
-    for s in range(held.feet.feet.shape[0]):
-        load[held.feet.feet[s]] = apply(R, triple(forces[3 * s :, 0]))[2]
-    da = differentiate_held(robot, held, v, a, forces)
+    for s in range(stance.feet.feet.shape[0]):
+        load[stance.feet.feet[s]] = apply(R, triple(forces[3 * s :, 0]))[2]
+    da = differentiate_stance(robot, stance, v, a, forces)
     for i in range(18):
         for j in range(36):
             A[18 + i, j] = dt * da[i, j]
         A[18 + i, 18 + i] += 1.0
     q_next, v_next = semi_implicit_step(q, v, a, dt)
     fill_positions(v_next, dt, A)
-    return HeldStep(q_next, v_next, A, load)
+    return StanceStep(q_next, v_next, A, load)
