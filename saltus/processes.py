@@ -9,7 +9,6 @@ listens to it, which the estimator does only when planner and tracker listen to 
 import logging
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -41,7 +40,7 @@ from sim_bridge.simulated_bridge import SimulatedBridge
 Report = dict[str, Any]
 Stop = Callable[[], bool]
 
-LAST_WORDS_S = 1.0  # for which the simulation stays, so that its last messages arrive
+LAST_WORDS_S = 1.0  # in which the simulation's last messages may leave
 ENDED_WELL = ("done", "fell", "stopped")
 
 
@@ -143,9 +142,7 @@ def simulation(
         report = watch(
             lambda: simulation_node.run(core, bus, clock, config.duration, stop, options)
         )
-        end = time.monotonic() + LAST_WORDS_S
-        while time.monotonic() < end and not stop():
-            time.sleep(0.02)
+        bus.close(LAST_WORDS_S)
     core.close()
     if report["status"] not in ENDED_WELL:
         raise NotReady(report["loss"] or f"simulation ended with {report['status']}")
