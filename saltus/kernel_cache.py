@@ -136,7 +136,7 @@ def _models(folder: Path) -> frozenset[Path]:
 def _can_be_written() -> bool:
     with suppress(OSError):
         kernel_folder().mkdir(parents=True, exist_ok=True)
-    return os.access(kernel_folder(), os.W_OK)
+    return kernel_folder().is_dir() and os.access(kernel_folder(), os.W_OK)
 
 
 def module_name(file: str) -> str:

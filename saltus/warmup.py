@@ -3,6 +3,8 @@
 ``python -m saltus.warmup PART CONFIG PARENT`` does so for one of `PARTS`.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import sys
@@ -11,15 +13,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numba
 import numpy as np
 
-from hw_bridge.decision import Decision
-from hw_bridge.emulator.firmware import Firmware
-from hw_bridge.setpoints import damping
-from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import StateEstimate
 from saltus import assembly
 from saltus.children import Child, die_with_parent
@@ -29,7 +28,9 @@ from saltus.console import say
 from saltus.errors import BadRequest
 from saltus.kernel_cache import PACKAGES, marker_folder
 from saltus.options import read_mapping
-from sim_bridge.simulated_a1 import SimulatedA1
+
+if TYPE_CHECKING:
+    from sim_bridge.simulated_a1 import SimulatedA1
 
 POLL_S = 0.05
 
@@ -101,8 +102,19 @@ def warm_estimator(config: LaunchConfig) -> None:
         robot.advance(None)
 
 
+def warm_bridge(config: LaunchConfig) -> None:
+    """Make what decides for the bridge, which compiles as it is made."""
+    from hw_bridge.decision import Decision
+
+    Decision(config.hardware)
+
+
 def warm_emulator(config: LaunchConfig) -> None:
     """Have an emulated robot of its own answer three commands."""
+    from hw_bridge.emulator.firmware import Firmware
+    from hw_bridge.setpoints import damping
+    from hw_bridge.wire.low_command import LowCommandEncoder
+
     firmware = Firmware(msgspec.structs.replace(config.emulator, events=()), _robot(config))
     command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
     for _ in range(3):
@@ -150,9 +162,8 @@ def _marker(config: LaunchConfig) -> Path:
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
     "simulation": warm_simulation, "estimator": warm_estimator, "planner": warm_planner,
-    "emulator": warm_emulator,
+    "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
-    "bridge": lambda config: Decision(config.hardware),  # so does this
 }  # fmt: skip
 
 
