@@ -133,6 +133,6 @@ def test_a_users_own_functions_are_left_to_numba(tmp_path: Path) -> None:
 def test_every_kernel_of_ours_is_kept_in_its_folder() -> None:
     from robots.state import difference
 
-    folder = Path(difference._cache.cache_path)
+    folder = Path(difference.stats.cache_path)
     assert folder == folder_of(str(ROOT / "robots" / "state.py"))
     assert folder.parent.name == "robots.state" and "robots" in PACKAGES
