@@ -3,7 +3,8 @@ VENV := .venv
 PEERS := .venv-peers
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
-PIP_FLAGS := --quiet --disable-pip-version-check
+# Python compiles the little that is imported as it is imported; pip would compile everything.
+PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
 .PHONY: sim test lint test-numeric test-hybrid slow peers clean
 .DELETE_ON_ERROR:
@@ -34,9 +35,8 @@ slow: $(VENV)/installed-dev  ## the tests that take minutes
 
 peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, Crocoddyl
 
-clean:  ## environments, and compiled code, which does not notice edits in a file it calls into
-	rm -rf $(VENV) $(PEERS)
-	find . -name '*.nb[ic]' -delete
+clean:  ## environments and compiled code
+	rm -rf $(VENV) $(PEERS) .kernels
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }

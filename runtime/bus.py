@@ -72,11 +72,16 @@ class Bus:
         socket.connect(self._endpoints.address(topic))
         return Subscriber(socket, topic, conflate)
 
-    def close(self) -> None:
-        """Close all sockets at once, unsent messages lost; their files in an ipc folder go too."""
+    def close(self, linger_s: float = 0.0) -> None:
+        """Close all sockets; their files in an ipc folder go too.
+
+        Args:
+            linger_s: for which messages that are on their way may still leave [s]; then they are
+                lost.
+        """
         while self._files:  # before closing: so long as we listen, no other process binds there
             self._files.pop().unlink(missing_ok=True)
-        self._context.destroy(linger=0)
+        self._context.destroy(linger=round(1e3 * linger_s))
 
     def __enter__(self) -> "Bus":
         return self

@@ -1,39 +1,29 @@
-"""Builds the cores of a launch from its configuration: the one place that knows all of them."""
+"""Builds the cores of a launch from its configuration: the one place that knows all of them.
 
-from collections.abc import Callable
-from typing import Any
+A core is imported where it is made: each process makes one of them, and starts the sooner.
+"""
 
-from controller.a1_model import Derivatives
-from controller.centroidal.convex_mpc import convex_mpc
-from controller.centroidal.instant_qp import instant_qp
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from controller.gaits import GAITS
-from controller.hilqr_planner import HilqrPlanner
-from controller.planner_node import Planner
-from controller.planner_options import PlannerOptions
-from controller.references import ReferenceTrajectory, make_reference
-from controller.rigid_derivatives import RigidDerivatives
 from controller.solve_schedule import SolveSchedule
-from controller.tracker import Tracker
-from estimator.interface import Estimator
-from estimator.invariant.filter import InvariantFilter
-from estimator.leg_odometry import LegOdometryFilter
-from estimator.salted.estimator import SaltedEstimator
-from saltus import rollouts
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
-from saltus.recorded_walk import recorded_walk
 from saltus.timing import make_schedule
 from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.unavailable import Unavailable
-from sim_bridge.simulated_a1 import SimulatedA1
 
-# name in a launch file -> class, which takes the section of that name
-FILTERS: dict[str, Callable[[Any], Estimator]] = {
-    "salted": SaltedEstimator,
-    "leg_odometry": LegOdometryFilter,
-    "invariant": InvariantFilter,
-}
+if TYPE_CHECKING:
+    from controller.a1_model import Derivatives
+    from controller.hilqr_planner import HilqrPlanner
+    from controller.planner_node import Planner
+    from controller.planner_options import PlannerOptions
+    from controller.references import ReferenceTrajectory
+    from controller.tracker import Tracker
+    from estimator.interface import Estimator
+    from sim_bridge.simulated_a1 import SimulatedA1
 
 
 def solve_schedule(config: LaunchConfig) -> SolveSchedule:
@@ -80,6 +70,8 @@ def make_simulation(config: LaunchConfig) -> SimulatedA1:
     Raises:
         BadRequest: its physics is a server's, and none answers.
     """
+    from sim_bridge.simulated_a1 import SimulatedA1
+
     script = make_script(config)
     try:
         return SimulatedA1(config.simulation, script)
@@ -89,11 +81,23 @@ def make_simulation(config: LaunchConfig) -> SimulatedA1:
 
 def make_estimator(config: LaunchConfig) -> Estimator:
     """The estimator of the launch."""
-    return FILTERS[config.estimator](getattr(config, config.estimator))
+    if config.estimator == "salted":
+        from estimator.salted.estimator import SaltedEstimator
+
+        return SaltedEstimator(config.salted)
+    if config.estimator == "invariant":
+        from estimator.invariant.filter import InvariantFilter
+
+        return InvariantFilter(config.invariant)
+    from estimator.leg_odometry import LegOdometryFilter
+
+    return LegOdometryFilter(config.leg_odometry)
 
 
 def make_tracker(config: LaunchConfig) -> Tracker:
     """The tracker."""
+    from controller.tracker import Tracker
+
     return Tracker(config.tracker)
 
 
@@ -108,6 +112,8 @@ def check(config: LaunchConfig) -> None:
     if config.robot == "simulated" and config.simulation.engine != "mujoco":
         make_simulation(config).close()
     if config.planner == "hilqr":
+        from saltus import rollouts
+
         make_planner_reference(config)
         rollouts.check(config)
 
@@ -119,8 +125,12 @@ def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
         BadRequest: it does not fit the planner's knots, its file holds no trajectory, or no walk
             can be recorded.
     """
+    from controller.references import make_reference
+
     name = config.reference
     if config.reference_from == "convex_mpc" and name in GAITS:
+        from saltus.recorded_walk import recorded_walk
+
         name = str(recorded_walk(config))
     try:
         return make_reference(name, config.command.velocity_x, config.hilqr.period)
@@ -139,7 +149,11 @@ def make_planner(config: LaunchConfig) -> Planner:
     gait, speed = GAITS[config.reference], config.command.velocity_x
     in_real_time = config.mode == "realtime"
     if config.planner == "instant_qp":
+        from controller.centroidal.instant_qp import instant_qp
+
         return instant_qp(config.instant_qp, gait, speed, in_real_time)
+    from controller.centroidal.convex_mpc import convex_mpc
+
     return convex_mpc(config.convex_mpc, gait, speed, in_real_time)
 
 
@@ -149,6 +163,9 @@ def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
     Raises:
         BadRequest: the reference or the backend cannot be made for these options.
     """
+    from controller.hilqr_planner import HilqrPlanner
+    from saltus import rollouts
+
     options, reference = rollouts.planning(config), make_planner_reference(config)
     backend = rollouts.make_rollout(config)
     derivatives = make_derivatives(options, replay=config.rollout != "mujoco")
@@ -161,7 +178,11 @@ def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivativ
     `replay` where that is another physics: see `RolloutDerivatives`.
     """
     if options.derivatives == "rigid":
+        from controller.rigid_derivatives import RigidDerivatives
+
         return RigidDerivatives(options.period, options.touchdown_order)
+    from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+
     horizon = options.period, options.substeps, options.threads
     if options.derivatives == "rollout":
         return RolloutDerivatives(*horizon, replay=replay)

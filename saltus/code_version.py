@@ -11,9 +11,9 @@ import mujoco
 import numpy as np
 
 from saltus import __version__
+from saltus.kernel_cache import PACKAGES
 
-PACKAGES = ("hybrid", "runtime", "robots", "estimator", "controller", "sim_bridge", "saltus")
-ALL = tuple(f"{package}/**/*" for package in PACKAGES)
+ALL = tuple(f"{package}/**/*" for package in (*PACKAGES, "runtime", "saltus"))
 SUFFIXES = (".py", ".xml")
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
-PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
+from saltus.kernel_cache import PACKAGES
+
 LATE = "compiled_late"  # key of a report
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from runtime.bus import Bus
 from runtime.signals import StopFlag
+from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE
 from saltus import assembly, warmup
 from saltus.addresses import check_free, endpoints_of
 from saltus.cast import cast_of
@@ -29,6 +30,7 @@ Meddle = Callable[[Supervisor, Listener], None]
 
 PROGRAM = "saltus.processes"
 POLL_S = 0.02
+LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
 STALL_S = 200.0  # without a tick; longer than the patience of lock step and than a compilation
 
 
@@ -181,6 +183,17 @@ class _Run:
                 if self._meddle is not None:
                     self._meddle(supervisor, self._listener)
                 time.sleep(POLL_S)
+        if self.completed and self._config.robot == "simulated":
+            self._hear_the_rest()
+
+    def _hear_the_rest(self) -> None:
+        """Stay until the last state is estimated too: both ends of a run are the same each time."""
+        end, ticks = time.monotonic() + LAST_ESTIMATE_S, self._listener.ticks
+        while time.monotonic() < end:
+            time.sleep(5 * POLL_S)
+            self._listener.drain()
+            if ticks[STATE_ESTIMATE.name] >= ticks[GROUND_TRUTH.name]:
+                return
 
     def _go_on_without_peer(self, supervisor: Supervisor) -> None:
         tracker = next(child for child in supervisor.children if child.name == "tracker")

@@ -1,23 +1,22 @@
 """The processes of a launch: ``python -m saltus.processes NAME CONFIG SOCKETS REPORT PARENT``.
 
-Started by the supervisor. Each builds its core, warms it up, opens its topics and hands over to its
-node; when the node ends it writes the node's report. Nobody moves before everybody is ready: the
-simulation waits for the tracker's subscription, which the tracker makes only when the estimator
-listens to it, which the estimator does only when planner and tracker listen to the estimates.
+Started by the supervisor. Each imports and builds its core alone, warms it up, opens its topics and
+hands over to its node; when the node ends it writes the node's report. Nobody moves before
+everybody is ready: the simulation waits for the tracker's subscription, which the tracker makes
+only when the estimator listens to it, which the estimator does only when planner and tracker listen
+to the estimates.
 """
 
 import logging
+import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from controller import planner_node, tracker_node
-from estimator import node as estimator_node
 from runtime.background_log import log_in_background
 from runtime.bus import Bus, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
@@ -25,7 +24,7 @@ from runtime.messages import Plan
 from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
 from runtime.topics import LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
-from saltus import assembly, hardware, warmup
+from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PEER_GONE, die_with_parent
 from saltus.compilation import watch
@@ -35,13 +34,11 @@ from saltus.errors import BadRequest
 from saltus.options import read_mapping
 from saltus.ready import READY_S, RECORDER, NotReady, await_listeners
 from saltus.run_folder import write_whole
-from sim_bridge import node as simulation_node
-from sim_bridge.simulated_bridge import SimulatedBridge
 
 Report = dict[str, Any]
 Stop = Callable[[], bool]
 
-LAST_WORDS_S = 1.0  # for which the simulation stays, so that its last messages arrive
+LAST_WORDS_S = 1.0  # in which the simulation's last messages may leave
 ENDED_WELL = ("done", "fell", "stopped")
 
 
@@ -78,6 +75,8 @@ class PlansUntilGone:
 
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
+    from controller import planner_node
+
     serve_plans(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
@@ -98,6 +97,8 @@ def estimator(
     config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
 ) -> Report:
     """Estimates from readings."""
+    from estimator import node as estimator_node
+
     core = assembly.make_estimator(config)
     warmup.warm_estimator(config)
     serve_ticks(config, "estimator")
@@ -111,7 +112,12 @@ def estimator(
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
     if config.bridged:
+        from saltus import hardware
+
         return hardware.tracker(config, open_bus, clock, stop)
+    from controller import tracker_node
+    from sim_bridge.simulated_bridge import SimulatedBridge
+
     core = assembly.make_tracker(config)
     serve_ticks(config, "tracker")
     with log_in_background(), open_bus() as bus:
@@ -133,6 +139,8 @@ def simulation(
     config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
 ) -> Report:
     """The simulated robot."""
+    from sim_bridge import node as simulation_node
+
     core = assembly.make_simulation(config)
     warmup.warm_simulation(config)
     serve_ticks(config, "simulation")
@@ -143,18 +151,23 @@ def simulation(
         report = watch(
             lambda: simulation_node.run(core, bus, clock, config.duration, stop, options)
         )
-        end = time.monotonic() + LAST_WORDS_S
-        while time.monotonic() < end and not stop():
-            time.sleep(0.02)
+        bus.close(LAST_WORDS_S)
     core.close()
     if report["status"] not in ENDED_WELL:
         raise NotReady(report["loss"] or f"simulation ended with {report['status']}")
     return report
 
 
+def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
+    """The emulated A1 behind UDP."""
+    from saltus import hardware
+
+    return hardware.emulator(config, open_bus, clock, stop)
+
+
 PROCESSES = {
     "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
-    "emulator": hardware.emulator,
+    "emulator": emulator,
 }  # fmt: skip
 
 
@@ -181,4 +194,7 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(status)  # all is written and closed; to take the interpreter down would take longer

@@ -69,7 +69,13 @@ class Supervisor:
         return any(death.fatal for death in self.deaths)
 
     def stop(self) -> None:
-        """Stop what still runs, in order; those that ignore SIGTERM are killed."""
+        """Stop what still runs, in order; those that ignore SIGTERM are killed.
+
+        After the end of the launch the order does not matter, and all are told at once.
+        """
+        if self.finished:
+            for child in self._running:
+                child.signal(signal.SIGTERM)
         while self._running:
             child = self._running.pop(0)
             if not child.stop(self.grace_s):

@@ -1,53 +1,90 @@
-"""Compile and load everything before time counts: a first call may take a minute."""
+"""Compile and load everything before time counts: a first call may take a minute.
+
+``python -m saltus.warmup PART CONFIG PARENT`` does so for one of `PARTS`.
+"""
+
+from __future__ import annotations
 
 import hashlib
+import os
 import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numba
 import numpy as np
 
-from hw_bridge.decision import Decision
-from hw_bridge.emulator.firmware import Firmware
-from hw_bridge.setpoints import damping
-from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import StateEstimate
 from saltus import assembly
-from saltus.compilation import PACKAGES
-from saltus.configuration import LaunchConfig
+from saltus.children import Child, die_with_parent
+from saltus.code_version import code_version
+from saltus.configuration import LaunchConfig, make_config, write_config
 from saltus.console import say
-from saltus.folders import cache_folder
-from sim_bridge.simulated_a1 import SimulatedA1
+from saltus.errors import BadRequest
+from saltus.kernel_cache import PACKAGES, marker_folder
+from saltus.options import read_mapping
+
+if TYPE_CHECKING:
+    from sim_bridge.simulated_a1 import SimulatedA1
+
+POLL_S = 0.05
 
 
 def ensure_compiled(config: LaunchConfig) -> None:
     """Fill the compiler's caches once for a planner, its rollouts, a filter, a robot and this code.
 
-    Before all starts: otherwise four processes would compile the same functions at the same time.
+    Before all starts, for it takes longer than processes wait for each other; a process for each
+    part, so that all cores compile.
+
+    Raises:
+        BadRequest: a part cannot be compiled.
     """
     marker = _marker(config)
     if marker.exists():
         return
     say("compiling (a minute or two, once)")
-    warm_all(config)
-    try:
+    _compile(config)
+    with suppress(OSError):  # then the next launch looks again, which costs seconds
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()
-    except OSError:
-        return  # then the next launch looks again, which costs seconds
 
 
-def warm_all(config: LaunchConfig) -> None:
-    """Run each core once, so that the compiled code is in the caches that all processes share."""
-    warm_simulation(config)
-    warm_estimator(config)
-    assembly.make_tracker(config)  # compiles as it is made
+def _compile(config: LaunchConfig) -> None:
+    """Run a process for each part of the launch, all at once, and wait for them."""
+    with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
+        file = Path(temporary) / "launch.yaml"
+        write_config(config, file)
+        program = [sys.executable, "-m", "saltus.warmup"]
+        children = [
+            Child(part, [*program, part, str(file), str(os.getpid())], file.with_name(part))
+            for part in _parts_of(config)
+        ]
+        try:
+            for child in children:
+                child.start()
+            while any(child.status is None for child in children):
+                time.sleep(POLL_S)
+            for child in children:
+                if child.status:
+                    raise BadRequest(f"the {child.name} cannot be compiled: {child.last_words()}")
+        finally:
+            for child in children:
+                child.stop(0.0)
+
+
+def _parts_of(config: LaunchConfig) -> list[str]:
+    """The parts of a launch, those that take longest first."""
+    parts = ["estimator", "planner", "tracker", "simulation"]
     if config.bridged:
-        Decision(config.hardware)  # so does this
+        parts.append("bridge")
     if config.robot in ("emulated", "emulator"):
-        warm_emulator(config)
-    warm_planner(config)
+        parts.append("emulator")
+    return parts
 
 
 def warm_simulation(config: LaunchConfig) -> None:
@@ -65,8 +102,19 @@ def warm_estimator(config: LaunchConfig) -> None:
         robot.advance(None)
 
 
+def warm_bridge(config: LaunchConfig) -> None:
+    """Make what decides for the bridge, which compiles as it is made."""
+    from hw_bridge.decision import Decision
+
+    Decision(config.hardware)
+
+
 def warm_emulator(config: LaunchConfig) -> None:
     """Have an emulated robot of its own answer three commands."""
+    from hw_bridge.emulator.firmware import Firmware
+    from hw_bridge.setpoints import damping
+    from hw_bridge.wire.low_command import LowCommandEncoder
+
     firmware = Firmware(msgspec.structs.replace(config.emulator, events=()), _robot(config))
     command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
     for _ in range(3):
@@ -106,11 +154,30 @@ def _robot(config: LaunchConfig) -> SimulatedA1:
 
 def _marker(config: LaunchConfig) -> Path:
     """A file whose name changes with what is warmed, every source file, Python and compiler."""
-    root = Path(__file__).parents[1]
-    chosen = [config.planner, config.estimator, config.rollout, config.robot]
-    seen = [*chosen, sys.version, numba.__version__, str(root)]
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
-            status = path.stat()
-            seen.append(f"{path} {status.st_mtime_ns} {status.st_size}")
-    return cache_folder() / hashlib.sha256("\n".join(seen).encode()).hexdigest()[:16]
+    chosen = config.planner, config.estimator, config.rollout, config.robot
+    code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
+    seen = "\n".join((*chosen, sys.version, numba.__version__, code))
+    return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]
+
+
+PARTS: dict[str, Callable[[LaunchConfig], object]] = {
+    "simulation": warm_simulation, "estimator": warm_estimator, "planner": warm_planner,
+    "bridge": warm_bridge, "emulator": warm_emulator,
+    "tracker": assembly.make_tracker,  # compiles as it is made
+}  # fmt: skip
+
+
+def main(arguments: list[str]) -> int:
+    """Warm one part up; the exit status is 0 when it is compiled and kept."""
+    part, file, parent = arguments
+    die_with_parent(int(parent))
+    try:
+        PARTS[part](make_config(read_mapping(Path(file)), file))
+    except (BadRequest, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 from hypothesis import settings
 
+import saltus as saltus  # before numba compiles: it says where compiled code is kept
+
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile("repeatable")
