@@ -175,7 +175,7 @@ def differentiate_velocity(stance: StanceFeet, v: Array, by_q: Array) -> None:
 
 @njit(cache=True)
 def add_load(stance: StanceFeet, forces: Array, by_q: Array) -> None:
-    """Add the derivative (18, 18) of J' f by q; forces (3 n, 1) f in the base's axes, stance."""
+    """Add the derivative (18, 18) of J' f by q; forces (3 n, 1) f in the base's axes, fixed."""
     for s in range(stance.feet.shape[0]):
         leg, f = 6 + 3 * stance.feet[s], triple(forces[3 * s :, 0])
         for k in range(3):
