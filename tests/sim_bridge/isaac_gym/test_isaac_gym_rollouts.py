@@ -141,7 +141,7 @@ def test_it_says_what_it_offers():
     frame = encode_hello()
     reply = decode_reply(front.answer(frame))
     expected = ServerInfo(
-        id=2, protocol=1, backend="isaacgym", device="cpu", most_candidates=5, rollouts=True,
+        id=2, protocol=2, backend="isaacgym", device="cpu", most_candidates=5, rollouts=True,
         robot=False,
     )  # fmt: skip
     assert reply == expected
@@ -152,7 +152,7 @@ def test_it_says_what_it_offers():
 def encode_hello():
     from runtime.physics_messages import Hello
 
-    return encode(Hello(id=2, protocol=1))
+    return encode(Hello(id=2, protocol=2))
 
 
 def test_what_isaac_gym_raises_is_a_refusal_and_the_end_of_its_process():

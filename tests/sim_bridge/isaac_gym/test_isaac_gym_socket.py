@@ -99,7 +99,7 @@ def test_a_process_that_dies_is_told_and_replaced():
     reply = decode_reply(front.answer(encode(PlaceRequest(id=8, q=np.ones(19), v=np.ones(18)))))
     assert isinstance(reply, Refusal) and reply.id == 8 and "-11" in reply.reason
     assert log == ["made", "closed", "made"] and front.restarts == 1
-    assert front.answer(encode(Hello(id=1, protocol=1)))
+    assert front.answer(encode(Hello(id=1, protocol=2)))
 
 
 def test_a_process_that_dies_when_all_is_to_stop_is_not_replaced():

@@ -18,7 +18,7 @@ def some(*shape):
 
 
 REQUESTS = (
-    messages.Hello(id=3, protocol=1),
+    messages.Hello(id=3, protocol=2),
     messages.RolloutRequest(
         id=4, period=0.01, substeps=2, x0=some(37), states=some(2, 6, 37), inputs=some(2, 5, 12),
         feedforward=some(2, 5, 12), gains=some(2, 5, 12, 36), policy_index=[0, 1, 0],
@@ -48,7 +48,7 @@ def test_it_reads_our_requests(request_):
     "reply",
     [
         messages.ServerInfo(
-            id=1, protocol=1, backend="isaacgym", device="a GPU", most_candidates=16, rollouts=True,
+            id=1, protocol=2, backend="isaacgym", device="a GPU", most_candidates=16, rollouts=True,
             robot=False,
         ),
         messages.RolloutReply(
