@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from controller.hilqr_planner import reference_policy
@@ -12,7 +13,7 @@ from controller.tracking_cost import CostOptions, input_weights, trajectory_cost
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from saltus.benchmarks.planner_cases import make_cases, make_workbench
+from saltus.benchmarks.planner_cases import make_cases, make_parts, make_workbench
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
@@ -61,13 +62,14 @@ def made_up(starts: int, seed: int) -> list[Case]:
 
 
 def walking(starts: int, seed: int) -> list[Case]:
-    """The planner's own line searches from `starts` pushed states of a walk.
+    """The planner's own line searches, exhaustive, from `starts` pushed states of a walk.
 
     Found with MuJoCo on the CPU; what another backend would have gone on to is not followed.
     """
     bench = make_workbench()
     recorder, cases = _Recorder(KNOTS, PERIOD, SUBSTEPS), []
-    model, solver = bench.paused.model, bench.paused.solver
+    options = msgspec.structs.replace(bench.paused.options, line_search="exhaustive")
+    _, _, model, solver = make_parts(options)
     model.backend = recorder
     for case in make_cases(bench, starts, seed):
         window = case.window
