@@ -65,6 +65,16 @@ class TrackerLoop:
         self._reading = readings[-1] if readings else self._reading
         if self.clock.paused:
             self._send(readings)
+            self._answer(tick)
+            return
+        try:
+            self._answer(tick)
+        finally:  # the filter gets every reading, whatever went wrong here
+            self._send(readings)
+        self._offer(self._plan(tick))
+
+    def _answer(self, tick: int) -> None:
+        """Send the command of this tick; in lock step with the plan that arrives in it."""
         estimate = self._collect_estimate(tick)
         if estimate is None:
             self.no_estimate += 1
@@ -78,9 +88,6 @@ class TrackerLoop:
         now = self.clock.now()
         command = self.tracker.command(self._estimate, None, now, self._reading)
         self.bridge.write(command)
-        if not self.clock.paused:
-            self._send(readings)
-            self._offer(self._plan(tick))
         self._count(command, now)
 
     def _send(self, readings: Sequence[SensorReading]) -> None:

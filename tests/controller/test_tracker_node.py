@@ -129,6 +129,18 @@ def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same() -
     assert status[60] == "ok" and status[-2] == "stand_down" and status[-1] == "damp"
 
 
+def test_the_filter_gets_every_reading_though_the_command_fails() -> None:
+    def broken(tick: int) -> Any:
+        if tick == 7:
+            raise OSError("bus")
+        return estimate(tick, Q, V)
+
+    robot = Robot()
+    report = track(robot, TickClock(False), Source(broken), good_plans(), 20)
+    assert report["errors"] == 1
+    assert [r.tick for r in robot.sent] == list(range(21))
+
+
 def test_a_broken_wire_does_not_end_the_loop() -> None:
     class Cut(Robot):
         def write(self, command: MotorCommand) -> None:
