@@ -24,7 +24,7 @@ from hw_bridge.states import Request, RobotState
 from hw_bridge.telling import Telling
 from hw_bridge.wire.header import command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.remote import Remote, decode_remote
+from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -67,12 +67,12 @@ class A1Bridge:
             sent: takes every command as it went over the wire, for a recording.
         """
         self.options = options
-        self.decision = Decision(options)
+        self._encoder = LowCommandEncoder()
+        self.decision = Decision(options, self._encoder)
         self.machine = self.decision.machine
-        self.intake = Intake(options.link.robot, options.tick_unit_s)
+        self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
         self._link, self._operator = link, operator
-        self._encoder = LowCommandEncoder()
         self._run_s, self._telling = run_s, Telling(publish, sent)
         self._fed = self._over = False
         self._remote_bytes, self._remote = b"", Remote()
@@ -123,7 +123,7 @@ class A1Bridge:
                 return []
             self._fed = True
             samples = (*self.intake.overtaken, sample)
-            return [to_reading(each, self.options.sensing) for each in samples]
+            return [to_reading(each) for each in samples]
         except Exception:
             self._fail()
             return []
@@ -213,9 +213,9 @@ class A1Bridge:
 
     def _ask_operator(self) -> None:
         last = self.intake.last
-        if last is not None and last.state.remote != self._remote_bytes:
-            self._remote_bytes = last.state.remote
-            self._remote = decode_remote(last.state.remote)
+        if last is not None and last.frame[REMOTE] != self._remote_bytes:
+            self._remote_bytes = last.frame[REMOTE]
+            self._remote = decode_remote(self._remote_bytes)
         remote = None if last is None else self._remote
         for request, why in self._operator.poll(self.machine.state, remote):
             rises = request is Request.STAND_UP and self.machine.state is RobotState.OFF
@@ -231,11 +231,11 @@ class A1Bridge:
 
     def _write(self, command: MotorCommand) -> None:
         now, last = self._now(), self.intake.last
-        setpoints = self.decision.setpoints(command, last, now, self._fed)
+        frame, setpoints = self.decision.decide(command, last, now, self._fed)
         self._writes += 1
         urgent = self.machine.state is RobotState.DAMPING
         if urgent or self._writes % self.options.send_every == 0:
-            self._send(self._encoder.encode(setpoints))
+            self._send(frame)
             self._note_latency()
         self._telling.tell(command, setpoints, self.machine, self.intake, now, self._writes)
 

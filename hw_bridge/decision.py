@@ -2,6 +2,9 @@
 
 import logging
 
+import numpy as np
+
+from hw_bridge.act import act
 from hw_bridge.following import Following
 from hw_bridge.intake import Sample
 from hw_bridge.machine import Machine
@@ -9,9 +12,11 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import Limiter
 from hw_bridge.safety.monitor import Monitor
 from hw_bridge.safety.verdict import Verdict
-from hw_bridge.setpoints import Setpoints, no_torque
+from hw_bridge.setpoints import Array, Setpoints, no_torque
 from hw_bridge.states import RobotState
+from hw_bridge.take_in import DQ, NUMBERS, Q
 from hw_bridge.wire.gains import with_wire_gains
+from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand
 
 LOG = logging.getLogger(__name__)
@@ -32,20 +37,25 @@ class Decision:
         running_s: for how long the tracker has had the motors, and a plan [s].
     """
 
-    def __init__(self, options: HardwareOptions) -> None:
-        """Compile what is compiled."""
-        safety = options.safety
+    def __init__(self, options: HardwareOptions, encoder: LowCommandEncoder) -> None:
+        """Compile what is compiled; frames are written by `encoder`."""
+        safety, self._encoder = options.safety, encoder
         self.machine, self.limiter = Machine(options.motion), Limiter(safety)
         self.running_s = 0.0
         self.monitor = Monitor(safety)
         self._following = Following(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
         self._running_since: float | None = None
+        self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
+        act(*no_torque()[:5], np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
+            encoder.servo_frame)  # fmt: skip
+        act.disable_compile()  # a control loop has no time to wait for a compiler
+        encoder.encode(no_torque())
 
-    def setpoints(
+    def decide(
         self, command: MotorCommand, last: Sample | None, now: float, fed: bool
-    ) -> Setpoints:
-        """Return what the motors get now.
+    ) -> tuple[bytes, Setpoints]:
+        """Return the frame that the motors get now, and the setpoints in it.
 
         Args:
             command: the tracker's, of this tick.
@@ -66,23 +76,46 @@ class Decision:
             self._obey(self._following.judge(command, now))
             self._note_running(command, now)
         if last is None:
-            return machine.step(now, None, None, None)
-        q, dq = last.state.q[:12], last.state.dq[:12]
+            return self._encoded(machine.step(now, None, None, None))
+        q, dq = last.numbers[Q], last.numbers[DQ]
         known = (q, dq) if now - last.time <= self._state_age_max_s else (None, None)
         setpoints = machine.step(now, *known, wanted if follows else None)
+        sent = self._act(wanted, last.numbers, now) if setpoints is wanted else None
+        if sent is not None:
+            return sent
         limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), q, dq, now)
         for fault in FAULTS.keys() & limited.limited:
             machine.stop(f"a command that {FAULTS[fault]}")
-        return limited.setpoints
+        return self._encoded(limited.setpoints)
+
+    def _act(self, wanted: Setpoints, numbers: Array, now: float) -> tuple[bytes, Setpoints] | None:
+        """The tracker's command as it is but for its gains; None where there is more to be done."""
+        step = self.limiter.allowance(now)
+        if step is None:
+            return None
+        frame = self._encoder.servo_frame
+        try:
+            met, rows, (kp, kd, tau) = act(
+                *wanted[:5], numbers, self.limiter.last, step, self._bounds, frame
+            )
+        except TypeError:  # arrays of another kind than it is compiled for
+            return None
+        if met:
+            return None
+        self.limiter.accept(rows, now)
+        return frame.tobytes(), Setpoints(wanted.q, wanted.dq, kp, kd, tau)
+
+    def _encoded(self, setpoints: Setpoints) -> tuple[bytes, Setpoints]:
+        return self._encoder.encode(setpoints), setpoints
 
     def _pretend(
         self, command: MotorCommand, wanted: Setpoints, last: Sample | None, now: float, fed: bool
-    ) -> Setpoints:
+    ) -> tuple[bytes, Setpoints]:
         """No torque; what the limiter would have done of the tracker's command is counted."""
         self._note_running(command, now)
         if last is not None and fed:
-            self.limiter.apply(wanted, last.state.q[:12], last.state.dq[:12], now)
-        return no_torque()
+            self.limiter.apply(wanted, last.numbers[Q], last.numbers[DQ], now)
+        return self._encoded(no_torque())
 
     def _note_running(self, command: MotorCommand, now: float) -> None:
         """Running begins with the first command that follows a plan."""

@@ -5,11 +5,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from hw_bridge.finite_frame import is_finite
+import numpy as np
+from numpy.typing import NDArray
+
 from hw_bridge.link import Datagram
 from hw_bridge.robot_time import RobotTime
+from hw_bridge.sensing_options import SensingOptions
+from hw_bridge.take_in import FAULTS, NUMBERS, take_in
 from hw_bridge.tick_order import TickOrder
-from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import LowState, read_low_state
@@ -18,7 +21,9 @@ LOG = logging.getLogger(__name__)
 MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
 LAG_S: Final = 0.1  # [s] beyond which a frame that comes late is worth a log line
 
+Array = NDArray[np.float64]
 _HEADER: Final = HEADER.itemsize
+_NONE: Final = np.empty(0)
 assert LOW_STATE.fields is not None
 _TICK: Final = slice(LOW_STATE.fields["tick"][1], LOW_STATE.fields["tick"][1] + 4)
 _MEANING: Final = {
@@ -36,10 +41,16 @@ _MEANING: Final = {
 class Sample(NamedTuple):
     """A believed frame."""
 
-    state: LowState
+    frame: bytes
+    numbers: Array  # (75) that the stack lives on, see `take_in`
     arrival: float  # at this machine [s], monotonic
     time: float  # when it was measured, as far as arrivals tell [s], monotonic
     tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
+
+    @property
+    def state(self) -> LowState:
+        """The whole frame, decoded."""
+        return read_low_state(self.frame)
 
 
 class Intake:
@@ -57,48 +68,64 @@ class Intake:
             of each kind is one log line.
     """
 
-    def __init__(self, robot: tuple[str, int], tick_unit_s: float) -> None:
-        """Take the robot's address and port and the length of its tick [s]."""
+    def __init__(
+        self, robot: tuple[str, int], tick_unit_s: float, sensing: SensingOptions | None = None
+    ) -> None:
+        """Compile what is compiled.
+
+        Args:
+            robot: its address and port.
+            tick_unit_s: the length of its tick [s].
+            sensing: the calibration of its feet.
+        """
         self.header: Header | None = None
         self.last: Sample | None = None
         self.overtaken: list[Sample] = []
         self.counts: Counter[str] = Counter()
         self._robot, self._unit = robot, tick_unit_s
-        self._header_bytes = b""
+        self._header_bytes = np.empty(0, np.uint8)
+        sensing = sensing or SensingOptions()
+        self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
+        self._judge(bytes(LOW_STATE_SIZE))
         self._order = TickOrder(tick_unit_s)
         self._clock = RobotTime(tick_unit_s)
         self._lagged = False
 
     def take(self, datagrams: Iterable[Datagram]) -> Sample | None:
         """The newest believed frame among `datagrams`, in order of arrival; None without one."""
-        believed: list[tuple[Datagram, float, int]] = []
+        believed: list[Sample] = []
         for datagram in datagrams:
-            reason = self._refusal(datagram)
-            if reason is not None:
+            reason, numbers = self._refusal(datagram)
+            if reason is None:
+                believed.append(self._believe(datagram, numbers))
+            else:
                 self._refuse(reason, datagram)
-                continue
-            believed.append((datagram, *self._believe(datagram)))
         if not believed:
             self.overtaken = []
             return None
         self.counts["accepted"] += 1
         if len(believed) > 1:
             self.counts["overtaken"] += len(believed) - 1
-        *self.overtaken, self.last = map(_sample, believed[-MOST_SAMPLES:])
+        *self.overtaken, self.last = believed[-MOST_SAMPLES:]
         return self.last
 
-    def _refusal(self, datagram: Datagram) -> str | None:
-        """Why a datagram is not believed, cheapest checks first; None if it is."""
+    def _refusal(self, datagram: Datagram) -> tuple[str | None, Array]:
+        """Why a datagram is not believed, cheapest checks first, or None; and its numbers."""
         frame = datagram.data
         if datagram.sender != self._robot:
-            return "wrong_sender"
-        if fault := frame_fault(frame, LOW_STATE_SIZE):
-            return fault.value
-        if self._header_bytes and frame[:_HEADER] != self._header_bytes:
-            return "header"
-        if not is_finite(frame):
-            return "not_finite"
-        return self._order.judge(_tick(frame), datagram.arrival)
+            return "wrong_sender", _NONE
+        if len(frame) != LOW_STATE_SIZE:
+            return "length", _NONE
+        fault, numbers = self._judge(frame)
+        if fault:
+            return FAULTS[fault], _NONE
+        return self._order.judge(_tick(frame), datagram.arrival), numbers
+
+    def _judge(self, frame: bytes) -> tuple[int, Array]:
+        """The fault of a frame of the right length, 0 if it has none, and its numbers."""
+        numbers = np.empty(NUMBERS)
+        data = np.frombuffer(frame, np.uint8)
+        return take_in(data, self._header_bytes, self._calibration, numbers), numbers
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1
@@ -108,11 +135,11 @@ class Intake:
                 len(datagram.data), *datagram.sender, reason, _MEANING[reason],
             )  # fmt: skip
 
-    def _believe(self, datagram: Datagram) -> tuple[float, int]:
-        """Note a believed frame; its time [s] and the stack's tick."""
+    def _believe(self, datagram: Datagram, numbers: Array) -> Sample:
+        """Note a believed frame; it as a sample."""
         frame, arrival = datagram.data, datagram.arrival
         if self.header is None:
-            self._header_bytes = frame[:_HEADER]
+            self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
             self.header = read_low_state(frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
         tick = _tick(frame)
@@ -124,12 +151,7 @@ class Intake:
                 "intake: a frame came %.2f s after its tick says: held up on the way, or the "
                 "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
             )  # fmt: skip
-        return instant.time, instant.tick
-
-
-def _sample(believed: tuple[Datagram, float, int]) -> Sample:
-    datagram, time, tick = believed
-    return Sample(read_low_state(datagram.data), datagram.arrival, time, tick)
+        return Sample(frame, numbers, arrival, instant.time, instant.tick)
 
 
 def _tick(frame: bytes) -> int:

@@ -1,66 +1,29 @@
 """The robot's state as the stack's message."""
 
-import math
-
-import msgspec
-import numpy as np
-from numpy.typing import NDArray
-
 from hw_bridge.intake import Sample
-from hw_bridge.wire.layout import JOINTS
+from hw_bridge.take_in import (
+    ACCELEROMETER,
+    DQ,
+    FOOT_FORCE,
+    GYROSCOPE,
+    QUATERNION,
+    TORQUE,
+    Q,
+)
 from runtime.messages import SensorReading
 
-Array = NDArray[np.float64]
 
-
-class SensingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Calibration of the foot sensors: force = foot_force_scale (counts - foot_force_offset).
-
-    The vendor publishes neither number. Robots that hang in the air show offsets of tens of counts,
-    different at each foot.
-
-    Attributes:
-        foot_force_scale: [N/count], more than 0.
-        foot_force_offset: what each foot shows without load, FR, FL, RR, RL [counts].
-    """
-
-    foot_force_scale: float = 1.0
-    foot_force_offset: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        """Raise ValueError, naming the option and what it takes."""
-        if not 0.0 < self.foot_force_scale < math.inf:
-            raise ValueError(
-                f"sensing: foot_force_scale must be positive [N/count], not {self.foot_force_scale}"
-            )
-        if len(self.foot_force_offset) != 4 or not all(map(math.isfinite, self.foot_force_offset)):
-            raise ValueError(
-                "sensing: foot_force_offset must be four finite numbers [counts], FR, FL, RR, RL, "
-                f"not {self.foot_force_offset}"
-            )
-
-
-def to_reading(sample: Sample, options: SensingOptions) -> SensorReading:
-    """The reading of a believed frame, at its time and tick.
-
-    The quaternion changes from the robot's order w, x, y, z to x, y, z, w and is normalised; one of
-    length zero stays so. Motors 12 to 19, which the A1 does not have, are left out.
-    """
-    state = sample.state
-    load = state.foot_force - np.asarray(options.foot_force_offset, np.float64)
+def to_reading(sample: Sample) -> SensorReading:
+    """The reading of a believed frame, at its time and tick."""
+    numbers = sample.numbers
     return SensorReading(
         tick=sample.tick,
         time=sample.time,
-        quaternion_imu_in_world=_normalised(*state.quaternion_wxyz.tolist()),
-        angular_velocity_imu=state.gyroscope,
-        linear_acceleration_imu=state.accelerometer,
-        joint_position=state.q[:JOINTS],
-        joint_velocity=state.dq[:JOINTS],
-        joint_torque=state.tau_est[:JOINTS],
-        foot_force=load * options.foot_force_scale,
+        quaternion_imu_in_world=numbers[QUATERNION],
+        angular_velocity_imu=numbers[GYROSCOPE],
+        linear_acceleration_imu=numbers[ACCELEROMETER],
+        joint_position=numbers[Q],
+        joint_velocity=numbers[DQ],
+        joint_torque=numbers[TORQUE],
+        foot_force=numbers[FOOT_FORCE],
     )
-
-
-def _normalised(w: float, x: float, y: float, z: float) -> Array:
-    length = math.sqrt(w * w + x * x + y * y + z * z) or 1.0
-    return np.array([x / length, y / length, z / length, w / length])

@@ -4,6 +4,7 @@ import numpy as np
 
 from hw_bridge.setpoints import Array, Setpoints
 from hw_bridge.states import RobotState
+from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from runtime.messages import MotorCommand
 
@@ -14,18 +15,18 @@ _STATUS = {
 
 
 def as_sent(
-    command: MotorCommand, setpoints: Setpoints, state: RobotState, q: Array, dq: Array
+    command: MotorCommand, setpoints: Setpoints, state: RobotState, numbers: Array
 ) -> MotorCommand:
     """The tracker's command with what was sent in its place.
 
-    A loop that is switched off (PosStopF, VelStopF) shows the measured joints `q` [rad], `dq`
-    [rad/s], (12) each, as its target: the same torque, and a curve that can be drawn.
+    A loop that is switched off (PosStopF, VelStopF) shows the measured joints, of `numbers` (75),
+    as its target: the same torque, and a curve that can be drawn.
     """
     rows = setpoints.q, setpoints.dq, setpoints.kp, setpoints.kd
-    if abs(rows[0]).max() >= POS_STOP or abs(rows[1]).max() >= VEL_STOP:
-        q_off, dq_off = abs(setpoints.q) >= POS_STOP, abs(setpoints.dq) >= VEL_STOP
+    if max(setpoints.q.max(), setpoints.dq.max()) >= VEL_STOP:  # POS_STOP is larger
+        q_off, dq_off = setpoints.q >= POS_STOP, setpoints.dq >= VEL_STOP
         rows = (
-            np.where(q_off, q, setpoints.q), np.where(dq_off, dq, setpoints.dq),
+            np.where(q_off, numbers[Q], setpoints.q), np.where(dq_off, numbers[DQ], setpoints.dq),
             setpoints.kp * ~q_off, setpoints.kd * ~dq_off,
         )  # fmt: skip
     return MotorCommand(

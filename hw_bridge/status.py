@@ -4,6 +4,7 @@ import numpy as np
 
 from hw_bridge.intake import Intake
 from hw_bridge.machine import Machine
+from hw_bridge.take_in import DQ, TEMPERATURE, TORQUE
 from runtime.messages import RobotStatus
 
 BELIEVED = ("accepted", "overtaken")  # of the intake's counts
@@ -15,8 +16,8 @@ def robot_status(machine: Machine, intake: Intake, now: float, tick: int) -> Rob
     believed = sum(intake.counts[name] for name in BELIEVED)
     temperature, power = np.zeros(12), 0.0
     if last is not None:
-        temperature = np.array(last.state.temperature[:12], dtype=np.float64)
-        power = float(np.abs(last.state.tau_est[:12] * last.state.dq[:12]).sum())
+        temperature = last.numbers[TEMPERATURE]
+        power = float(np.abs(last.numbers[TORQUE] * last.numbers[DQ]).sum())
     return RobotStatus(
         tick=tick, time=now, state=machine.state.value, cause=machine.cause,
         temperature=temperature, power=power,

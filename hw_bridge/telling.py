@@ -52,5 +52,4 @@ class Telling:
         self, command: MotorCommand, setpoints: Setpoints, state: RobotState, intake: Intake
     ) -> None:
         if self._sent is not None and intake.last is not None:
-            measured = intake.last.state
-            self._sent(as_sent(command, setpoints, state, measured.q[:12], measured.dq[:12]))
+            self._sent(as_sent(command, setpoints, state, intake.last.numbers))

@@ -103,10 +103,13 @@ def warm_estimator(config: LaunchConfig) -> None:
 
 
 def warm_bridge(config: LaunchConfig) -> None:
-    """Make what decides for the bridge, which compiles as it is made."""
+    """Make what believes and decides for the bridge, which compiles as it is made."""
     from hw_bridge.decision import Decision
+    from hw_bridge.intake import Intake
+    from hw_bridge.wire.low_command import LowCommandEncoder
 
-    Decision(config.hardware)
+    Intake(config.hardware.link.robot, config.hardware.tick_unit_s)
+    Decision(config.hardware, LowCommandEncoder())
 
 
 def warm_emulator(config: LaunchConfig) -> None:

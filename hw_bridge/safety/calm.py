@@ -7,11 +7,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.take_in import DQ, MODE, SQUARE, TEMPERATURE, TORQUE, Q
 from hw_bridge.wire.layout import SERVO
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
 Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 Bounds = tuple[float, float, float, float, float]
@@ -24,27 +24,22 @@ def bounds_of(options: SafetyOptions) -> Bounds:
 
 
 @njit(cache=True)
-def is_calm(
-    quaternion: Array, q: Array, dq: Array, torque: Array, mode: Integers, temperature: Integers,
-    serving: bool, bounds: Bounds,
-) -> bool:  # fmt: skip
+def is_calm(numbers: Array, serving: bool, bounds: Bounds) -> bool:
     """Whether no watch but the encoders' would find anything; what is not finite is not calm.
 
     Args:
-        quaternion: w, x, y, z of the IMU.
-        q, dq, torque: of motors 0 to 11 at least [rad], [rad/s], [N m].
-        mode, temperature: of the motors; [deg C].
+        numbers: (75) of a sample, see `take_in`.
         serving: the motors are to follow positions: only then do ranges and modes count.
         bounds: of `bounds_of`.
     """
     tilt_max, excursion_max, fastest, most_power, warm = bounds
-    square = np.sum(quaternion * quaternion)
-    if not abs(square - 1.0) <= UNIT_TOLERANCE:
+    if not abs(numbers[SQUARE] - 1.0) <= UNIT_TOLERANCE:
         return False
-    cosine = 1.0 - 2.0 * (quaternion[1] ** 2 + quaternion[2] ** 2) / square
+    cosine = 1.0 - 2.0 * (numbers[0] ** 2 + numbers[1] ** 2)
     if not math.acos(min(1.0, max(-1.0, cosine))) <= tilt_max:
         return False
-    power = 0.0
+    q, dq, torque, power = numbers[Q], numbers[DQ], numbers[TORQUE], 0.0
+    mode, temperature = numbers[MODE], numbers[TEMPERATURE]
     for i in range(12):
         power += abs(torque[i] * dq[i])
         if not abs(dq[i]) <= fastest or temperature[i] >= warm:

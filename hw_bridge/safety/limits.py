@@ -47,7 +47,9 @@ class Limiter:
 
     Attributes:
         options: the limits.
+        bounds: of the compiled limits.
         counts: commands by the limit that they met, ``gap`` for those after a pause too.
+        last: rows (12, 5) of the command before.
     """
 
     def __init__(self, options: SafetyOptions | None = None) -> None:
@@ -55,18 +57,18 @@ class Limiter:
         self.options = options or SafetyOptions()
         self.counts: Counter[str] = Counter()
         o = self.options
-        self._bounds = Bounds(*(float(getattr(o, name)) for name in Bounds._fields))
+        self.bounds = Bounds(*(float(getattr(o, name)) for name in Bounds._fields))
         self.reset()
         still = 0.5 * (JOINT_LOWER + JOINT_UPPER)
         limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), JOINT_LOWER, JOINT_UPPER,
-              self._bounds)  # fmt: skip
+              self.bounds)  # fmt: skip
         is_passive(_NO_TORQUE[0])
         gather(*no_torque()[:5], *_NO_JOINTS, np.empty((12, 5)))
         gains.warm_up()
 
     def reset(self) -> None:
         """Forget the command before: torque begins at nothing again. Counts stay."""
-        self._last, self._time = _NO_TORQUE, None
+        self.last, self._time = _NO_TORQUE, None
 
     def apply(self, setpoints: Setpoints, q: Array | None, dq: Array | None, now: float) -> Limited:
         """Return what may be sent in place of `setpoints`.
@@ -103,15 +105,26 @@ class Limiter:
         if joints is None:
             return self._unmeasured(setpoints, rows)
         sent, torque, hits = limit(
-            rows, self._last, step, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self._bounds
+            rows, self.last, step, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self.bounds
         )
         if hits & NOT_FINITE:
             return self._damp("not_finite", joints)
-        self._last = sent
+        self.last = sent
         names = tuple(name for bit, name in enumerate(REASONS) if hits >> bit & 1) if hits else ()
         if hits:
             setpoints = _setpoints(sent, setpoints.mode)
         return Limited(setpoints, torque, names + clock)
+
+    def allowance(self, now: float) -> float | None:
+        """By how much a torque may change now [N m]; None where that is for `apply` to say."""
+        before = self._time
+        if before is None or not 0.0 <= now - before <= self.options.command_age_max_s:
+            return None
+        return self.options.torque_slew * min(now - before, CATCH_UP_S)
+
+    def accept(self, rows: Array, now: float) -> None:
+        """Take rows (12, 5) of `now` [s], which met no limit, as the command before the next."""
+        self.last, self._time = rows, now
 
     def _step(self, now: float) -> tuple[float, tuple[str, ...]]:
         """By how much a torque may change [N m], and ("clock",) where time does not go on.
@@ -128,7 +141,7 @@ class Limiter:
         since = now - before
         if since > self.options.command_age_max_s:
             self.counts["gap"] += 1
-            self._last, since = _NO_TORQUE, TICK
+            self.last, since = _NO_TORQUE, TICK
         return self.options.torque_slew * min(since, CATCH_UP_S), ()
 
     def _unmeasured(self, setpoints: Setpoints, rows: Array) -> Limited:
@@ -136,7 +149,7 @@ class Limiter:
         calm = all(is_passive(row) and row[3] <= self.options.kd_max for row in rows)
         if not calm:
             return self._damp("not_measured", None)
-        self._last = rows
+        self.last = rows
         return Limited(setpoints, np.zeros(12), ())
 
     def _damp(self, reason: str, joints: tuple[Array, Array] | None) -> Limited:
@@ -144,9 +157,9 @@ class Limiter:
         rows, torque = np.stack(damping(self.options.damping_kd)[:5], axis=1), np.zeros(12)
         if joints is not None:
             rows, torque, _ = limit(
-                rows, rows, 0.0, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self._bounds
+                rows, rows, 0.0, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self.bounds
             )
-        self._last = rows
+        self.last = rows
         return Limited(_setpoints(rows, SERVO), torque, (reason,))
 
 

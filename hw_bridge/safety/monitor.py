@@ -2,6 +2,8 @@
 
 import logging
 
+import numpy as np
+
 from hw_bridge.intake import Sample
 from hw_bridge.safety.calm import bounds_of, is_calm
 from hw_bridge.safety.encoder_watch import EncoderWatch
@@ -10,7 +12,7 @@ from hw_bridge.safety.motion_watch import MotionWatch
 from hw_bridge.safety.options import SafetyOptions
 from hw_bridge.safety.thermal_watch import ThermalWatch
 from hw_bridge.safety.verdict import GO, Verdict, damp
-from hw_bridge.wire.low_state import zero_low_state
+from hw_bridge.take_in import DQ, NUMBERS, TORQUE, Q
 
 LOG = logging.getLogger(__name__)
 _SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
@@ -35,9 +37,7 @@ class Monitor:
         self._encoders = EncoderWatch(self.options)
         self._warnings: list[str] = []
         self._bounds = bounds_of(self.options)
-        blank = zero_low_state()
-        is_calm(blank.quaternion_wxyz, blank.q, blank.dq, blank.tau_est, blank.mode,
-                blank.temperature, False, self._bounds)  # fmt: skip
+        is_calm(np.zeros(NUMBERS), False, self._bounds)
         self.reset()
 
     def reset(self) -> None:
@@ -78,7 +78,7 @@ class Monitor:
         sample = sample or before
         if sample is None:
             return damp("no state from the robot yet") if serving else GO
-        if before is None or sample.state.tick != before.state.tick:
+        if sample is not before:
             self._verdict = self._look(sample, serving)
             self._sample = sample  # only now: one that could not be looked at stays new
         too_old = self._judge_age(now - sample.time)
@@ -107,16 +107,12 @@ class Monitor:
         The encoders' watch sees every sample; the others those that are not calm, and the calm ones
         until all that they keep count of has come to rest.
         """
-        state, time = sample.state, sample.time
-        calm = is_calm(
-            state.quaternion_wxyz, state.q, state.dq, state.tau_est, state.mode, state.temperature,
-            serving, self._bounds,
-        )  # fmt: skip
-        joints = state.q[:12], state.dq[:12], state.tau_est[:12]
-        encoders = self._encoders.judge(*joints, serving, time)
+        numbers, time = sample.numbers, sample.time
+        calm = is_calm(numbers, serving, self._bounds)
+        encoders = self._encoders.judge(numbers[Q], numbers[DQ], numbers[TORQUE], serving, time)
         if calm and self._at_rest is serving:
             return encoders
-        motion, mode = self._watches
+        state, (motion, mode) = sample.state, self._watches
         verdicts = (
             motion.judge(state, serving, time),
             mode.judge(state.mode[:12], serving, time),

@@ -37,7 +37,8 @@ _TABLES = _tables()
 
 # Compiled on import, for this type alone: the first frame shall not wait for a compiler.
 @njit(types.uint32(types.Array(types.uint8, 1, "C", readonly=True)), cache=True)
-def _crc(frame: NDArray[np.uint8]) -> np.uint32:
+def checksum(frame: NDArray[np.uint8]) -> np.uint32:
+    """See `crc`, which is for Python."""
     register = np.uint32(START)
     for word in range(0, 4 * (len(frame) // 4 - 1), 4):
         first = np.uint8(register >> 24) ^ frame[word + 3]
@@ -54,4 +55,4 @@ def crc(frame: bytes | bytearray) -> int:
     Where the length is no multiple of 4, the bytes between those words and the stored checksum
     are not covered: 604 and 605 of LowCmd, 764 to 766 of LowState.
     """
-    return int(_crc(np.frombuffer(frame, np.uint8)))
+    return int(checksum(np.frombuffer(frame, np.uint8)))

@@ -21,14 +21,15 @@ def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
         q, dq: measured joints (12) [rad], [rad/s].
     """
     plain = (np.ascontiguousarray(row, np.float64) for row in (*setpoints[:5], q, dq))
-    kp, kd, tau = _cut(*plain)
+    kp, kd, tau = cut_gains(*plain)
     return Setpoints(setpoints.q, setpoints.dq, kp, kd, tau, setpoints.mode)
 
 
 @njit(cache=True)
-def _cut(
+def cut_gains(
     q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array, dq: Array
 ) -> tuple[Array, Array, Array]:
+    """Return kp, kd and tau of `with_wire_gains`, compiled."""
     n = kp.shape[0]
     kp_cut, kd_cut, tau_cut = np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
@@ -46,4 +47,4 @@ def _cut(
 def warm_up() -> None:
     """Compile everything here."""
     zero = np.zeros(JOINTS)
-    _cut(zero, zero, zero, zero, zero, zero, zero)
+    cut_gains(zero, zero, zero, zero, zero, zero, zero)

@@ -70,19 +70,27 @@ class LowCommandEncoder:
         Any mode but SERVO is sent as BRAKE, for others act on the motor's calibration. Motors 12
         to 19 get the mode and no torque.
         """
-        mode = SERVO if setpoints.mode == SERVO else BRAKE
-        if mode != self._mode:
-            self._motors["mode"] = self._mode = mode
+        self._set_mode(SERVO if setpoints.mode == SERVO else BRAKE)
         try:
             q, dq, kp, kd, tau = (_twelve(numbers) for numbers in setpoints[:5])
         except _NO_NUMBERS:
             q = dq = kp = kd = tau = np.full(JOINTS, np.nan)
-        not_finite, saturated = _write(
-            q, dq, kp, kd, tau, self._floats, self._counts, _FLOATS_AT, _COUNTS_AT, self._bytes
+        not_finite, saturated = write_motors(
+            q, dq, kp, kd, tau, self._floats, self._counts, FLOATS_AT, COUNTS_AT, self._bytes
         )
         self.not_finite += not_finite
         self.saturated += saturated
         return seal(self._frame)
+
+    @property
+    def servo_frame(self) -> NDArray[np.uint8]:
+        """The bytes of the next frame, header and servo mode in place: `act` does the rest."""
+        self._set_mode(SERVO)
+        return self._bytes
+
+    def _set_mode(self, mode: int) -> None:
+        if mode != self._mode:
+            self._motors["mode"] = self._mode = mode
 
 
 def _twelve(numbers: Array) -> Array:
@@ -96,7 +104,7 @@ def _twelve(numbers: Array) -> Array:
 
 
 @njit(cache=True)
-def _write(
+def write_motors(
     q: Array, dq: Array, kp: Array, kd: Array, tau: Array,
     floats: NDArray[np.float32], counts: NDArray[np.int16],
     float_places: NDArray[np.int64], count_places: NDArray[np.int64], frame: NDArray[np.uint8],
@@ -141,7 +149,7 @@ def _places(first: LiteralString) -> NDArray[np.int64]:
     return begin + MOTOR_COMMAND.itemsize * np.arange(JOINTS)
 
 
-_FLOATS_AT, _COUNTS_AT = _places("q"), _places("tau")  # q, dq; tau, kp, kd stand side by side
+FLOATS_AT, COUNTS_AT = _places("q"), _places("tau")  # q, dq; tau, kp, kd stand side by side
 
 
 class LowCommand(NamedTuple):

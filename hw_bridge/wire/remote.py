@@ -10,13 +10,18 @@ import struct
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from hw_bridge.wire.layout import REMOTE_BYTES
+from hw_bridge.wire.layout import LOW_STATE, REMOTE_BYTES
 
 BUTTONS: Final = (
     "R1", "L1", "start", "select", "R2", "L2", "F1", "F2",
     "A", "B", "X", "Y", "up", "right", "down", "left",
 )  # fmt: skip
 """Names of the buttons, from bit 0 on."""
+
+assert LOW_STATE.fields is not None
+_AT = LOW_STATE.fields["remote"][1]
+REMOTE: Final = slice(_AT, _AT + REMOTE_BYTES)
+"""Where its bytes stand in a LowState frame."""
 
 _LAYOUT = struct.Struct("<2xH5f16x")
 

@@ -203,8 +203,7 @@ def _time_stages(stages: Stages, loop: TrackerLoop, bridge: A1Bridge) -> None:
         ("estimate from bus", loop, "_collect_estimate"),
         ("plan from bus", loop, "_plan"),
         ("tracker", loop.tracker, "command"),
-        ("decision", bridge.decision, "setpoints"),
-        ("encode command", bridge._encoder, "encode"),
+        ("decision and frame", bridge.decision, "decide"),
         ("command to robot", bridge._link, "send"),
         ("command to bus", bridge._telling, "tell"),
     ):

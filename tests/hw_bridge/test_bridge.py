@@ -162,7 +162,7 @@ def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch
 
 def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.2)
-    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "allowance", raises)
     monkeypatch.setattr("hw_bridge.bridge.MOST_ERRORS", 100)
     rig.step()
     assert damps(rig) and rig.bridge.errors == 1
@@ -178,7 +178,7 @@ def raises(*_):
 @pytest.mark.parametrize("mode", ["dry_run", "read_only"])
 def test_an_error_sends_no_torque_where_none_is_ever_sent(mode, monkeypatch):
     rig = Rig(mode=mode).run(0.1)
-    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "allowance", raises)
     rig.step()
     assert rig.bridge.errors == 1 and limp(rig)
     assert rig.bridge.finished and not rig.bridge.report()["ended_well"]

@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.intake import Sample
-from hw_bridge.reading import SensingOptions, to_reading
-from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+from hw_bridge.reading import to_reading
+from hw_bridge.sensing_options import SensingOptions
+from hw_bridge.wire.low_state import zero_low_state
 from runtime.messages import SensorReading, decode, encode
+from tests.hw_bridge.safety.safety_samples import sample_of
 
 
-def sample(**fields):
+def sample(sensing=None, **fields):
     """A sample as the wire would carry it."""
-    state = zero_low_state()._replace(**fields)
-    return Sample(decode_low_state(encode_low_state(state)), arrival=9.5, time=9.0, tick=77)
+    return sample_of(zero_low_state()._replace(**fields), 9.5, 9.0, 77, sensing)
 
 
-def random_sample(seed=3):
+def random_sample(seed=3, sensing=None):
     rng = np.random.default_rng(seed)
     return sample(
-        quaternion_wxyz=rng.normal(size=4), gyroscope=rng.normal(size=3),
+        sensing, quaternion_wxyz=rng.normal(size=4), gyroscope=rng.normal(size=3),
         accelerometer=rng.normal(size=3), q=rng.normal(size=20), dq=rng.normal(size=20),
         tau_est=rng.normal(size=20), foot_force=rng.integers(-100, 300, 4),
     )  # fmt: skip
@@ -30,7 +30,7 @@ def random_sample(seed=3):
 
 def test_every_number_stands_where_the_stack_expects_it():
     believed = random_sample()
-    state, reading = believed.state, to_reading(believed, SensingOptions())
+    state, reading = believed.state, to_reading(believed)
     assert (reading.tick, reading.time) == (77, 9.0)
     w, x, y, z = state.quaternion_wxyz / np.linalg.norm(state.quaternion_wxyz)
     assert np.allclose(reading.quaternion_imu_in_world, [x, y, z, w], atol=1e-15)
@@ -43,13 +43,13 @@ def test_every_number_stands_where_the_stack_expects_it():
 
 
 def test_a_reading_crosses_the_bus_unchanged():
-    reading = to_reading(random_sample(), SensingOptions(0.5, (1.0, 2.0, 3.0, 4.0)))
+    reading = to_reading(random_sample(sensing=SensingOptions(0.5, (1.0, 2.0, 3.0, 4.0))))
     assert decode(SensorReading, encode(reading)) == reading
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=4, max_size=4))
 def test_the_quaternion_is_of_unit_length_or_zero(wxyz):
-    reading = to_reading(sample(quaternion_wxyz=np.array(wxyz)), SensingOptions())
+    reading = to_reading(sample(quaternion_wxyz=np.array(wxyz)))
     length = np.linalg.norm(reading.quaternion_imu_in_world)
     assert length == pytest.approx(1.0) or length == 0.0
 
@@ -60,7 +60,7 @@ def test_the_quaternion_is_of_unit_length_or_zero(wxyz):
     st.floats(0.01, 10.0),
 )
 def test_foot_forces_are_counts_less_their_offsets_scaled(counts, offset, scale):
-    reading = to_reading(sample(foot_force=np.array(counts)), SensingOptions(scale, offset))
+    reading = to_reading(sample(SensingOptions(scale, offset), foot_force=np.array(counts)))
     assert np.allclose(reading.foot_force, scale * (np.array(counts) - np.array(offset)))
 
 

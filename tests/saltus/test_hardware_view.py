@@ -12,7 +12,6 @@ import pytest
 from rich.console import Console
 
 from hw_bridge.emulator.events import PowerCut
-from hw_bridge.intake import Sample
 from hw_bridge.safety.verdict import JOINT_LABELS
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import POS_STOP, SERVO
@@ -22,6 +21,7 @@ from runtime.histogram import Quantiles
 from saltus.cli import run
 from saltus.hardware_glance import Glance, as_lines, as_summary
 from saltus.hardware_panel import one_line, panel
+from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.emulated_a1 import REST, EarsOpen, emulated_a1
 
 
@@ -139,7 +139,7 @@ def glance(**changes: object) -> Glance:
         "robot": ("192.168.123.10", 8007), "seconds": 3.0, "sent": 1500, "frames": 1490,
         "refused": {"crc": 2, "old": 8}, "rate_hz": 499.0, "rate_now_hz": 498.0,
         "gap_ms": Quantiles(2.0, 2.5, 3.0, 7.0), "header": Header(), "tick_unit_s": 1e-3,
-        "tick_unit_configured_s": 1e-3, "sample": Sample(state, 9.99, 9.99, 5), "now": 10.0,
+        "tick_unit_configured_s": 1e-3, "sample": sample_of(state, 9.99, 9.99, 5), "now": 10.0,
     }  # fmt: skip
     return Glance(**(values | changes))
 

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from hw_bridge.intake import Sample
+from hw_bridge.sensing_options import SensingOptions
 from hw_bridge.setpoints import Array, Setpoints
+from hw_bridge.take_in import NUMBERS, take_in
 from hw_bridge.wire.layout import SERVO
-from hw_bridge.wire.low_state import zero_low_state
+from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from robots.a1.constants import STAND_JOINTS
 
 UNUSED = np.zeros(8)
@@ -17,6 +19,16 @@ FR_CALF, FL_THIGH = 2, 4
 def twenty(values: Any) -> Array:
     """(12) values as a frame's (20)."""
     return np.concatenate([np.array(values, dtype=float), UNUSED])
+
+
+def sample_of(
+    state: LowState, arrival: float, time: float, tick: int, sensing: SensingOptions | None = None
+) -> Sample:
+    """A sample as the wire would carry `state`."""
+    frame, numbers, o = encode_low_state(state), np.empty(NUMBERS), sensing or SensingOptions()
+    calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
+    take_in(np.frombuffer(frame, np.uint8), np.empty(0, np.uint8), calibration, numbers)
+    return Sample(frame, numbers, arrival, time, tick)
 
 
 def sample(tick: int, **changes: Any) -> Sample:
@@ -34,7 +46,7 @@ def sample(tick: int, **changes: Any) -> Sample:
             whole = twenty(value)
             fields[name] = whole.astype(int) if name in ("mode", "temperature") else whole
     state = zero_low_state()._replace(tick=tick, **fields)
-    return Sample(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
+    return sample_of(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
 
 
 def at(motor: int, value: float, others: Any) -> Array:

@@ -28,9 +28,8 @@ ODD = [
 
 
 def calm(serving: bool, **changes) -> bool:
-    s = sample(0, **changes).state
-    return is_calm(s.quaternion_wxyz, s.q, s.dq, s.tau_est, s.mode, s.temperature, serving,
-                   bounds_of(SafetyOptions(tilt_max=0.5)))  # fmt: skip
+    numbers = sample(0, **changes).numbers
+    return is_calm(numbers, serving, bounds_of(SafetyOptions(tilt_max=0.5)))
 
 
 def test_a_robot_that_stands_is_calm():

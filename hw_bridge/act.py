@@ -1,0 +1,71 @@
+"""One compiled way for the tracker's command to the wire: cut gains, judge limits, encode, seal.
+
+It goes that way where nothing is to be changed of it but its gains, to what the wire can carry.
+Where a limit or a fault is met, `Limiter` and `LowCommandEncoder` do the same step by step, and
+name what they meet.
+"""
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hw_bridge.safety.limit_kernel import Bounds, gather, limit
+from hw_bridge.take_in import DQ, Q
+from hw_bridge.wire.crc import checksum
+from hw_bridge.wire.gains import cut_gains
+from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE, POS_STOP, VEL_STOP
+from hw_bridge.wire.low_command import COUNTS_AT, FLOATS_AT, write_motors
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+
+Array = NDArray[np.float64]
+Bytes = NDArray[np.uint8]
+
+ODD: Final = 1 << 16  # not finite, a loop that is switched off, or more than the frame can carry
+BoundsTuple = tuple[float, ...]
+
+
+@njit(cache=True)
+def act(
+    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, numbers: Array, last: Array, step: float,
+    bounds: BoundsTuple, frame: Bytes,
+) -> tuple[int, Array, Array]:  # fmt: skip
+    """Write a command into a frame.
+
+    Args:
+        q, dq, kp, kd, tau: (12) of `Setpoints`.
+        numbers: (75) of the newest sample, see `take_in`.
+        last: (12, 5) the command before, see `limit`.
+        step: by how much a torque may have changed since [N m].
+        bounds: `Bounds` as a plain tuple, whose type numba need not look up at every call.
+        frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
+
+    Returns:
+        The limits that were met, ored, ODD among them: 0 where the frame may be sent. The rows
+        (12, 5) of `limit`, and kp, kd and tau (3, 12) as they are in the frame.
+    """
+    angles, speeds = numbers[Q], numbers[DQ]
+    rows, wire = np.empty((JOINTS, 5)), np.empty((3, JOINTS))
+    wire[0], wire[1], wire[2] = cut_gains(q, dq, kp, kd, tau, angles, speeds)
+    finite, measured = gather(q, dq, wire[0], wire[1], wire[2], angles, speeds, rows)
+    if not (finite and measured):
+        return ODD, rows, wire
+    for i in range(JOINTS):
+        if abs(q[i]) >= POS_STOP or abs(dq[i]) >= VEL_STOP:
+            return ODD, rows, wire
+    rows, _, hits = limit(
+        rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, Bounds(*bounds)
+    )
+    if hits:
+        return hits, rows, wire
+    floats, counts = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
+    at_rest, saturated = write_motors(
+        q, dq, wire[0], wire[1], wire[2], floats, counts, FLOATS_AT, COUNTS_AT, frame
+    )
+    if at_rest or saturated:
+        return ODD, rows, wire
+    sum_ = checksum(frame)
+    for i in range(4):
+        frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(sum_ >> np.uint32(8 * i))
+    return 0, rows, wire
