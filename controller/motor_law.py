@@ -74,10 +74,11 @@ def motor_torque(
 
 
 @njit(cache=True)
-def _realise(
+def realise_within(
     torque: Array, q_aim: Array, dq_aim: Array, kp: Array, kd: Array, q: Array, dq: Array,
     lower: Array, upper: Array, torque_limit: float, velocity_limit: float,
 ) -> tuple[Array, Array, Array, Array, bool, bool]:  # fmt: skip
+    """Return the fields of `MotorTarget`; see `realise`."""
     q_des, dq_des, tau, u = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
     torque_limited, position_limited = False, False
     for i in range(12):
@@ -114,7 +115,7 @@ def realise(
     """
     lower, upper = JOINT_LOWER - position_margin, JOINT_UPPER + position_margin
     return MotorTarget(
-        *_realise(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
+        *realise_within(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
     )
 
 

@@ -26,18 +26,41 @@ ON_KNOT = 1e-9  # of an interval: (0.03 - 0.0) / 0.01 is 2.9999999999999996
 
 
 class PlanArrays(NamedTuple):
-    """A plan as compiled code takes it."""
+    """A plan as compiled code reads it."""
 
     time: float  # of knot 0 [s]
     period: float  # [s]
+    beside: Array  # (N) 1 where a foot touches down at the knot on either side
     qs: Array  # (N+1, 19)
     vs: Array  # (N+1, 18)
     inputs: Array  # (N, 12) [N m]
     gains: Array  # (N, 12, 36)
-    beside: NDArray[np.bool_]  # (N,) a touchdown at the knot on either side
 
 
-PlanTuple = tuple[float, float, Array, Array, Array, Array, NDArray[np.bool_]]
+HEAD = 3  # numbers of a slot before its arrays: time, period, N
+
+
+@njit(cache=True)
+def unpack(slot: Array) -> PlanArrays:
+    """Return the plan in a slot: head, beside, qs, vs, inputs and gains, one after the other.
+
+    Compiled code takes one array faster than seven.
+    """
+    n = int(slot[2])
+    a = HEAD + n
+    b = a + 19 * (n + 1)
+    c = b + 18 * (n + 1)
+    d = c + 12 * n
+    e = d + 432 * n
+    return PlanArrays(
+        slot[0], slot[1], slot[HEAD:a], slot[a:b].reshape((n + 1, 19)),
+        slot[b:c].reshape((n + 1, 18)), slot[c:d].reshape((n, 12)), slot[d:e].reshape((n, 12, 36)),
+    )  # fmt: skip
+
+
+def slot_size(n: int) -> int:
+    """How many numbers a plan of `n` intervals takes."""
+    return HEAD + n + 37 * (n + 1) + 444 * n
 
 
 class PolicyPoint(NamedTuple):
@@ -53,19 +76,39 @@ class PolicyPoint(NamedTuple):
 
 
 @njit(cache=True)
-def touchdown_beside(contacts: Array) -> NDArray[np.bool_]:
-    """Return, per interval (N), whether a foot gains contact at the knot on either side of it.
+def touchdown_beside(contacts: Array, beside: Array) -> None:
+    """Write, per interval (N), whether a foot gains contact at the knot on either side of it.
 
     Args:
         contacts: (N, 4), 1 where a foot is in contact in the interval.
+        beside: (N), becomes 1 or 0.
     """
-    n = contacts.shape[0]
-    beside = np.zeros(n, dtype=np.bool_)
-    for k in range(1, n):
+    beside[:] = 0.0
+    for k in range(1, contacts.shape[0]):
         for foot in range(contacts.shape[1]):
             if contacts[k, foot] > 0.5 and contacts[k - 1, foot] < 0.5:
-                beside[k - 1] = beside[k] = True
-    return beside
+                beside[k - 1] = beside[k] = 1.0
+
+
+@njit(cache=True)
+def is_sound(slot: Array, contacts: Array) -> bool:
+    """Return whether a slot's numbers are finite, and contacts, and quaternions of unit length.
+
+    Writes the intervals beside a touchdown on the way.
+    """
+    plan = unpack(slot)
+    touchdown_beside(contacts, plan.beside)
+    finite = plan.period > 0.0
+    for i in range(len(slot)):
+        finite &= np.isfinite(slot[i])
+    for value in contacts.flat:
+        finite &= np.isfinite(value)
+    for k in range(plan.qs.shape[0]):
+        square = 0.0
+        for i in range(3, 7):
+            square += plan.qs[k, i] ** 2
+        finite &= 0.98 <= square <= 1.02
+    return finite
 
 
 @njit(cache=True)
@@ -95,7 +138,7 @@ def _nominal(
 def nominal_at(plan: PlanArrays, now: float) -> tuple[Array, Array]:
     """Return the nominal (q (19), v (18)) at time `now` [s]."""
     k, alpha, _ = _locate(now - plan.time, plan.period, plan.inputs.shape[0])
-    return _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k])
+    return _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k] > 0.5)
 
 
 @njit(cache=True)
@@ -104,7 +147,7 @@ def policy_at(
 ) -> tuple[int, bool, Array, Array, Array, Array, bool]:
     """Return the fields of `PolicyPoint` at time `now` [s] and state q (19), v (18)."""
     k, alpha, ended = _locate(now - plan.time, plan.period, plan.inputs.shape[0])
-    q_nominal, v_nominal = _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k])
+    q_nominal, v_nominal = _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k] > 0.5)
     dx = difference(q_nominal, v_nominal, q, v)
     torque = plan.inputs[k] + plan.gains[k] @ dx
     finite = np.isfinite(np.sum(torque)) and np.isfinite(np.sum(q_nominal) + np.sum(v_nominal))
@@ -114,31 +157,31 @@ def policy_at(
 class PlanFunction:
     """One plan, ready to be evaluated many times.
 
-    The arrays are copied once, so that compiled code sees a single array type whatever the wire or
+    Its numbers are copied once, so that compiled code sees a single array type whatever the wire or
     a caller handed over, and nobody can change a plan while it is being followed.
+
+    Attributes:
+        slot: the array that it is copied into, as long as it or longer.
+        flat: the part that it takes, see `unpack`.
+        is_sound: its numbers are finite, and its quaternions of unit length.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        """Copy `plan`; the safety gate has checked that it has knots and finite numbers."""
-        self.id = plan.id
-        self.tick = plan.tick
-        self.time = float(plan.time)
-        self.period = float(plan.period)
-        self.plain: PlanTuple = (
-            self.time,
-            self.period,
-            np.array(plan.states_q, dtype=float, order="C"),
-            np.array(plan.states_v, dtype=float, order="C"),
-            np.array(plan.inputs, dtype=float, order="C"),
-            np.array(plan.gains, dtype=float, order="C"),
-            touchdown_beside(np.array(plan.contacts, dtype=float, order="C")),
-        )
-        self.arrays = PlanArrays(*self.plain)
-
-    @property
-    def end(self) -> float:
-        """Time of the last knot [s]."""
-        return self.time + self.period * len(self.arrays.inputs)
+    def __init__(self, plan: Plan, slot: Array | None = None) -> None:
+        """Copy `plan`, which has knots, into `slot` if it has room, else into a new one."""
+        n = len(plan.inputs)
+        self.id, self.tick = plan.id, plan.tick
+        self.time, self.period = float(plan.time), float(plan.period)
+        size = slot_size(n)
+        self.slot = slot if slot is not None and len(slot) >= size else np.empty(size)
+        self.flat = flat = self.slot[:size]
+        flat[:HEAD] = self.time, self.period, n
+        begin = HEAD + n
+        for numbers in (plan.states_q, plan.states_v, plan.inputs, plan.gains):
+            end = begin + numbers.size
+            flat[begin:end] = numbers.ravel()
+            begin = end
+        self.is_sound = is_sound(flat, np.ascontiguousarray(plan.contacts))
+        self.end = self.time + self.period * n  # of the last knot [s]
 
     def policy(self, q: Array, v: Array, now: float) -> PolicyPoint:
         """Return the policy at time `now` [s] and state q (19), v (18).
@@ -146,8 +189,8 @@ class PlanFunction:
         Before knot 0 the nominal is knot 0; past the horizon it is the last state with the last
         input and gains, and `ended` is set.
         """
-        return PolicyPoint(*policy_at(self.arrays, q, v, now))
+        return PolicyPoint(*policy_at(unpack(self.flat), q, v, now))
 
     def nominal(self, now: float) -> tuple[Array, Array]:
         """Return the nominal (q (19), v (18)) at time `now` [s]."""
-        return nominal_at(self.arrays, now)
+        return nominal_at(unpack(self.flat), now)

@@ -38,6 +38,7 @@ class PlanIntake:
         self._newest: PlanFunction | None = None
         self._accepted_at = 0.0
         self._last_offer: Plan | None = None
+        self._slots: list[Array] = []
 
     def silence(self, now: float) -> float:
         """Time since the last accepted plan [s]."""
@@ -59,14 +60,25 @@ class PlanIntake:
         if not self._in_order(plan, now, stale_after):
             self.gate.counts[Reason.PLAN_OUT_OF_ORDER.value] += 1
             return False
-        if not self.gate.judge_plan(plan, now).ok:
+        failed = plan.status == "failed" or len(plan.inputs) == 0
+        function = None if failed else self._copy(plan)
+        if not self.gate.judge_plan(plan, function, now).ok or function is None:
             return False
-        self._newest = PlanFunction(plan)
+        self._newest = function
         self._waiting = [each for each in self._waiting if each.time < plan.time]
-        self._waiting.append(self._newest)
+        self._waiting.append(function)
         self._accepted_at, self.arrival = now, now - plan.time
         self.accepted += 1
         return True
+
+    def _copy(self, plan: Plan) -> PlanFunction:
+        """The plan in a slot that no other is followed or waits in; fresh memory faults pages."""
+        plans = (self.current, self._previous, *self._waiting)
+        taken = {id(each.slot) for each in plans if each is not None}
+        function = PlanFunction(plan, next((s for s in self._slots if id(s) not in taken), None))
+        if all(function.slot is not slot for slot in self._slots):
+            self._slots.append(function.slot)
+        return function
 
     def begin(self, due: float) -> None:
         """Follow the last plan that starts by `due` [s], when the next command takes effect."""
@@ -76,16 +88,18 @@ class PlanIntake:
                 self._previous = self.current
             self.current = following
 
+    @property
+    def flat(self) -> tuple[Array, Array]:
+        """The numbers of the current plan, which there must be, and of the one before it."""
+        assert self.current is not None
+        return self.current.flat, (self._previous or self.current).flat
+
     def evaluate(
         self, q: Array, v: Array, estimated_at: float, joints: Joints, due: float,
         kp_max: float, kd_max: float,
     ) -> Policy:  # fmt: skip
         """Return the policy of the current plan, which there must be; see `policy_kernel`."""
-        assert self.current is not None
-        previous = self._previous or self.current
-        return Policy(*evaluate(
-            self.current.plain, previous.plain, q, v, estimated_at, *joints, due, kp_max, kd_max
-        ))  # fmt: skip
+        return Policy(*evaluate(*self.flat, q, v, estimated_at, *joints, due, kp_max, kd_max))
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:
         newest = self._newest

@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from controller.motor_law import split_gain
-from controller.plan_function import PlanArrays, PlanFunction, PlanTuple, nominal_at, policy_at
+from controller.plan_function import PlanArrays, PlanFunction, nominal_at, policy_at, unpack
 from robots.state import difference, integrate
 from runtime.messages import Plan
 
@@ -88,21 +88,20 @@ def move_joints(
 
 @njit(cache=True)
 def evaluate(
-    current: PlanTuple, previous: PlanTuple, q: Array, v: Array, estimated_at: float,
+    current: Array, previous: Array, q: Array, v: Array, estimated_at: float,
     joints: Array, joint_speeds: Array, measured_at: float, due: float,
     kp_max: float, kd_max: float,
 ) -> tuple[bool, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
     """Return the fields of `Policy` at time `due` [s].
 
     Args:
-        current, previous: `PlanArrays` as plain tuples, whose types numba need not look up at
-            every call; the same where there was none before.
+        current, previous: the plans, see `unpack`; the same where there was none before.
         q, v: the estimate (19), (18), of time `estimated_at` [s].
         joints, joint_speeds: as measured (12) [rad], [rad/s], at `measured_at` [s].
         due: when the command takes effect [s].
         kp_max, kd_max: bounds of the joint PD that is split off.
     """
-    now, before = PlanArrays(*current), PlanArrays(*previous)
+    now, before = unpack(current), unpack(previous)
     q, v = move(now, before, q, v, estimated_at, due)
     k, _, q_nominal, v_nominal, _, torque, finite = policy_at(now, q, v, due)
     kp, kd = split_gain(now.gains[k], kp_max, kd_max)
@@ -120,7 +119,7 @@ def warm_up() -> None:
         inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
         cost=0.0, iterations=0, solve_s=0.0, status="ok",
     ))  # fmt: skip
-    plan, joints = function.plain, np.zeros(12)
+    plan, joints = function.flat, np.zeros(12)
     function.policy(q[0].copy(), v, 0.0)
     function.nominal(0.005)
     evaluate(plan, plan, q[0].copy(), v, 0.0, joints, joints, 0.0, 0.005, 1.0, 1.0)

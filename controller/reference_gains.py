@@ -14,9 +14,7 @@ LOAD = 30.0  # a normal force that stands for "in contact" when none was simulat
 DAMPING = 1e-6  # on the input Hessian, far below any input weight
 
 
-def with_gains(
-    reference: ReferenceTrajectory, model: A1Model, horizon: int
-) -> ReferenceTrajectory:
+def with_gains(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> ReferenceTrajectory:
     """The same reference with the gains of one long backward pass over it.
 
     The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the

@@ -7,16 +7,15 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from controller.motor_law import MotorTarget
+from controller.plan_function import PlanFunction
+from controller.track_kernel import is_plausible, is_unit, tilt
 from controller.verdict import PASS, Reason, Verdict
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
-FASTEST_MEASURED = 200.0  # [rad/s] ten times what the motors reach: more is no measurement
 LOG = logging.getLogger(__name__)
 
 
@@ -66,20 +65,6 @@ def all_finite(values: Array) -> bool:
     return math.isfinite(values.sum()) or bool(np.isfinite(values).all())  # the sum is faster
 
 
-@njit(cache=True)
-def _plausible(q: Array, v: Array, lower: Array, upper: Array) -> bool:
-    for i in range(12):
-        if not (lower[i] <= q[i] <= upper[i] and abs(v[i]) < FASTEST_MEASURED):  # NaN fails too
-            return False
-    return True
-
-
-def tilt(quaternion: Array) -> float:
-    """Return the angle between the trunk's z axis and the vertical [rad]; quaternion x, y, z, w."""
-    x, y = float(quaternion[0]), float(quaternion[1])
-    return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y))))
-
-
 class SafetyGate:
     """Judges what arrives and what leaves; counts every reason; logs changes of state only."""
 
@@ -88,8 +73,8 @@ class SafetyGate:
         self.options = options
         self.counts: Counter[str] = Counter()
         self.state = "waiting"
-        self._lower = JOINT_LOWER - options.measured_margin
-        self._upper = JOINT_UPPER + options.measured_margin
+        margin = options.measured_margin
+        self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self._fall_since: float | None = None
 
     def _refuse(self, reason: Reason) -> Verdict:
@@ -105,12 +90,12 @@ class SafetyGate:
         """
         if reading is not None:
             pair = np.array(reading.joint_position), np.array(reading.joint_velocity)
-            if _plausible(*pair, self._lower, self._upper):
+            if is_plausible(*pair, *self.joint_range):
                 return Joints(*pair, reading.time)
             self._refuse(Reason.READING_NOT_PLAUSIBLE)
         if estimate is not None:
             pair = np.array(estimate.q[7:]), np.array(estimate.v[6:])
-            if _plausible(*pair, self._lower, self._upper):
+            if is_plausible(*pair, *self.joint_range):
                 return Joints(*pair, estimate.time)
         return None
 
@@ -121,17 +106,12 @@ class SafetyGate:
             return np.zeros(12)
         return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
 
-    def warm_up(self) -> None:
-        """Compile everything here."""
-        _plausible(np.zeros(12), np.zeros(12), self._lower, self._upper)
-
     def judge_estimate(self, estimate: StateEstimate | None, now: float) -> Verdict:
         """Return whether `estimate` may be fed back at time `now` [s]."""
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
-        x, y, z, w = estimate.q[3:7].tolist()
         finite = all_finite(estimate.q) and all_finite(estimate.v)
-        if not (finite and 0.98 < x * x + y * y + z * z + w * w < 1.02):
+        if not (finite and is_unit(estimate.q[3:7])):
             return self._refuse(Reason.ESTIMATE_NOT_FINITE)
         if estimate.status not in ("ok", "degraded"):  # degraded: without a sensor, yet good
             starting = estimate.status == "starting"
@@ -140,20 +120,26 @@ class SafetyGate:
             return self._refuse(Reason.ESTIMATE_OLD)
         return PASS
 
-    def judge_plan(self, plan: Plan, now: float) -> Verdict:
-        """Return whether a newly arrived plan may be followed, whatever came before it."""
-        if plan.status == "failed" or len(plan.inputs) == 0:
+    def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> Verdict:
+        """Return whether a newly arrived plan may be followed, whatever came before it.
+
+        Args:
+            plan: as it arrived.
+            function: the same, ready to be followed; None where it has failed.
+            now: [s].
+        """
+        if function is None:
             return self._refuse(Reason.PLAN_FAILED)
-        arrays = (plan.states_q, plan.states_v, plan.inputs, plan.gains, plan.contacts)
-        numbers = math.isfinite(plan.time) and math.isfinite(plan.period) and plan.period > 0.0
-        if not (numbers and all(all_finite(array) for array in arrays)):
-            return self._refuse(Reason.PLAN_NOT_FINITE)
-        norms = np.einsum("ij,ij->i", plan.states_q[:, 3:7], plan.states_q[:, 3:7])
-        if norms.min() < 0.98 or norms.max() > 1.02:
+        if not function.is_sound:
             return self._refuse(Reason.PLAN_NOT_FINITE)
         if plan.time > now + self.options.plan_future_s:
             return self._refuse(Reason.PLAN_FROM_FUTURE)
         return PASS
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether the tracker follows its plan and nothing has looked like a fall."""
+        return self.state == "ok" and self._fall_since is None
 
     def judge_fall(
         self,
@@ -186,18 +172,18 @@ class SafetyGate:
         trusts_imu = estimate is None or estimate.status == "ok"
         if reading is not None and trusts_imu:
             measured = reading.quaternion_imu_in_world
-            quaternion = measured if 0.98 < float(measured @ measured) < 1.02 else quaternion
+            quaternion = measured if is_unit(measured) else quaternion
         if quaternion is not None and tilt(quaternion) > self.options.tilt_max:
             return Reason.TILTED
         if tracking and estimate is not None and estimate.q[2] < self.options.height_min:
             return Reason.TOO_LOW
         return None
 
-    def note_limits(self, target: MotorTarget) -> None:
-        """Count what limits have changed of a target."""
-        if target.torque_limited:
+    def count_limits(self, torque: bool, position: bool) -> None:
+        """Count a command of which limits have changed a torque, or the target of a position."""
+        if torque:
             self.counts[Reason.TORQUE_LIMITED.value] += 1
-        if target.position_limited:
+        if position:
             self.counts[Reason.POSITION_LIMITED.value] += 1
 
     def enter(self, state: str, reason: Reason) -> None:

@@ -51,13 +51,18 @@ class Standby:
         """Whether the robot stands down, and no plan has begun to take over from that."""
         return self._standing is not None and self._taken_over_since is None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether a plan has taken over altogether, or nothing was to be taken over from."""
+        return self._waiting is None and self._standing is None
+
     def may_return(self, now: float) -> bool:
         """Whether a fresh plan may take over: before lying down has begun."""
         return self._standing is None or self._standing.can_return(now)
 
     def take_over(self, aim: MotorAim, q: Array, dq: Array, now: float) -> MotorAim:
         """Return the plan's aim, mixed for `return_s` with what went before, if anything did."""
-        if self._waiting is None and self._standing is None:
+        if self.is_over:
             return aim
         if self._taken_over_since is None:
             self._taken_over_since = now

@@ -21,14 +21,24 @@ from numpy.typing import NDArray
 
 from controller import motor_law, policy_kernel
 from controller.motor_law import MotorAim, motor_torque, realise
+from controller.plan_function import slot_size
 from controller.plan_intake import PlanIntake
 from controller.policy_kernel import Policy
 from controller.safety import Joints, SafetyGate
 from controller.stand_down import damping
 from controller.standby import Standby
+from controller.track_kernel import (
+    POSITION_LIMITED,
+    TORQUE_LIMITED,
+    UNUSUAL,
+    is_plausible,
+    is_unit,
+    tilt,
+    track,
+)
 from controller.tracker_options import TrackerOptions
 from controller.verdict import PASS, Reason, Verdict
-from robots.a1.constants import STAND_JOINTS
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
 __all__ = ["Tracker", "TrackerOptions"]
@@ -43,9 +53,16 @@ class Tracker:
     def __init__(self, options: TrackerOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options = options or TrackerOptions()
-        policy_kernel.warm_up()
+        o, safety = self.options, self.options.safety
+        margin = safety.position_margin
+        self._limits = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
+        self._bounds = (
+            safety.tilt_max, safety.height_min, o.kp_max, o.kd_max, safety.torque_limit,
+            float(VELOCITY_LIMIT),
+        )  # fmt: skip
         motor_law.warm_up()
-        SafetyGate(self.options.safety).warm_up()
+        policy_kernel.warm_up()
+        self._warm_up()
         self.reset()
 
     def reset(self) -> None:
@@ -60,6 +77,18 @@ class Tracker:
         self._torque = np.zeros(12)  # expected of the last command [N m]
         self._safe: MotorCommand | None = None
         self._now, self._tick = 0.0, 0
+
+    def _warm_up(self) -> None:
+        """Compile what the first plan must not wait for."""
+        still, joints = np.zeros(37), np.zeros(12)
+        slot = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
+        gate = SafetyGate(self.options.safety)
+        is_plausible(joints, joints, *gate.joint_range)
+        is_unit(still[:4])
+        tilt(still[:4])
+        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], 0.0,
+              gate.joint_range, self._limits, self._bounds)  # fmt: skip
+        track.disable_compile()  # a control loop has no time to wait for a compiler
 
     @property
     def due(self) -> float:
@@ -96,14 +125,18 @@ class Tracker:
         self._now = now = now if math.isfinite(now) else self._now
         source = reading or estimate
         self._tick = source.tick if source is not None else self._tick + 1
+        self.offer(plan, now)
+        self.plans.begin(self.due)
+        if self._is_well(estimate, now) and estimate is not None and reading is not None:
+            command = self._track(estimate, reading)
+            if command is not None:
+                return command
         joints = self.gate.measured(estimate, reading)
         if joints is not None and self._joints is None and reading is not None:
             self._torque = self.gate.measured_torque(reading)  # of whatever holds it up until now
         self._joints = joints or self._joints
         verdict = self.gate.judge_estimate(estimate, now)
         usable = estimate if verdict.ok else None
-        self.offer(plan, now)
-        self.plans.begin(self.due)
         tracking = self.gate.state in ("ok", "hold")
         fall = self.gate.judge_fall(usable, reading, tracking, now)
         self._fallen = fall if self._fallen.ok else self._fallen
@@ -116,6 +149,35 @@ class Tracker:
         """Return a damping command, for the end of a run."""
         self._now = now if math.isfinite(now) else self._now
         return self._rest("damp", Reason.STOPPED)
+
+    def _is_well(self, estimate: StateEstimate | None, now: float) -> bool:
+        """Whether nothing but numbers stands in the way of following the plan."""
+        o, plan = self.options, self.plans.current
+        return (
+            self.gate.is_calm and self._fallen.ok and self._bad_since is None
+            and self._standby.is_over and self._joints is not None
+            and estimate is not None and estimate.status == "ok"
+            and now - estimate.time <= o.safety.estimate_max_age_s
+            and plan is not None and now < plan.end
+            and self.plans.silence(now) <= o.stand_down.plan_max_age_s
+        )  # fmt: skip
+
+    def _track(self, estimate: StateEstimate, reading: SensorReading) -> MotorCommand | None:
+        """The command that tracks the plan; None where a number says that there is more to do."""
+        try:
+            bits, rows, torque = track(
+                *self.plans.flat, estimate.q, estimate.v, estimate.time, reading.joint_position,
+                reading.joint_velocity, reading.time, reading.quaternion_imu_in_world, self.due,
+                self.gate.joint_range, self._limits, self._bounds,
+            )  # fmt: skip
+        except TypeError:  # arrays of another kind than it is compiled for
+            return None
+        if bits & UNUSUAL:
+            return None
+        self._joints = Joints(reading.joint_position, reading.joint_velocity, reading.time)
+        self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
+        self._torque = torque
+        return self._command("ok", *rows)
 
     def _measured(self) -> tuple[Array, Array]:
         """Joints to reckon with; before the first measurement nothing depends on them."""
@@ -200,20 +262,19 @@ class Tracker:
         safety = self.options.safety
         joints = joints or self._measured()
         target = realise(aim, *joints, safety.torque_limit, safety.position_margin)
-        self.gate.note_limits(target)
+        self.gate.count_limits(target.torque_limited, target.position_limited)
         self.gate.enter(state, reason)
+        self._torque = target.torque
+        return self._command(state, target.q, target.dq, aim.kp, aim.kd, target.tau)
+
+    def _command(
+        self, state: State, q: Array, dq: Array, kp: Array, kd: Array, tau: Array
+    ) -> MotorCommand:
+        """The message, counted."""
         self.commands[state] += 1
         plan = self.plans.current
-        self._torque = target.torque
         self._safe = MotorCommand(
-            tick=self._tick,
-            time=self._now,
-            q=target.q,
-            dq=target.dq,
-            kp=aim.kp,
-            kd=aim.kd,
-            tau=target.tau,
-            plan_id=-1 if plan is None else plan.id,
-            status=state,
-        )
+            tick=self._tick, time=self._now, q=q, dq=dq, kp=kp, kd=kd, tau=tau,
+            plan_id=-1 if plan is None else plan.id, status=state,
+        )  # fmt: skip
         return self._safe

@@ -207,9 +207,7 @@ def run(
         ticks with no_reading, no_estimate, and ticks with no_plan where one was to arrive (lock
         step), errors, damp_unsent, undecodable.
     """
-    loop = TrackerLoop(
-        tracker, bridge, readings_out, estimates, plans, clock, schedule, stop
-    )
+    loop = TrackerLoop(tracker, bridge, readings_out, estimates, plans, clock, schedule, stop)
     readings_out.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     while not stop():
         loop.tick(clock.wait_tick())

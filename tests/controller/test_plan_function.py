@@ -3,6 +3,8 @@
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from controller.plan_function import PlanFunction, touchdown_beside
 from robots.rotations import exp3
@@ -79,10 +81,44 @@ def test_velocity_is_never_a_mixture_across_a_touchdown() -> None:
 def test_only_gained_contacts_count() -> None:
     contacts = np.ones((5, 4))
     contacts[2:, 0] = 0.0  # a lift-off
-    assert not touchdown_beside(contacts).any()
-    np.testing.assert_array_equal(
-        touchdown_beside(contacts[::-1].copy()), [False, False, True, True, False]
-    )
+    beside = np.full(5, 7.0)
+    touchdown_beside(contacts, beside)
+    assert not beside.any()
+    touchdown_beside(contacts[::-1].copy(), beside)
+    np.testing.assert_array_equal(beside, [0, 0, 1, 1, 0])
+
+
+FIELDS = ("states_q", "states_v", "inputs", "gains", "contacts")
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(FIELDS), st.sampled_from([np.nan, np.inf, 1e300]))
+def test_whether_a_plan_is_sound_is_what_numpy_says(seed: int, field: str, value: float) -> None:
+    """One number of it may be odd, and a quaternion too long or too short."""
+    rng = np.random.default_rng(seed)
+    p = plan(rng=rng, knots=int(rng.integers(1, 12)))
+    numbers = getattr(p, field)
+    if rng.random() < 0.7:
+        numbers.flat[rng.integers(numbers.size)] = value
+    p.states_q[rng.integers(len(p.states_q)), 3:7] *= rng.choice([1.0, 1.005, 1.02, 0.98])
+    arrays = [getattr(p, name) for name in FIELDS]
+    with np.errstate(all="ignore"):
+        square = (p.states_q[:, 3:7] ** 2).sum(axis=1)
+    expected = all(np.isfinite(each).all() for each in arrays)
+    expected &= bool(np.all((square >= 0.98) & (square <= 1.02)))
+    assert PlanFunction(p).is_sound == expected
+
+
+def test_a_slot_is_used_again_for_a_plan_that_fits() -> None:
+    rng = np.random.default_rng(7)
+    long, short = plan(rng=rng, knots=20), plan(rng=rng, knots=5)
+    slot = PlanFunction(long).slot
+    again = PlanFunction(short, slot)
+    assert again.slot is slot
+    state = near_standing(rng)
+    expected, found = PlanFunction(short).policy(*state, 0.033), again.policy(*state, 0.033)
+    np.testing.assert_array_equal(found.torque, expected.torque)
+    assert PlanFunction(long, again.flat).slot is not again.flat
 
 
 def test_past_the_horizon_the_last_knot_is_held_and_flagged() -> None:

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from controller.plan_function import PlanFunction
 from controller.safety import SafetyGate, SafetyOptions, tilt
 from controller.verdict import Reason
 from robots.rotations import exp3, quaternion_from_rotation
@@ -90,8 +91,9 @@ def test_an_implausible_reading_gives_way_to_the_estimate(gate: SafetyGate, valu
 
 
 def test_a_plan_may_start_a_little_ahead_of_now(gate: SafetyGate) -> None:
-    assert gate.judge_plan(plan(tick=50), 0.0).ok
-    assert gate.judge_plan(plan(tick=150), 0.0).reason is Reason.PLAN_FROM_FUTURE
+    soon, late = plan(tick=50), plan(tick=150)
+    assert gate.judge_plan(soon, PlanFunction(soon), 0.0).ok
+    assert gate.judge_plan(late, PlanFunction(late), 0.0).reason is Reason.PLAN_FROM_FUTURE
 
 
 def test_one_log_line_for_each_change_of_state(

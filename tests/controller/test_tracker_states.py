@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.motor_law import motor_torque
+from controller.plan_function import unpack
 from controller.policy_kernel import move_joints
 from controller.tracker import Tracker, TrackerOptions
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
@@ -289,7 +290,9 @@ def joints_when_due(tracker: Tracker) -> tuple[Array, Array]:
     current, previous = tracker.plans.current, tracker.plans._previous
     q, dq, time = tracker._joints or (*tracker._measured(), tracker._now)
     assert current is not None
-    joints = move_joints(current.arrays, (previous or current).arrays, q, dq, time, tracker.due)
+    joints = move_joints(
+        unpack(current.flat), unpack((previous or current).flat), q, dq, time, tracker.due
+    )
     return joints if np.isfinite(joints).all() else tracker._measured()
 
 

@@ -54,7 +54,7 @@ def test_gradients_are_those_of_the_cost(seed):
 
 
 def test_hessian_is_exact_at_the_reference():
-    states, inputs, *_ , weights = problem(3)
+    states, inputs, *_, weights = problem(3)
     _, l_xx, _, l_uu = expand_costs(states, inputs, states, inputs, Q, 4.0 * Q, weights)
     np.testing.assert_allclose(l_xx[0], np.diag(2 * Q), atol=1e-9)
     np.testing.assert_allclose(l_xx[-1], np.diag(8 * Q), atol=1e-9)

@@ -1,0 +1,92 @@
+"""The tracker's short way in one compiled call against its way step by step."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.tracker import Tracker, TrackerOptions
+from runtime.messages import Plan, SensorReading, StateEstimate
+from tests.controller.tracker_messages import TICK, Array, estimate, near_standing, plan, reading
+
+TICKS = 400
+
+
+def trackers(**options: float) -> tuple[Tracker, Tracker]:
+    """One that may take the short way, and one that never does."""
+    short, long = Tracker(TrackerOptions(**options)), Tracker(TrackerOptions(**options))
+    long._is_well = lambda *_: False  # type: ignore[method-assign]
+    return short, long
+
+
+def spoil(rng: np.random.Generator, values: Array) -> Array:
+    """A copy with one number that is none, infinite, or far too large."""
+    out = values.copy()
+    out.flat[rng.integers(out.size)] = rng.choice([np.nan, np.inf, -np.inf, 1e200, 30.0])
+    return out
+
+
+def inputs(
+    rng: np.random.Generator, tick: int
+) -> tuple[StateEstimate | None, Plan | None, SensorReading | None]:
+    """What arrives in a tick, much of it odd."""
+    q, v = near_standing(rng, 0.05)
+    e, r = estimate(tick, q, v), reading(tick, q, v)
+    p = plan(tick, tick, rng, gain=float(rng.choice([3.0, 300.0]))) if tick % 10 == 0 else None
+    odd = rng.integers(60)
+    if odd == 0:
+        e = msgspec.structs.replace(e, q=spoil(rng, q))
+    elif odd == 1:
+        e = msgspec.structs.replace(e, v=spoil(rng, v))
+    elif odd == 2:
+        e = msgspec.structs.replace(e, status=rng.choice(["degraded", "diverged", "starting"]))
+    elif odd == 3:
+        e = msgspec.structs.replace(e, time=e.time - rng.choice([0.005, 0.5, np.nan]))
+    elif odd == 4:
+        r = msgspec.structs.replace(r, joint_position=spoil(rng, r.joint_position))
+    elif odd == 5:
+        r = msgspec.structs.replace(r, joint_velocity=spoil(rng, r.joint_velocity))
+    elif odd == 6:
+        turned = np.array([0.9, 0.0, 0.0, 0.43])
+        r = msgspec.structs.replace(r, quaternion_imu_in_world=turned)
+    elif odd == 7:
+        low = q.copy()
+        low[2] = 0.05
+        e = msgspec.structs.replace(e, q=low)
+    elif odd == 8 and p is not None:
+        p = msgspec.structs.replace(p, gains=1e308 * np.ones_like(p.gains))
+    elif odd == 9:
+        return None, p, r
+    elif odd == 10:
+        return e, p, None
+    elif odd == 11:
+        e = msgspec.structs.replace(e, q=np.repeat(q, 2)[::2])  # not contiguous
+    return e, p, r
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("delay", [0.0, 0.01])
+def test_the_short_way_changes_no_command_and_no_count(seed: int, delay: float) -> None:
+    short, long = trackers(command_delay=delay)
+    rng, ok = np.random.default_rng(seed), 0
+    with np.errstate(all="ignore"):
+        for tick in range(TICKS):
+            arrived = inputs(rng, tick)
+            if rng.random() < 0.01:  # an operator has put the robot on its feet
+                short.reset()
+                long.reset()
+            a, b = (each.command(*arrived[:2], tick * TICK, arrived[2]) for each in (short, long))
+            assert a == b, tick
+            ok += a.status == "ok"
+            assert short.gate.counts == long.gate.counts
+            np.testing.assert_array_equal(short._torque, long._torque)
+    assert ok > 20
+
+
+def test_it_is_the_way_of_a_robot_that_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracker, state = Tracker(), near_standing(np.random.default_rng(1), 0.01)
+    for tick in range(300):
+        if tick == 250:  # the plan has long taken over from waiting
+            monkeypatch.setattr(tracker, "_policy", None)  # the way step by step would fail
+        p = plan(tick, tick) if tick % 10 == 0 else None
+        command = tracker.command(estimate(tick, *state), p, tick * TICK, reading(tick, *state))
+        assert tick == 0 or command.status == "ok"
