@@ -22,7 +22,7 @@ from hw_bridge.reading import to_reading
 from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
 from hw_bridge.telling import Telling
-from hw_bridge.wire.header import command_header
+from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
 from runtime.clock import Clock
@@ -61,7 +61,7 @@ class A1Bridge:
         Args:
             options: of the bridge.
             link: to the robot; closed by `close`.
-            operator: asked for requests every tick.
+            operator: asked for requests after every command.
             run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
             publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
@@ -75,6 +75,7 @@ class A1Bridge:
         self._link, self._operator = link, operator
         self._run_s, self._telling = run_s, Telling(publish, sent)
         self._fed = self._over = False
+        self._header: Header | None = None  # the robot's
         self._remote_bytes, self._remote = b"", Remote()
         self._arrival: float | None = None  # of the frame that the next command answers [s]
         self._writes = 0
@@ -118,7 +119,6 @@ class A1Bridge:
         self._now = clock.now
         try:
             sample = self._receive()
-            self._ask_operator()
             if sample is None or not self._feeds_stack:
                 return []
             self._fed = True
@@ -129,7 +129,10 @@ class A1Bridge:
             return []
 
     def write(self, command: MotorCommand) -> None:
-        """Send what may be sent of `command`. Raises nothing: an error is a stop."""
+        """Send what may be sent of `command`, publish it, and ask the operator.
+
+        Raises nothing: an error is a stop.
+        """
         try:
             self._write(command)
         except Exception:
@@ -192,9 +195,9 @@ class A1Bridge:
         sample = self.intake.take(self._link.receive())
         if sample is not None:
             self._arrival = sample.arrival
-            header = self.intake.header
-            if header is not None and command_header(header) != self._encoder.header:
-                self._encoder.header = command_header(header)
+            if self._header is not self.intake.header:
+                self._header = self.intake.header
+                self._encoder.header = command_header(self._header or Header())
                 self._stop_frame = self._encode_stop()
         return sample
 
@@ -238,6 +241,9 @@ class A1Bridge:
             self._send(frame)
             self._note_latency()
         self._telling.tell(command, setpoints, self.machine, self.intake, now, self._writes)
+        self._ask_operator()
+        if self.machine.state is RobotState.DAMPING and not urgent:
+            self._send(self._stop_frame)  # who asks for a stop shall not wait for the next tick
 
     def _send(self, frame: bytes) -> None:
         self.unsent += not self._link.send(frame)

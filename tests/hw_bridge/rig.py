@@ -113,8 +113,9 @@ class Rig:
         """One tick of the tracker's loop, then one of the robot."""
         self.readings += self.bridge.read(self.clock, self.tick, lambda: False)
         self.bridge.write(self.command(self.tick, self.clock.time))
-        if self.bridge.machine.state is not self.states[-1]:
-            self.states.append(self.bridge.machine.state)
+        told = RobotState(self.statuses[-1].state)
+        if told is not self.states[-1]:
+            self.states.append(told)
         self.tick += 1
         self.robot_lives()
 

@@ -39,6 +39,7 @@ def limp(rig: Rig) -> bool:
 def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
     rig = Rig(run_s=0.5).run_until(S.RUNNING)
     assert height(rig.simulation) == pytest.approx(0.29, abs=0.02)
+    rig.step()
     assert len(rig.readings) == 1  # the stack sees the robot from the first tick of running on
     rig.run(12.0)
     assert rig.states == IN_ORDER
@@ -162,13 +163,21 @@ def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch
 
 def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.2)
-    monkeypatch.setattr(rig.bridge.decision.limiter, "allowance", raises)
+    for way in ("allowance", "apply"):
+        monkeypatch.setattr(rig.bridge.decision.limiter, way, raises)
     monkeypatch.setattr("hw_bridge.bridge.MOST_ERRORS", 100)
     rig.step()
     assert damps(rig) and rig.bridge.errors == 1
     assert rig.bridge.machine.state is S.DAMPING
     rig.run(0.2)  # the robot cannot even be damped in order: the run ends all the same
     assert damps(rig) and rig.bridge.finished and not rig.bridge.report()["ended_well"]
+
+
+def test_a_stop_reaches_the_wire_in_the_tick_that_hears_of_it(monkeypatch):
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    monkeypatch.setattr(rig.bridge._operator, "poll", lambda *_: [(Request.STOP, "enough")])
+    rig.step()
+    assert damps(rig) and rig.bridge.machine.cause == "enough"
 
 
 def raises(*_):
@@ -178,7 +187,7 @@ def raises(*_):
 @pytest.mark.parametrize("mode", ["dry_run", "read_only"])
 def test_an_error_sends_no_torque_where_none_is_ever_sent(mode, monkeypatch):
     rig = Rig(mode=mode).run(0.1)
-    monkeypatch.setattr(rig.bridge.decision.limiter, "allowance", raises)
+    monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
     rig.step()
     assert rig.bridge.errors == 1 and limp(rig)
     assert rig.bridge.finished and not rig.bridge.report()["ended_well"]

@@ -1,0 +1,95 @@
+"""The one compiled look at a frame against the decoder and NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hw_bridge import take_in as t
+from hw_bridge.wire.frame import frame_fault, seal
+from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
+from hw_bridge.wire.low_state import decode_low_state
+
+CALIBRATION = np.array([3.0, -20.0, 7.5, 0.0, 0.4])
+ANY = np.empty(0, np.uint8)
+
+
+def look(frame: bytes, header=ANY) -> tuple[int, np.ndarray]:
+    numbers = np.full(t.NUMBERS, -1.0)
+    return t.take_in(np.frombuffer(frame, np.uint8), header, CALIBRATION, numbers), numbers
+
+
+def random_frame(seed: int) -> bytes:
+    """Whole, and any bits in it; its floats are finite."""
+    rng = np.random.default_rng(seed)
+    data = bytearray(rng.bytes(LOW_STATE_SIZE))
+    record = np.frombuffer(data, LOW_STATE)[0]
+    for name in ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy"):
+        record[name] = rng.normal(size=len(record[name]))
+    for name in ("q", "dq", "q_raw", "dq_raw"):
+        record["motors"][name] = rng.normal(size=20)
+    return seal(data)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_its_numbers_are_the_decoders(seed):
+    frame = random_frame(seed)
+    fault, numbers = look(frame)
+    s = decode_low_state(frame)
+    assert fault == 0
+    w, x, y, z = s.quaternion_wxyz
+    square = s.quaternion_wxyz @ s.quaternion_wxyz
+    np.testing.assert_allclose(
+        numbers[t.QUATERNION], np.array([x, y, z, w]) / np.sqrt(square), rtol=1e-15
+    )
+    assert numbers[t.SQUARE] == pytest.approx(square, rel=1e-15)
+    for where, expected in (
+        (t.GYROSCOPE, s.gyroscope), (t.ACCELEROMETER, s.accelerometer), (t.Q, s.q[:12]),
+        (t.DQ, s.dq[:12]), (t.TORQUE, s.tau_est[:12]), (t.MODE, s.mode[:12]),
+        (t.TEMPERATURE, s.temperature[:12]),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(numbers[where], expected)
+    feet = (s.foot_force - CALIBRATION[:4]) * CALIBRATION[4]
+    np.testing.assert_allclose(numbers[t.FOOT_FORCE], feet, rtol=1e-15)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 200), st.integers(0, LOW_STATE_SIZE - 1), st.integers(0, 255), st.booleans())
+def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte, sealed):
+    """One byte of a frame is another; the checksum may be made to fit."""
+    sound = random_frame(seed)
+    data = bytearray(sound)
+    data[place] = byte
+    frame = seal(data) if sealed else bytes(data)
+    header = np.frombuffer(sound[: HEADER.itemsize], np.uint8).copy()
+    if frame_fault(frame, LOW_STATE_SIZE):
+        expected = t.CRC
+    elif frame[: HEADER.itemsize] != sound[: HEADER.itemsize]:
+        expected = t.ANOTHER_HEADER
+    else:
+        s = decode_low_state(frame)
+        numbers = s.quaternion_wxyz, s.gyroscope, s.accelerometer, s.rpy, s.q[:12], s.dq[:12]
+        finite = all(np.isfinite(each).all() for each in numbers)
+        expected = 0 if finite else t.NOT_FINITE
+    assert look(frame, header)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "field", ["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]
+)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_none_is_found_wherever_it_stands(field, value):
+    for place in range(12):
+        data = bytearray(random_frame(place))
+        record = np.frombuffer(data, LOW_STATE)[0]
+        numbers = record["motors"][field] if field in ("q", "dq") else record[field]
+        if place < len(numbers):
+            numbers[place] = value
+            assert look(seal(data))[0] == t.NOT_FINITE
+
+
+def test_a_quaternion_of_zeros_stays_one():
+    data = bytearray(random_frame(1))
+    np.frombuffer(data, LOW_STATE)[0]["quaternion_wxyz"] = 0.0
+    fault, numbers = look(seal(data))
+    assert fault == 0 and not numbers[t.QUATERNION].any() and numbers[t.SQUARE] == 0.0
