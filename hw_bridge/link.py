@@ -6,6 +6,7 @@ be counted; whom to believe is for `Intake` to say.
 
 import errno
 import logging
+import select
 import socket
 import struct
 import time
@@ -85,6 +86,13 @@ class UdpLink:
                 LOG.warning("link: cannot send to %s port %d: %s", *self.robot, error.strerror)
             return False
         return True
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until a datagram is there, at most for `timeout_s` [s]; whether there is one."""
+        try:
+            return bool(select.select([self._socket], [], [], timeout_s)[0])
+        except (OSError, ValueError):  # it is closed
+            return False
 
     def receive(self) -> list[Datagram]:
         """What has come since the last call, in order of arrival, at most 256 datagrams.

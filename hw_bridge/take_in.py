@@ -60,7 +60,7 @@ _TEMPERATURE: Final = _at(MOTOR_STATE, "temperature")
 @njit(cache=True)
 def _short(frame: Bytes, at: int) -> int:
     """The i2 that begins there."""
-    value = np.int64(frame[at]) | np.int64(frame[at + 1]) << 8
+    value = int(frame[at]) | int(frame[at + 1]) << 8
     return value - 65536 if value >= 32768 else value
 
 

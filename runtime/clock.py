@@ -1,4 +1,4 @@
-"""The two clocks: real time with absolute ticks, and paused, in lock step by tick number.
+"""The clocks: real time with absolute ticks, and paused, in lock step by tick number.
 
 Nodes are written against `Clock`; which of the two they get is the only difference between modes.
 """
@@ -9,10 +9,12 @@ from collections.abc import Callable
 from runtime.clock_protocol import Clock, TickedSource, TickedT, TickStatistics
 from runtime.histogram import LogHistogram
 
-__all__ = ["Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
+__all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
 
 PATIENCE_S = 120.0  # how long lock step waits for a message; first calls may compile for a minute
 LATENESS_RESOLUTION_US = 1.0
+REACH = 0.2  # of a period, by which a tick may begin before or after it is due
+PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
 
 
 class RealTimeClock:
@@ -37,18 +39,15 @@ class RealTimeClock:
 
         Lateness is counted from the first tick that was due, so a skipped tick shows in it.
         """
-        now = time.monotonic()
         if self._tick < 0:
-            self._start = now
+            self._start = time.monotonic()
         due_tick = self._tick + 1
         due = self._start + due_tick * self._period
-        while now < due:
-            time.sleep(due - now)
-            now = time.monotonic()
+        now = self._sleep_until(due)
         self._tick = max(due_tick, int((now - self._start) / self._period))
         self._ticks += 1
         self._missed += self._tick - due_tick
-        self._lateness.add(1e6 * (now - due))
+        self._lateness.add(1e6 * max(0.0, now - due))
         return self._tick
 
     def collect(
@@ -60,6 +59,37 @@ class RealTimeClock:
     def statistics(self) -> TickStatistics:
         """Ticks served and skipped, and how late those served were [us]."""
         return TickStatistics(self._ticks, self._missed, self._lateness.quantiles())
+
+    def _sleep_until(self, due: float) -> float:
+        """Sleep, and return the time [s], which is `due` or later."""
+        now = time.monotonic()
+        while now < due:
+            time.sleep(due - now)
+            now = time.monotonic()
+        return now
+
+
+class ArrivalClock(RealTimeClock):
+    """Real time whose ticks wait for something that arrives once a period, but not for long.
+
+    A tick begins when it arrives within a fifth of a period of the time that the tick is due, else
+    a fifth after that time. Ticks that are due follow arrivals by a hundredth of a period at most,
+    so that the rate stays, also where every arrival answers what the tick before has sent.
+    """
+
+    def __init__(self, period_s: float, wait: Callable[[float], bool]) -> None:
+        """`wait(timeout_s)` waits for an arrival, and returns whether there is one."""
+        super().__init__(period_s)
+        self._wait = wait
+        self._reach, self._pull = REACH * period_s, PULL * period_s
+
+    def _sleep_until(self, due: float) -> float:
+        now = super()._sleep_until(due - self._reach)
+        arrived = self._wait(max(0.0, due + self._reach - now))
+        now = time.monotonic()
+        if arrived:
+            self._start += min(self._pull, max(-self._pull, now - due))
+        return now
 
 
 class PausedClock:

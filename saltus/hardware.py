@@ -18,7 +18,7 @@ from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
-from runtime.clock import Clock
+from runtime.clock import ArrivalClock, Clock
 from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
@@ -30,7 +30,7 @@ from runtime.topics import (
 from saltus import assembly, warmup
 from saltus.children import PEER_GONE
 from saltus.compilation import watch
-from saltus.configuration import LaunchConfig
+from saltus.configuration import TICK_S, LaunchConfig
 from saltus.cores import serve_ticks
 from saltus.errors import BadRequest
 from saltus.ready import RECORDER, NotReady, await_listeners
@@ -116,13 +116,15 @@ class EndsSeated:
         self._peer_gone = True
 
 
-def tracker(
-    config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
-) -> dict[str, Any]:
-    """Motor commands from plans and estimates, over UDP; sits the robot down at its end."""
+def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> dict[str, Any]:
+    """Motor commands from plans and estimates, over UDP; sits the robot down at its end.
+
+    Its ticks wait for the robot's frames.
+    """
     core, options = assembly.make_tracker(config), hardware_options(config)
     serve_ticks(config, "tracker")
     link = open_link(options.link)
+    clock = ArrivalClock(TICK_S, link.wait)
     with log_in_background(), open_bus() as bus:
         plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE)
         readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)

@@ -114,7 +114,7 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     if config.bridged:
         from saltus import hardware
 
-        return hardware.tracker(config, open_bus, clock, stop)
+        return hardware.tracker(config, open_bus, stop)
     from controller import tracker_node
     from sim_bridge.simulated_bridge import SimulatedBridge
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import clock
-from runtime.clock import PausedClock, RealTimeClock
+from runtime.clock import PULL, REACH, ArrivalClock, PausedClock, RealTimeClock
 from runtime.histogram import LogHistogram
 
 PERIOD = 0.001
@@ -88,6 +88,59 @@ def test_whatever_the_work_ticks_grow_and_none_comes_early(work):
     finally:
         clock.time = original
     assert statistics.ticks + statistics.missed == last + 1
+
+
+class Arrivals:
+    """Comes at the times that `at(tick)` says, in the fake time; those that came already wait."""
+
+    def __init__(self, fake, at):
+        self.fake, self.at, self.next = fake, at, 0
+
+    def __call__(self, timeout_s):
+        due = self.at(self.next)
+        if due > self.fake.now + timeout_s:
+            self.fake.now += timeout_s
+            return False
+        self.fake.now = max(self.fake.now, due)
+        while self.at(self.next) <= self.fake.now:  # the tick reads all that there is
+            self.next += 1
+        return True
+
+
+@pytest.mark.parametrize("phase", [0.05, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("rate", [1.0, 0.999, 1.001])
+def test_ticks_come_to_begin_when_something_arrives(fake, phase, rate):
+    jitter = np.random.default_rng(3).uniform(0.0, 0.1, 2000)
+    arrivals = Arrivals(fake, lambda k: fake.start + PERIOD * ((k + phase) * rate + jitter[k]))
+    real, waited = ArrivalClock(PERIOD, arrivals), []
+    for _ in range(1000):
+        real.wait_tick()
+        waited.append(fake.now - arrivals.at(arrivals.next - 1))
+        fake.now += 0.3 * PERIOD
+    assert max(waited[200:]) < 1e-9
+    statistics = real.statistics()
+    assert statistics.missed <= 1 and abs(statistics.ticks - (fake.now - fake.start) / PERIOD) < 3
+
+
+def test_without_arrivals_ticks_go_on_a_fifth_late(fake):
+    real = ArrivalClock(PERIOD, Arrivals(fake, lambda _: np.inf))
+    for k in range(100):
+        assert real.wait_tick() == k
+        assert fake.now - fake.start == pytest.approx((k + REACH) * PERIOD)
+
+
+def test_arrivals_that_answer_a_tick_do_not_hurry_the_next_ones(fake):
+    answer = [np.inf]
+
+    def wait(timeout_s):
+        fake.now = min(max(fake.now, answer[0]), fake.now + timeout_s)
+        return answer[0] <= fake.now
+
+    real = ArrivalClock(PERIOD, wait)
+    for _ in range(1000):
+        real.wait_tick()
+        answer[0] = fake.now + 0.2 * PERIOD
+    assert fake.now - fake.start == pytest.approx(1000 * (1.0 - PULL) * PERIOD, rel=0.01)
 
 
 @dataclass
