@@ -12,10 +12,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.safety.limit_kernel import Bounds, gather, limit
+from hw_bridge.setpoints import is_switched_off
 from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.crc import checksum
 from hw_bridge.wire.gains import cut_gains
-from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE, POS_STOP, VEL_STOP
+from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE
 from hw_bridge.wire.low_command import COUNTS_AT, FLOATS_AT, write_motors
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
@@ -51,9 +52,8 @@ def act(
     finite, measured = gather(q, dq, wire[0], wire[1], wire[2], angles, speeds, rows)
     if not (finite and measured):
         return ODD, rows, wire
-    for i in range(JOINTS):
-        if abs(q[i]) >= POS_STOP or abs(dq[i]) >= VEL_STOP:
-            return ODD, rows, wire
+    if is_switched_off(q, dq):
+        return ODD, rows, wire
     rows, _, hits = limit(
         rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, Bounds(*bounds)
     )

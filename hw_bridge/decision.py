@@ -12,7 +12,7 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import Limiter
 from hw_bridge.safety.monitor import Monitor
 from hw_bridge.safety.verdict import Verdict
-from hw_bridge.setpoints import Array, Setpoints, no_torque
+from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
 from hw_bridge.states import RobotState
 from hw_bridge.take_in import DQ, NUMBERS, Q
 from hw_bridge.wire.gains import with_wire_gains
@@ -49,6 +49,7 @@ class Decision:
         self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
         act(*no_torque()[:5], np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
             encoder.servo_frame)  # fmt: skip
+        is_switched_off(*no_torque()[:2])
         act.disable_compile()  # a control loop has no time to wait for a compiler
         encoder.encode(no_torque())
 

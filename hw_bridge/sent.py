@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hw_bridge.setpoints import Array, Setpoints
+from hw_bridge.setpoints import Array, Setpoints, is_switched_off
 from hw_bridge.states import RobotState
 from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
@@ -23,7 +23,7 @@ def as_sent(
     as its target: the same torque, and a curve that can be drawn.
     """
     rows = setpoints.q, setpoints.dq, setpoints.kp, setpoints.kd
-    if max(setpoints.q.max(), setpoints.dq.max()) >= VEL_STOP:  # POS_STOP is larger
+    if is_switched_off(setpoints.q, setpoints.dq):
         q_off, dq_off = setpoints.q >= POS_STOP, setpoints.dq >= VEL_STOP
         rows = (
             np.where(q_off, numbers[Q], setpoints.q), np.where(dq_off, numbers[DQ], setpoints.dq),

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP
@@ -41,6 +42,15 @@ def no_torque() -> Setpoints:
 def damping(kd: float) -> Setpoints:
     """Position loop off, torque -kd dq_measured, with kd in [N m s/rad]."""
     return Setpoints(_all(POS_STOP), _all(0.0), _all(0.0), _all(kd), _all(0.0))
+
+
+@njit(cache=True)
+def is_switched_off(q: Array, dq: Array) -> bool:
+    """Whether a loop of any motor is switched off, by targets (12) [rad], [rad/s]."""
+    for i in range(len(q)):
+        if q[i] >= POS_STOP or dq[i] >= VEL_STOP:
+            return True
+    return False
 
 
 def law_torque(setpoints: Setpoints, q: Array, dq: Array) -> Array:

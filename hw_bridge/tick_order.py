@@ -24,6 +24,7 @@ class TickOrder:
         self._unit = unit_s
         self._last: tuple[int, float] | None = None  # tick, arrival [s]
         self._ahead = 0.0  # [s] of the robot's clock
+        self._judged = 0, 0.0, 0.0  # elapsed ticks; ahead, forgiven [s] of the frame judged last
 
     def judge(self, tick: int, arrival: float) -> Disorder | None:
         """What is wrong with a frame's `tick` (u32) that came at `arrival` [s]; None if nothing."""
@@ -32,18 +33,15 @@ class TickOrder:
         elapsed = ticks_between(self._last[0], tick)
         if elapsed <= 0:
             return "old" if elapsed < 0 else "duplicate"
-        ahead, forgiven = self._compare(elapsed, arrival - self._last[1])
+        waited = arrival - self._last[1]
+        ahead, forgiven = self._ahead + elapsed * self._unit - waited, LEAP_RATE * max(0.0, waited)
+        self._judged = elapsed, ahead, forgiven
         return "leap" if ahead - forgiven > LEAP_S else None
 
     def accept(self, tick: int, arrival: float) -> None:
-        """Take a tick that was judged well as the last one."""
+        """Take a tick as the last one: the one that was judged last, and well."""
         if self._last is not None:
-            elapsed = ticks_between(self._last[0], tick)
-            ahead, forgiven = self._compare(elapsed, arrival - self._last[1])
+            elapsed, ahead, forgiven = self._judged
             drift = LARGEST_DRIFT * elapsed * self._unit
             self._ahead = max(0.0, ahead - forgiven) if ahead > 0.0 else min(0.0, ahead + drift)
         self._last = tick, arrival
-
-    def _compare(self, elapsed: int, waited_s: float) -> tuple[float, float]:
-        """How far the robot's clock is ahead after so many ticks, and how much is forgiven [s]."""
-        return self._ahead + elapsed * self._unit - waited_s, LEAP_RATE * max(0.0, waited_s)
