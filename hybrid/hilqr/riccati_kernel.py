@@ -85,7 +85,7 @@ def _drift(first, last, shift, dt, V_x, V_xx, g, S):
 
 @njit(cache=True)
 def _add_positions(first, last, V_xx, W):
-    """Add to W (r, n+m) what V_xx times the positions' own values is."""
+    """W (r, n+m) += the columns of V_xx that multiply the positions, which y takes from x."""
     row = 0
     for i in range(len(V_xx)):
         if first <= i < last:
