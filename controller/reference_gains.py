@@ -8,7 +8,7 @@ import numpy as np
 
 from controller.a1_model import A1Model
 from controller.references.trajectory import ReferenceTrajectory
-from hybrid.hilqr import Trajectory, backward_pass, compose
+from hybrid.hilqr import Trajectory, backward_pass
 
 LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
 DAMPING = 1e-6  # on the input Hessian, far below any input weight
@@ -28,7 +28,7 @@ def with_gains(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> 
     model.track(window)
     states = np.hstack([window.q, window.v])
     trajectory = Trajectory(states, window.inputs, 0.0, LOAD * window.contacts[:-1])
-    A, B = compose(model.linearise(trajectory))
-    result = backward_pass(A, B, model.quadratise(trajectory), 0.0, DAMPING)
+    linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
+    result = backward_pass(linear, cost, 0.0, DAMPING)
     gains = result.gains[: reference.size] if result.ok else np.zeros((reference.size, 12, 36))
     return replace(reference, gains=gains.copy())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps, warm_up
-from hybrid.hilqr import Jump, Linearisation, Trajectory
+from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
 from robots.a1.models import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 
@@ -30,7 +30,7 @@ class RigidDerivatives:
         self._order: TouchdownOrder = touchdown_order
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
-        """A (N, 36, 36), B (N, 36, 12), and the touchdowns between the knots."""
+        """A (N, 36, 36), B (N, 36, 12), and the touchdowns between the knots; the joints drift."""
         states, inputs = trajectory.states, trajectory.inputs
         contacts = (trajectory.aux > CONTACT_FORCE).astype(np.float64)
         landings = contacts[1:] > contacts[:-1]
@@ -44,4 +44,4 @@ class RigidDerivatives:
             landing = Landing(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1],
                               contacts[k], tuple(np.flatnonzero(landings[k]).tolist()))  # fmt: skip
             transitions += touchdown_jumps(self.dynamics, landing, self._period, self._order)
-        return Linearisation(A, B, transitions)
+        return Linearisation(A, B, transitions, Drift(6, 18, 18, self._period))

@@ -74,6 +74,20 @@ def quaternion_product(a: Array, b: Array) -> Array:
 
 
 @njit(cache=True)
+def _skew_polynomial(phi: Array, a: float, b: float) -> Array:
+    """Return 1 + a S + b S^2 with S = skew(phi), (3, 3); written out, no product of matrices."""
+    matrix = np.empty((3, 3))
+    x, y, z = phi[0], phi[1], phi[2]
+    matrix[0, 0] = 1.0 - b * (y * y + z * z)
+    matrix[1, 1] = 1.0 - b * (x * x + z * z)
+    matrix[2, 2] = 1.0 - b * (x * x + y * y)
+    matrix[0, 1], matrix[1, 0] = b * x * y - a * z, b * x * y + a * z
+    matrix[0, 2], matrix[2, 0] = b * x * z + a * y, b * x * z - a * y
+    matrix[1, 2], matrix[2, 1] = b * y * z - a * x, b * y * z + a * x
+    return matrix
+
+
+@njit(cache=True)
 def exp3(phi: Array) -> Array:
     """Return the rotation matrix (3, 3) of the rotation vector phi (3) [rad]."""
     angle2 = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2
@@ -82,8 +96,7 @@ def exp3(phi: Array) -> Array:
     else:
         angle = np.sqrt(angle2)
         a, b = np.sin(angle) / angle, (1.0 - np.cos(angle)) / angle2
-    cross = skew(phi)
-    return np.eye(3) + a * cross + b * (cross @ cross)
+    return _skew_polynomial(phi, a, b)
 
 
 @njit(cache=True)
@@ -104,8 +117,7 @@ def right_jacobian(phi: Array) -> Array:
     else:
         angle = np.sqrt(angle2)
         b, c = (1.0 - np.cos(angle)) / angle2, (angle - np.sin(angle)) / (angle2 * angle)
-    cross = skew(phi)
-    return np.eye(3) - b * cross + c * (cross @ cross)
+    return _skew_polynomial(phi, -b, c)
 
 
 @njit(cache=True)
@@ -117,5 +129,4 @@ def log3_jacobian(phi: Array) -> Array:
     else:
         angle = np.sqrt(angle2)
         c = 1.0 / angle2 - 0.5 * np.cos(0.5 * angle) / (angle * np.sin(0.5 * angle))
-    cross = skew(phi)
-    return np.eye(3) + 0.5 * cross + c * (cross @ cross)
+    return _skew_polynomial(phi, 0.5, c)

@@ -138,10 +138,14 @@ def difference_jacobian(q_ref: Array, q: Array) -> Array:
     The local change is the tangent vector at q (the one `integrate` takes), phi = log3(R_ref' R).
     The other blocks of the whole Jacobian are identities.
     """
-    rotation_ref = rotation_from_quaternion(q_ref[3:7])
+    rotation_ref, rotation = rotation_from_quaternion(q_ref[3:7]), rotation_from_quaternion(q[3:7])
+    turned = log3_jacobian(_log3_between(q_ref[3:7], q[3:7]))
     jacobian = np.zeros((6, 6))
-    jacobian[:3, :3] = rotation_ref.T @ rotation_from_quaternion(q[3:7])
-    jacobian[3:, 3:] = log3_jacobian(_log3_between(q_ref[3:7], q[3:7]))
+    for i in range(3):
+        for j in range(3):
+            for k in range(3):
+                jacobian[i, j] += rotation_ref[k, i] * rotation[k, j]
+            jacobian[3 + i, 3 + j] = turned[i, j]
     return jacobian
 
 

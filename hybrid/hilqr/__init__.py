@@ -5,6 +5,7 @@ from hybrid.hilqr.riccati import Backward, backward_pass, compose
 from hybrid.hilqr.solver import Hilqr, Iteration, Solution
 from hybrid.hilqr.types import (
     CostExpansion,
+    Drift,
     Jump,
     Linearisation,
     Model,
@@ -16,6 +17,7 @@ from hybrid.hilqr.types import (
 __all__ = [
     "Backward",
     "CostExpansion",
+    "Drift",
     "Hilqr",
     "HilqrOptions",
     "Iteration",

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.hilqr.riccati_kernel import backward_kernel
-from hybrid.hilqr.types import Array, CostExpansion, Linearisation
+from hybrid.hilqr.types import Array, CostExpansion, Drift, Linearisation
 
 # ruff: noqa: N806 (the letters are the thesis's)
 
 Variant = Literal["xi", "dxr", "no_extension"]
+
+NO_DRIFT = Drift(0, 0, 0, 0.0)
 
 
 class Backward(NamedTuple):
@@ -45,51 +48,56 @@ def compose(linearisation: Linearisation, variant: Variant = "xi") -> tuple[Arra
     A transition multiplies by its saltation matrix, or by D_x R in the variant "dxr" (5.32).
     Arrays of a linearisation without transitions come back as they are, not copied.
     """
-    A = np.ascontiguousarray(linearisation.A, dtype=np.float64)
-    B = np.ascontiguousarray(linearisation.B, dtype=np.float64)
+    A, B = _contiguous(linearisation.A), _contiguous(linearisation.B)
     if not linearisation.transitions:
         return A, B
     A, B = A.copy(), B.copy()
-    for transition in linearisation.transitions:
-        k = transition.knot
-        jump = transition.reset_jacobian if variant == "dxr" else transition.saltation
-        A[k], B[k] = jump @ A[k], jump @ B[k]
-        if transition.saltation_input is not None and variant != "dxr":
-            B[k] += transition.saltation_input
-        if transition.flow_state is not None:
-            A[k], B[k] = transition.flow_state @ A[k], transition.flow_state @ B[k]
-        if transition.flow_input is not None:
-            B[k] += transition.flow_input
+    for k, state, push in zip(*_maps(linearisation, variant), strict=True):
+        A[k], B[k] = state @ A[k], state @ B[k] + push
     return A, B
 
 
 def backward_pass(
-    A: Array, B: Array, cost: CostExpansion, mu_state: float = 0.0, mu_input: float = 0.0
+    linearisation: Linearisation,
+    cost: CostExpansion,
+    mu_state: float = 0.0,
+    mu_input: float = 0.0,
+    variant: Variant = "xi",
 ) -> Backward:
     """Riccati recursion about a trajectory, regularised as by Tassa et al. 2012.
 
     Args:
-        A: whole-timestep state Jacobians (N, n, n), from ``compose``.
-        B: whole-timestep input Jacobians (N, n, m).
+        linearisation: of the trajectory. Its transitions are composed as by ``compose``, each in
+            the work arrays of its timestep.
         cost: expansion of the cost.
         mu_state: added to V'_xx where it enters Q_uu and Q_ux [cost / state^2].
         mu_input: added to Q_uu [cost / input^2].
+        variant: of the transitions.
 
     Returns:
         The policy. V and the expected change are those of the true Q, not the regularised one.
+
+    Raises:
+        ValueError: a drift whose indices do not fit the state.
     """
+    A, B = _contiguous(linearisation.A), _contiguous(linearisation.B)
     N, n, m = B.shape
+    drift = linearisation.drift
+    if drift is None or mu_state > 0.0:  # B'B of the damping takes all rows
+        drift = NO_DRIFT
+    _check(drift, n)
     feedforward, gains = np.empty((N, m)), np.empty((N, m, n))
     V_x, V_xx, change = np.empty(n), np.empty((n, n)), np.zeros(2)
-    contiguous = np.ascontiguousarray
     failed = backward_kernel(
         A,
         B,
-        contiguous(cost.l_x),
-        contiguous(cost.l_u),
-        contiguous(cost.l_xx),
-        contiguous(cost.l_ux),
-        contiguous(cost.l_uu),
+        *_maps(linearisation, variant),
+        *drift,
+        _contiguous(cost.l_x),
+        _contiguous(cost.l_u),
+        _contiguous(cost.l_xx),
+        _contiguous(cost.l_ux),
+        _contiguous(cost.l_uu),
         float(mu_state),
         float(mu_input),
         feedforward,
@@ -99,3 +107,36 @@ def backward_pass(
         change,
     )
     return Backward(feedforward, gains, V_x, V_xx, float(change[0]), float(change[1]), int(failed))
+
+
+def _maps(linearisation: Linearisation, variant: Variant) -> tuple[NDArray[np.int64], Array, Array]:
+    """What follows A and B: timesteps (T,) and maps (T, n, n), (T, n, m), in order of time."""
+    _, n, m = linearisation.B.shape
+    found: list[tuple[int, Array, Array | None]] = []
+    for jump in sorted(linearisation.transitions, key=lambda jump: jump.knot):
+        if variant == "dxr":
+            found.append((jump.knot, jump.reset_jacobian, None))
+        else:
+            found.append((jump.knot, jump.saltation, jump.saltation_input))
+        if jump.flow_state is not None or jump.flow_input is not None:
+            flow = np.eye(n) if jump.flow_state is None else jump.flow_state
+            found.append((jump.knot, flow, jump.flow_input))
+    knots = np.array([knot for knot, _, _ in found], dtype=np.int64)
+    states, pushes = np.empty((len(found), n, n)), np.zeros((len(found), n, m))
+    for i, (_, state, push) in enumerate(found):
+        states[i] = state
+        if push is not None:
+            pushes[i] = push
+    return knots, states, pushes
+
+
+def _check(drift: Drift, n: int) -> None:
+    """Refuse indices that the compiled loops would take beyond their arrays."""
+    first, last, shift, _ = drift
+    inside = 0 <= first <= last <= n and 0 <= first + shift and last + shift <= n
+    if not inside or (first < last and abs(shift) < last - first):
+        raise ValueError(f"{drift} does not fit {n} states: positions and velocities must be apart")
+
+
+def _contiguous(array: Array) -> Array:
+    return np.ascontiguousarray(array, dtype=np.float64)

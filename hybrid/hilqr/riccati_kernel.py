@@ -2,6 +2,10 @@
 
 All loops run along contiguous rows so that they vectorise, products go to BLAS, and nothing is
 allocated per knot. No fast-math: the result is the same bit for bit in every run.
+
+Where positions drift (see ``Drift``), a step is two: y = [A B] [x; u] in all rows but those of the
+positions, which keep their values, and then positions += dt velocities. The second step is a few
+sums in V, and the products of the first need the other rows only.
 """
 
 from __future__ import annotations
@@ -15,30 +19,96 @@ from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 
 
 @njit(cache=True)
-def _stack(A, B, F):
-    """F (n, n+m) <- [A B]."""
-    n, m = B.shape
-    for i in range(n):
-        for j in range(n):
-            F[i, j] = A[i, j]
-        for j in range(m):
-            F[i, n + j] = B[i, j]
+def _buffers(r, n, m):
+    """Work arrays of a knot of r rows: F, F_u, W, S, V'_x, [A; K], [W; T], and views."""
+    s = n + m
+    AK, WT = np.empty((r + m, n)), np.empty((r + m, n))
+    F, F_u, W = np.empty((r, s)), np.empty((r, m)), np.empty((r, s))
+    return F, F_u, W, np.empty((r, r)), np.empty(r), AK, WT, AK[:r], WT[:r], AK[r:], WT[r:]
 
 
 @njit(cache=True)
-def _input_terms(l_u, l_ux, l_uu, G, q, Q_uu, Q):
+def _stack(A, B, first, last, F):
+    """F (r, n+m) <- the rows of [A B] but first to last."""
+    n, m = B.shape
+    row = 0
+    for i in range(n):
+        if first <= i < last:
+            continue
+        for j in range(n):
+            F[row, j] = A[i, j]
+        for j in range(m):
+            F[row, n + j] = B[i, j]
+        row += 1
+
+
+@njit(cache=True)
+def _transit(xi, push, F, W):
+    """F <- xi F + [0 push]: (5.25), (5.26)."""
+    n, m = push.shape
+    np.dot(xi, F, W)
+    F[:] = W
+    for i in range(n):
+        for j in range(m):
+            F[i, n + j] += push[i, j]
+
+
+@njit(cache=True)
+def _take_columns(source, first, out):
+    """Out (r, c) <- the columns of source from first on; an assignment of slices is slower."""
+    r, c = out.shape
+    for i in range(r):
+        for j in range(c):
+            out[i, j] = source[i, first + j]
+
+
+@njit(cache=True)
+def _drift(first, last, shift, dt, V_x, V_xx, g, S):
+    """V <- V before positions += dt velocities; g (r,) and S (r, r) <- its rows that are driven."""
+    n, row = len(V_x), 0
+    for i in range(first, last):
+        V_x[i + shift] += dt * V_x[i]
+        for j in range(n):
+            V_xx[i + shift, j] += dt * V_xx[i, j]
+    for i in range(n):
+        if first <= i < last:
+            continue
+        for j in range(first, last):
+            V_xx[i, j + shift] += dt * V_xx[i, j]
+        g[row] = V_x[i]
+        for j in range(first):
+            S[row, j] = V_xx[i, j]
+        for j in range(last, n):
+            S[row, j - last + first] = V_xx[i, j]
+        row += 1
+
+
+@njit(cache=True)
+def _add_positions(first, last, V_xx, W):
+    """W (r, n+m) += the columns of V_xx that multiply the positions, which y takes from x."""
+    row = 0
+    for i in range(len(V_xx)):
+        if first <= i < last:
+            continue
+        for j in range(first, last):
+            W[row, j] += V_xx[i, j]
+        row += 1
+
+
+@njit(cache=True)
+def _input_terms(l_u, l_ux, l_uu, U, q, Q_uu, Q):
     """(5.28), (5.30), (5.31): Q_uu (m, m) and Q (m, n+1) <- [Q_ux Q_u]."""
     m, n = l_ux.shape
     for i in range(m):
         Q[i, n] = l_u[i] + q[n + i]
         for j in range(n):
-            Q[i, j] = l_ux[i, j] + G[n + i, j]
+            Q[i, j] = l_ux[i, j] + U[i, j]
         for j in range(m):
-            Q_uu[i, j] = l_uu[i, j] + G[n + i, n + j]
+            Q_uu[i, j] = l_uu[i, j] + U[i, n + j]
 
 
 @njit(cache=True)
-def _damp(B, F, mu_state, mu_input, Q_uu, Q, E, H, Y):
+def _damp(F_u, F, mu_state, mu_input, Q_uu, Q, E, H, Y):
     """H <- Q_uu + mu_state B'B + mu_input I and Y <- [Q_ux + mu_state B'A, Q_u]."""
     m, n = Q.shape[0], Q.shape[1] - 1
     H[:] = Q_uu
@@ -46,7 +116,7 @@ def _damp(B, F, mu_state, mu_input, Q_uu, Q, E, H, Y):
     for i in range(m):
         H[i, i] += mu_input
     if mu_state > 0.0:
-        np.dot(B.T, F, E)
+        np.dot(F_u.T, F, E)
         for i in range(m):
             for j in range(n):
                 Y[i, j] += mu_state * E[i, j]
@@ -55,22 +125,26 @@ def _damp(B, F, mu_state, mu_input, Q_uu, Q, E, H, Y):
 
 
 @njit(cache=True)
-def _value_factors(damped, Q_uu, Q, Y, K, T):
+def _value_factors(mu_state, mu_input, Q, E, Y, K, T):
     """K' T (n, n) is what the policy takes off Q_xx in (5.15).
 
     Undamped, Y is L^-1 [Q_ux Q_u], and the factors are Q_ux' L^-T and -L^-1 Q_ux. Damped, Y is
-    -[K k], and K' T = 2 K' Q_ux + K' Q_uu K, which is symmetrised where it is added.
+    -[K k], and K' T = 2 K' Q_ux + K' Q_uu K, which is symmetrised where it is added. As
+    (Q_uu + mu_input I + mu_state B'B) K = -(Q_ux + mu_state B'A), it needs no product with Q_uu.
     """
     m, n = K.shape
+    damped = mu_state > 0.0 or mu_input > 0.0
     for i in range(m):
         for j in range(n):
             K[i, j] = -Y[i, j]
-            T[i, j] = 2.0 * Q[i, j] if damped else Y[i, j]
-        if damped:
+            T[i, j] = Q[i, j] + mu_input * Y[i, j] if damped else Y[i, j]
+        if mu_state > 0.0:
+            for j in range(n):
+                T[i, j] -= mu_state * E[i, j]
             for c in range(m):
-                factor = Q_uu[i, c]
+                factor = mu_state * E[i, n + c]
                 for j in range(n):
-                    T[i, j] -= factor * Y[c, j]
+                    T[i, j] += factor * Y[c, j]
 
 
 @njit(cache=True)
@@ -93,55 +167,84 @@ def _policy(Q_uu, Q, Y, q, feedforward, gains, change):
 
 
 @njit(cache=True)
-def _value(l_x, l_xx, q, G, D, V_x, V_xx):
+def _value(l_x, l_xx, q, first, last, G, V_x, V_xx):
     """V_x (n,) and V_xx (n, n), exactly symmetric, of this knot."""
     n = len(l_x)
+    for i in range(first, last):
+        for j in range(first, last):
+            G[i, j] += V_xx[i, j]
     for i in range(n):
         V_x[i] = l_x[i] + q[i]
-        for j in range(i, n):
-            value = G[i, j] + G[j, i] + l_xx[i, j] + l_xx[j, i] + D[i, j] + D[j, i]
-            V_xx[i, j] = 0.5 * value
-            V_xx[j, i] = 0.5 * value
+        for j in range(n):
+            G[i, j] += l_xx[i, j]
+    for i in range(n):
+        for j in range(i + 1):  # from zero: an index that may be negative costs twice the time
+            value = 0.5 * (G[i, j] + G[j, i])
+            V_xx[i, j] = value
+            V_xx[j, i] = value
 
 
 @njit(cache=True)
 def backward_kernel(
-    A, B, l_x, l_u, l_xx, l_ux, l_uu, mu_state, mu_input, feedforward, gains, V_x, V_xx, change
-):
+    A, B, knots, maps, pushes, first, last, shift, dt, l_x, l_u, l_xx, l_ux, l_uu,
+    mu_state, mu_input, feedforward, gains, V_x, V_xx, change,
+):  # fmt: skip
     """Recursion (5.8)-(5.15), iLQR's Gauss-Newton form, from knot N to knot 0.
 
-    A (N, n, n) and B (N, n, m) are of the whole timestep, transitions composed in. Fills
-    feedforward (N, m), gains (N, m, n), V_x (n,), V_xx (n, n) and change (2,), the two sums of
-    (5.19). Returns -1, or the knot whose regularised input Hessian is not positive definite.
+    A (N, n, n) and B (N, n, m) are up to the first transition of each timestep. What follows are
+    the maps dx <- maps[t] dx + pushes[t] du (n, n), (n, m) of the timesteps knots[t], in order of
+    time. Positions first to last drift where no map follows; none may where mu_state is not zero.
+
+    Fills feedforward (N, m), gains (N, m, n), V_x (n,), V_xx (n, n) and change (2,), the two sums
+    of (5.19). Returns -1, or the knot whose regularised input Hessian is not positive definite.
     """
     N, n, m = B.shape
-    s = n + m
-    F, W = np.empty((n, s)), np.empty((n, s))  # [A B], V' [A B]
-    G, E = np.empty((s, s)), np.empty((m, s))  # F' V' F, B' F
-    q = np.empty(s)  # F' V'_x
+    drifting, whole = _buffers(n - last + first, n, m), _buffers(n, n, m)
+    U, E = np.empty((m, n + m)), np.empty((m, n + m))  # B' V' [A B], B' [A B]
+    q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
     Q, Y = np.empty((m, n + 1)), np.empty((m, n + 1))
-    K, T, D = np.empty((m, n)), np.empty((m, n)), np.empty((n, n))
     damped = mu_state > 0.0 or mu_input > 0.0
     change[:] = 0.0
     V_x[:] = l_x[N]
     V_xx[:] = l_xx[N]
+    later = len(knots)  # the first map of a later knot
     for k in range(N - 1, -1, -1):
-        _stack(A[k], B[k], F)
-        np.dot(V_xx, F, W)
-        np.dot(F.T, W, G)
-        np.dot(F.T, V_x, q)
-        _input_terms(l_u[k], l_ux[k], l_uu[k], G, q, Q_uu, Q)
-        _damp(B[k], F, mu_state, mu_input, Q_uu, Q, E, H, Y)
+        own = later
+        while own > 0 and knots[own - 1] == k:
+            own -= 1
+        begin, end = (first, last) if own == later else (0, 0)
+        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else whole
+        _stack(A[k], B[k], begin, end, F)
+        for t in range(own, later):
+            _transit(maps[t], pushes[t], F, W)
+        later = own
+        _take_columns(F, n, F_u)
+        if begin < end:
+            _drift(begin, end, shift, dt, V_x, V_xx, g, S)
+            np.dot(S, F, W)
+            _add_positions(begin, end, V_xx, W)
+            np.dot(F.T, g, q)
+            q[begin:end] += V_x[begin:end]
+        else:
+            np.dot(V_xx, F, W)
+            np.dot(F.T, V_x, q)
+        np.dot(F_u.T, W, U)
+        _input_terms(l_u[k], l_ux[k], l_uu[k], U, q, Q_uu, Q)
+        _damp(F_u, F, mu_state, mu_input, Q_uu, Q, E, H, Y)
         if not factorise(H, L):
             return k
         solve_lower(L, Y)
         if not damped:
-            _value_factors(False, Q_uu, Q, Y, K, T)
+            _value_factors(mu_state, mu_input, Q, E, Y, K, T)
         solve_lower_transposed(L, Y)
         if damped:
-            _value_factors(True, Q_uu, Q, Y, K, T)
-        np.dot(K.T, T, D)
+            _value_factors(mu_state, mu_input, Q, E, Y, K, T)
+        if begin < end:
+            _add_positions(begin, end, V_xx, W)  # again, for its transpose: G is symmetrised
+        _take_columns(F, 0, A_rows)
+        _take_columns(W, 0, W_rows)
+        np.dot(AK.T, WT, G)
         _policy(Q_uu, Q, Y, q, feedforward[k], gains[k], change)
-        _value(l_x[k], l_xx[k], q, G, D, V_x, V_xx)
+        _value(l_x[k], l_xx[k], q, begin, end, G, V_x, V_xx)
     return -1

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybrid.hilqr.options import HilqrOptions, Regularisation
-from hybrid.hilqr.riccati import Backward, backward_pass, compose
-from hybrid.hilqr.types import Array, CostExpansion, Model, Policies, Trajectory
+from hybrid.hilqr.riccati import Backward, backward_pass
+from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Model, Policies, Trajectory
 
 IterationStatus = Literal[
     "improved",  # a better trajectory was accepted
@@ -71,7 +71,7 @@ class Hilqr:
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
         self._extend = self.options.variant != "no_extension"
-        self._expanded: tuple[Trajectory, Array, Array, CostExpansion] | None = None
+        self._expanded: tuple[Trajectory, Linearisation, CostExpansion] | None = None
 
     def start(self, x0: Array, policies: Policies) -> Trajectory | None:
         """Roll out candidates from x0 (nx,) and take the best; None when none is valid."""
@@ -99,12 +99,12 @@ class Hilqr:
                 second one; call ``start`` when the model's cost has changed.
             out_of_time: asked before the line search.
         """
-        A, B, cost = self._expand(trajectory)
-        backward = self._backward(A, B, cost)
+        linear, cost = self._expand(trajectory)
+        backward = self._damped(linear, cost)
         mu = self.regularisation.mu
         if not backward.ok:
             return _unchanged("indefinite", trajectory, None, mu)
-        if self._converged(A, B, cost, backward):
+        if self._converged(linear, cost, backward):
             return _unchanged("converged", trajectory, backward, mu)
         late = out_of_time is not None and out_of_time()
         return self._line_search(x0, trajectory, backward, late)
@@ -156,31 +156,38 @@ class Hilqr:
             return Solution("not_converged", trajectory, None, 0, np.nan)
         return self._conclude(last, count)
 
-    def _expand(self, trajectory: Trajectory) -> tuple[Array, Array, CostExpansion]:
+    def _expand(self, trajectory: Trajectory) -> tuple[Linearisation, CostExpansion]:
         """Linearise and quadratise, or the last expansion if it was of this same trajectory."""
         if self._expanded is None or self._expanded[0] is not trajectory:
-            A, B = compose(self.model.linearise(trajectory), self.options.variant)
-            self._expanded = (trajectory, A, B, self.model.quadratise(trajectory))
+            linear, cost = self.model.linearise(trajectory), self.model.quadratise(trajectory)
+            self._expanded = (trajectory, linear, cost)
         return self._expanded[1:]
 
-    def _backward(self, A: Array, B: Array, cost: CostExpansion) -> Backward:
+    def _damped(self, linear: Linearisation, cost: CostExpansion) -> Backward:
         """Backward pass, with more damping until the input Hessians are positive definite."""
         damping = self.regularisation
         while True:
-            backward = backward_pass(A, B, cost, damping.mu_state, damping.mu_input)
+            backward = self._backward(linear, cost, damping.mu_state, damping.mu_input)
             if backward.ok:
                 return backward
             damping.increase()
             if damping.exhausted:
                 return backward
 
-    def _converged(self, A: Array, B: Array, cost: CostExpansion, backward: Backward) -> bool:
+    def _backward(
+        self, linear: Linearisation, cost: CostExpansion, mu_state: float = 0.0,
+        mu_input: float = 0.0,
+    ) -> Backward:  # fmt: skip
+        """Backward pass with the options' variant."""
+        return backward_pass(linear, cost, mu_state, mu_input, self.options.variant)
+
+    def _converged(self, linear: Linearisation, cost: CostExpansion, backward: Backward) -> bool:
         """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
         tolerance = self.options.tolerance
         if abs(backward.expected_change()) > tolerance:
             return False
         if self.regularisation.mu > 0.0:
-            backward = backward_pass(A, B, cost)
+            backward = self._backward(linear, cost)
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _line_search(
@@ -232,8 +239,7 @@ class Hilqr:
 
     def _conclude(self, last: Iteration, count: int) -> Solution:
         """Status and undamped expected change of the trajectory that a solve ended with."""
-        A, B, cost = self._expand(last.trajectory)
-        undamped = backward_pass(A, B, cost)
+        undamped = self._backward(*self._expand(last.trajectory))
         change = undamped.expected_change() if undamped.ok else np.nan
         status: SolutionStatus = "not_converged"
         if last.status == "indefinite":

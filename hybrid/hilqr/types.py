@@ -145,15 +145,32 @@ class Jump(NamedTuple):
     saltation_input: Array | None = None  # (n, m) what the input does to the event itself
 
 
+class Drift(NamedTuple):
+    """Positions that drift with the velocities after the step, as in one semi-implicit Euler step.
+
+    dx'_i = dx_i + dt dx'_{i + shift} for first <= i < last: so rows i of A and B are dt times the
+    rows i + shift, and A has a one more on its diagonal.
+    """
+
+    first: int
+    last: int
+    shift: int  # from a position to its velocity, which is none of the positions
+    dt: float  # [s]
+
+
 class Linearisation(NamedTuple):
     """dx_{k+1} = A_k dx_k + B_k du_k up to the first transition within timestep k.
 
     ``transitions`` are in order of time. Without them A and B are those of the whole timestep.
+
+    ``drift`` may be given where all A and B have that structure to rounding. The backward pass then
+    leaves the positions' rows out of its products, without a look at them.
     """
 
     A: Array  # (N, n, n)
     B: Array  # (N, n, m)
     transitions: Sequence[Jump] = ()
+    drift: Drift | None = None
 
 
 class CostExpansion(NamedTuple):

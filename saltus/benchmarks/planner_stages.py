@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from controller.hilqr_planner import reference_policy
-from hybrid.hilqr import Policies, Trajectory, backward_pass, compose
+from hybrid.hilqr import Policies, Trajectory, backward_pass
 from saltus.benchmarks.planner_cases import Array, Case, PlannerParts, Workbench
 
 
@@ -67,9 +67,8 @@ class StageTimer:
         times.call("linearise_as_run", self._bench.as_run.model.linearise, as_run)
         model, options = self._bench.paused.model, self._bench.paused.options
         linear = times.call("linearise", model.linearise, trajectory)
-        A, B = compose(linear)
         cost = times.call("quadratise", model.quadratise, trajectory)
-        backward = times.call("backward", backward_pass, A, B, cost, 0.0, options.damping)
+        backward = times.call("backward", backward_pass, linear, cost, 0.0, options.damping)
         policies = Policies.of(
             trajectory.states, trajectory.inputs, backward.gains, backward.feedforward,
             options.step_sizes,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from hybrid.hilqr import Policies, backward_pass, compose
+from hybrid.hilqr import Policies, backward_pass
 from hybrid.systems import Array
 from saltus.studies.convergent_hybrid_cases import (
     SEEN,
@@ -103,8 +103,8 @@ def lqr(plan: Plan) -> Policies:
     task's own weight the gains are so high that the hopper leaves the range of its linearisation.
     """
     model, trajectory = narrow_model(plan.task, TRACKING), plan.trajectory
-    A, B = compose(model.linearise(trajectory))
+    linear = model.linearise(trajectory)
     expansion = model.quadratise(trajectory)
     gradients = {"l_x": np.zeros_like(expansion.l_x), "l_u": np.zeros_like(expansion.l_u)}
-    gains = backward_pass(A, B, expansion._replace(**gradients)).gains
+    gains = backward_pass(linear, expansion._replace(**gradients)).gains
     return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass, compose
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
@@ -86,8 +86,7 @@ class Comparison(NamedTuple):
         }
 
     def _true_reduction(self, end: Trajectory) -> float | None:
-        A, B = compose(self.model.linearise(end), "xi")  # noqa: N806 (the letters of (5.25))
-        backward = backward_pass(A, B, self.model.quadratise(end))
+        backward = backward_pass(self.model.linearise(end), self.model.quadratise(end))
         return magnitude(backward.expected_change()) if backward.ok else None
 
 

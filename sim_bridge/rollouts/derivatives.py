@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Linearisation, Trajectory
+from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
 from robots.soft_contact import soft_contact_of
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
@@ -28,6 +28,8 @@ DIFFERENCE = 1e-8  # of states and torques; the study `derivatives` shows which 
 
 class StepDerivatives(ABC):
     """What both kinds have in common: the physics, and threads that share the knots."""
+
+    _drift: Drift | None = None
 
     def __init__(self, period: float, substeps: int = 2, threads: int = 2) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
@@ -53,7 +55,7 @@ class StepDerivatives(ABC):
         self._derive(data, slice(*part), states, inputs, A, B)
         for share in shares:
             share.result()
-        return Linearisation(A, B)
+        return Linearisation(A, B, drift=self._drift)
 
     @abstractmethod
     def _derive(
@@ -80,6 +82,8 @@ class RolloutDerivatives(StepDerivatives):
                 these same steps: the last step's acceleration is taken from the next knot's state.
         """
         super().__init__(period, substeps, threads)
+        if substeps == 1:  # two steps drift with two velocities
+            self._drift = Drift(6, 18, 18, self.model.opt.timestep)
         self._saltation, self._replay = saltation, replay
         self._tree, self._contact = tree_of(self.model), soft_contact_of(self.model)
 

@@ -45,6 +45,15 @@ def test_every_knot_is_the_derivative_of_its_step(derivatives):
         np.testing.assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
 
 
+def test_the_joints_drift(derivatives):
+    """The backward pass relies on it without a look."""
+    linear = derivatives.linearise(walking())
+    assert linear.drift == (6, 18, 18, PERIOD)
+    own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
+    np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (30, 1, 1)), atol=1e-14)
+    np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
+
+
 def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(derivatives):
     trajectory = walking(60)
     contacts = trajectory.aux > 1.0

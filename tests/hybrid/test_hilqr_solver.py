@@ -131,9 +131,10 @@ def test_value_is_that_of_the_policy(mu_state, mu_input):
     l_xx = np.concatenate((joint[:, :n, :n], np.eye(n)[None]))
     l_ux, l_uu = joint[:, n:, :n], joint[:, n:, n:]
     l_x, l_u = rng.standard_normal((N + 1, n)), rng.standard_normal((N, m))
-    found = backward_pass(A, B, CostExpansion(l_x, l_u, l_xx, l_ux, l_uu), mu_state, mu_input)
+    cost = CostExpansion(l_x, l_u, l_xx, l_ux, l_uu)
+    found = backward_pass(Linearisation(A, B), cost, mu_state, mu_input)
 
-    def cost(dx):
+    def simulated(dx):
         total = 0.0
         for k in range(N):
             du = found.feedforward[k] + found.gains[k] @ dx
@@ -142,23 +143,23 @@ def test_value_is_that_of_the_policy(mu_state, mu_input):
             dx = A[k] @ dx + B[k] @ du
         return total + l_x[N] @ dx + 0.5 * dx @ l_xx[N] @ dx
 
-    assert found.expected_change() == pytest.approx(cost(np.zeros(n)), rel=1e-10)
+    assert found.expected_change() == pytest.approx(simulated(np.zeros(n)), rel=1e-10)
     dx = rng.standard_normal(n)
-    expected = cost(np.zeros(n)) + found.V_x @ dx + 0.5 * dx @ found.V_xx @ dx
-    assert cost(dx) == pytest.approx(expected, rel=1e-9)
+    expected = simulated(np.zeros(n)) + found.V_x @ dx + 0.5 * dx @ found.V_xx @ dx
+    assert simulated(dx) == pytest.approx(expected, rel=1e-9)
 
 
 def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
     model = Pendulum()
     solver = Hilqr(model)
     trajectory = solver.start(model.x0, model.seed())
-    A, B = compose(model.linearise(trajectory))
+    linear = model.linearise(trajectory)
     cost = model.quadratise(trajectory)
     cost.l_uu[7] = -1e6
-    assert backward_pass(A, B, cost).failed_knot == 7
+    assert backward_pass(linear, cost).failed_knot == 7
     cost.l_uu[7] = np.nan
-    assert backward_pass(A, B, cost).failed_knot == 7
-    assert backward_pass(A, B, cost, mu_input=1e8).failed_knot == 7
+    assert backward_pass(linear, cost).failed_knot == 7
+    assert backward_pass(linear, cost, mu_input=1e8).failed_knot == 7
 
 
 def test_solver_damps_an_indefinite_hessian_or_gives_up_with_a_status():

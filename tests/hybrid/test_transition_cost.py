@@ -223,7 +223,7 @@ def test_descent_sees_it_and_the_expected_change_is_the_actual_one():
     start = roll(model, x0, np.zeros((steps, 1)))
     ratios = []
     for step_size in (1e-2, 1e-3):
-        backward = backward_pass(*compose(model.linearise(start)), model.quadratise(start))
+        backward = backward_pass(model.linearise(start), model.quadratise(start))
         policies = Policies.of(
             start.states,
             start.inputs,

@@ -39,6 +39,23 @@ def trajectory():
     return walk()
 
 
+@pytest.mark.parametrize("saltation", [False, True])
+def test_the_joints_drift_in_one_step(saltation):
+    """The backward pass relies on it without a look; two steps drift with two velocities."""
+    linear = RolloutDerivatives(PERIOD, 1, 1, saltation).linearise(walk(1))
+    assert linear.drift == (6, 18, 18, PERIOD)
+    own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
+    np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (KNOTS, 1, 1)), atol=1e-14)
+    np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
+
+
+@pytest.mark.parametrize("made", [
+    RolloutDerivatives(PERIOD, 2), DifferenceDerivatives(PERIOD, 1), DifferenceDerivatives(PERIOD),
+])  # fmt: skip
+def test_no_other_derivatives_promise_a_drift(made, trajectory):
+    assert made.linearise(trajectory).drift is None
+
+
 def landings(trajectory):
     """Knots in which a foot begins to carry, or the one before: the force is of a knot's end."""
     down = trajectory.aux > 0.0
