@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps, warm_up
+from controller.planner_options import TouchdownOrder
+from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Jump, Linearisation, Trajectory
 from robots.a1.models import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics

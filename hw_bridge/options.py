@@ -7,8 +7,8 @@ import msgspec
 from hw_bridge.link_options import LinkOptions
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.reading import SensingOptions
 from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.sensing_options import SensingOptions
 
 # full: the robot moves; dry_run: all runs, the wire carries no torque; read_only: nothing but reads
 Mode = Literal["full", "dry_run", "read_only"]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.intake import Sample
-from hw_bridge.reading import SensingOptions, to_reading
+from hw_bridge.reading import to_reading
+from hw_bridge.sensing_options import SensingOptions
 from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
 from runtime.messages import SensorReading, decode, encode
 
