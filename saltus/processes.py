@@ -112,9 +112,9 @@ def estimator(
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
     if config.bridged:
-        from saltus import hardware
+        from saltus import hardware_processes
 
-        return hardware.tracker(config, open_bus, clock, stop)
+        return hardware_processes.tracker(config, open_bus, clock, stop)
     from controller import tracker_node
     from sim_bridge.simulated_bridge import SimulatedBridge
 
@@ -160,9 +160,9 @@ def simulation(
 
 def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """The emulated A1 behind UDP."""
-    from saltus import hardware
+    from saltus import hardware_processes
 
-    return hardware.emulator(config, open_bus, clock, stop)
+    return hardware_processes.emulator(config, open_bus, clock, stop)
 
 
 PROCESSES = {

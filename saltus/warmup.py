@@ -12,11 +12,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import numba
 import numpy as np
 
 from runtime.messages import StateEstimate
@@ -156,7 +156,7 @@ def _marker(config: LaunchConfig) -> Path:
     """A file whose name changes with what is warmed, every source file, Python and compiler."""
     chosen = config.planner, config.estimator, config.rollout, config.robot
     code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
-    seen = "\n".join((*chosen, sys.version, numba.__version__, code))
+    seen = "\n".join((*chosen, sys.version, version("numba"), code))
     return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 

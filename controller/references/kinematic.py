@@ -51,12 +51,7 @@ def make_kinematic_reference(gait: Gait, speed: float, period: float) -> Referen
     Raises:
         ValueError: when the stride is no multiple of the knot period.
     """
-    loop = round(gait.period / period)
-    if abs(loop * period - gait.period) > 1e-9:
-        raise ValueError(
-            f"gait {gait.name!r}: the stride of {gait.period} s is no multiple of the planner's "
-            f"{period} s knots; change one of them"
-        )
+    loop = gait.knots(period)
     model = load_pinocchio()
     torque = FeedForward(model, foot_frame_ids(model))
     walk = KinematicGait(gait, speed)
