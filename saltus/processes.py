@@ -31,9 +31,9 @@ from saltus.compilation import watch
 from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.cores import serve_plans, serve_ticks
 from saltus.errors import BadRequest
+from saltus.folders import write_whole
 from saltus.options import read_mapping
 from saltus.ready import READY_S, RECORDER, NotReady, await_listeners
-from saltus.run_folder import write_whole
 
 Report = dict[str, Any]
 Stop = Callable[[], bool]
@@ -175,6 +175,7 @@ def main(arguments: list[str]) -> int:
     """Run one process; the exit status is 0 when its node ended as asked."""
     name, configuration, sockets, report_path, parent = arguments
     die_with_parent(int(parent))
+    os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)

@@ -13,10 +13,10 @@ from estimator.salted.options import Parameters
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
 from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
+from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.stance_dynamics import Robot
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
-from robots.touchdown import MINIMUM_APPROACH_SPEED
 
 Array = NDArray[np.float64]
 

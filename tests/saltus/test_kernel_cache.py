@@ -11,8 +11,8 @@ import pytest
 
 from saltus import kernel_cache
 from saltus.configuration import load_launch
+from saltus.first_compilation import _marker, ensure_compiled
 from saltus.kernel_cache import KEPT, PACKAGES, SourcesLocator, folder_of, forget_old, sources
-from saltus.warmup import _marker, ensure_compiled
 
 ROOT = Path(__file__).parents[2]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
@@ -104,7 +104,7 @@ def test_what_says_that_all_is_compiled_goes_with_it(
 ) -> None:
     compiled = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.warmup._compile", compiled.append)
+    monkeypatch.setattr("saltus.first_compilation._compile", compiled.append)
     config = load_launch("stand")
     for _ in range(2):
         ensure_compiled(config)
