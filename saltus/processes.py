@@ -7,6 +7,7 @@ only when the estimator listens to it, which the estimator does only when planne
 to the estimates.
 """
 
+import gc
 import logging
 import os
 import signal
@@ -80,7 +81,8 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     serve_plans(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
-    freeze_heap()
+    if config.mode == "realtime":
+        freeze_heap()
     with log_in_background(), open_bus() as bus:
         plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
         estimates = bus.subscriber(STATE_ESTIMATE)
@@ -175,14 +177,22 @@ def main(arguments: list[str]) -> int:
     """Run one process; the exit status is 0 when its node ended as asked."""
     name, configuration, sockets, report_path, parent = arguments
     die_with_parent(int(parent))
+    gc.disable()  # it would look through all that is being loaded, again and again
     os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
     endpoints = endpoints_of(config.bus, Path(sockets))
+
+    def open_bus() -> Bus:
+        """The bus, which a process opens once all is loaded and warm."""
+        gc.freeze()
+        gc.enable()
+        return Bus(endpoints)
+
     try:
-        report = PROCESSES[name](config, lambda: Bus(endpoints), clock, stop)
+        report = PROCESSES[name](config, open_bus, clock, stop)
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1
