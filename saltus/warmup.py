@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 import numpy as np
@@ -17,7 +17,7 @@ from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
 from runtime.messages import SensorReading, StateEstimate
 from saltus import assembly
 from saltus.children import die_with_parent
-from saltus.configuration import LaunchConfig, make_config
+from saltus.configuration import LaunchConfig, Mode, make_config
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
 
@@ -61,18 +61,27 @@ def warm_emulator(config: LaunchConfig) -> None:
 def warm_planner(config: LaunchConfig) -> None:
     """Solve, with a planner of its own, from the stand.
 
-    Twice as in lock step, then as in real time: from a state predicted ahead, and out of time.
+    Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
     planner = assembly.make_planner(_patient(config))
     q = np.array([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0, *STAND_JOINTS])
     every = assembly.solve_schedule(config).every
     ahead = 1e-3 * every
-    for number, (lead, late) in enumerate(((0.0, False),) * 2 + ((ahead, False), (ahead, True))):
+    solves = [(0.0, False)] * 2
+    if config.mode == "realtime":
+        solves += [(ahead, False), (ahead, True)]
+    for number, (lead, late) in enumerate(solves):
         estimate = StateEstimate(
             tick=number * every, time=number * ahead, q=q, v=np.zeros(18), contact=np.ones(4),
             status="ok",
         )  # fmt: skip
         planner.solve(estimate, lead, lambda late=late: late)
+
+
+def _compile_planner(config: LaunchConfig) -> None:
+    """Warm one up in each mode: whether all is compiled is not asked by mode."""
+    for mode in get_args(Mode):
+        warm_planner(msgspec.structs.replace(config, mode=mode))
 
 
 def _patient(config: LaunchConfig) -> LaunchConfig:
@@ -101,7 +110,7 @@ def _standing(tick: int) -> SensorReading:
 
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
-    "simulation": warm_simulation, "estimator": warm_estimator, "planner": warm_planner,
+    "simulation": warm_simulation, "estimator": warm_estimator, "planner": _compile_planner,
     "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
 }  # fmt: skip
