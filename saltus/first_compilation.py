@@ -64,6 +64,8 @@ def _compile(config: LaunchConfig) -> None:
 def _parts_of(config: LaunchConfig) -> list[str]:
     """The parts of a launch, those that take longest first."""
     parts = ["estimator", "planner", "tracker", "simulation"]
+    if config.estimator == "salted":
+        parts.insert(1, "dynamics")  # of the filter
     if config.bridged:
         parts.append("bridge")
     if config.robot in ("emulated", "emulator"):

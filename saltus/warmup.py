@@ -109,8 +109,25 @@ def _standing(tick: int) -> SensorReading:
     )  # fmt: skip
 
 
+def _compile_estimator(config: LaunchConfig) -> None:
+    """Warm one up; of the salted filter what `_compile_dynamics` compiles meanwhile comes last."""
+    if config.estimator == "salted":
+        from estimator.salted.compilation import compile_corrections
+
+        compile_corrections()
+    warm_estimator(config)
+
+
+def _compile_dynamics(_: LaunchConfig) -> None:
+    """Compile a share of the salted filter, which takes longer than any other part."""
+    from estimator.salted.compilation import compile_dynamics
+
+    compile_dynamics()
+
+
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
-    "simulation": warm_simulation, "estimator": warm_estimator, "planner": _compile_planner,
+    "simulation": warm_simulation, "planner": _compile_planner,
+    "estimator": _compile_estimator, "dynamics": _compile_dynamics,
     "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
 }  # fmt: skip
