@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.cost_options import CostOptions
 from controller.references.trajectory import ReferenceWindow
-from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
+from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 
 Array = NDArray[np.float64]

@@ -42,6 +42,20 @@ class Gait:
         """Time that a foot is in the air in each stride [s]."""
         return (1.0 - self.duty) * self.period
 
+    def knots(self, period: float) -> int:
+        """Number of a planner's knots, `period` [s] apart, in a stride.
+
+        Raises:
+            ValueError: when the stride is no multiple of the period.
+        """
+        knots = round(self.period / period)
+        if abs(knots * period - self.period) > 1e-9:
+            raise ValueError(
+                f"gait {self.name!r}: the stride of {self.period} s is no multiple of the "
+                f"planner's {period} s knots; change one of them"
+            )
+        return knots
+
     def lift_off(self, foot: int, cycle: int) -> float:
         """Time of the lift-off of `foot` (index) in stride `cycle` [s]."""
         return self.start + (cycle + self.offsets[foot]) * self.period

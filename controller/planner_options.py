@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from controller.touchdown_order import TouchdownOrder
-from controller.tracking_cost import CostOptions
-from hybrid.hilqr.options import LineSearch
+from controller.cost_options import CostOptions
+from hybrid.line_search import LineSearch
+
+TouchdownOrder = Literal["index", "average", "selected"]
 
 
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from controller.touchdown_order import Landing, TouchdownOrder, touchdown_jumps, warm_up
+from controller.planner_options import TouchdownOrder
+from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]

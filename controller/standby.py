@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.motor_law import MotorAim
-from controller.stand_down import JointTarget, StandDown, StandDownOptions, joint_pd
+from controller.stand_down import JointTarget, StandDown, joint_pd
+from controller.stand_down_options import StandDownOptions
 
 Array = NDArray[np.float64]
 

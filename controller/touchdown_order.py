@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import factorial
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.planner_options import TouchdownOrder
 from hybrid.hilqr import Jump
 from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
@@ -25,8 +26,6 @@ from robots.state import integrate
 from robots.touchdown import Touchdown, impact, touchdown
 
 Array = NDArray[np.float64]
-
-TouchdownOrder = Literal["index", "average", "selected"]
 
 # A foot that lands more slowly than this gets D_x R only: on 10 ms knots its landing time is not
 # known well enough for the term of (3.2) that divides by the speed [m/s].

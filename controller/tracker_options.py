@@ -2,8 +2,8 @@
 
 import msgspec
 
-from controller.safety import SafetyOptions
-from controller.stand_down import StandDownOptions
+from controller.safety_options import SafetyOptions
+from controller.stand_down_options import StandDownOptions
 
 
 class TrackerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

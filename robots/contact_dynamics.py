@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numba import njit
 
 from robots.contact_set import ContactSet, ContactSets, mask_of
-from robots.rotations import Array, exp3, right_jacobian, skew
-from robots.state import integrate
+from robots.euler_step import assemble_step, semi_implicit_step
+from robots.rotations import Array
 
 
 class ContactDynamics:
@@ -27,7 +26,7 @@ class ContactDynamics:
     """
 
     def __init__(self, model: pin.Model, foot_frames: Sequence[int]) -> None:
-        """Take the model and the four foot frames (`robots.a1.models`)."""
+        """Take the model and the four foot frames (`robots.a1.pinocchio_model`)."""
         self.model = model
         self.sets = ContactSets(model, foot_frames)
         self._generalised_force = np.zeros(model.nv)
@@ -83,7 +82,7 @@ class ContactDynamics:
         """Write the derivatives of `step` to A (36, 36) and B (36, 12)."""
         contact_set = self.sets.get(mask_of(contacts))
         a = self._solve(contact_set, q, v, tau)
-        _assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
+        assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)
 
     def _solve(self, contact_set: ContactSet, q: Array, v: Array, tau: Array) -> Array:
         """Return a new array (18) with the acceleration; leave the rest in the set's buffers."""
@@ -100,64 +99,3 @@ class ContactDynamics:
         return pin.computeConstraintDynamicsDerivatives(
             self.model, s.data, s.models, s.datas, s.proximal
         )[:3]
-
-
-@njit(cache=True)
-def semi_implicit_step(q: Array, v: Array, a: Array, dt: float) -> tuple[Array, Array]:
-    """Return v+ = v + a dt and q+ = q (+) v+ dt as (q+, v+)."""
-    nv = v.shape[0]
-    dx = np.empty(2 * nv)
-    dx[nv:] = dt * a
-    dx[:nv] = dt * (v + dx[nv:])
-    return integrate(q, v, dx)
-
-
-@njit(cache=True)
-def _assemble_step(
-    v: Array, a: Array, a_q: Array, a_v: Array, a_tau: Array, dt: float, A: Array, B: Array
-) -> None:
-    """Write A (2 nv, 2 nv), B (2 nv, nv - 6) from the derivatives of the acceleration."""
-    nv = v.shape[0]
-    A[nv:, :nv] = dt * a_q
-    A[nv:, nv:] = dt * a_v
-    B[nv:] = dt * a_tau[:, 6:]
-    for i in range(nv):
-        A[nv + i, nv + i] += 1.0  # the velocity half: dv+ = dv + dt da
-    B[6:nv] = dt * B[nv + 6 :]
-    linear, angular = fill_positions(v + dt * a, dt, A)
-    _multiply_rows(linear, B[nv : nv + 3], B[:3])
-    _multiply_rows(angular, B[nv + 3 : nv + 6], B[3:6])
-
-
-@njit(cache=True)
-def fill_positions(v_next: Array, dt: float, A: Array) -> tuple[Array, Array]:
-    """Write the position half of A (2 nv, 2 nv) of a step to v+ (nv); its velocity half is there.
-
-    With E = exp3(w+ dt): p+ = p + R v+ dt and R+ = R E give, in the tangent at x+,
-    dp+ = E' (dp - dt [v+]x dphi + dt dv+) and dphi+ = E' dphi + dt Jr(w+ dt) dw+.
-
-    Return what dv+ and dw+ of the base move dp+ and dphi+ by (3, 3) [s].
-    """
-    nv = v_next.shape[0]
-    A[6:nv] = dt * A[nv + 6 :]
-    for i in range(6, nv):
-        A[i, i] += 1.0
-    rotation = exp3(dt * v_next[3:6]).T.copy()
-    linear = dt * rotation
-    angular = dt * right_jacobian(dt * v_next[3:6])
-    _multiply_rows(linear, A[nv : nv + 3], A[:3])
-    _multiply_rows(angular, A[nv + 3 : nv + 6], A[3:6])
-    A[:3, :3] += rotation
-    A[:3, 3:6] -= linear @ skew(v_next[:3])
-    A[3:6, 3:6] += rotation
-    return linear, angular
-
-
-@njit(cache=True)
-def _multiply_rows(matrix: Array, rows: Array, out: Array) -> None:
-    """Write matrix (3, 3) @ rows (3, n) to `out`; a plain loop beats BLAS at this size."""
-    for i in range(3):
-        for j in range(rows.shape[1]):
-            out[i, j] = (
-                matrix[i, 0] * rows[0, j] + matrix[i, 1] * rows[1, j] + matrix[i, 2] * rows[2, j]
-            )

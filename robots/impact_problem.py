@@ -13,7 +13,7 @@ import pinocchio as pin
 from hybrid.impacts.contact_problem import ContactProblem
 from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, LINK_LENGTH
 from robots.a1.kinematics import foot_jacobians_in_base
-from robots.a1.models import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.rotations import Array
 
 FRICTION = 0.8  # of foot and floor, as in `a1.xml`
@@ -42,7 +42,7 @@ def contact_problem(
     then joints; M (18, 18) has the rotors' inertia in it.
 
     Args:
-        model: `robots.a1.models.load_pinocchio()`.
+        model: `robots.a1.pinocchio_model.load_pinocchio()`.
         q: configuration (19).
         feet: of FR, FL, RR, RL, one or more: the contacts, in this order.
         friction: coefficient of all feet.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robots.contact_dynamics import fill_positions, semi_implicit_step
+from robots.euler_step import fill_positions, semi_implicit_step
 from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import Robot, differentiate_stance, hold, stance_acceleration
 from robots.vectors import apply, triple

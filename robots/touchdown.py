@@ -10,13 +10,12 @@ import numpy as np
 import pinocchio as pin
 
 from hybrid.saltation import saltation_matrix
+from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.contact_dynamics import ContactDynamics
 from robots.contact_set import mask_of
 from robots.rotations import Array
 
 Status = Literal["ok", "grazing", "separating"]
-
-MINIMUM_APPROACH_SPEED = 1e-3  # [m/s] below it (3.2) divides by nearly nothing
 
 
 class Impact(NamedTuple):

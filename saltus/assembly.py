@@ -114,8 +114,19 @@ def check(config: LaunchConfig) -> None:
     if config.planner == "hilqr":
         from saltus import rollouts
 
-        make_planner_reference(config)
+        _check_reference(config)
         rollouts.check(config)
+
+
+def _check_reference(config: LaunchConfig) -> None:
+    """Refuse a reference that cannot be made; a gait's says so before its numerics are loaded."""
+    if config.reference_from == "convex_mpc" or config.reference not in GAITS:
+        make_planner_reference(config)
+        return
+    try:
+        GAITS[config.reference].knots(config.hilqr.period)
+    except ValueError as error:
+        raise BadRequest(f"reference: {error}") from error
 
 
 def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:

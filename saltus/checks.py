@@ -96,7 +96,8 @@ def _packages() -> tuple[bool, str]:
 
 
 def _robot() -> tuple[bool, str]:
-    from robots.a1.models import load_mujoco, load_pinocchio
+    from robots.a1.mujoco_model import load_mujoco
+    from robots.a1.pinocchio_model import load_pinocchio
 
     mass = sum(inertia.mass for inertia in load_pinocchio().inertias)
     return load_mujoco().nv == 18, f"A1, {mass:.3f} kg"

@@ -3,12 +3,11 @@
 import hashlib
 import platform
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import mujoco
-import numpy as np
 
 from saltus import __version__
 from saltus.kernel_cache import PACKAGES
@@ -35,6 +34,6 @@ def code_version(patterns: tuple[str, ...] = ALL) -> str:
 
 def fingerprint(config: Any, code: str) -> str:
     """16 digits that change with the code, the physics engine and every option of a launch."""
-    versions = (code, platform.machine(), mujoco.__version__, np.__version__)
+    versions = (code, platform.machine(), version("mujoco"), version("numpy"))
     seen = "\n".join(versions).encode() + msgspec.json.encode(config)
     return hashlib.sha256(seen).hexdigest()[:16]

@@ -5,20 +5,25 @@ where it is compiled, and milliseconds where it is loaded from the cache: both a
 loop of 1 kHz.
 """
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
-
-from numba.core.dispatcher import Dispatcher
+from typing import TYPE_CHECKING, Any
 
 from saltus.kernel_cache import PACKAGES
+
+if TYPE_CHECKING:
+    from numba.core.dispatcher import Dispatcher
 
 LATE = "compiled_late"  # key of a report
 
 
 def signature_counts() -> dict[Dispatcher, int]:
     """How many signatures each compiled function has that a module of our packages knows."""
+    from numba.core.dispatcher import Dispatcher  # the core that is watched has loaded it
+
     modules = [
         module for name, module in list(sys.modules.items())
         if name.partition(".")[0] in PACKAGES and isinstance(module, ModuleType)

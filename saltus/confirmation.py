@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.errors import BadRequest
-from saltus.hardware_exchange import LIMP
+from saltus.hardware import LIMP
 
 WORD = "move"
 STANDARD_INPUT = 0

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from saltus.errors import BadRequest
@@ -46,6 +47,18 @@ def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
         raise BadRequest(
             f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
         ) from error
+
+
+def write_whole(path: Path, data: bytes) -> str:
+    """Write a file, or leave none; returns why it could not be written, empty when it was."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        with suppress(OSError):
+            if path.is_file():  # and no device
+                path.unlink()  # half a file says nothing, and takes room
+        return str(error)
+    return ""
 
 
 def is_file(path: Path) -> bool:

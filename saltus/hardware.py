@@ -1,41 +1,20 @@
-"""The processes of a launch on an A1, real or emulated: tracker with its bridge, and emulator."""
-
-import signal
-import time
-from collections.abc import Callable
-from typing import Any
+"""What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a gamepad."""
 
 import msgspec
 
-from controller import tracker_node
-from hw_bridge.bridge import A1Bridge
-from hw_bridge.emulator import node as emulator_node
 from hw_bridge.emulator.udp import RobotSocket
 from hw_bridge.link import UdpLink
 from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
-from runtime.background_log import log_in_background
-from runtime.bus import Bus
-from runtime.clock import ArrivalClock, Clock
-from runtime.topics import (
-    GROUND_TRUTH,
-    MOTOR_COMMAND,
-    PLAN,
-    ROBOT_STATUS,
-    SENSOR_READING,
-    STATE_ESTIMATE,
-)
-from saltus import assembly, warmup
-from saltus.children import PEER_GONE
-from saltus.compilation import watch
-from saltus.configuration import TICK_S, LaunchConfig
-from saltus.cores import serve_ticks
+from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
-from saltus.ready import RECORDER, NotReady, await_listeners
 
-Stop = Callable[[], bool]
+LIMP = (
+    "asking the A1 at {} port {} for its state, without torque: its motors go limp now; it has to "
+    "lie on the ground or hang (docs/hardware.md)"
+)
 
 
 def hardware_options(config: LaunchConfig) -> HardwareOptions:
@@ -89,72 +68,6 @@ def open_operator(options: OperatorOptions) -> Operator:
         raise BadRequest(f"hardware: {error}") from error
 
 
-class EndsSeated:
-    """The stop of the tracker's loop: told to stop, the robot sits down before the loop ends.
-
-    A peer that died, of which the supervisor tells, ends the run in the same way. Its signal only
-    leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
-    """
-
-    def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
-        """Listen to the supervisor."""
-        self._stop, self._bridge = stop, bridge
-        self._told = self._peer_gone = False
-        signal.signal(PEER_GONE, self._on_peer_gone)
-
-    def __call__(self) -> bool:
-        """Whether the robot is off and the loop may end."""
-        if self._stop() and not self._told:
-            self._told = True
-            self._bridge.end()
-        if self._peer_gone:
-            self._peer_gone = False
-            self._bridge.end("the planner or the estimator died")
-        return self._bridge.finished
-
-    def _on_peer_gone(self, *_: object) -> None:
-        self._peer_gone = True
-
-
-def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> dict[str, Any]:
-    """Motor commands from plans and estimates, over UDP; sits the robot down at its end.
-
-    Its ticks wait for the robot's frames.
-    """
-    core, options = assembly.make_tracker(config), hardware_options(config)
-    serve_ticks(config, "tracker")
-    link = open_link(options.link)
-    clock = ArrivalClock(TICK_S, link.wait)
-    with log_in_background(), open_bus() as bus:
-        plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE)
-        readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
-        statuses = bus.publisher(ROBOT_STATUS)
-        await_listeners(readings, RECORDER + 1, stop)
-        await_listeners(statuses, RECORDER, stop)
-        operator = open_operator(options.operator)
-        bridge = A1Bridge(options, link, operator, config.duration, statuses.send, commands.send)
-        try:
-            _connect(bridge, options, clock, stop)
-            schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
-            report = watch(lambda: tracker_node.run(
-                core, bridge, readings, estimates, plans, clock, schedule, ends
-            ))  # fmt: skip
-        finally:
-            bridge.close()
-    return report | {"robot": bridge.report()}
-
-
-def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
-    if not bridge.connect(clock, stop, time.sleep) and not stop():
-        link, heard = options.link, sum(bridge.intake.counts.values())
-        refused = f"; {heard} frames came that were refused: {dict(bridge.intake.counts)}"
-        raise NotReady(
-            f"no answer from {link.robot_address}:{link.robot_port} within "
-            f"{options.connect_timeout_s:g} s{refused if heard else ''}: is the robot on, the "
-            "cable in, this machine's address in its network? `saltus doctor a1` looks closer"
-        )
-
-
 def open_robot_socket(config: LaunchConfig) -> RobotSocket:
     """The emulated robot's end of the cable.
 
@@ -165,17 +78,3 @@ def open_robot_socket(config: LaunchConfig) -> RobotSocket:
         return RobotSocket(config.emulator.address, config.emulator.port)
     except ValueError as error:
         raise BadRequest(str(error)) from error
-
-
-def emulator(
-    config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
-) -> dict[str, Any]:
-    """The emulated A1 behind UDP."""
-    robot, options = assembly.make_simulation(config), config.emulator
-    warmup.warm_emulator(config)
-    socket = open_robot_socket(config)
-    serve_ticks(config, "emulator")
-    with log_in_background(), open_bus() as bus:
-        truths = bus.publisher(GROUND_TRUTH)
-        await_listeners(truths, RECORDER, stop)
-        return watch(lambda: emulator_node.run(robot, options, socket, clock, stop, truths))

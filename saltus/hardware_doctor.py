@@ -12,8 +12,7 @@ from saltus.checks import Check, guarded, machine_checks
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.errors import BadRequest
-from saltus.hardware import hardware_options, open_link
-from saltus.hardware_exchange import LIMP
+from saltus.hardware import LIMP, hardware_options, open_link
 from saltus.hardware_survey import Survey, survey
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]

@@ -22,10 +22,6 @@ from runtime.histogram import LogHistogram
 from saltus.hardware_ticks import TickMeter
 
 ASK_EVERY_S: Final = 0.002  # the vendor's examples' rate
-LIMP = (
-    "asking the A1 at {} port {} for its state, without torque: its motors go limp now; it has to "
-    "lie on the ground or hang (docs/hardware.md)"
-)
 
 
 class Heard(NamedTuple):

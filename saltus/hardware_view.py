@@ -17,8 +17,8 @@ from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
 from saltus.configuration import LaunchConfig
 from saltus.console import print_json, print_lines, say, stderr
-from saltus.hardware import hardware_options, open_link
-from saltus.hardware_exchange import ASK_EVERY_S, LIMP, Exchange, no_answer
+from saltus.hardware import LIMP, hardware_options, open_link
+from saltus.hardware_exchange import ASK_EVERY_S, Exchange, no_answer
 from saltus.hardware_glance import Glance, as_lines, as_summary
 from saltus.hardware_panel import one_line, panel
 

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 from runtime.bus import Bus
 from runtime.signals import StopFlag
 from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE
-from saltus import assembly, warmup
+from saltus import assembly
 from saltus.addresses import check_free, endpoints_of
 from saltus.cast import cast_of
 from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
+from saltus.first_compilation import ensure_compiled
 from saltus.hardware import check_at_hand
 from saltus.listener import Listener
 from saltus.progress import RunProgress
@@ -86,7 +87,7 @@ def launch(
         check_free(endpoints)
         folder = RunFolder(record or Path(temporary) / "run")
         with preparing():
-            warmup.ensure_compiled(config)
+            ensure_compiled(config)
             write_config(config, folder.configuration)
         with StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config)

@@ -1,13 +1,14 @@
 """Listens to every topic of a launch: feeds the metrics, counts plans, and records."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from runtime.bus import Bus, Subscriber
 from runtime.messages import DecodeError, RobotStatus, decode
-from runtime.recording import Recorder
 from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
@@ -19,6 +20,9 @@ from runtime.topics import (
 from saltus.console import say
 from saltus.metrics import RunMetrics
 from saltus.run_folder import preparing
+
+if TYPE_CHECKING:
+    from runtime.recording import Recorder
 
 NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS)  # by who does not record
 
@@ -54,8 +58,7 @@ class Listener:
         self.status: RobotStatus | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
-        with preparing():
-            self._recorder = Recorder(recording) if recording else None
+        self._recorder = _recorder(recording) if recording else None
         self._told = False
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
@@ -129,3 +132,10 @@ class Listener:
             say(f"robot: {status.cause}")
         self.status = status
         self.metrics.add_status(status)
+
+
+def _recorder(path: Path) -> Recorder:
+    from runtime.recording import Recorder  # not every launch writes one
+
+    with preparing():
+        return Recorder(path)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 
 Array = NDArray[np.float64]
@@ -117,7 +116,13 @@ def squared_errors(q: Array, v: Array, q_hat: Array, v_hat: Array) -> Array:
     Tilt is the angle between the two ideas of which way is up, seen from the base: heading, which
     nothing on the robot measures, does not count.
     """
-    up, up_hat = rotation_from_quaternion(q[3:7])[2], rotation_from_quaternion(q_hat[3:7])[2]
+    up, up_hat = _up(q[3:7]), _up(q_hat[3:7])
     tilt = math.atan2(float(np.linalg.norm(np.cross(up, up_hat))), float(up @ up_hat))
     position, velocity = q_hat[:3] - q[:3], v_hat[:3] - v[:3]
     return np.array([position @ position, velocity @ velocity, tilt * tilt])
+
+
+def _up(quaternion: Array) -> Array:
+    """Which way is up, seen from the base, (3,); `robots.rotations` would load the compiler."""
+    x, y, z, w = quaternion
+    return np.array([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)])

@@ -7,6 +7,7 @@ only when the estimator listens to it, which the estimator does only when planne
 to the estimates.
 """
 
+import gc
 import logging
 import os
 import signal
@@ -31,9 +32,9 @@ from saltus.compilation import watch
 from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.cores import serve_plans, serve_ticks
 from saltus.errors import BadRequest
+from saltus.folders import write_whole
 from saltus.options import read_mapping
 from saltus.ready import READY_S, RECORDER, NotReady, await_listeners
-from saltus.run_folder import write_whole
 
 Report = dict[str, Any]
 Stop = Callable[[], bool]
@@ -80,7 +81,8 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
     serve_plans(config)
     core = assembly.make_planner(config)
     warmup.warm_planner(config)
-    freeze_heap()
+    if config.mode == "realtime":
+        freeze_heap()
     with log_in_background(), open_bus() as bus:
         plans, searches = bus.publisher(PLAN), bus.publisher(LINE_SEARCH)
         estimates = bus.subscriber(STATE_ESTIMATE)
@@ -112,9 +114,9 @@ def estimator(
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
     if config.bridged:
-        from saltus import hardware
+        from saltus import hardware_processes
 
-        return hardware.tracker(config, open_bus, stop)
+        return hardware_processes.tracker(config, open_bus, stop)
     from controller import tracker_node
     from sim_bridge.simulated_bridge import SimulatedBridge
 
@@ -160,9 +162,9 @@ def simulation(
 
 def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """The emulated A1 behind UDP."""
-    from saltus import hardware
+    from saltus import hardware_processes
 
-    return hardware.emulator(config, open_bus, clock, stop)
+    return hardware_processes.emulator(config, open_bus, clock, stop)
 
 
 PROCESSES = {
@@ -175,13 +177,22 @@ def main(arguments: list[str]) -> int:
     """Run one process; the exit status is 0 when its node ended as asked."""
     name, configuration, sockets, report_path, parent = arguments
     die_with_parent(int(parent))
+    gc.disable()  # it would look through all that is being loaded, again and again
+    os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
     endpoints = endpoints_of(config.bus, Path(sockets))
+
+    def open_bus() -> Bus:
+        """The bus, which a process opens once all is loaded and warm."""
+        gc.freeze()
+        gc.enable()
+        return Bus(endpoints)
+
     try:
-        report = PROCESSES[name](config, lambda: Bus(endpoints), clock, stop)
+        report = PROCESSES[name](config, open_bus, clock, stop)
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1

@@ -20,7 +20,7 @@ from saltus.errors import BadRequest
 from saltus.folders import cache_folder, keep_whole
 from saltus.report.controllers import look
 from sim_bridge.options import SimulationOptions
-from sim_bridge.sensors import SensorOptions
+from sim_bridge.sensor_options import SensorOptions
 
 RECORDER = "convex_mpc"
 STRIDES = 8  # at full speed; each is nearer to a limit cycle, and no suite is longer than all

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.state import mujoco_from_pinocchio
 from runtime.messages import GroundTruth
 from runtime.recording import read_recording

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from controller.a1_model import RolloutBackend
 from controller.planner_options import PlannerOptions
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from sim_bridge.rollouts.options import ServerOptions, WarpOptions
-from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from controller.a1_model import RolloutBackend
+    from sim_bridge.rollouts.threaded import ThreadedRollout
 
 PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
 
@@ -75,6 +77,8 @@ def _look(name: str, config: LaunchConfig) -> Availability:
 
 
 def _mujoco(config: LaunchConfig) -> ThreadedRollout:
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+
     options = planning(config)
     return ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
 

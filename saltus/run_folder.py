@@ -1,7 +1,7 @@
 """The folder of a run: its configuration, logs, reports, recording and summary."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import msgspec
 
 from saltus.console import say
 from saltus.errors import BadRequest
+from saltus.folders import write_whole
 from saltus.supervisor import Death
 
 
@@ -64,18 +65,6 @@ class RunFolder:
         failure = write_whole(self.path / "summary.json", text + b"\n")
         if failure:
             say(f"no summary.json in the run folder: {failure}")
-
-
-def write_whole(path: Path, data: bytes) -> str:
-    """Write a file, or leave none; returns why it could not be written, empty when it was."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        with suppress(OSError):
-            if path.is_file():  # and no device
-                path.unlink()  # half a file says nothing, and takes room
-        return str(error)
-    return ""
 
 
 @contextmanager

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from saltus import warmup
 from saltus.benchmarks.one_khz import record, time_estimator, time_tracker
 from saltus.configuration import load_launch
+from saltus.first_compilation import ensure_compiled
 from saltus.lockstep import LockStep
 
 # docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
@@ -42,7 +42,7 @@ def measure(duration: float = WALK_S) -> Speed:
     """
     config = load_launch("sim", duration=duration)
     config = msgspec.structs.replace(config, hilqr=config.hilqr.in_real_time())
-    warmup.ensure_compiled(config)
+    ensure_compiled(config)
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)
     ticks, readings = record(run)

@@ -7,7 +7,6 @@ import msgspec
 
 from controller.solve_schedule import TICK_S, SolveSchedule
 from runtime.messages import Plan
-from runtime.recording import read_recording
 from runtime.wire import DecodeError
 from saltus.errors import BadRequest
 
@@ -57,6 +56,8 @@ def recorded_durations(name: str) -> list[float]:
     Raises:
         BadRequest: there is no such recording, or it holds no plan that was timed.
     """
+    from runtime.recording import read_recording  # few launches read one
+
     path = Path(name)
     path = path / "run.mcap" if path.is_dir() else path
     try:

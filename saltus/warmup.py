@@ -1,90 +1,28 @@
-"""Compile and load everything before time counts: a first call may take a minute.
+"""Compile and load everything of a process before time counts: a first call may take a minute.
 
 ``python -m saltus.warmup PART CONFIG PARENT`` does so for one of `PARTS`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sys
-import tempfile
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
-import numba
 import numpy as np
 
-from runtime.messages import StateEstimate
+from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
+from runtime.messages import SensorReading, StateEstimate
 from saltus import assembly
-from saltus.children import Child, die_with_parent
-from saltus.code_version import code_version
-from saltus.configuration import LaunchConfig, make_config, write_config
-from saltus.console import say
+from saltus.children import die_with_parent
+from saltus.configuration import LaunchConfig, Mode, make_config
 from saltus.errors import BadRequest
-from saltus.kernel_cache import PACKAGES, marker_folder
 from saltus.options import read_mapping
 
 if TYPE_CHECKING:
     from sim_bridge.simulated_a1 import SimulatedA1
-
-POLL_S = 0.05
-
-
-def ensure_compiled(config: LaunchConfig) -> None:
-    """Fill the compiler's caches once for a planner, its rollouts, a filter, a robot and this code.
-
-    Before all starts, for it takes longer than processes wait for each other; a process for each
-    part, so that all cores compile.
-
-    Raises:
-        BadRequest: a part cannot be compiled.
-    """
-    marker = _marker(config)
-    if marker.exists():
-        return
-    say("compiling (a minute or two, once)")
-    _compile(config)
-    with suppress(OSError):  # then the next launch looks again, which costs seconds
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-
-
-def _compile(config: LaunchConfig) -> None:
-    """Run a process for each part of the launch, all at once, and wait for them."""
-    with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
-        file = Path(temporary) / "launch.yaml"
-        write_config(config, file)
-        program = [sys.executable, "-m", "saltus.warmup"]
-        children = [
-            Child(part, [*program, part, str(file), str(os.getpid())], file.with_name(part))
-            for part in _parts_of(config)
-        ]
-        try:
-            for child in children:
-                child.start()
-            while any(child.status is None for child in children):
-                time.sleep(POLL_S)
-            for child in children:
-                if child.status:
-                    raise BadRequest(f"the {child.name} cannot be compiled: {child.last_words()}")
-        finally:
-            for child in children:
-                child.stop(0.0)
-
-
-def _parts_of(config: LaunchConfig) -> list[str]:
-    """The parts of a launch, those that take longest first."""
-    parts = ["estimator", "planner", "tracker", "simulation"]
-    if config.bridged:
-        parts.append("bridge")
-    if config.robot in ("emulated", "emulator"):
-        parts.append("emulator")
-    return parts
 
 
 def warm_simulation(config: LaunchConfig) -> None:
@@ -95,11 +33,10 @@ def warm_simulation(config: LaunchConfig) -> None:
 
 
 def warm_estimator(config: LaunchConfig) -> None:
-    """Feed a filter of its own three readings."""
-    robot, estimator = _robot(config), assembly.make_estimator(config)
-    for _ in range(3):
-        estimator.update(robot.reading())
-        robot.advance(None)
+    """Feed a filter of its own three readings of a robot that stands."""
+    estimator = assembly.make_estimator(config)
+    for tick in range(3):
+        estimator.update(_standing(tick))
 
 
 def warm_bridge(config: LaunchConfig) -> None:
@@ -125,19 +62,29 @@ def warm_emulator(config: LaunchConfig) -> None:
 
 
 def warm_planner(config: LaunchConfig) -> None:
-    """Solve, with a planner of its own, from the simulated robot's stand.
+    """Solve, with a planner of its own, from the stand.
 
-    Twice as in lock step, then as in real time: from a state predicted ahead, and out of time.
+    Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
-    planner, truth = assembly.make_planner(_patient(config)), _robot(config).truth()
+    planner = assembly.make_planner(_patient(config))
+    q = np.array([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0, *STAND_JOINTS])
     every = assembly.solve_schedule(config).every
     ahead = 1e-3 * every
-    for number, (lead, late) in enumerate(((0.0, False),) * 2 + ((ahead, False), (ahead, True))):
+    solves = [(0.0, False)] * 2
+    if config.mode == "realtime":
+        solves += [(ahead, False), (ahead, True)]
+    for number, (lead, late) in enumerate(solves):
         estimate = StateEstimate(
-            tick=number * every, time=number * ahead, q=truth.q, v=truth.v, contact=np.ones(4),
+            tick=number * every, time=number * ahead, q=q, v=np.zeros(18), contact=np.ones(4),
             status="ok",
         )  # fmt: skip
         planner.solve(estimate, lead, lambda late=late: late)
+
+
+def _compile_planner(config: LaunchConfig) -> None:
+    """Warm one up in each mode: whether all is compiled is not asked by mode."""
+    for mode in get_args(Mode):
+        warm_planner(msgspec.structs.replace(config, mode=mode))
 
 
 def _patient(config: LaunchConfig) -> LaunchConfig:
@@ -155,16 +102,35 @@ def _robot(config: LaunchConfig) -> SimulatedA1:
     return assembly.make_simulation(msgspec.structs.replace(config, simulation=here))
 
 
-def _marker(config: LaunchConfig) -> Path:
-    """A file whose name changes with what is warmed, every source file, Python and compiler."""
-    chosen = config.planner, config.estimator, config.rollout, config.robot
-    code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
-    seen = "\n".join((*chosen, sys.version, numba.__version__, code))
-    return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]
+def _standing(tick: int) -> SensorReading:
+    """What a robot senses that stands; to simulate one would load the physics."""
+    return SensorReading(
+        tick=tick, time=1e-3 * tick, quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
+        angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, GRAVITY]),
+        joint_position=np.array(STAND_JOINTS), joint_velocity=np.zeros(12),
+        joint_torque=np.zeros(12), foot_force=np.full(4, 30.0),
+    )  # fmt: skip
+
+
+def _compile_estimator(config: LaunchConfig) -> None:
+    """Warm one up; of the salted filter what `_compile_dynamics` compiles meanwhile comes last."""
+    if config.estimator == "salted":
+        from estimator.salted.compilation import compile_corrections
+
+        compile_corrections()
+    warm_estimator(config)
+
+
+def _compile_dynamics(_: LaunchConfig) -> None:
+    """Compile a share of the salted filter, which takes longer than any other part."""
+    from estimator.salted.compilation import compile_dynamics
+
+    compile_dynamics()
 
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
-    "simulation": warm_simulation, "estimator": warm_estimator, "planner": warm_planner,
+    "simulation": warm_simulation, "planner": _compile_planner,
+    "estimator": _compile_estimator, "dynamics": _compile_dynamics,
     "bridge": warm_bridge, "emulator": warm_emulator,
     "tracker": assembly.make_tracker,  # compiles as it is made
 }  # fmt: skip

@@ -4,7 +4,7 @@ import math
 
 import mujoco
 
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from sim_bridge.options import SimulationOptions
 
 

@@ -4,10 +4,10 @@ from typing import Literal
 
 import msgspec
 
-from sim_bridge.motors import MotorOptions
+from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import TICK
 from sim_bridge.rollouts.options import ISAAC_GYM_ROBOT_ADDRESS, SERVER_ADDRESS, ServerOptions
-from sim_bridge.sensors import SensorOptions
+from sim_bridge.sensor_options import SensorOptions
 
 STARTS = ("stand", "folded", "sprawled")
 ENGINES = {

@@ -12,7 +12,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.rotations import log3, rotation_from_quaternion
 
 Array = NDArray[np.float64]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,41 +21,12 @@ from controller.centroidal.force_matrices import (
     write_gradient,
 )
 from controller.centroidal.friction import check_limits, clip_forces, friction_bounds
+from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.qp_solver import Status, UpdatedQp
 from controller.centroidal.rigid_body import SingleRigidBody, invert_symmetric, roll_out
 from robots.a1.constants import GRAVITY
 
 Array = NDArray[np.float64]
-
-
-class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Weights of Convex MPC, along the axes of the world.
-
-    Attributes:
-        orientation: roll, pitch, yaw [1/rad^2]; position: [1/m^2].
-        angular_velocity: [s^2/rad^2]; velocity: [s^2/m^2].
-        force: of the distance from evenly shared forces [1/N^2]; above 0.
-    """
-
-    orientation: tuple[float, float, float] = (5.0, 5.0, 10.0)
-    position: tuple[float, float, float] = (20.0, 20.0, 50.0)
-    angular_velocity: tuple[float, float, float] = (0.3, 0.3, 0.3)
-    velocity: tuple[float, float, float] = (1.0, 1.0, 0.5)
-    force: float = 1e-5
-
-    def __post_init__(self) -> None:
-        """Raise ValueError where the problem would not be strictly convex."""
-        state = self.state_weights()
-        if not (np.isfinite(state).all() and state.min() >= 0.0):
-            raise ValueError("weights of the state must be finite and not negative")
-        if not 0.0 < self.force < np.inf:
-            raise ValueError(f"force is {self.force:g}; give a number above 0")
-
-    def state_weights(self) -> Array:
-        """Diagonal of Q, (12,)."""
-        return np.concatenate(
-            (self.orientation, self.position, self.angular_velocity, self.velocity)
-        )
 
 
 class ForcePlan(NamedTuple):

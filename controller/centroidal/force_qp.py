@@ -9,40 +9,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from controller.centroidal.friction import check_limits, clip_forces, friction_bounds, friction_rows
+from controller.centroidal.options import ForceQpWeights
 from controller.centroidal.qp_solver import Status, UpdatedQp
 
 Array = NDArray[np.float64]
 
 UNIT = 100.0  # the solver's forces are in units of this [N], near what a foot carries
-
-
-class ForceQpWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Weights of Instant QP, along the axes of the world.
-
-    Attributes:
-        wrench: S, of force [1/N^2] and of torque [1/(N m)^2].
-        force: alpha [1/N^2]; change: beta, of the distance from the last forces [1/N^2]; one of
-            them above 0.
-    """
-
-    wrench: tuple[float, float, float, float, float, float] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
-    force: float = 1e-3
-    change: float = 1e-3
-
-    def __post_init__(self) -> None:
-        """Raise ValueError where the problem would not be strictly convex."""
-        weights = (*self.wrench, self.force, self.change)
-        if not (np.isfinite(weights).all() and min(weights) >= 0.0):
-            raise ValueError("weights must be finite and not negative")
-        if self.force + self.change <= 0.0:
-            raise ValueError("force and change are 0; give one of them a number above 0")
 
 
 class ForceSolution(NamedTuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from controller.centroidal.force_mpc import ForceMpcWeights
-from controller.centroidal.force_qp import ForceQpWeights
-
+Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 
@@ -98,6 +98,36 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
             raise ValueError(f"knots is {self.knots}; give 2 or more")
 
 
+class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Weights of Convex MPC, along the axes of the world.
+
+    Attributes:
+        orientation: roll, pitch, yaw [1/rad^2]; position: [1/m^2].
+        angular_velocity: [s^2/rad^2]; velocity: [s^2/m^2].
+        force: of the distance from evenly shared forces [1/N^2]; above 0.
+    """
+
+    orientation: tuple[float, float, float] = (5.0, 5.0, 10.0)
+    position: tuple[float, float, float] = (20.0, 20.0, 50.0)
+    angular_velocity: tuple[float, float, float] = (0.3, 0.3, 0.3)
+    velocity: tuple[float, float, float] = (1.0, 1.0, 0.5)
+    force: float = 1e-5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the problem would not be strictly convex."""
+        state = self.state_weights()
+        if not (np.isfinite(state).all() and state.min() >= 0.0):
+            raise ValueError("weights of the state must be finite and not negative")
+        if not 0.0 < self.force < np.inf:
+            raise ValueError(f"force is {self.force:g}; give a number above 0")
+
+    def state_weights(self) -> Array:
+        """Diagonal of Q, (12,)."""
+        return np.concatenate(
+            (self.orientation, self.position, self.angular_velocity, self.velocity)
+        )
+
+
 class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
     """Convex MPC (Di Carlo et al. 2018).
 
@@ -134,6 +164,28 @@ class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Raise ValueError for a number that is negative or not finite."""
         _check(self, ("orientation_kp", "orientation_kd", "height_kp", "velocity_kd"))
+
+
+class ForceQpWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Weights of Instant QP, along the axes of the world.
+
+    Attributes:
+        wrench: S, of force [1/N^2] and of torque [1/(N m)^2].
+        force: alpha [1/N^2]; change: beta, of the distance from the last forces [1/N^2]; one of
+            them above 0.
+    """
+
+    wrench: tuple[float, float, float, float, float, float] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
+    force: float = 1e-3
+    change: float = 1e-3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the problem would not be strictly convex."""
+        weights = (*self.wrench, self.force, self.change)
+        if not (np.isfinite(weights).all() and min(weights) >= 0.0):
+            raise ValueError("weights must be finite and not negative")
+        if self.force + self.change <= 0.0:
+            raise ValueError("force and change are 0; give one of them a number above 0")
 
 
 class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):

@@ -21,7 +21,7 @@ from robots.a1.kinematics import (
     foot_positions_in_base,
     inverse_kinematics,
 )
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
 
 Array = NDArray[np.float64]

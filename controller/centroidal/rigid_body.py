@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from robots.a1.constants import GRAVITY, STAND_JOINTS
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 
 Array = NDArray[np.float64]
 

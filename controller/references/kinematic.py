@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from controller.references.swing import FootPath
 from controller.references.trajectory import ReferenceTrajectory
 from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base, inverse_kinematics
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 
 DIFFERENCE_STEP = 1e-3  # of the central differences that give velocity and acceleration [s]
 
@@ -40,8 +42,9 @@ class KinematicGait:
         return np.concatenate([base, [0.0, 0.0, 0.0, 1.0], joints])
 
 
+@cache
 def make_kinematic_reference(gait: Gait, speed: float, period: float) -> ReferenceTrajectory:
-    """Reference of a gait at a forward speed, sampled every `period`.
+    """Reference of a gait at a forward speed, sampled every `period`; made once in a process.
 
     Args:
         gait: the schedule; its stride must be a whole number of knots.
@@ -51,12 +54,7 @@ def make_kinematic_reference(gait: Gait, speed: float, period: float) -> Referen
     Raises:
         ValueError: when the stride is no multiple of the knot period.
     """
-    loop = round(gait.period / period)
-    if abs(loop * period - gait.period) > 1e-9:
-        raise ValueError(
-            f"gait {gait.name!r}: the stride of {gait.period} s is no multiple of the planner's "
-            f"{period} s knots; change one of them"
-        )
+    loop = gait.knots(period)
     model = load_pinocchio()
     torque = FeedForward(model, foot_frame_ids(model))
     walk = KinematicGait(gait, speed)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from controller.references.trajectory import ReferenceTrajectory
 from robots.state import difference, integrate
 from runtime.messages import GroundTruth, SensorReading
-from runtime.recording import read_recording
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
 
 Array = NDArray[np.float64]
@@ -97,6 +96,8 @@ def _from_mcap(path: Path) -> _Recording:
     """Truth and torque of a recorded run, matched by tick."""
     truths: dict[int, GroundTruth] = {}
     readings: dict[int, SensorReading] = {}
+    from runtime.recording import read_recording  # few references are recorded runs
+
     for topic, message in read_recording(path):
         if topic == GROUND_TRUTH.name and isinstance(message, GroundTruth):
             truths[message.tick] = message

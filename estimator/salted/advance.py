@@ -13,10 +13,10 @@ from estimator.salted.options import Parameters
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
 from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
+from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.stance_dynamics import Robot
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
-from robots.touchdown import MINIMUM_APPROACH_SPEED
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ def advance(
         _pass(m, robot, dt - TICK, parameters)
         dt = TICK
     jumping, share = before_prediction(m, row, health, dt, parameters)
-    load = _flow(m, robot, dt, parameters)
+    load = flow(m, robot, dt, parameters)
     change = modes_after_prediction(m, row, health, dt, parameters, load)
     if change.any():
         change_modes(m, robot, change, health.foot_force, parameters)
@@ -50,11 +50,11 @@ def _pass(m: Memory, robot: Robot, gap: float, parameters: Parameters) -> None:
     if gap + TICK > parameters.longest_step:
         coast(m, gap, parameters)
     else:
-        _flow(m, robot, gap, parameters)
+        flow(m, robot, gap, parameters)
 
 
 @njit(cache=True)
-def _flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
+def flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
     """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
     step = stance_step(robot, m.q, m.v, m.torque, _standing(m), dt)
     predict(m, step.q, step.v, step.A, dt, parameters)

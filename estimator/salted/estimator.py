@@ -25,7 +25,7 @@ from estimator.salted.memory import PROBABILITY, Memory, new_memory
 from estimator.salted.options import SaltedOptions, parameters
 from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.stance_dynamics import robot_of
 from runtime.messages import SensorReading, StateEstimate
 

@@ -7,7 +7,7 @@ import msgspec
 
 from hw_bridge.emulator.events import Event
 from hw_bridge.emulator.network import NetworkOptions
-from hw_bridge.emulator.thermal import ThermalOptions
+from hw_bridge.emulator.thermal_options import ThermalOptions
 from hw_bridge.wire.header import Header
 
 Counts4 = tuple[int, int, int, int]

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from hybrid.hilqr.riccati import Variant
-
-LineSearch = Literal["exhaustive", "two_stage", "backtracking"]
+from hybrid.line_search import LineSearch
 
 
 def known(what: str, value: str, accepted: Any) -> None:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from robots.a1.constants import FOOT_NAMES
-from saltus import warmup
 from saltus.benchmarks.estimator_recording import path_of, record_and_keep
 from saltus.configuration import LaunchConfig, load_launch
 from saltus.console import say
+from saltus.first_compilation import ensure_compiled
 from saltus.folders import find_file
 from saltus.progress import RunProgress
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
@@ -65,7 +65,7 @@ def record_missing(wanted: Sequence[Stream]) -> None:
     seconds = sum(run.duration for run, _ in missing)
     runs = f"{len(missing)} run{'s' if len(missing) > 1 else ''}"
     say(f"recording {runs} of the walking A1, {seconds:g} s in all (minutes, once)")
-    warmup.ensure_compiled(missing[0][0])
+    ensure_compiled(missing[0][0])
     with backend_ready("loky", None, default_jobs("loky")), RunProgress(seconds, "s") as progress:
         done = 0.0
         for length in run_all(_record, sorted(missing, key=lambda item: -item[0].duration)):

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.centroidal.force_mpc import ForceMpc, ForceMpcWeights
+from controller.centroidal.force_mpc import ForceMpc
+from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.rigid_body import discrete_step, invert_symmetric, standing_body
 from controller.gaits import Gait
 from robots.a1.constants import GRAVITY, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET

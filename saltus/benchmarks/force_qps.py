@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.centroidal.force_mpc import ForceMpc, ForceMpcWeights
+from controller.centroidal.force_mpc import ForceMpc
 from controller.centroidal.force_qp import UNIT, ForceQp
+from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.qp_solver import Programme
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import TROT, WALK

@@ -40,11 +40,10 @@ def launch(
     json: JsonOption = False,
 ) -> int:
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
-    from saltus import assembly  # the numeric stack takes a second to load
+    from saltus import assembly  # what is loaded here takes longer than --help may
     from saltus.configuration import load_launch
     from saltus.confirmation import confirm_motion
     from saltus.hardware import check_at_hand
-    from saltus.hardware_view import view
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
     from saltus.summary import emulator_lines, readable_summary, robot_lines, rollout_phrase
@@ -57,6 +56,8 @@ def launch(
     if read_only and (dry_run or record):
         raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     if config.bridged and config.hardware.mode == "read_only":
+        from saltus.hardware_view import view  # loads the compiler
+
         return view(config, json)
     check_at_hand(config)
     confirm_motion(config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from saltus.figures import figure
 from saltus.report.controllers import look
 from saltus.report.html import Html, note, section, table, tag

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from saltus.studies.a1_touchdown_figures import cloud_figure, spread_figure
 from saltus.studies.a1_touchdown_notes import NOTES, verdicts
 from saltus.studies.a1_touchdown_runs import Measured, measure, walk

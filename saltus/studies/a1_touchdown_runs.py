@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from controller.gaits import GAITS
-from robots.a1.models import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.contact_dynamics import ContactDynamics
 from robots.touchdown import impact
 from saltus.configuration import make_config

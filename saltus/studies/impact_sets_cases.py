@@ -9,7 +9,7 @@ from hybrid.examples.impacts.catalogue import CASES
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
 from saltus.configuration import load_launch
 from saltus.lockstep import LockStep

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
+from controller.cost_options import CostOptions
 from controller.hilqr_planner import reference_policy
-from controller.tracking_cost import CostOptions, input_weights, trajectory_costs
+from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS

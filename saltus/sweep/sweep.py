@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from saltus import assembly, warmup
+from saltus import assembly
 from saltus.code_version import code_version
 from saltus.console import say
 from saltus.errors import BadRequest
+from saltus.first_compilation import ensure_compiled
 from saltus.folders import find_file
 from saltus.progress import RunProgress
 from saltus.sweep.folder import SweepFolder
@@ -107,7 +108,7 @@ def prepare(trials: Iterable[Trial]) -> None:
         mark = msgspec.json.encode(alike)
         if mark not in seen:
             seen.add(mark)
-            warmup.ensure_compiled(alike)
+            ensure_compiled(alike)
             assembly.check(alike)
 
 

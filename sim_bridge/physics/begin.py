@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import Physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
-from sim_bridge.physics.served import ServedPhysics
 
 Array = NDArray[np.float64]
 
@@ -23,4 +22,6 @@ def begin_physics(options: SimulationOptions) -> tuple[Physics, Array]:
     command = here.start(options.start, options.floor_slope)
     if options.engine == "mujoco":
         return here, command
+    from sim_bridge.physics.served import ServedPhysics  # few runs have a server
+
     return ServedPhysics(options, here.motion()), command

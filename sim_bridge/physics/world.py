@@ -1,7 +1,7 @@
 """The other end of served physics: a world by MuJoCo, which a physics server lives in."""
 
 from runtime.physics_messages import PlaceRequest, TickRequest, WorldReply, WorldRequest
-from sim_bridge.motors import MotorOptions
+from sim_bridge.motor_options import MotorOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from controller.a1_model import A1Model
+from controller.cost_options import CostOptions
 from controller.references import make_reference
-from controller.tracking_cost import CostOptions
 from hybrid.hilqr import Linearisation, Policies, Trajectory
 from robots.state import integrate
 from sim_bridge.rollouts.batch import RolloutBatch

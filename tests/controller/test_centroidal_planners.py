@@ -20,7 +20,7 @@ from controller.gaits import STAND, WALK
 from controller.plan_function import PlanFunction
 from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
 from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from runtime.messages import StateEstimate
 
 MODEL = load_pinocchio()

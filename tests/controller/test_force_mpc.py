@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from controller.centroidal.force_mpc import ForceMpc, ForceMpcWeights
+from controller.centroidal.force_mpc import ForceMpc
+from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.rigid_body import discrete_step, invert_symmetric, standing_body
 from robots.a1.constants import GRAVITY
 

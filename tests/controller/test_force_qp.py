@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from controller.centroidal.force_qp import ForceQp, ForceQpWeights, wrench_map
+from controller.centroidal.force_qp import ForceQp, wrench_map
+from controller.centroidal.options import ForceQpWeights
 from robots.a1.constants import GRAVITY, TOTAL_MASS
 
 WEIGHT = TOTAL_MASS * GRAVITY

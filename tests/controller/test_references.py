@@ -8,7 +8,7 @@ from controller.gaits import BOUND, STAND, TROT, WALK
 from controller.references import load_reference, make_reference, save_reference
 from controller.references.kinematic import KinematicGait, make_kinematic_reference
 from robots.a1.constants import FOOT_RADIUS, TORQUE_LIMIT
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.state import difference
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from controller.plan_function import PlanFunction
-from controller.safety import SafetyGate, SafetyOptions, tilt
+from controller.safety import SafetyGate, tilt
+from controller.safety_options import SafetyOptions
 from controller.verdict import Reason
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.controller.tracker_messages import estimate, plan, reading, standing

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from controller.stand_down import StandDown, StandDownOptions, damping, minimum_jerk
+from controller.stand_down import StandDown, damping, minimum_jerk
+from controller.stand_down_options import StandDownOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, LIE_JOINTS, STAND_JOINTS
 
 O = StandDownOptions()  # noqa: E741

@@ -14,7 +14,7 @@ from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
 from robots.a1.kinematics import inverse_kinematics
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate

@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 from controller.motor_law import MotorAim, motor_torque, realise, split_gain
 from controller.plan_function import PlanFunction
-from controller.tracker import Tracker, TrackerOptions
+from controller.tracker import Tracker
+from controller.tracker_options import TrackerOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from controller.tracking_cost import CostOptions, expand_costs, input_weights, trajectory_costs
+from controller.cost_options import CostOptions
+from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
 

@@ -10,7 +10,7 @@ from estimator.salted.memory import Memory
 from estimator.salted.prediction import predict, reset
 from estimator.salted.sensor_rows import take_accelerometer
 from robots.a1.constants import GRAVITY
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate

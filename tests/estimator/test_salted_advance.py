@@ -18,7 +18,8 @@ from estimator.salted.update import (
     modes_after_prediction,
 )
 from robots.a1.constants import FOOT_RADIUS
-from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import robot_of

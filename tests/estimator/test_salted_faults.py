@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from estimator.salted import SaltedEstimator, SaltedOptions
+from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
+from estimator.salted.options import SaltedOptions
 from hw_bridge.robot_time import LARGEST_DRIFT
 from robots.a1.constants import STAND_HEIGHT
 from runtime.messages import SensorReading

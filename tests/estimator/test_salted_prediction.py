@@ -18,7 +18,7 @@ from estimator.salted.layout import (
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.a1.constants import LINK_LENGTH
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate

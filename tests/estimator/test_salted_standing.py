@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from estimator.salted import SaltedEstimator, SaltedOptions
+from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.layout import GYRO_BIAS, MISALIGNMENT, STATES
 from estimator.salted.memory import AGE
+from estimator.salted.options import SaltedOptions
 from robots.rotations import log3, rotation_from_quaternion
 from runtime.messages import StateEstimate
 from tests.estimator.standing_robot import StandingRobot

@@ -8,7 +8,8 @@ from estimator.salted.advance import change_modes
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import reset
 from estimator.salted.timing import timed_reset
-from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.stance_dynamics import robot_of
 from robots.touchdown import impact, touchdown

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from estimator.interface import Estimator
 from estimator.leg_odometry import LegOdometryFilter
-from estimator.salted import SaltedEstimator, SaltedOptions
+from estimator.salted.estimator import SaltedEstimator
+from estimator.salted.options import SaltedOptions
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import StateEstimate
 from tests.estimator.fault_scenarios import Stream

@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 
 RandomState = Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]

@@ -4,7 +4,8 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.models import foot_frame_ids, load_mujoco, load_pinocchio
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
 
 # Link masses [kg] of example-robot-data 6.0.0 a1.urdf. MuJoCo and Pinocchio melt the IMU into the

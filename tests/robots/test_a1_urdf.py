@@ -8,7 +8,8 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.models import foot_frame_ids, load_mujoco
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.a1.urdf import a1_urdf
 
 

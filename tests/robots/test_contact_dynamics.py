@@ -3,7 +3,7 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.models import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.contact_set import mask_of
 from robots.state import difference, integrate
 

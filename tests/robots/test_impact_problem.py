@@ -3,7 +3,7 @@ import pinocchio as pin
 import pytest
 
 from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.models import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.impact_problem import contact_problem
 from robots.state import integrate
 

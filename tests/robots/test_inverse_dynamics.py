@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robots.a1.constants import GRAVITY, JOINT_NAMES, MJCF_PATH
-from robots.a1.models import load_mujoco, load_pinocchio
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.kinematic_tree import Tree, joint_frames, tree_of
 

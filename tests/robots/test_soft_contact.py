@@ -11,7 +11,7 @@ from robots.a1.constants import (
     STAND_HEIGHT,
     STAND_JOINTS,
 )
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.soft_contact import contact_force, impedance, soft_contact_of
 from robots.state import integrate, mujoco_from_pinocchio
 

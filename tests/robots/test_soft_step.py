@@ -13,7 +13,7 @@ from robots.a1.constants import (
     STAND_HEIGHT,
     STAND_JOINTS,
 )
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import soft_contact_of

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
+from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import Robot, differentiate_stance, hold, robot_of, stance_acceleration
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
-from robots.touchdown import MINIMUM_APPROACH_SPEED, touchdown
+from robots.touchdown import touchdown
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.models import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
 

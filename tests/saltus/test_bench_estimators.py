@@ -42,7 +42,7 @@ def recording():
 def cache(tmp_path, monkeypatch):
     """A cache folder of the test's own, and nothing to compile."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(estimator_streams.warmup, "ensure_compiled", lambda config: None)
+    monkeypatch.setattr(estimator_streams, "ensure_compiled", lambda config: None)
     return tmp_path / "saltus" / "streams"
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from saltus.children import PEER_GONE
-from saltus.hardware import EndsSeated
+from saltus.hardware_processes import EndsSeated
 
 
 class Robot:

@@ -18,11 +18,12 @@ from saltus.addresses import endpoints_of
 from saltus.cli import run
 from saltus.configuration import BusOptions, load_launch, write_config
 from saltus.errors import BadRequest
+from saltus.first_compilation import ensure_compiled
+from saltus.folders import write_whole
 from saltus.listener import Listener
 from saltus.metrics import RunMetrics
-from saltus.run_folder import RunFolder, tell_of_lost_reports, write_whole
+from saltus.run_folder import RunFolder, tell_of_lost_reports
 from saltus.supervisor import Death
-from saltus.warmup import ensure_compiled
 
 ROOT = Path(__file__).parents[2]
 

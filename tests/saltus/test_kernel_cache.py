@@ -11,8 +11,8 @@ import pytest
 
 from saltus import kernel_cache
 from saltus.configuration import load_launch
+from saltus.first_compilation import _marker, ensure_compiled
 from saltus.kernel_cache import KEPT, PACKAGES, SourcesLocator, folder_of, forget_old, sources
-from saltus.warmup import _marker, ensure_compiled
 
 ROOT = Path(__file__).parents[2]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
@@ -104,7 +104,7 @@ def test_what_says_that_all_is_compiled_goes_with_it(
 ) -> None:
     compiled = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.warmup._compile", compiled.append)
+    monkeypatch.setattr("saltus.first_compilation._compile", compiled.append)
     config = load_launch("stand")
     for _ in range(2):
         ensure_compiled(config)
@@ -118,7 +118,7 @@ def test_sources_are_all_that_a_kernel_is_made_of() -> None:
     names = {str(path.relative_to(ROOT)) for path in sources(ROOT / "robots" / "soft_step.py")}
     assert {"robots/soft_step.py", "robots/vectors.py", "robots/inverse_dynamics.py"} <= names
     assert not any(name.startswith(("saltus", "docs", "tests")) for name in names)
-    models = {path.name for path in sources(ROOT / "robots" / "a1" / "models.py")}
+    models = {path.name for path in sources(ROOT / "robots" / "a1" / "mujoco_model.py")}
     assert "a1.xml" in models
 
 

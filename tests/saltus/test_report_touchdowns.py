@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from saltus.report import touchdowns
 from saltus.report.subject import Subject, Trial
 from saltus.report.touchdown_measures import SAMPLES, measured

@@ -8,7 +8,7 @@ import pytest
 
 from controller.gaits import GAITS, TROT
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from saltus.studies import a1_touchdown
 from saltus.studies.a1_touchdown_figures import cloud_figure, spread_figure
 from saltus.studies.a1_touchdown_notes import verdicts

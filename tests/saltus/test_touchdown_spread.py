@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
 from saltus.touchdown_spread import (
     cosines_of,

@@ -6,7 +6,7 @@ import pytest
 
 from robots.a1.constants import GRAVITY, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
 from sim_bridge.options import STARTS, SimulationOptions
-from sim_bridge.sensors import SensorOptions
+from sim_bridge.sensor_options import SensorOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 PERFECT = SensorOptions(noise=0)

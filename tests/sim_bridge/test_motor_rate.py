@@ -5,7 +5,7 @@ import numpy as np
 from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions
-from sim_bridge.sensors import SensorOptions
+from sim_bridge.sensor_options import SensorOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 SWING = 0.15 * np.tile([0.2, 1.0, -2.0], 4)  # [rad], at 3 Hz

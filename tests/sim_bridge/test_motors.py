@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim_bridge.motors import MotorOptions, available_torque, limited_torque, motor_torques
+from sim_bridge.motor_options import MotorOptions
+from sim_bridge.motors import available_torque, limited_torque, motor_torques
 
 CURVE = (33.5, 10.5, 21.0)
 SPEEDS = st.floats(-60.0, 60.0)

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.models import load_pinocchio
+from robots.a1.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robots.rotations import log3, rotation_from_quaternion
-from sim_bridge.sensors import Sensed, SensorOptions, Sensors
+from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.sensors import Sensed, Sensors
 
 Q = np.concatenate(([0.1, 0.2, 0.3], [0.1, -0.2, 0.3, np.sqrt(1.0 - 0.14)], np.linspace(-1, 1, 12)))
 V = np.linspace(-2.0, 2.0, 18)

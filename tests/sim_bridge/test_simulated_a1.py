@@ -9,7 +9,7 @@ from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
-from sim_bridge.sensors import SensorOptions
+from sim_bridge.sensor_options import SensorOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))

@@ -7,7 +7,7 @@ from functools import cache
 import mujoco
 import numpy as np
 
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from sim_bridge.rollouts.planning_model import planning_model
 from tests.sim_bridge.isaac_gym.stand_in_gym import JOINTS

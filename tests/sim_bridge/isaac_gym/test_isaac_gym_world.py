@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from robots.a1.urdf import a1_urdf
 from runtime.physics_messages import (
     PlaceRequest,

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import FOOT_NAMES, TORQUE_LIMIT
-from robots.a1.models import foot_frame_ids, load_pinocchio
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
 

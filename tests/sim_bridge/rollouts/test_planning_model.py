@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 
 from robots.a1.constants import STAND_JOINTS
-from robots.a1.models import load_mujoco
+from robots.a1.mujoco_model import load_mujoco
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
 
 TIMESTEP = 0.005

@@ -1,9 +1,8 @@
-"""Load the A1 into Pinocchio and MuJoCo from the same file."""
+"""Load the A1 into Pinocchio, from the same file as into MuJoCo."""
 
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
-import mujoco
 import numpy as np
 import pinocchio as pin
 
@@ -31,19 +30,3 @@ def foot_frame_ids(model: pin.Model) -> tuple[int, int, int, int]:
     """
     fr, fl, rr, rl = (model.getFrameId(f"{foot}_foot", pin.FrameType.BODY) for foot in FOOT_NAMES)
     return fr, fl, rr, rl
-
-
-def load_mujoco(timestep: float = 0.001, body_collisions: bool = True) -> mujoco.MjModel:
-    """Return the MuJoCo model.
-
-    Args:
-        timestep: physics step [s].
-        body_collisions: whether trunk, thighs and calves touch the floor too; a planner's rollouts,
-        which only need
-            the feet, are faster without.
-    """
-    model = mujoco.MjModel.from_xml_path(str(MJCF_PATH))
-    model.opt.timestep = timestep
-    if not body_collisions:
-        model.geom_conaffinity[model.geom_group == 3] = 0
-    return model
