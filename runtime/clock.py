@@ -13,7 +13,7 @@ __all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatist
 
 PATIENCE_S = 120.0  # how long lock step waits for a message; first calls may compile for a minute
 LATENESS_RESOLUTION_US = 1.0
-REACH = 0.2  # of a period, by which a tick may begin before or after it is due
+REACH = 0.4  # of a period, by which a tick may begin before or after it is due
 PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
 
 
@@ -72,8 +72,8 @@ class RealTimeClock:
 class ArrivalClock(RealTimeClock):
     """Real time whose ticks wait for something that arrives once a period, but not for long.
 
-    A tick begins when it arrives within a fifth of a period of the time that the tick is due, else
-    a fifth after that time. Ticks that are due follow arrivals by a hundredth of a period at most,
+    A tick begins when it arrives within 0.4 periods of the time that the tick is due, else 0.4
+    periods after that time. Ticks that are due follow arrivals by a hundredth of a period at most,
     so that the rate stays, also where every arrival answers what the tick before has sent.
     """
 

@@ -16,16 +16,25 @@ from runtime.realtime import (
 from saltus.configuration import LaunchConfig
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
-URGENCY = {"simulation": 0, "emulator": 0, "estimator": 1, "tracker": 2}
+URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2}
+SIMULATION_NICE = -20  # of the simulated robot: before the planner, after all with real time
 
 
 def serve_ticks(config: LaunchConfig, name: str) -> None:
-    """Ask for real time for a 1 kHz process; before its bus opens, whose threads inherit it."""
+    """Ask for real time for a 1 kHz process; before its bus opens, whose threads inherit it.
+
+    The simulated robot gets none: with it, tracker and estimator on one core, Linux would take that
+    core away now and then.
+    """
     if config.mode != "realtime":
         return
     priority = config.realtime.priority
-    status = request_realtime(None if priority is None else priority + URGENCY[name])
-    logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
+    if name == "simulation":
+        refusal = "" if priority is None else prefer_process(SIMULATION_NICE)
+        logging.info("simulated robot: nice level %s %s", SIMULATION_NICE, refusal)
+    else:
+        status = request_realtime(None if priority is None else priority + URGENCY[name])
+        logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
     settle(config, name)
 
 
@@ -44,20 +53,22 @@ def settle(config: LaunchConfig, name: str) -> None:
     avoid_huge_pages()
     if not config.realtime.pin:
         return
-    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0)))
+    emulated = config.robot == "emulated"
+    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), emulated))
     if refusal:
         logging.warning("%s", refusal)
 
 
-def cores_of(name: str, cores: set[int]) -> set[int]:
+def cores_of(name: str, cores: set[int], emulated: bool = False) -> set[int]:
     """The cores of a process among those of the launch.
 
-    The tracker has the last one; on two cores the planner, which has no real-time priority, takes
-    what the tracker leaves of it. All others share the rest.
+    On two cores the planner has the last one, and all others the first; beside an `emulated` robot,
+    which takes half of the first, the tracker goes with the planner. On more cores the tracker has
+    the last one, and all others share the rest.
     """
     if len(cores) < 2:
         return cores
     last = {max(cores)}
-    if name == "tracker" or (name == "planner" and len(cores) == 2):
-        return last
-    return cores - last
+    if len(cores) > 2:
+        return last if name == "tracker" else cores - last
+    return last if name == "planner" or (name == "tracker" and emulated) else cores - last

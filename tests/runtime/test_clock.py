@@ -122,7 +122,7 @@ def test_ticks_come_to_begin_when_something_arrives(fake, phase, rate):
     assert statistics.missed <= 1 and abs(statistics.ticks - (fake.now - fake.start) / PERIOD) < 3
 
 
-def test_without_arrivals_ticks_go_on_a_fifth_late(fake):
+def test_without_arrivals_ticks_go_on_late_by_the_reach(fake):
     real = ArrivalClock(PERIOD, Arrivals(fake, lambda _: np.inf))
     for k in range(100):
         assert real.wait_tick() == k

@@ -7,10 +7,16 @@ from saltus.cores import cores_of
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
 
-def test_on_two_cores_the_planner_has_what_the_tracker_leaves():
+def test_on_two_cores_the_planner_has_one_to_itself():
     cores = {name: cores_of(name, {0, 1}) for name in EVERYBODY}
+    assert cores.pop("planner") == {1}
+    assert all(each == {0} for each in cores.values())
+
+
+def test_beside_an_emulated_robot_the_tracker_shares_the_planners_core():
+    cores = {name: cores_of(name, {0, 1}, emulated=True) for name in EVERYBODY}
     assert cores["tracker"] == cores["planner"] == {1}
-    assert cores["estimator"] == cores["simulation"] == cores["emulator"] == {0}
+    assert cores["estimator"] == cores["emulator"] == {0}
 
 
 @pytest.mark.parametrize("available", [{0, 1, 2}, {2, 3, 5, 7}])
