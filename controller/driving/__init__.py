@@ -1,0 +1,1 @@
+"""References that are made on line, from a command: base path, strides, footholds, joints."""

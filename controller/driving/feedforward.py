@@ -1,0 +1,92 @@
+"""The torques that a motion takes on its standing feet, compiled.
+
+Inverse dynamics give what the base's motion needs; ridge regression shares it among the standing
+feet, whose forces are then brought into their friction pyramids.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
+from robots.a1.constants import GRAVITY, TORQUE_LIMIT
+from robots.inverse_dynamics import inertias_of, motions_of
+from robots.kinematic_tree import Tree, joint_frames
+from robots.rotations import Array
+
+FRICTION: Final = 0.5  # of the pyramid that forces stay in, below the real one
+RIDGE: Final = 1e-6  # weight of the squared forces against the base's squared wrench
+
+
+@njit(cache=True)
+def share_wrench(wrench: Array, feet: Array, standing: Array, forces: Array) -> None:
+    """Write forces (4, 3) [N] of the standing feet whose wrench on the base is nearly `wrench`.
+
+    They minimise |A f - wrench|^2 + RIDGE |f|^2, and are then clipped: pushing, and inside the
+    friction pyramid.
+
+    Args:
+        wrench: (6) force [N] and moment [N m] about the base, in its axes.
+        feet: (4, 3) where they push, in the base [m]; standing: (4) 1 on the ground.
+        forces: (4, 3) written; zero of feet in the air.
+    """
+    A = np.zeros((6, 12))
+    for i in range(4):
+        if standing[i] < 0.5:
+            continue
+        x, y, z = feet[i]
+        for j in range(3):
+            A[j, 3 * i + j] = 1.0
+        A[3, 3 * i + 1], A[3, 3 * i + 2] = -z, y
+        A[4, 3 * i], A[4, 3 * i + 2] = z, -x
+        A[5, 3 * i], A[5, 3 * i + 1] = -y, x
+    H, L, Y = np.dot(A, A.T), np.zeros((6, 6)), np.empty((6, 1))
+    for i in range(6):
+        H[i, i] += RIDGE
+        Y[i, 0] = wrench[i]
+    forces[:] = 0.0
+    if not factorise(H, L):
+        return
+    solve_lower(L, Y)
+    solve_lower_transposed(L, Y)
+    for i in range(4):
+        for j in range(3):
+            for r in range(6):
+                forces[i, j] += A[r, 3 * i + j] * Y[r, 0]
+        forces[i, 2] = max(0.0, forces[i, 2])
+        for j in range(2):
+            most = FRICTION * forces[i, 2]
+            forces[i, j] = min(most, max(-most, forces[i, j]))
+
+
+@njit(cache=True)
+def feed_forward(
+    tree: Tree, joints: Array, v: Array, a: Array, feet: Array, jacobians: Array, standing: Array,
+    torque: Array,
+) -> None:  # fmt: skip
+    """Write the torque (12) [N m] of a level base's motion.
+
+    Args:
+        tree: the robot.
+        joints: (12) [rad]; v, a: velocity (18) and its derivative, as in `robots.state`.
+        feet, jacobians: (4, 3), (4, 3, 3) of the joints, in the base.
+        standing: (4) 1 on the ground.
+        torque: written.
+    """
+    upward = (0.0, 0.0, GRAVITY)
+    frames = joint_frames(tree, joints)
+    motions = motions_of(tree, frames, upward, v, a)
+    force = inertias_of(tree, frames, motions).force
+    forces = np.empty((4, 3))
+    share_wrench(force[0], feet, standing, forces)
+    for k in range(12):
+        leg = k // 3
+        torque[k] = tree.armature[k] * a[6 + k]
+        for i in range(6):
+            torque[k] += motions.S[k, i] * force[k + 1, i]
+        for i in range(3):
+            torque[k] -= jacobians[leg, i, k % 3] * forces[leg, i]
+        torque[k] = min(TORQUE_LIMIT, max(-TORQUE_LIMIT, torque[k]))

@@ -1,0 +1,119 @@
+"""A reference that is driven: each horizon is made anew from the command that is in force."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from controller.driving.base_path import COLUMNS, FORWARD, HEIGHT, YAW, X, extend_path
+from controller.driving.footholds import choose_footholds
+from controller.driving.options import DriveOptions
+from controller.driving.strides import Strides
+from controller.driving.window import fill_window
+from controller.references.trajectory import ReferenceWindow
+from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.a1.mujoco_model import load_mujoco
+from robots.kinematic_tree import tree_of
+from robots.rotations import Array
+
+LOOKAHEAD_S = 1.0  # of path and strides beyond a horizon: its last foothold depends on them
+REST = 0.02  # [m/s], [rad/s] below which the base counts as at rest: its feet may stand
+LONGEST_LEAP = 1000  # knots that one call may go on by
+
+
+class Goal(NamedTuple):
+    """What the reference is asked to do, in the base's heading."""
+
+    forward: float = 0.0  # [m/s]
+    left: float = 0.0  # [m/s]
+    yaw_rate: float = 0.0  # [rad/s]
+    height: float | None = None  # of the trunk [m]; None: as it stands
+    gait: str = "stand"  # which goes nowhere, whatever the velocities
+
+
+class DrivenReference:
+    """Base path, strides and footholds from a knot on; moves on with the plans.
+
+    Attributes:
+        goal: what is asked for; the strides that have not begun yet follow it.
+        base: (7) where the reference has the base at its knot, see `base_path`.
+        knot: of `base`.
+        height: of the trunk in the standing posture [m].
+    """
+
+    def __init__(self, options: DriveOptions, period: float) -> None:
+        """Stand at the origin at knot 0; knots are `period` [s] apart."""
+        feet = foot_positions_in_base(STAND_JOINTS)
+        self.options, self.goal, self.knot = options, Goal(), 0
+        self.height = float(FOOT_RADIUS - feet[:, 2].mean())
+        self._period, self._tree = period, tree_of(load_mujoco())
+        self._neutral = feet + np.array([0.0, 0.0, self.height])
+        self._holds = self._neutral.copy()  # footholds, of feet in the air the last ones
+        self.base = np.zeros(COLUMNS)
+        self.base[HEIGHT] = self.height
+        self._strides = Strides(period)
+
+    def window(self, start: int, knots: int) -> ReferenceWindow:
+        """The reference from knot `start` over `knots` intervals; its gains are zero.
+
+        A start before the last one gives the last one's.
+        """
+        self._go_on(min(max(start, self.knot), self.knot + LONGEST_LEAP))
+        path, swings, heights, targets = self._look_ahead(knots)
+        q, v = np.empty((knots + 1, 19)), np.empty((knots + 1, 18))
+        inputs, contacts = np.empty((knots, 12)), np.empty((knots + 1, 4))
+        fill_window(
+            self._tree, path, self.knot, self._period, swings, heights, targets, self._holds,
+            q, v, inputs, contacts,
+        )  # fmt: skip
+        return ReferenceWindow(q, v, inputs, np.zeros((knots, 12, 36)), contacts)
+
+    def follow(self, position: Array, yaw: float) -> None:
+        """Keep the reference within reach of a robot at `position` (2) [m] and `yaw` [rad]."""
+        o = self.options
+        away = self.base[X : X + 2] - position
+        distance = float(np.hypot(*away))
+        if o.goal_distance is not None and distance > o.goal_distance:
+            move = (o.goal_distance / distance - 1.0) * away
+            self.base[X : X + 2] += move
+            self._holds[:, :2] += move
+        turned = (self.base[YAW] - yaw + np.pi) % (2.0 * np.pi) - np.pi
+        if o.goal_heading is not None and abs(turned) > o.goal_heading:
+            self._turn(float(np.copysign(o.goal_heading, turned) - turned))
+
+    def _turn(self, angle: float) -> None:
+        """Turn the reference and its footholds about the base by `angle` [rad]."""
+        c, s = np.cos(angle), np.sin(angle)
+        self.base[YAW] += angle
+        arms = self._holds[:, :2] - self.base[X : X + 2]
+        self._holds[:, :2] = self.base[X : X + 2] + arms @ np.array([[c, s], [-s, c]])
+
+    def _go_on(self, to: int) -> None:
+        """Move base, footholds and strides on to knot `to`."""
+        path, swings, _, targets = self._look_ahead(to - self.knot)
+        for (foot, _, landing), target in zip(swings, targets, strict=True):
+            if landing <= to + 1e-7:
+                self._holds[int(foot)] = target
+        self.base, self.knot = path[to - self.knot].copy(), to
+        self._strides.forget(to)
+
+    def _look_ahead(self, knots: int) -> tuple[Array, Array, Array, Array]:
+        """Path, swings, their heights and footholds from now on, beyond `knots` intervals."""
+        beyond = knots + round(LOOKAHEAD_S / self._period)
+        path = np.empty((beyond + 1, COLUMNS))
+        path[0] = self.base
+        goal, o = self.goal, self.options
+        velocity = (goal.forward, goal.left, goal.yaw_rate) if goal.gait != "stand" else (0.0,) * 3
+        height = self.height if goal.height is None else goal.height
+        most = (o.acceleration, o.acceleration, o.yaw_acceleration, o.height_rate)
+        extend_path(path, np.array([*velocity, height]), np.array(most), self._period)
+        moving = (np.abs(path[:, FORWARD:HEIGHT]) > REST).any(axis=1)
+        self._strides.ask(goal.gait, self.knot, moving)
+        swings = self._strides.swings()
+        swings = swings[swings[:, 2] > self.knot + 1e-7]
+        lifts = [self._strides.at(round(lift)) for lift in swings[:, 1]]
+        heights, targets = np.array([each.gait.swing_height for each in lifts]), swings.copy()
+        choose_footholds(path, self.knot, self._period, swings, self._neutral, targets)
+        return path, swings, heights, targets

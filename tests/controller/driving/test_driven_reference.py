@@ -1,0 +1,190 @@
+"""The driven reference: laws of its path, strides, footholds, joints and torques."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.driving.base_path import COLUMNS, YAW, YAW_RATE, X, extend_path
+from controller.driving.options import DriveOptions
+from controller.driving.reference import DrivenReference, Goal
+from controller.driving.strides import STAND_KNOTS, Strides
+from controller.gaits import GAITS
+from controller.references.kinematic import make_kinematic_reference
+from controller.references.trajectory import ReferenceWindow
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.state import difference, rotation_from_quaternion
+
+PERIOD, KNOTS = 0.01, 50
+MOVING = ["walk", "trot", "bound"]
+
+
+def feet_in_world(window: ReferenceWindow) -> np.ndarray:
+    """(N+1, 4, 3) [m]."""
+    return np.array([
+        q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        for q in window.q
+    ])  # fmt: skip
+
+
+def random_goal(rng: np.random.Generator, gait: str) -> Goal:
+    forward, left, yaw_rate = rng.uniform(-1.0, 1.0, 3) * (0.5, 0.2, 0.8)
+    return Goal(forward, left, yaw_rate, None, gait)
+
+
+@pytest.mark.parametrize("gait", MOVING)
+def test_straight_on_it_is_the_kinematic_reference(gait: str) -> None:
+    speed, start = 0.3, round(GAITS[gait].start / PERIOD)
+    driven = DrivenReference(DriveOptions(acceleration=speed / GAITS[gait].ramp), PERIOD)
+    driven.window(start, KNOTS)
+    driven.goal = Goal(forward=speed, gait=gait)
+    fixed = make_kinematic_reference(GAITS[gait], speed, PERIOD)
+    for k in range(start, 300, 7):
+        found, expected = driven.window(k, KNOTS), fixed.window(k, KNOTS)
+        np.testing.assert_allclose(found.q, expected.q, atol=2e-5)
+        np.testing.assert_allclose(found.v, expected.v, atol=5e-3)  # differences, there
+        np.testing.assert_array_equal(found.contacts, expected.contacts)
+        # There forces stay in their pyramids by quadratic programming, here by clipping.
+        assert np.abs(found.inputs - expected.inputs).mean() < 0.15
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    driven = DrivenReference(DriveOptions(), PERIOD)
+    for k in range(0, 400, 5):
+        if k % 60 == 0:
+            driven.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
+        window = driven.window(k, KNOTS)
+        feet = feet_in_world(window)
+        for foot in range(4):
+            stands = window.contacts[:, foot] > 0.5
+            both = stands[1:] & stands[:-1]
+            np.testing.assert_allclose(feet[1:, foot][both], feet[:-1, foot][both], atol=1e-9)
+        inside = (window.q[:, 7:] > JOINT_LOWER) & (window.q[:, 7:] < JOINT_UPPER)
+        assert inside.all()
+
+
+@pytest.mark.parametrize("gait", MOVING)
+def test_velocities_are_those_of_the_configurations(gait: str) -> None:
+    """Of a reference with knots a tenth of a millisecond apart, by central differences."""
+    driven = DrivenReference(DriveOptions(), 1e-4)
+    driven.goal = Goal(0.3, 0.1, 0.5, 0.27, gait)
+    window = driven.window(2000, 3000)
+    zero = np.zeros(18)
+    for k in range(10, 2990, 41):
+        step = difference(window.q[k - 1], zero, window.q[k + 1], zero)[:18]
+        rotation = rotation_from_quaternion(window.q[k, 3:7])
+        before = rotation_from_quaternion(window.q[k - 1, 3:7])
+        step[:3] = rotation.T @ before @ step[:3]
+        np.testing.assert_allclose(step / 2e-4, window.v[k], atol=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_windows_agree_where_they_overlap(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven.goal = random_goal(rng, "trot")
+    before, k = driven.window(0, KNOTS), 0
+    for shift in rng.integers(0, 9, 60).tolist():
+        k += shift
+        window, keep = driven.window(k, KNOTS), KNOTS - shift
+        for a, b in zip(window[:3], before[:3], strict=True):
+            np.testing.assert_allclose(a[:keep], b[shift : shift + keep], atol=1e-9)
+        np.testing.assert_array_equal(window.contacts[:keep], before.contacts[shift:-1][:keep])
+        before = window
+
+
+def test_a_steady_turn_is_a_circle() -> None:
+    path = np.zeros((2000, COLUMNS))
+    path[0, 3], path[0, YAW_RATE] = 0.6, 0.8
+    extend_path(path, np.array([0.6, 0.0, 0.8, 0.0]), np.ones(4), 0.001)
+    centre = np.array([0.0, 0.75])
+    np.testing.assert_allclose(np.hypot(*(path[:, X : X + 2] - centre).T), 0.75, atol=1e-6)
+    assert path[-1, YAW] == pytest.approx(0.8 * 1.999)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4), st.floats(0.1, 5.0))
+def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most) -> None:
+    path = np.zeros((4000, COLUMNS))
+    extend_path(path, np.array(goal), np.full(4, most), PERIOD)
+    rates = np.diff(path[:, 3:], axis=0) / PERIOD
+    assert np.abs(rates).max() <= most * (1.0 + 1e-9)
+    np.testing.assert_allclose(path[-1, 3:], goal, atol=1e-12)
+
+
+def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> np.ndarray:
+    """Of knots that are made one by one, with goals that change at some of them."""
+    rows = []
+    for k in range(knots):
+        driven.goal = goals.get(k, driven.goal)
+        rows.append(driven.window(k, 1).contacts[0])
+    return np.array(rows)
+
+
+def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
+    rng = np.random.default_rng(1)
+    goals = {k: random_goal(rng, str(rng.choice([*MOVING, "stand"]))) for k in range(50, 3000, 97)}
+    contacts = contacts_of(DrivenReference(DriveOptions(), PERIOD), 3000, goals)
+    allowed = {round(GAITS[gait].swing_duration / PERIOD, 1) for gait in MOVING}
+    for foot in range(4):
+        changes = np.flatnonzero(np.diff(contacts[:, foot]))
+        swings = changes[1::2] - changes[: 2 * (len(changes) // 2) : 2]
+        assert all(min(abs(each - knots) for knots in allowed) < 1.0 for each in swings.tolist())
+        assert len(swings) > 30
+
+
+def test_it_stands_only_once_it_has_come_to_rest() -> None:
+    driven = DrivenReference(DriveOptions(acceleration=0.5), PERIOD)
+    goals = {0: Goal(0.5, gait="trot"), 200: Goal(0.5, gait="stand")}
+    contacts = contacts_of(driven, 400, goals)
+    last_swing = int(np.flatnonzero((contacts < 0.5).any(axis=1))[-1])
+    assert 200 + 96 <= last_swing <= 200 + 96 + 44  # 1 s to come to rest, then the stride's end
+    assert not driven.base[3:6].any()
+    np.testing.assert_allclose(
+        driven.window(400, 1).q[0, 7:], STAND_JOINTS, atol=0.02
+    )  # near enough to its neutral posture
+
+
+def test_strides_that_have_begun_keep_their_gait() -> None:
+    strides, moving = Strides(PERIOD), np.ones(200, np.bool_)
+    strides.ask("trot", 0, moving)
+    strides.ask("walk", 10, moving)
+    names = [strides.at(k).gait.name for k in (30, 44, 44 + STAND_KNOTS)]
+    assert names == ["trot", "stand", "walk"]
+    strides.ask("stand", 44, ~moving)
+    assert strides.at(60).gait.name == "stand" and strides.at(60).knots == STAND_KNOTS
+    strides.forget(44)
+    assert strides.at(0).begin == 0  # the gait of the next stride depends on it
+
+
+def test_a_stride_that_is_no_multiple_of_the_period_is_refused() -> None:
+    with pytest.raises(ValueError, match="no multiple"):
+        Strides(0.013).ask("trot", 0, np.ones(10, np.bool_))
+
+
+@pytest.mark.parametrize("place", [(1.0, -2.0), (0.1, 0.0)])
+@pytest.mark.parametrize("yaw", [2.5, -0.1])
+def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(place, yaw) -> None:
+    options = DriveOptions(goal_distance=0.25, goal_heading=0.5)
+    free, led = (DrivenReference(options, PERIOD) for _ in range(2))
+    for each in (free, led):
+        each.goal = Goal(0.3, 0.0, 0.4, None, "trot")
+        each.window(150, KNOTS)
+    led.follow(led.base[:2] + np.array(place), led.base[YAW] + yaw)
+    away = np.hypot(*(led.base[:2] - free.base[:2] - place))
+    assert away == pytest.approx(min(0.25, np.hypot(*place)))
+    turned = led.base[YAW] - free.base[YAW] - yaw
+    assert abs(turned) == pytest.approx(min(0.5, abs(yaw)))
+    a, b = free.window(150, KNOTS), led.window(150, KNOTS)
+    np.testing.assert_allclose(a.q[:, 7:], b.q[:, 7:], atol=1e-9)
+    np.testing.assert_allclose(a.v, b.v, atol=1e-9)
+    np.testing.assert_allclose(a.inputs, b.inputs, atol=1e-6)
+
+
+def test_a_goal_that_stays_does_not_move_a_reference_that_stays() -> None:
+    driven = DrivenReference(DriveOptions(goal_distance=None, goal_heading=None), PERIOD)
+    driven.follow(np.array([5.0, 5.0]), 3.0)
+    assert not driven.base[:3].any()

@@ -1,0 +1,65 @@
+"""Feed-forward torques of the driven reference beside quadratic programming and the whole law."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from controller.driving.feedforward import FRICTION, feed_forward, share_wrench
+from controller.references.feedforward import FeedForward
+from robots.a1.constants import STAND_JOINTS
+from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.a1.mujoco_model import load_mujoco
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.kinematic_tree import tree_of
+
+TREE, MODEL = tree_of(load_mujoco()), load_pinocchio()
+ALL = np.ones(4)
+
+
+def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
+    out = np.empty(12)
+    feet, jacobians = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
+    feed_forward(TREE, joints, v, a, feet, jacobians, standing, out)
+    return out
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    joints = STAND_JOINTS + 0.3 * rng.normal(size=12)
+    v, a = 0.5 * rng.normal(size=18), 3.0 * rng.normal(size=18)
+    q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], joints))
+    data = MODEL.createData()
+    armature = np.concatenate((np.zeros(6), TREE.armature))
+    missing = np.where(MODEL.armature > 0.0, 0.0, armature)  # of those that Pinocchio knows not of
+    expected = (pin.rnea(MODEL, data, q, v, a) + missing * a)[6:]
+    found = torque(joints, v, a, np.zeros(4))
+    np.testing.assert_allclose(found, np.clip(expected, -33.5, 33.5), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "standing", [ALL, np.array([1.0, 0.0, 0.0, 1.0]), np.array([0, 1.0, 1, 1])]
+)
+def test_standing_it_is_what_quadratic_programming_finds(standing: np.ndarray) -> None:
+    zero = np.zeros(18)
+    q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+    expected = FeedForward(MODEL, foot_frame_ids(MODEL))(q, zero, zero, standing > 0.5)
+    found = torque(STAND_JOINTS, zero, zero, standing)
+    np.testing.assert_allclose(found, expected, atol=0.3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_forces_push_inside_the_pyramid_and_give_the_wrench_where_they_can(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    feet = foot_positions_in_base(STAND_JOINTS + 0.1 * rng.normal(size=12))
+    standing = (rng.random(4) < 0.8).astype(float)
+    wrench = np.array([10.0, 10.0, 120.0, 2.0, 2.0, 2.0]) * np.append(rng.normal(size=2), [1.0] * 4)
+    forces = np.empty((4, 3))
+    share_wrench(wrench, feet, standing, forces)
+    assert not forces[standing < 0.5].any() and (forces[:, 2] >= 0.0).all()
+    assert (np.abs(forces[:, :2]) <= FRICTION * forces[:, 2:] + 1e-12).all()
+    free = (forces[standing > 0.5, 2] > 0.0).all()
+    inside = (np.abs(forces[:, :2]) < FRICTION * forces[:, 2:] - 1e-9)[standing > 0.5].all()
+    if free and inside and standing.sum() >= 3:
+        moment = np.cross(feet, forces).sum(axis=0)
+        np.testing.assert_allclose(np.append(forces.sum(axis=0), moment), wrench, atol=1e-3)
