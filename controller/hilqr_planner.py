@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
-from controller.reference_gains import with_gains
-from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from controller.reference_gains import gains_along
+from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE, RigidDerivatives
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
 from runtime.messages import LineSearch, Plan, StateEstimate
@@ -49,7 +49,7 @@ class HilqrPlanner:
     def __init__(
         self,
         options: PlannerOptions,
-        reference: ReferenceTrajectory,
+        reference: Reference,
         backend: RolloutBackend,
         derivatives: Derivatives,
     ) -> None:
@@ -65,7 +65,7 @@ class HilqrPlanner:
         self.options = options
         self.model = A1Model(backend, derivatives, options.cost)
         rigid = A1Model(backend, RigidDerivatives(options.period), options.cost)
-        self.reference = with_gains(reference, rigid, options.knots)
+        self.reference = reference.prepare(lambda each: gains_along(each, rigid, options.knots))
         self._backend = backend
         self._solver = Hilqr(self.model, solver_options(options))
         self._origin: float | None = None
@@ -98,7 +98,7 @@ class HilqrPlanner:
         elapsed = (estimate.time + lead - self._origin) / self.options.period
         start = int(np.ceil(elapsed - 1e-6)) if lead > 0.0 else round(elapsed)
         x0 = self._state_at(estimate, start, lead)
-        window = self.reference.window(start, self.options.knots)
+        window = self.reference.window(start, self.options.knots, x0)
         self.model.track(window)
         self.line_search, self._costs = None, []
         seed = self._seed(x0, start, window)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from controller.a1_model import A1Model
 from controller.references.trajectory import ReferenceTrajectory
 from hybrid.hilqr import Trajectory, backward_pass
+from robots.rotations import Array
 
 LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
 DAMPING = 1e-6  # on the input Hessian, far below any input weight
 
 
-def with_gains(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> ReferenceTrajectory:
-    """The same reference with the gains of one long backward pass over it.
+def gains_along(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> Array:
+    """The gains (K, 12, 36) along a reference, of one long backward pass over it.
 
     The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the
     looped part's gains to have settled. Where it fails, the gains stay zero.
@@ -30,5 +29,6 @@ def with_gains(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> 
     trajectory = Trajectory(states, window.inputs, 0.0, LOAD * window.contacts[:-1])
     linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
     result = backward_pass(linear, cost, 0.0, DAMPING)
-    gains = result.gains[: reference.size] if result.ok else np.zeros((reference.size, 12, 36))
-    return replace(reference, gains=gains.copy())
+    if not result.ok:
+        return np.zeros((reference.size, 12, 36))
+    return result.gains[: reference.size].copy()

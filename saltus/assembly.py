@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from controller.hilqr_planner import HilqrPlanner
     from controller.planner_node import Planner
     from controller.planner_options import PlannerOptions
-    from controller.references import ReferenceTrajectory
+    from controller.references import Reference
     from controller.tracker import Tracker
     from estimator.interface import Estimator
     from sim_bridge.simulated_a1 import SimulatedA1
@@ -129,13 +129,19 @@ def _check_reference(config: LaunchConfig) -> None:
         raise BadRequest(f"reference: {error}") from error
 
 
-def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
+def make_planner_reference(config: LaunchConfig) -> Reference:
     """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
 
     Raises:
         BadRequest: it does not fit the planner's knots, its file holds no trajectory, or no walk
             can be recorded.
     """
+    if isinstance(config.command, tuple):
+        from controller.driving.reference import DrivenReference
+        from controller.driving.script import Script
+
+        script = Script(config.command, config.reference)
+        return DrivenReference(config.drive, config.hilqr.period, script)
     from controller.references import make_reference
 
     name = config.reference
@@ -144,7 +150,7 @@ def make_planner_reference(config: LaunchConfig) -> ReferenceTrajectory:
 
         name = str(recorded_walk(config))
     try:
-        return make_reference(name, config.command.velocity_x, config.hilqr.period)
+        return make_reference(name, config.speed, config.hilqr.period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 
@@ -157,7 +163,7 @@ def make_planner(config: LaunchConfig) -> Planner:
     """
     if config.planner == "hilqr":
         return make_hilqr_planner(config)
-    gait, speed = GAITS[config.reference], config.command.velocity_x
+    gait, speed = GAITS[config.reference], config.speed
     in_real_time = config.mode == "realtime"
     if config.planner == "instant_qp":
         from controller.centroidal.instant_qp import instant_qp

@@ -9,6 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
+from controller.driving.options import DriveOptions
+from controller.driving.script import Script, ScriptStep
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
 from controller.solve_schedule import TICK_S
@@ -84,6 +86,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
+        command: a speed along a straight line, or the steps of a script that drives HiLQR.
+        drive: how such a script is followed.
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
         rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
             a section of options.
@@ -97,7 +101,8 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     planner: str = "hilqr"
     reference: str = "walk"
     reference_from: ReferenceSource = "kinematic"
-    command: Command = Command()
+    command: Command | tuple[ScriptStep, ...] = Command()
+    drive: DriveOptions = DriveOptions()
     perturbations: tuple[Perturbation, ...] = ()
     timing: TimingOptions = TimingOptions()
     hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
@@ -117,6 +122,11 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     emulator: EmulatorOptions = EmulatorOptions()
     realtime: RealtimeOptions = RealtimeOptions()
     bus: BusOptions = BusOptions()
+
+    @property
+    def speed(self) -> float:
+        """Of a straight line [m/s]; a script has none."""
+        return self.command.velocity_x if isinstance(self.command, Command) else 0.0
 
     @property
     def bridged(self) -> bool:
@@ -241,11 +251,30 @@ def _check_values(config: LaunchConfig, source: str) -> None:
             f"{source}: planner {config.planner} walks by a gait, not {config.reference!r}; give "
             f"reference one of {', '.join(GAITS)}"
         )
+    if isinstance(config.command, tuple):
+        _check_script(config, config.command, source)
     if config.reference not in GAITS and not is_file(Path(config.reference)):
         raise BadRequest(
             f"{source}: no reference {config.reference!r}: give one of {', '.join(GAITS)} or the "
             "path of a recorded trajectory"
         )
+
+
+def _check_script(config: LaunchConfig, steps: tuple[ScriptStep, ...], source: str) -> None:
+    gait = config.reference in GAITS and config.reference_from == "kinematic"
+    if config.planner != "hilqr" or not gait:
+        raise BadRequest(
+            f"{source}: command is a script, which drives planner hilqr with a kinematic gait as "
+            "reference; give both, or a command such as {velocity_x: 0.2}"
+        )
+    if any(not isinstance(event.at, int | float) for event in config.perturbations):
+        raise BadRequest(
+            f"{source}: perturbations of a robot that a script drives need `at` in seconds"
+        )
+    try:
+        Script(steps, config.reference)
+    except ValueError as error:
+        raise BadRequest(f"{source}: command: {error}") from error
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:

@@ -17,8 +17,8 @@ class DriveOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         goal_heading: the same of the heading [rad].
     """
 
-    acceleration: float = 1.0
-    yaw_acceleration: float = 3.0
+    acceleration: float = 2.0
+    yaw_acceleration: float = 4.0
     height_rate: float = 0.1
     goal_distance: float | None = 0.25
     goal_heading: float | None = 0.5

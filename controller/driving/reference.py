@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
 from controller.driving.base_path import COLUMNS, FORWARD, HEIGHT, YAW, X, extend_path
 from controller.driving.footholds import choose_footholds
+from controller.driving.goal import Goal
 from controller.driving.options import DriveOptions
 from controller.driving.strides import Strides
 from controller.driving.window import fill_window
-from controller.references.trajectory import ReferenceWindow
+from controller.gaits import GAITS
+from controller.references.kinematic import make_kinematic_reference
+from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.a1.mujoco_model import load_mujoco
@@ -21,16 +24,6 @@ from robots.rotations import Array
 LOOKAHEAD_S = 1.0  # of path and strides beyond a horizon: its last foothold depends on them
 REST = 0.02  # [m/s], [rad/s] below which the base counts as at rest: its feet may stand
 LONGEST_LEAP = 1000  # knots that one call may go on by
-
-
-class Goal(NamedTuple):
-    """What the reference is asked to do, in the base's heading."""
-
-    forward: float = 0.0  # [m/s]
-    left: float = 0.0  # [m/s]
-    yaw_rate: float = 0.0  # [rad/s]
-    height: float | None = None  # of the trunk [m]; None: as it stands
-    gait: str = "stand"  # which goes nowhere, whatever the velocities
 
 
 class DrivenReference:
@@ -43,8 +36,16 @@ class DrivenReference:
         height: of the trunk in the standing posture [m].
     """
 
-    def __init__(self, options: DriveOptions, period: float) -> None:
-        """Stand at the origin at knot 0; knots are `period` [s] apart."""
+    def __init__(
+        self, options: DriveOptions, period: float, command: Callable[[float], Goal] | None = None
+    ) -> None:
+        """Stand at the origin at knot 0.
+
+        Args:
+            options: of driving.
+            period: between knots [s].
+            command: what is asked for at a time since knot 0 [s]; None leaves that to `goal`.
+        """
         feet = foot_positions_in_base(STAND_JOINTS)
         self.options, self.goal, self.knot = options, Goal(), 0
         self.height = float(FOOT_RADIUS - feet[:, 2].mean())
@@ -54,13 +55,31 @@ class DrivenReference:
         self.base = np.zeros(COLUMNS)
         self.base[HEIGHT] = self.height
         self._strides = Strides(period)
+        self._command, self._placed = command, False
+        self._gains = {gait: np.zeros((1, 12, 36)) for gait in GAITS}  # by knot of a stride
 
-    def window(self, start: int, knots: int) -> ReferenceWindow:
-        """The reference from knot `start` over `knots` intervals; its gains are zero.
+    def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:
+        """Take the gains of each gait on the spot, which `schedule` gives along a trajectory.
+
+        They act on the difference from the reference in its own axes, so they hold for any heading.
+        """
+        for name, gait in GAITS.items():
+            trajectory = make_kinematic_reference(gait, 0.0, self._period)
+            last = schedule(trajectory)[-trajectory.loop :]
+            phase = trajectory.size - trajectory.loop - round(gait.start / self._period)
+            self._gains[name] = np.roll(last, phase % trajectory.loop, axis=0)
+        return self
+
+    def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
+        """The reference from knot `start` over `knots` intervals, of a robot in `state` (37) there.
 
         A start before the last one gives the last one's.
         """
         self._go_on(min(max(start, self.knot), self.knot + LONGEST_LEAP))
+        if self._command is not None:
+            self.goal = self._command(self.knot * self._period)
+        if state is not None:
+            self._meet(state)
         path, swings, heights, targets = self._look_ahead(knots)
         q, v = np.empty((knots + 1, 19)), np.empty((knots + 1, 18))
         inputs, contacts = np.empty((knots, 12)), np.empty((knots + 1, 4))
@@ -68,7 +87,31 @@ class DrivenReference:
             self._tree, path, self.knot, self._period, swings, heights, targets, self._holds,
             q, v, inputs, contacts,
         )  # fmt: skip
-        return ReferenceWindow(q, v, inputs, np.zeros((knots, 12, 36)), contacts)
+        return ReferenceWindow(q, v, inputs, self._gains_of(knots), contacts)
+
+    def _gains_of(self, knots: int) -> Array:
+        """The gains (N, 12, 36) of the knots from now on."""
+        gains = np.empty((knots, 12, 36))
+        for k in range(knots):
+            stride = self._strides.at(self.knot + k)
+            table = self._gains[stride.gait.name]
+            gains[k] = table[(self.knot + k - stride.begin) % len(table)]
+        return gains
+
+    def _meet(self, state: Array) -> None:
+        """Begin where the robot is; from then on stay within reach of it."""
+        yaw = float(np.arctan2(
+            2.0 * (state[6] * state[5] + state[3] * state[4]),
+            1.0 - 2.0 * (state[4] ** 2 + state[5] ** 2),
+        ))  # fmt: skip
+        if self._placed:
+            self.follow(state[:2], yaw)
+            return
+        self._placed = True
+        move = state[:2] - self.base[X : X + 2]
+        self.base[X : X + 2] += move
+        self._holds[:, :2] += move
+        self._turn(yaw - float(self.base[YAW]))
 
     def follow(self, position: Array, yaw: float) -> None:
         """Keep the reference within reach of a robot at `position` (2) [m] and `yaw` [rad]."""
@@ -109,7 +152,7 @@ class DrivenReference:
         height = self.height if goal.height is None else goal.height
         most = (o.acceleration, o.acceleration, o.yaw_acceleration, o.height_rate)
         extend_path(path, np.array([*velocity, height]), np.array(most), self._period)
-        moving = (np.abs(path[:, FORWARD:HEIGHT]) > REST).any(axis=1)
+        moving = np.any(np.abs(path[:, FORWARD:HEIGHT]) > REST, axis=1)
         self._strides.ask(goal.gait, self.knot, moving)
         swings = self._strides.swings()
         swings = swings[swings[:, 2] > self.knot + 1e-7]

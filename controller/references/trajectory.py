@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,18 @@ class ReferenceWindow(NamedTuple):
     inputs: Array
     gains: Array
     contacts: Array
+
+
+class Reference(Protocol):
+    """What a planner tracks, a horizon at a time."""
+
+    def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> Reference:
+        """The same with the gains that `schedule` gives along a trajectory (K, 12, 36)."""
+        ...
+
+    def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
+        """Reference from knot `start` over `knots` intervals, of a robot in `state` (37) there."""
+        ...
 
 
 @dataclass
@@ -69,8 +82,12 @@ class ReferenceTrajectory:
         loops = beyond // self.loop
         return knots - loops * self.loop, loops
 
-    def window(self, start: int, knots: int) -> ReferenceWindow:
-        """Reference from knot `start` over `knots` intervals (copies)."""
+    def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> ReferenceTrajectory:
+        """The same with the gains that `schedule` gives along it (K, 12, 36)."""
+        return replace(self, gains=schedule(self))
+
+    def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
+        """Reference from knot `start` over `knots` intervals (copies), whatever the `state`."""
         index, loops = self._indices(start, knots + 1)
         q = self.q[index]
         q[:, :3] += loops[:, None] * self.loop_shift

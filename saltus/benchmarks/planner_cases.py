@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from controller.a1_model import A1Model
 from controller.hilqr_planner import solver_options
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import with_gains
+from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from hybrid.hilqr import Hilqr
@@ -63,7 +63,7 @@ def make_workbench() -> Workbench:
     paused, as_run = make_parts(options), make_parts(options.in_real_time())
     rigid = make_parts(msgspec.structs.replace(options, derivatives="rigid"))
     reference = make_reference("walk", SPEED, options.period)
-    reference = with_gains(reference, rigid.model, options.knots)
+    reference = reference.prepare(lambda each: gains_along(each, rigid.model, options.knots))
     return Workbench(paused, rigid, as_run, reference)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from controller.a1_model import A1Model
 from controller.hilqr_planner import reference_policy
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import with_gains
+from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Policies
@@ -53,7 +53,9 @@ def walking_problem(seed: int = 0) -> Problem:
     horizon = Horizon(options.knots, options.period, options.substeps)
     rigid = RigidDerivatives(options.period)
     model = A1Model(ThreadedRollout(*horizon, 1), rigid, options.cost)
-    reference = with_gains(make_reference("walk", SPEED, options.period), model, options.knots)
+    reference = make_reference("walk", SPEED, options.period).prepare(
+        lambda each: gains_along(each, model, options.knots)
+    )
     window = reference.window(reference.size - reference.loop, options.knots)
     rng = np.random.default_rng(seed)
     q, v = integrate(window.q[0], window.v[0], SPREAD * rng.normal(size=36))

@@ -108,12 +108,18 @@ def _lies(trace: Trace | None) -> bool:
     return not 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE
 
 
+def _task(config: LaunchConfig) -> str:
+    if isinstance(config.command, tuple):
+        return f"driven by a script of {len(config.command)} steps"
+    return f"{config.reference}, {config.speed:g} m/s forward"
+
+
 def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
     version = summary.get("code")
     events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in config.perturbations)
     facts = {
         "Run": folder.resolve().name,
-        "Robot's task": f"{config.reference}, {config.command.velocity_x:g} m/s forward",
+        "Robot's task": _task(config),
         "Planner": config.planner,
         "Estimator": config.estimator,
         "Time passes": "in lock step" if config.mode == "paused" else "by the clock",

@@ -1,0 +1,42 @@
+"""Scripts that drive: what is asked for at every time."""
+
+import pytest
+
+from controller.driving.goal import Goal
+from controller.driving.script import Script, ScriptStep
+
+
+def test_what_a_step_does_not_name_stays_as_it_was() -> None:
+    script = Script(
+        [
+            ScriptStep(0.5, velocity_x=0.4, gait="trot"),
+            ScriptStep(2.0, velocity_y=-0.1, yaw_rate=0.7),
+            ScriptStep(3.0, velocity_x=0.0, height=0.25, gait="walk"),
+        ],
+        "stand",
+    )
+    assert script(0.0) == script(0.499) == Goal()
+    assert script(0.5) == script(1.999) == Goal(0.4, gait="trot")
+    assert script(2.0) == Goal(0.4, -0.1, 0.7, None, "trot")
+    assert script(3.0) == script(1e9) == Goal(0.0, -0.1, 0.7, 0.25, "walk")
+
+
+def test_a_time_that_falls_short_by_rounding_is_the_steps() -> None:
+    script = Script([ScriptStep(0.3, velocity_x=1.0)], "trot")
+    assert script(sum([0.1] * 3) - 1e-12).forward == 1.0
+
+
+@pytest.mark.parametrize("at", [-0.1, float("nan"), float("inf")])
+def test_a_step_has_a_time(at: float) -> None:
+    with pytest.raises(ValueError, match="give seconds >= 0"):
+        ScriptStep(at)
+
+
+def test_steps_come_in_their_order() -> None:
+    with pytest.raises(ValueError, match="follows one at 1 s"):
+        Script([ScriptStep(1.0), ScriptStep(1.0)], "trot")
+
+
+def test_an_unknown_gait_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="unknown gait 'gallop': use one of stand, walk"):
+        ScriptStep(0.0, gait="gallop")

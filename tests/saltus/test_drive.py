@@ -1,0 +1,47 @@
+"""Driven by a script: what launches accept, and a robot that goes where it is told to."""
+
+import numpy as np
+import pytest
+
+from saltus.configuration import load_launch
+from saltus.errors import BadRequest
+from saltus.lockstep import LockStep
+
+
+@pytest.mark.parametrize(
+    "assignments, words",
+    [
+        (["planner=convex_mpc"], "drives planner hilqr"),
+        (["reference_from=convex_mpc"], "with a kinematic gait"),
+        (["command=[{at: 1.0}, {at: 0.5}]"], "a step at 0.5 s follows one at 1 s"),
+        (["command=[{at: 0.0, gait: gallop}]"], "unknown gait 'gallop'"),
+        (["command=[{at: 0.0, speed: 1.0}]"], "unknown field speed"),
+        (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
+        (
+            [
+                "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
+                "at: {foot: FR, phase: swing, cycle: 1}}]"
+            ],
+            "`at` in seconds",
+        ),
+    ],
+)
+def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], words: str) -> None:
+    with pytest.raises(BadRequest, match=words):
+        load_launch("drive", assignments)
+
+
+def test_the_robot_goes_where_the_script_says() -> None:
+    """It starts, goes sideways and turns at once, and comes to a stand."""
+    script = (
+        "command=[{at: 0.1, gait: trot, velocity_x: 0.4, velocity_y: 0.2, yaw_rate: 0.8},"
+        " {at: 2.5, gait: stand}]"
+    )
+    config = load_launch("drive", [script], duration=4.0)
+    rows = []
+    metrics = LockStep(config).run(lambda tick: rows.append(tick.truth))
+    assert not metrics.fell
+    moving = np.mean([truth.v[[0, 1, 5]] for truth in rows[1200:2400]], axis=0)
+    np.testing.assert_allclose(moving, [0.4, 0.2, 0.8], atol=0.06)
+    still = np.abs([truth.v for truth in rows[3700:]]).max(axis=0)
+    assert still[:6].max() < 0.1
