@@ -1,6 +1,7 @@
 """Plain mappings (from YAML or the command line) to typed options, naming what is accepted."""
 
 import dataclasses
+import types
 import typing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -87,10 +88,26 @@ def fields_of(kind: Any) -> dict[str, Any]:
     return {}
 
 
+def _member_for(value: Any, kind: Any) -> Any:
+    """The one type of a union that a mapping or a list is for; None where several are, or none."""
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    members = typing.get_args(kind) if union else (kind,)
+    if isinstance(value, dict):
+        members = tuple(each for each in members if fields_of(each))
+    elif isinstance(value, list):
+        members = tuple(each for each in members if typing.get_origin(each) in (tuple, list))
+    return members[0] if len(members) == 1 else None
+
+
 def _check_keys(value: Any, kind: Any, source: str, path: str) -> None:
     if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
         choices = ", ".join(map(str, typing.get_args(kind)))
         raise BadRequest(f"{source}: {path} is {value!r}; accepted: {choices}")
+    kind = _member_for(value, kind)
+    if isinstance(value, list) and kind is not None:
+        for index, item in enumerate(value):
+            _check_keys(item, typing.get_args(kind)[0], source, f"{path}[{index}]")
+        return
     accepted = fields_of(kind)
     if not accepted or not isinstance(value, dict):
         return

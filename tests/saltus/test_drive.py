@@ -15,7 +15,8 @@ from saltus.lockstep import LockStep
         (["reference_from=convex_mpc"], "with a kinematic gait"),
         (["command=[{at: 1.0}, {at: 0.5}]"], "a step at 0.5 s follows one at 1 s"),
         (["command=[{at: 0.0, gait: gallop}]"], "unknown gait 'gallop'"),
-        (["command=[{at: 0.0, speed: 1.0}]"], "unknown field speed"),
+        (["command=[{at: 0.0, speed: 1.0}]"], r"command\[0\].speed.*accepted.*velocity_x"),
+        (["command.speed=1.0"], "command.speed"),
         (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
         (
             [
