@@ -65,7 +65,7 @@ def act(
     )
     if at_rest or saturated:
         return ODD, rows, wire
-    sum_ = checksum(frame)
+    crc = checksum(frame)
     for i in range(4):
-        frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(sum_ >> np.uint32(8 * i))
+        frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
     return 0, rows, wire

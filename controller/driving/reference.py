@@ -55,7 +55,7 @@ class DrivenReference:
         self.base = np.zeros(COLUMNS)
         self.base[HEIGHT] = self.height
         self._strides = Strides(period)
-        self._command, self._placed = command, False
+        self._command, self._is_placed = command, False
         self._gains = {gait: np.zeros((1, 12, 36)) for gait in GAITS}  # by knot of a stride
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:
@@ -73,7 +73,7 @@ class DrivenReference:
     def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
         """The reference from knot `start` over `knots` intervals, of a robot in `state` (37) there.
 
-        A start before the last one gives the last one's.
+        Of a start before the last one, the knots before the last one are held as that one is.
         """
         self._go_on(min(max(start, self.knot), self.knot + LONGEST_LEAP))
         if self._command is not None:
@@ -87,7 +87,14 @@ class DrivenReference:
             self._tree, path, self.knot, self._period, swings, heights, targets, self._holds,
             q, v, inputs, contacts,
         )  # fmt: skip
-        return ReferenceWindow(q, v, inputs, self._gains_of(knots), contacts)
+        window = ReferenceWindow(q, v, inputs, self._gains_of(knots), contacts)
+        if start >= self.knot:
+            return window
+        rows = np.maximum(np.arange(start, start + knots + 1) - self.knot, 0)
+        inner = rows[:-1]
+        return ReferenceWindow(
+            q[rows], v[rows], inputs[inner], window.gains[inner], contacts[rows]
+        )  # fmt: skip
 
     def _gains_of(self, knots: int) -> Array:
         """The gains (N, 12, 36) of the knots from now on."""
@@ -104,10 +111,10 @@ class DrivenReference:
             2.0 * (state[6] * state[5] + state[3] * state[4]),
             1.0 - 2.0 * (state[4] ** 2 + state[5] ** 2),
         ))  # fmt: skip
-        if self._placed:
+        if self._is_placed:
             self.follow(state[:2], yaw)
             return
-        self._placed = True
+        self._is_placed = True
         move = state[:2] - self.base[X : X + 2]
         self.base[X : X + 2] += move
         self._holds[:, :2] += move

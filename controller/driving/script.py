@@ -50,11 +50,11 @@ class Script:
         for step in steps:
             if step.at <= self._times[-1]:
                 raise ValueError(f"a step at {step.at:g} s follows one at {self._times[-1]:g} s")
-            named = {
+            values = {
                 "forward": step.velocity_x, "left": step.velocity_y, "yaw_rate": step.yaw_rate,
                 "height": step.height, "gait": step.gait,
             }  # fmt: skip
-            changes = {name: value for name, value in named.items() if value is not None}
+            changes = {name: value for name, value in values.items() if value is not None}
             self._times.append(step.at)
             self._goals.append(self._goals[-1]._replace(**changes))
 

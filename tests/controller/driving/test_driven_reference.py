@@ -99,6 +99,16 @@ def test_windows_agree_where_they_overlap(seed: int) -> None:
         before = window
 
 
+def test_a_start_before_the_last_one_keeps_every_knot_at_its_time() -> None:
+    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven.goal = Goal(0.4, 0.0, 0.3, None, "trot")
+    now = driven.window(100, KNOTS)
+    before = driven.window(97, KNOTS)
+    for found, expected in zip(before, now, strict=True):
+        np.testing.assert_allclose(found[3:], expected[:-3], atol=1e-12)
+        np.testing.assert_allclose(found[:3], expected[[0, 0, 0]], atol=1e-12)
+
+
 def test_a_steady_turn_is_a_circle() -> None:
     path = np.zeros((2000, COLUMNS))
     path[0, 3], path[0, YAW_RATE] = 0.6, 0.8
