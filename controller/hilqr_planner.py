@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.a1_model import A1Model, Derivatives, RolloutBackend
+from controller.driving.goal import Commands, sequence_of
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
 from controller.reference_gains import gains_along
@@ -117,6 +118,11 @@ class HilqrPlanner:
         return plan
 
     @property
+    def commands(self) -> Commands | None:
+        """Where the goals come from; None where the robot is not driven."""
+        return self.reference.commands
+
+    @property
     def round_trip_s(self) -> float:
         """Of the last solve, spent on asking a rollout server, its physics apart [s]."""
         return self.model.round_trip_s
@@ -188,6 +194,7 @@ class HilqrPlanner:
             iterations=solution.iterations,
             solve_s=0.0,
             status=solution.status,  # type: ignore[arg-type]
+            command=sequence_of(self.commands),
         )
 
     def _searched(self, plan: Plan) -> LineSearch:

@@ -12,11 +12,13 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
+from controller.driving.goal import Commands
+from controller.driving.intake import CommandIntake
 from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import LineSearch, Plan, StateEstimate
+from runtime.messages import Command, LineSearch, Plan, StateEstimate
 
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
@@ -33,6 +35,11 @@ class Planner(Protocol):
     """
 
     line_search: LineSearch | None
+
+    @property
+    def commands(self) -> Commands | None:
+        """Where the goals of a driven robot come from; None where it is not driven."""
+        ...
 
     @property
     def round_trip_s(self) -> float:
@@ -95,6 +102,8 @@ def run(
     time_limit: float = 0.0,
     subscribers: int = 0,
     searches: Publisher[LineSearch] | None = None,
+    driver: Subscriber[Command] | None = None,
+    script: Publisher[Command] | None = None,
 ) -> dict[str, Any]:
     """Plan until `stop()`.
 
@@ -104,13 +113,14 @@ def run(
     candidates and ends with this iteration.
 
     An exception from the planner is counted and logged once; the plan of that solve says "failed",
-    which no tracker follows. Line searches go to `searches`, each after its plan.
+    which no tracker follows. Line searches go to `searches`, each after its plan. Commands come
+    from `driver` before each solve; a script's own are published on `script`, for the recording.
 
     Returns:
         The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, and the
         planner's own statistics.
     """
-    errors = 0
+    errors, said = 0, -1
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     solves = iter(schedule)
@@ -120,6 +130,8 @@ def run(
             estimate = clock.collect(estimates, solve.estimate, stop)
         else:
             estimate = estimates.wait(WAIT_S)
+        if driver is not None:
+            _take_commands(planner.commands, driver, clock.now())
         if estimate is None:
             continue
         begin = perf_counter()
@@ -141,8 +153,28 @@ def run(
         plans.send(plan)
         if searches is not None:
             _send_search(planner.line_search, plan, searches)
-    counts = {"errors": errors, "undecodable": estimates.undecodable}
+        if script is not None and planner.commands is not None:
+            said = _send_command(planner.commands.newest, said, script)
+    counts: dict[str, Any] = {"errors": errors, "undecodable": estimates.undecodable}
+    if planner.commands is not None:
+        counts["commands"] = dict(planner.commands.counts)
     return {**times.report(), "statuses": dict(statuses), **counts, **planner.statistics()}
+
+
+def _take_commands(commands: Commands | None, driver: Subscriber[Command], now: float) -> None:
+    """Hand over what came, at `now` [s]; silence is noticed too."""
+    if isinstance(commands, CommandIntake):
+        for command in driver.all():
+            commands.offer(command, now)
+        commands.look(now)
+
+
+def _send_command(command: Command | None, said: int, script: Publisher[Command]) -> int:
+    """Publish the command in force where it is not the one `said` last; return its number."""
+    if command is None or command.sequence == said:
+        return said
+    script.send(command)
+    return command.sequence
 
 
 def _send_search(search: LineSearch | None, plan: Plan, searches: Publisher[LineSearch]) -> None:

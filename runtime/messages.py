@@ -10,6 +10,7 @@ from runtime.checked import Array, Message, Shape
 from runtime.wire import DecodeError, decode, encode
 
 __all__ = [
+    "Command",
     "DecodeError",
     "GroundTruth",
     "LineSearch",
@@ -56,6 +57,18 @@ class StateEstimate(Message, frozen=True):
     status: Literal["ok", "degraded", "diverged", "starting"]
 
 
+class Command(Message, frozen=True):
+    """What the robot is asked to do, in the heading frame of its base."""
+
+    sequence: int  # of its source: each command has a greater one than the command before
+    time: float  # on the source's clock [s]
+    forward: float  # [m/s]
+    left: float  # [m/s]
+    yaw_rate: float  # to the left [rad/s]
+    height: float | None = None  # of the trunk [m]; None: as it stands
+    gait: str = "auto"  # stand, walk, trot, bound, or auto: chosen by speed
+
+
 class Plan(Message, frozen=True):
     """A policy over N knots: u = inputs + gains (x - x_nominal), a difference in tangent space."""
 
@@ -73,6 +86,7 @@ class Plan(Message, frozen=True):
     solve_s: float  # [s]
     status: Literal["ok", "time_limit", "not_converged", "failed"]
     round_trip_s: float = 0.0  # of solve_s: to a rollout server and back, its physics apart [s]
+    command: int = -1  # sequence number of the command that it obeys; -1 without one
 
 
 class LineSearch(Message, frozen=True):

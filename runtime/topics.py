@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from runtime.messages import (
+    Command,
     GroundTruth,
     LineSearch,
     MotorCommand,
@@ -33,6 +34,7 @@ MOTOR_COMMAND = Topic("motor_command", MotorCommand, 1000.0, 0.010)
 GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
 LINE_SEARCH = Topic("line_search", LineSearch, 100.0, 0.200)  # after each plan that searched
 ROBOT_STATUS = Topic("robot_status", RobotStatus, 50.0, 0.200)  # of a real or emulated robot only
+COMMAND = Topic("command", Command, 50.0, 0.5)  # of whoever drives the robot
 
 TOPICS: tuple[Topic[Any], ...] = (
     SIMULATED_READING,
@@ -42,5 +44,6 @@ TOPICS: tuple[Topic[Any], ...] = (
     MOTOR_COMMAND,
     GROUND_TRUTH,
     LINE_SEARCH,
-    ROBOT_STATUS,  # new ones go last, so that the others keep their tcp ports
+    ROBOT_STATUS,
+    COMMAND,  # new ones go last, so that the others keep their tcp ports
 )

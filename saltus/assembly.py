@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from controller.driving.intake import CommandIntake
+from controller.driving.script import Script
 from controller.gaits import GAITS
 from controller.solve_schedule import SolveSchedule
 from saltus.configuration import TICK_S, LaunchConfig
@@ -17,6 +19,7 @@ from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from controller.a1_model import Derivatives
+    from controller.driving.goal import Commands
     from controller.hilqr_planner import HilqrPlanner
     from controller.planner_node import Planner
     from controller.planner_options import PlannerOptions
@@ -129,19 +132,24 @@ def _check_reference(config: LaunchConfig) -> None:
         raise BadRequest(f"reference: {error}") from error
 
 
-def make_planner_reference(config: LaunchConfig) -> Reference:
+def make_commands(config: LaunchConfig) -> Commands | None:
+    """Where a driven robot's planner has its goals from; None for one that is not driven."""
+    if isinstance(config.command, tuple):
+        return Script(config.command, config.drive, config.reference)
+    return CommandIntake(config.drive) if config.driven else None
+
+
+def make_planner_reference(config: LaunchConfig, commands: Commands | None = None) -> Reference:
     """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
 
     Raises:
         BadRequest: it does not fit the planner's knots, its file holds no trajectory, or no walk
             can be recorded.
     """
-    if isinstance(config.command, tuple):
+    if commands is not None:
         from controller.driving.reference import DrivenReference
-        from controller.driving.script import Script
 
-        script = Script(config.command, config.reference)
-        return DrivenReference(config.drive, config.hilqr.period, script)
+        return DrivenReference(config.drive, config.hilqr.period, commands)
     from controller.references import make_reference
 
     name = config.reference
@@ -156,7 +164,7 @@ def make_planner_reference(config: LaunchConfig) -> Reference:
 
 
 def make_planner(config: LaunchConfig) -> Planner:
-    """The planner of the launch.
+    """The planner of the launch, with commands of its own where the robot is driven.
 
     Raises:
         BadRequest: HiLQR's reference cannot be made for these options.
@@ -183,7 +191,8 @@ def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:
     from controller.hilqr_planner import HilqrPlanner
     from saltus import rollouts
 
-    options, reference = rollouts.planning(config), make_planner_reference(config)
+    options = rollouts.planning(config)
+    reference = make_planner_reference(config, make_commands(config))
     backend = rollouts.make_rollout(config)
     derivatives = make_derivatives(options, replay=config.rollout != "mujoco")
     return HilqrPlanner(options, reference, backend, derivatives)

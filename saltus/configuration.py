@@ -87,7 +87,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
         command: a speed along a straight line, or the steps of a script that drives HiLQR.
-        drive: how such a script is followed.
+        drive: who else may drive, and how commands are followed.
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
         rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
             a section of options.
@@ -127,6 +127,11 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def speed(self) -> float:
         """Of a straight line [m/s]; a script has none."""
         return self.command.velocity_x if isinstance(self.command, Command) else 0.0
+
+    @property
+    def driven(self) -> bool:
+        """Whether commands come on the way, from a script or from somebody who drives."""
+        return isinstance(self.command, tuple) or self.drive.source != "none"
 
     @property
     def bridged(self) -> bool:
@@ -251,8 +256,8 @@ def _check_values(config: LaunchConfig, source: str) -> None:
             f"{source}: planner {config.planner} walks by a gait, not {config.reference!r}; give "
             f"reference one of {', '.join(GAITS)}"
         )
-    if isinstance(config.command, tuple):
-        _check_script(config, config.command, source)
+    if config.driven:
+        _check_driving(config, source)
     if config.reference not in GAITS and not is_file(Path(config.reference)):
         raise BadRequest(
             f"{source}: no reference {config.reference!r}: give one of {', '.join(GAITS)} or the "
@@ -260,21 +265,28 @@ def _check_values(config: LaunchConfig, source: str) -> None:
         )
 
 
-def _check_script(config: LaunchConfig, steps: tuple[ScriptStep, ...], source: str) -> None:
-    gait = config.reference in GAITS and config.reference_from == "kinematic"
-    if config.planner != "hilqr" or not gait:
+def _check_driving(config: LaunchConfig, source: str) -> None:
+    if config.reference not in GAITS or config.reference_from != "kinematic":
         raise BadRequest(
-            f"{source}: command is a script, which drives planner hilqr with a kinematic gait as "
-            "reference; give both, or a command such as {velocity_x: 0.2}"
+            f"{source}: a robot that is driven begins with a kinematic gait; give reference one of "
+            f"{', '.join(GAITS)}, and reference_from kinematic"
         )
     if any(not isinstance(event.at, int | float) for event in config.perturbations):
+        raise BadRequest(f"{source}: perturbations of a robot that is driven need `at` in seconds")
+    if isinstance(config.command, tuple) and config.drive.source != "none":
         raise BadRequest(
-            f"{source}: perturbations of a robot that a script drives need `at` in seconds"
+            f"{source}: one drives, not two: leave out the script in command, or drive.source"
         )
-    try:
-        Script(steps, config.reference)
-    except ValueError as error:
-        raise BadRequest(f"{source}: command: {error}") from error
+    if config.drive.source != "none" and config.mode != "realtime":
+        raise BadRequest(
+            f"{source}: drive.source {config.drive.source} is for mode realtime; in lock step only "
+            "a script drives"
+        )
+    if isinstance(config.command, tuple):
+        try:
+            Script(config.command, config.drive, config.reference)
+        except ValueError as error:
+            raise BadRequest(f"{source}: command: {error}") from error
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:

@@ -28,10 +28,10 @@ NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS)  # by who does not r
 
 
 class Stamp(msgspec.Struct):
-    """The two fields that all messages share; decoding them alone is cheap."""
+    """The fields that messages share; decoding them alone is cheap. Commands have no tick."""
 
-    tick: int
     time: float
+    tick: int = -1
 
 
 class Listener:

@@ -24,7 +24,7 @@ from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
 from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
-from runtime.topics import LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
+from runtime.topics import COMMAND, LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PEER_GONE, die_with_parent
@@ -90,8 +90,15 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
         limit = assembly.solve_time_limit(config)
+        driver = script = None
+        if config.drive.source != "none":
+            driver = bus.subscriber(COMMAND)
+        elif config.driven:
+            script = bus.publisher(COMMAND)
+            await_listeners(script, RECORDER, stop)
         return watch(lambda: planner_node.run(
-            core, estimates, plans, clock, schedule, stop, limit, searches=searches
+            core, estimates, plans, clock, schedule, stop, limit, searches=searches,
+            driver=driver, script=script,
         ))  # fmt: skip
 
 

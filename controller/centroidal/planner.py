@@ -17,6 +17,7 @@ from controller.centroidal.plan_knots import FootSchedule, Knots, PlanKnots
 from controller.centroidal.qp_solver import Status
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
+from controller.driving.goal import Commands
 from controller.gaits import Gait
 from runtime.messages import LineSearch, Plan, StateEstimate
 
@@ -34,6 +35,7 @@ class CentroidalPlanner:
 
     line_search: LineSearch | None = None  # none of these planners searches a line
     round_trip_s = 0.0  # nor asks a server
+    commands: Commands | None = None
 
     def __init__(self, options: CentroidalOptions, law: ForceLaw, gait: Gait, speed: float) -> None:
         """`law` chooses forces; `gait` at `speed` [m/s] is what the robot is asked to do."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from controller.driving.base_path import COLUMNS, FORWARD, HEIGHT, YAW, X, extend_path
 from controller.driving.footholds import choose_footholds
-from controller.driving.goal import Goal
+from controller.driving.goal import Commands, Goal
 from controller.driving.options import DriveOptions
 from controller.driving.strides import Strides
 from controller.driving.window import fill_window
@@ -37,14 +37,14 @@ class DrivenReference:
     """
 
     def __init__(
-        self, options: DriveOptions, period: float, command: Callable[[float], Goal] | None = None
+        self, options: DriveOptions, period: float, commands: Commands | None = None
     ) -> None:
         """Stand at the origin at knot 0.
 
         Args:
             options: of driving.
             period: between knots [s].
-            command: what is asked for at a time since knot 0 [s]; None leaves that to `goal`.
+            commands: where goals come from, by the time since knot 0; None leaves it to `goal`.
         """
         feet = foot_positions_in_base(STAND_JOINTS)
         self.options, self.goal, self.knot = options, Goal(), 0
@@ -55,7 +55,7 @@ class DrivenReference:
         self.base = np.zeros(COLUMNS)
         self.base[HEIGHT] = self.height
         self._strides = Strides(period)
-        self._command, self._is_placed = command, False
+        self.commands, self._is_placed = commands, False
         self._gains = {gait: np.zeros((1, 12, 36)) for gait in GAITS}  # by knot of a stride
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:
@@ -76,8 +76,8 @@ class DrivenReference:
         Of a start before the last one, the knots before the last one are held as that one is.
         """
         self._go_on(min(max(start, self.knot), self.knot + LONGEST_LEAP))
-        if self._command is not None:
-            self.goal = self._command(self.knot * self._period)
+        if self.commands is not None:
+            self.goal = self.commands.goal(self.knot * self._period)
         if state is not None:
             self._meet(state)
         path, swings, heights, targets = self._look_ahead(knots)
@@ -156,8 +156,10 @@ class DrivenReference:
         path[0] = self.base
         goal, o = self.goal, self.options
         velocity = (goal.forward, goal.left, goal.yaw_rate) if goal.gait != "stand" else (0.0,) * 3
-        height = self.height if goal.height is None else goal.height
-        most = (o.acceleration, o.acceleration, o.yaw_acceleration, o.height_rate)
+        height, limits = self.height if goal.height is None else goal.height, o.limits(goal.gait)
+        most = (
+            limits.acceleration, limits.acceleration, limits.yaw_acceleration, o.height_rate
+        )  # fmt: skip
         extend_path(path, np.array([*velocity, height]), np.array(most), self._period)
         moving = np.any(np.abs(path[:, FORWARD:HEIGHT]) > REST, axis=1)
         self._strides.ask(goal.gait, self.knot, moving)

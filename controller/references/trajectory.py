@@ -9,6 +9,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.driving.goal import Commands
+
 Array = NDArray[np.float64]
 
 
@@ -28,7 +30,13 @@ class ReferenceWindow(NamedTuple):
 
 
 class Reference(Protocol):
-    """What a planner tracks, a horizon at a time."""
+    """What a planner tracks, a horizon at a time.
+
+    Attributes:
+        commands: that it follows; None where nobody drives.
+    """
+
+    commands: Commands | None
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> Reference:
         """The same with the gains that `schedule` gives along a trajectory (K, 12, 36)."""
@@ -65,10 +73,12 @@ class ReferenceTrajectory:
     loop: int = 1
     loop_shift: Array = field(default_factory=lambda: np.zeros(3))
     gains: Array = field(default_factory=lambda: np.zeros(0))
+    commands: Commands | None = field(default=None, init=False)  # it is fixed: nobody drives
 
     def __post_init__(self) -> None:
         if self.gains.size == 0:
             self.gains = np.zeros((len(self.q), 12, 36))
+
 
     @property
     def size(self) -> int:

@@ -50,6 +50,7 @@ class Planner:
 
     line_search: LineSearch | None = None
     round_trip_s = 0.0
+    commands = None
 
     def statistics(self):
         return {}

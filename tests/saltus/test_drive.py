@@ -11,8 +11,9 @@ from saltus.lockstep import LockStep
 @pytest.mark.parametrize(
     "assignments, words",
     [
-        (["planner=convex_mpc"], "drives planner hilqr"),
-        (["reference_from=convex_mpc"], "with a kinematic gait"),
+        (["drive.source=client"], "one drives, not two"),
+        (["command={velocity_x: 0.1}", "drive.source=client"], "for mode realtime"),
+        (["reference_from=convex_mpc"], "reference_from kinematic"),
         (["command=[{at: 1.0}, {at: 0.5}]"], "a step at 0.5 s follows one at 1 s"),
         (["command=[{at: 0.0, gait: gallop}]"], "unknown gait 'gallop'"),
         (["command=[{at: 0.0, speed: 1.0}]"], r"command\[0\].speed.*accepted.*velocity_x"),

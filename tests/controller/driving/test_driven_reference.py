@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from controller.driving.base_path import COLUMNS, YAW, YAW_RATE, X, extend_path
 from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
+from controller.driving.options import DriveOptions, GaitLimits
 from controller.driving.reference import DrivenReference
 from controller.driving.strides import STAND_KNOTS, Strides
 from controller.gaits import GAITS
@@ -29,6 +29,12 @@ def feet_in_world(window: ReferenceWindow) -> np.ndarray:
     ])  # fmt: skip
 
 
+def options_of(acceleration: float) -> DriveOptions:
+    """The same acceleration for every gait [m/s^2]."""
+    limits = GaitLimits(2.0, 1.0, 2.0, acceleration)
+    return DriveOptions(walk=limits, trot=limits, bound=limits)
+
+
 def random_goal(rng: np.random.Generator, gait: str) -> Goal:
     forward, left, yaw_rate = rng.uniform(-1.0, 1.0, 3) * (0.5, 0.2, 0.8)
     return Goal(forward, left, yaw_rate, None, gait)
@@ -37,7 +43,7 @@ def random_goal(rng: np.random.Generator, gait: str) -> Goal:
 @pytest.mark.parametrize("gait", MOVING)
 def test_straight_on_it_is_the_kinematic_reference(gait: str) -> None:
     speed, start = 0.3, round(GAITS[gait].start / PERIOD)
-    driven = DrivenReference(DriveOptions(acceleration=speed / GAITS[gait].ramp), PERIOD)
+    driven = DrivenReference(options_of(speed / GAITS[gait].ramp), PERIOD)
     driven.window(start, KNOTS)
     driven.goal = Goal(forward=speed, gait=gait)
     fixed = make_kinematic_reference(GAITS[gait], speed, PERIOD)
@@ -150,7 +156,7 @@ def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
 
 
 def test_it_stands_only_once_it_has_come_to_rest() -> None:
-    driven = DrivenReference(DriveOptions(acceleration=0.5), PERIOD)
+    driven = DrivenReference(options_of(0.5), PERIOD)
     goals = {0: Goal(0.5, gait="trot"), 200: Goal(0.5, gait="stand")}
     contacts = contacts_of(driven, 400, goals)
     last_swing = int(np.flatnonzero((contacts < 0.5).any(axis=1))[-1])

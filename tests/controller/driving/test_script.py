@@ -3,6 +3,7 @@
 import pytest
 
 from controller.driving.goal import Goal
+from controller.driving.options import DriveOptions
 from controller.driving.script import Script, ScriptStep
 
 
@@ -13,17 +14,20 @@ def test_what_a_step_does_not_name_stays_as_it_was() -> None:
             ScriptStep(2.0, velocity_y=-0.1, yaw_rate=0.7),
             ScriptStep(3.0, velocity_x=0.0, height=0.25, gait="walk"),
         ],
+        DriveOptions(),
         "stand",
     )
-    assert script(0.0) == script(0.499) == Goal()
-    assert script(0.5) == script(1.999) == Goal(0.4, gait="trot")
-    assert script(2.0) == Goal(0.4, -0.1, 0.7, None, "trot")
-    assert script(3.0) == script(1e9) == Goal(0.0, -0.1, 0.7, 0.25, "walk")
+    assert script.goal(0.0) == script.goal(0.499) == Goal()
+    assert script.goal(0.5) == script.goal(1.999) == Goal(0.4, gait="trot")
+    assert script.goal(2.0) == Goal(0.4, -0.1, 0.7, None, "trot")
+    assert script.goal(3.0) == script.goal(1e9) == Goal(0.0, -0.1, 0.7, 0.25, "walk")
+    assert script.newest is not None and script.newest.sequence == 3
+    assert script.counts == {"accepted": 3, "clipped": 0}
 
 
 def test_a_time_that_falls_short_by_rounding_is_the_steps() -> None:
-    script = Script([ScriptStep(0.3, velocity_x=1.0)], "trot")
-    assert script(sum([0.1] * 3) - 1e-12).forward == 1.0
+    script = Script([ScriptStep(0.3, velocity_x=1.0)], DriveOptions(), "trot")
+    assert script.goal(sum([0.1] * 3) - 1e-12).forward == 1.0
 
 
 @pytest.mark.parametrize("at", [-0.1, float("nan"), float("inf")])
@@ -34,7 +38,7 @@ def test_a_step_has_a_time(at: float) -> None:
 
 def test_steps_come_in_their_order() -> None:
     with pytest.raises(ValueError, match="follows one at 1 s"):
-        Script([ScriptStep(1.0), ScriptStep(1.0)], "trot")
+        Script([ScriptStep(1.0), ScriptStep(1.0)], DriveOptions(), "trot")
 
 
 def test_an_unknown_gait_is_refused_by_name() -> None:
