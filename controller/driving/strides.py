@@ -43,13 +43,13 @@ class Strides:
         self._period = period
         self._strides = [self._stride("stand", begin)]
 
-    def ask(self, gait: str, now: int, moving: Flags) -> None:
+    def ask(self, gait: str, now: int, slow: Flags) -> None:
         """Have strides around a horizon, new ones of a gait by name.
 
         Args:
             gait: that is asked for.
             now: the horizon's first knot.
-            moving: whether the base moves at each of its knots (K).
+            slow: whether the base is slow enough for that gait at each of its knots (K).
 
         Raises:
             ValueError: a stride that is no multiple of the period.
@@ -57,20 +57,22 @@ class Strides:
         begun = [each for each in self._strides if each.begin < now]
         begin = begun[-1].end if begun else self._strides[0].begin
         self._strides = begun
-        while begin < now + len(moving):
-            self._strides.append(self._stride(self._next(gait, moving[max(0, begin - now)]), begin))
+        while begin < now + len(slow):
+            self._strides.append(self._stride(self._next(gait, slow[max(0, begin - now)]), begin))
             begin = self._strides[-1].end
 
-    def _next(self, gait: str, moves: bool) -> str:
-        """The gait of the stride after the last one."""
-        last = self._strides[-1].gait.name if self._strides else "stand"
-        if gait == "stand" and moves:
-            return last
+    def _next(self, gait: str, is_slow: bool) -> str:
+        """The gait of the stride after the last one; a base that is too fast keeps its gait."""
+        names = [stride.gait.name for stride in reversed(self._strides)]
+        last = names[0] if names else "stand"
+        if not is_slow:
+            return next((name for name in names if name != "stand"), last)
         return gait if "stand" in (gait, last) or gait == last else "stand"
 
     def forget(self, before: int) -> None:
-        """Forget strides that ended before a knot; the next one's gait depends on the last."""
-        self._strides = [each for each in self._strides if each.end >= before]
+        """Forget strides that ended before a knot, but for two: the next one's gait needs them."""
+        ended = sum(each.end < before for each in self._strides)
+        self._strides = self._strides[max(0, ended - 2) :]
 
     def at(self, knot: int) -> Stride:
         """The stride of a knot; the first one before all."""

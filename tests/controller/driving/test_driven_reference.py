@@ -35,6 +35,14 @@ def options_of(acceleration: float) -> DriveOptions:
     return DriveOptions(walk=limits, trot=limits, bound=limits)
 
 
+def state_at(place: np.ndarray) -> np.ndarray:
+    """A robot (37) at x, y [m] and yaw [rad]."""
+    state = np.zeros(37)
+    state[:2], state[2] = place[:2], 0.28
+    state[5], state[6] = np.sin(0.5 * place[2]), np.cos(0.5 * place[2])
+    return state
+
+
 def random_goal(rng: np.random.Generator, gait: str) -> Goal:
     forward, left, yaw_rate = rng.uniform(-1.0, 1.0, 3) * (0.5, 0.2, 0.8)
     return Goal(forward, left, yaw_rate, None, gait)
@@ -45,7 +53,7 @@ def test_straight_on_it_is_the_kinematic_reference(gait: str) -> None:
     speed, start = 0.3, round(GAITS[gait].start / PERIOD)
     driven = DrivenReference(options_of(speed / GAITS[gait].ramp), PERIOD)
     driven.window(start, KNOTS)
-    driven.goal = Goal(forward=speed, gait=gait)
+    driven.course.goal = Goal(forward=speed, gait=gait)
     fixed = make_kinematic_reference(GAITS[gait], speed, PERIOD)
     for k in range(start, 300, 7):
         found, expected = driven.window(k, KNOTS), fixed.window(k, KNOTS)
@@ -62,7 +70,7 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
     driven = DrivenReference(DriveOptions(), PERIOD)
     for k in range(0, 400, 5):
         if k % 60 == 0:
-            driven.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
+            driven.course.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
         window = driven.window(k, KNOTS)
         feet = feet_in_world(window)
         for foot in range(4):
@@ -79,7 +87,7 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
 def test_velocities_are_those_of_the_configurations(gait: str) -> None:
     """Of a reference with knots a tenth of a millisecond apart, by central differences."""
     driven = DrivenReference(DriveOptions(), 1e-4)
-    driven.goal = Goal(0.3, 0.1, 0.5, 0.27, gait)
+    driven.course.goal = Goal(0.3, 0.1, 0.5, 0.27, gait)
     window = driven.window(2000, 3000)
     zero = np.zeros(18)
     for k in range(10, 2990, 41):
@@ -94,7 +102,7 @@ def test_velocities_are_those_of_the_configurations(gait: str) -> None:
 def test_windows_agree_where_they_overlap(seed: int) -> None:
     rng = np.random.default_rng(seed)
     driven = DrivenReference(DriveOptions(), PERIOD)
-    driven.goal = random_goal(rng, "trot")
+    driven.course.goal = random_goal(rng, "trot")
     before, k = driven.window(0, KNOTS), 0
     for shift in rng.integers(0, 9, 60).tolist():
         k += shift
@@ -107,7 +115,7 @@ def test_windows_agree_where_they_overlap(seed: int) -> None:
 
 def test_a_start_before_the_last_one_keeps_every_knot_at_its_time() -> None:
     driven = DrivenReference(DriveOptions(), PERIOD)
-    driven.goal = Goal(0.4, 0.0, 0.3, None, "trot")
+    driven.course.goal = Goal(0.4, 0.0, 0.3, None, "trot")
     now = driven.window(100, KNOTS)
     before = driven.window(97, KNOTS)
     for found, expected in zip(before, now, strict=True):
@@ -138,7 +146,7 @@ def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> 
     """Of knots that are made one by one, with goals that change at some of them."""
     rows = []
     for k in range(knots):
-        driven.goal = goals.get(k, driven.goal)
+        driven.course.goal = goals.get(k, driven.course.goal)
         rows.append(driven.window(k, 1).contacts[0])
     return np.array(rows)
 
@@ -161,22 +169,56 @@ def test_it_stands_only_once_it_has_come_to_rest() -> None:
     contacts = contacts_of(driven, 400, goals)
     last_swing = int(np.flatnonzero((contacts < 0.5).any(axis=1))[-1])
     assert 200 + 96 <= last_swing <= 200 + 96 + 44  # 1 s to come to rest, then the stride's end
-    assert not driven.base[3:6].any()
+    assert not driven.course.base[3:6].any()
     np.testing.assert_allclose(
         driven.window(400, 1).q[0, 7:], STAND_JOINTS, atol=0.02
     )  # near enough to its neutral posture
 
 
 def test_strides_that_have_begun_keep_their_gait() -> None:
-    strides, moving = Strides(PERIOD), np.ones(200, np.bool_)
-    strides.ask("trot", 0, moving)
-    strides.ask("walk", 10, moving)
+    strides, slow = Strides(PERIOD), np.ones(200, np.bool_)
+    strides.ask("trot", 0, slow)
+    strides.ask("walk", 10, slow)
     names = [strides.at(k).gait.name for k in (30, 44, 44 + STAND_KNOTS)]
     assert names == ["trot", "stand", "walk"]
-    strides.ask("stand", 44, ~moving)
+    strides.ask("stand", 44, slow)
     assert strides.at(60).gait.name == "stand" and strides.at(60).knots == STAND_KNOTS
     strides.forget(44)
     assert strides.at(0).begin == 0  # the gait of the next stride depends on it
+
+
+def test_a_base_that_is_too_fast_keeps_its_gait_even_while_it_changes() -> None:
+    strides, slow = Strides(PERIOD), np.ones(200, np.bool_)
+    strides.ask("trot", 0, slow)
+    strides.ask("walk", 10, slow)
+    strides.ask("stand", 47, ~slow)  # between trot and walk all feet stand for a moment
+    assert strides.at(50).gait.name == "trot"
+
+
+def pushed_contacts(speed: float) -> np.ndarray:
+    """Contacts (N+1, 4) that a standing reference plans for a robot at a speed to the left."""
+    driven, state = DrivenReference(DriveOptions(), PERIOD), state_at(np.zeros(3))
+    driven.window(0, KNOTS, state)
+    state[20] = speed
+    return driven.window(100, KNOTS, state).contacts
+
+
+def test_a_robot_that_stands_steps_when_it_is_pushed() -> None:
+    assert pushed_contacts(0.1).all()
+    assert not pushed_contacts(1.0).all(axis=0).any()  # every foot lifts off
+
+
+def test_it_changes_its_gait_only_once_it_is_slow_enough() -> None:
+    driven = DrivenReference(DriveOptions(), PERIOD)
+    fast, slow = DriveOptions().trot, DriveOptions().walk
+    goals = {0: Goal(fast.forward, gait="trot"), 200: Goal(0.3, gait="walk")}
+    for k in range(400):
+        driven.course.goal = goals.get(k, driven.course.goal)
+        driven.window(k, KNOTS)
+        name = driven.course.strides.at(k).gait.name
+        most = fast.forward if name == "trot" else slow.forward + 0.05
+        assert abs(driven.course.base[3]) <= most + 1e-9, (k, name)
+    assert name == "walk"
 
 
 def test_a_stride_that_is_no_multiple_of_the_period_is_refused() -> None:
@@ -190,14 +232,15 @@ def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(p
     options = DriveOptions(goal_distance=0.25, goal_heading=0.5)
     free, led = (DrivenReference(options, PERIOD) for _ in range(2))
     for each in (free, led):
-        each.goal = Goal(0.3, 0.0, 0.4, None, "trot")
+        each.course.goal = Goal(0.3, 0.0, 0.4, None, "trot")
+        each.window(0, KNOTS, state_at(np.zeros(3)))
         each.window(150, KNOTS)
-    led.follow(led.base[:2] + np.array(place), led.base[YAW] + yaw)
-    away = np.hypot(*(led.base[:2] - free.base[:2] - place))
+    base = led.course.base.copy()
+    a, b = free.window(150, KNOTS), led.window(150, KNOTS, state_at(base[:3] + (*place, yaw)))
+    away = np.hypot(*(led.course.base[:2] - base[:2] - place))
     assert away == pytest.approx(min(0.25, np.hypot(*place)))
-    turned = led.base[YAW] - free.base[YAW] - yaw
+    turned = led.course.base[YAW] - base[YAW] - yaw
     assert abs(turned) == pytest.approx(min(0.5, abs(yaw)))
-    a, b = free.window(150, KNOTS), led.window(150, KNOTS)
     np.testing.assert_allclose(a.q[:, 7:], b.q[:, 7:], atol=1e-9)
     np.testing.assert_allclose(a.v, b.v, atol=1e-9)
     np.testing.assert_allclose(a.inputs, b.inputs, atol=1e-6)
@@ -205,5 +248,5 @@ def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(p
 
 def test_a_goal_that_stays_does_not_move_a_reference_that_stays() -> None:
     driven = DrivenReference(DriveOptions(goal_distance=None, goal_heading=None), PERIOD)
-    driven.follow(np.array([5.0, 5.0]), 3.0)
-    assert not driven.base[:3].any()
+    driven.course.follow(np.array([5.0, 5.0]), 3.0)
+    assert not driven.course.base[:3].any()
