@@ -25,13 +25,11 @@ class Ahead(NamedTuple):
 
     Attributes:
         path: of the base, (K, 7) see `base_path`.
-        swings: (S, 3) foot, lift-off, landing [knots], by lift-off; those that are over are gone.
-        heights: (S) of the swings [m].
+        swings: (S, 4) see `Strides.swings`; those that are over are gone.
     """
 
     path: Array
     swings: Array
-    heights: Array
 
 
 class Move(NamedTuple):
@@ -119,9 +117,7 @@ class Course:
         slow = np.all(np.abs(path[:, FORWARD:HEIGHT]) <= most, axis=1)
         self.strides.ask(gait, self.knot, slow)
         swings = self.strides.swings()
-        swings = swings[swings[:, 2] > self.knot + 1e-7]
-        lifts = [self.strides.at(round(lift)) for lift in swings[:, 1]]
-        return Ahead(path, swings, np.array([each.gait.swing_height for each in lifts]))
+        return Ahead(path, swings[swings[:, 2] > self.knot + 1e-7])
 
     def go_on(self, to: int, path: Array) -> None:
         """Move on to knot `to`, along the path that begins at the knot of now."""

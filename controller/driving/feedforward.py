@@ -33,17 +33,20 @@ def share_wrench(wrench: Array, feet: Array, standing: Array, forces: Array) -> 
         feet: (4, 3) where they push, in the base [m]; standing: (4) 1 on the ground.
         forces: (4, 3) written; zero of feet in the air.
     """
-    A = np.zeros((6, 12))
+    # A A' by blocks: sums of 1, of [p]x, and of [p]x [p]x' = |p|^2 - p p'.
+    H, L, Y = np.zeros((6, 6)), np.zeros((6, 6)), np.empty((6, 1))
     for i in range(4):
         if standing[i] < 0.5:
             continue
-        x, y, z = feet[i]
+        x, y, z = p = feet[i]
         for j in range(3):
-            A[j, 3 * i + j] = 1.0
-        A[3, 3 * i + 1], A[3, 3 * i + 2] = -z, y
-        A[4, 3 * i], A[4, 3 * i + 2] = z, -x
-        A[5, 3 * i], A[5, 3 * i + 1] = -y, x
-    H, L, Y = np.dot(A, A.T), np.zeros((6, 6)), np.empty((6, 1))
+            H[j, j] += 1.0
+            H[3 + j, 3 + j] += x * x + y * y + z * z
+            for r in range(3):
+                H[3 + j, 3 + r] -= p[j] * p[r]
+        H[3, 1], H[3, 2], H[4, 2] = H[3, 1] - z, H[3, 2] + y, H[4, 2] - x
+    H[4, 0], H[5, 0], H[5, 1] = -H[3, 1], -H[3, 2], -H[4, 2]
+    H[:3, 3:] = H[3:, :3].T
     for i in range(6):
         H[i, i] += RIDGE
         Y[i, 0] = wrench[i]
@@ -53,10 +56,12 @@ def share_wrench(wrench: Array, feet: Array, standing: Array, forces: Array) -> 
     solve_lower(L, Y)
     solve_lower_transposed(L, Y)
     for i in range(4):
-        for j in range(3):
-            for r in range(6):
-                forces[i, j] += A[r, 3 * i + j] * Y[r, 0]
-        forces[i, 2] = max(0.0, forces[i, 2])
+        if standing[i] < 0.5:
+            continue
+        x, y, z = feet[i]
+        forces[i, 0] = Y[0, 0] + Y[4, 0] * z - Y[5, 0] * y
+        forces[i, 1] = Y[1, 0] + Y[5, 0] * x - Y[3, 0] * z
+        forces[i, 2] = max(0.0, Y[2, 0] + Y[3, 0] * y - Y[4, 0] * x)
         for j in range(2):
             most = FRICTION * forces[i, 2]
             forces[i, j] = min(most, max(-most, forces[i, j]))

@@ -23,7 +23,7 @@ def choose_footholds(
     Args:
         path: of the base, from knot `start` on.
         period: between knots [s].
-        swings: (S, 3) foot, lift-off, landing [knots], by lift-off.
+        swings: (S, 4) foot, lift-off, landing [knots], height [m], by lift-off.
         neutral: (4, 3) of the feet, below the standing base, z of the ground [m].
         targets: (S, 3) becomes the footholds [m].
     """
@@ -43,8 +43,8 @@ def choose_footholds(
 
 @njit(cache=True)
 def place_feet(
-    knot: float, period: float, swings: Array, heights: Array, targets: Array, holds: Array,
-    feet: Array, speeds: Array, standing: Array,
+    knot: float, period: float, swings: Array, targets: Array, holds: Array, feet: Array,
+    speeds: Array, standing: Array,
 ) -> None:  # fmt: skip
     """Write where the feet are at a knot, how fast they are, and which of them stand.
 
@@ -53,7 +53,7 @@ def place_feet(
     Args:
         knot: may lie between two.
         period: between knots [s].
-        swings: (S, 3) foot, lift-off, landing [knots], by lift-off; heights: (S) of them [m].
+        swings: (S, 4) foot, lift-off, landing [knots], height [m], by lift-off.
         targets: (S, 3) the footholds that they lead to [m].
         holds: (4, 3) the footholds before the first swing [m].
         feet, speeds: (4, 3) [m], [m/s] in the world; standing: (4) 1 on the ground.
@@ -78,8 +78,8 @@ def place_feet(
             reach = targets[s, i] - feet[foot, i]
             feet[foot, i] += way * reach
             speeds[foot, i] = slope * reach
-        feet[foot, 2] += heights[s] * 64.0 * r**3
-        speeds[foot, 2] += heights[s] * 192.0 * r * r * (1.0 - 2.0 * u) / (duration * period)
+        feet[foot, 2] += swings[s, 3] * 64.0 * r**3
+        speeds[foot, 2] += swings[s, 3] * 192.0 * r * r * (1.0 - 2.0 * u) / (duration * period)
         standing[foot] = 0.0
 
 

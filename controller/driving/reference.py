@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from controller.driving.course import Ahead, Course, Move
+from controller.driving.course import Course, Move
 from controller.driving.footholds import choose_footholds
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
@@ -35,6 +35,7 @@ class DrivenReference:
         self.course = Course(options, period, commands)
         self._tree = tree_of(load_mujoco())
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
+        self._ahead: tuple[Array, Array, Array] | None = None  # of the last window
         self._gains = {gait: np.zeros((1, 12, 36)) for gait in GAITS}  # by knot of a stride
 
     @property
@@ -65,12 +66,12 @@ class DrivenReference:
         course.obey()
         if state is not None:
             self._move(course.meet(state))
-        ahead = course.look_ahead(knots)
+        path, swings, targets = self._look_ahead(knots)
         q, v = np.empty((knots + 1, 19)), np.empty((knots + 1, 18))
         inputs, contacts = np.empty((knots, 12)), np.empty((knots + 1, 4))
         fill_window(
-            self._tree, ahead.path, course.knot, course.period, ahead.swings, ahead.heights,
-            self._targets(ahead), self._holds, q, v, inputs, contacts,
+            self._tree, path, course.knot, course.period, swings, targets, self._holds,
+            q, v, inputs, contacts,
         )  # fmt: skip
         window = ReferenceWindow(q, v, inputs, self._gains_of(knots), contacts)
         if start >= course.knot:
@@ -84,10 +85,11 @@ class DrivenReference:
     def _gains_of(self, knots: int) -> Array:
         """The gains (N, 12, 36) of the knots from now on."""
         gains, now = np.empty((knots, 12, 36)), self.course.knot
-        for k in range(knots):
-            stride = self.course.strides.at(now + k)
+        for stride in self.course.strides.between(now, now + knots):
+            first, last = max(stride.begin, now), min(stride.end, now + knots)
             table = self._gains[stride.gait.name]
-            gains[k] = table[(now + k - stride.begin) % len(table)]
+            phases = np.arange(first - stride.begin, last - stride.begin) % len(table)
+            gains[first - now : last - now] = table[phases]
         return gains
 
     def _move(self, move: Move) -> None:
@@ -100,17 +102,22 @@ class DrivenReference:
             self._holds[:, :2] = place + arms @ np.array([[c, s], [-s, c]])
 
     def _go_on(self, to: int) -> None:
-        """Move base, footholds and strides on to knot `to`."""
-        ahead = self.course.look_ahead(to - self.course.knot)
-        for (foot, _, landing), target in zip(ahead.swings, self._targets(ahead), strict=True):
+        """Move base, footholds and strides on to knot `to`, as the last window had them."""
+        beyond = to - self.course.knot
+        if self._ahead is None or beyond >= len(self._ahead[0]):
+            self._look_ahead(beyond)
+        assert self._ahead is not None
+        path, swings, targets = self._ahead
+        for (foot, _, landing, _), target in zip(swings, targets, strict=True):
             if landing <= to + 1e-7:
                 self._holds[int(foot)] = target
-        self.course.go_on(to, ahead.path)
+        self.course.go_on(to, path)
 
-    def _targets(self, ahead: Ahead) -> Array:
-        """The footholds (S, 3) that the swings lead to [m]."""
-        course, targets = self.course, ahead.swings.copy()
-        choose_footholds(
-            ahead.path, course.knot, course.period, ahead.swings, course.feet, targets
-        )  # fmt: skip
-        return targets
+    def _look_ahead(self, knots: int) -> tuple[Array, Array, Array]:
+        """Path and swings of the course, and the footholds (S, 3) that these lead to [m]."""
+        course = self.course
+        path, swings = course.look_ahead(knots)
+        targets = np.empty((len(swings), 3))
+        choose_footholds(path, course.knot, course.period, swings, course.feet, targets)
+        self._ahead = path, swings, targets
+        return self._ahead

@@ -74,6 +74,10 @@ class Strides:
         ended = sum(each.end < before for each in self._strides)
         self._strides = self._strides[max(0, ended - 2) :]
 
+    def between(self, first: int, last: int) -> list[Stride]:
+        """The strides that have a knot from `first` up to `last`, without it."""
+        return [each for each in self._strides if each.begin < last and each.end > first]
+
     def at(self, knot: int) -> Stride:
         """The stride of a knot; the first one before all."""
         found = self._strides[0]
@@ -83,14 +87,15 @@ class Strides:
         return found
 
     def swings(self) -> Array:
-        """Foot, lift-off and landing [knots] of every swing, a row each (S, 3), by lift-off."""
+        """Foot, lift-off and landing [knots], height [m] of every swing (S, 4), by lift-off."""
         rows = []
         for gait, begin, knots in self._strides:
             for foot, offset in enumerate(gait.offsets):
                 if gait.duty < 1.0:
                     lift = begin + offset * knots
-                    rows.append((foot, lift, lift + (1.0 - gait.duty) * knots))
-        return np.array(sorted(rows, key=lambda row: row[1]), dtype=float).reshape(-1, 3)
+                    landing = lift + (1.0 - gait.duty) * knots
+                    rows.append((foot, lift, landing, gait.swing_height))
+        return np.array(sorted(rows, key=lambda row: row[1]), dtype=float).reshape(-1, 4)
 
     def _stride(self, name: str, begin: int) -> Stride:
         gait = GAITS[name]

@@ -38,8 +38,8 @@ def _cross(a: Array, b: Array) -> tuple[float, float, float]:
 
 @njit(cache=True)
 def fill_window(
-    tree: Tree, path: Array, start: int, period: float, swings: Array, heights: Array,
-    targets: Array, holds: Array, q: Array, v: Array, inputs: Array, contacts: Array,
+    tree: Tree, path: Array, start: int, period: float, swings: Array, targets: Array,
+    holds: Array, q: Array, v: Array, inputs: Array, contacts: Array,
 ) -> None:  # fmt: skip
     """Write the reference of N intervals from knot `start` on.
 
@@ -51,7 +51,7 @@ def fill_window(
         path: (K, 7) of the base, K > N + 1, see `base_path`.
         start: knot of its first row.
         period: between knots [s].
-        swings, heights, targets, holds: see `place_feet`.
+        swings, targets, holds: see `place_feet`.
         q, v, inputs, contacts: (N+1, 19), (N+1, 18), (N, 12), (N+1, 4), written.
     """
     n = len(inputs)
@@ -59,7 +59,7 @@ def fill_window(
     relative = np.empty((2, 4, 3))
     for k in range(n + 1):
         base, height_rate = path[k], (path[k + 1, HEIGHT] - path[k, HEIGHT]) / period
-        place_feet(start + k, period, swings, heights, targets, holds, feet, speeds, contacts[k])
+        place_feet(start + k, period, swings, targets, holds, feet, speeds, contacts[k])
         feet_in_base(feet, speeds, base, height_rate, relative)
         q[k] = 0.0
         q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], base[HEIGHT]
@@ -71,7 +71,7 @@ def fill_window(
         for leg in range(4):
             joint_rates(jacobians[leg], relative[1, leg], v[k, 6 + 3 * leg : 9 + 3 * leg])
     for k in range(n):
-        place_feet(start + k + 0.5, period, swings, heights, targets, holds, feet, speeds, standing)
+        place_feet(start + k + 0.5, period, swings, targets, holds, feet, speeds, standing)
         joints = 0.5 * (q[k, 7:] + q[k + 1, 7:])
         feed_forward(
             tree, joints, 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / period,
