@@ -126,6 +126,7 @@ class GroundTruth(Message, frozen=True):
     foot_force: Annotated[Array, Shape(4, 3)]  # on the foot, in world [N]
     contact: PerFoot  # 0 or 1
     trunk_contact: bool
+    work: float = 0.0  # that the motors have done since the start, what they took back left out [J]
 
 
 class RobotStatus(Message, frozen=True):

@@ -21,9 +21,10 @@ from saltus.console import say
 from saltus.first_compilation import ensure_compiled
 from saltus.hardware import check_at_hand
 from saltus.listener import Listener
+from saltus.metrics import run_metrics
 from saltus.progress import RunProgress
 from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
-from saltus.run_view import beat_of, operator_keys, progress_of, run_metrics, unit_of
+from saltus.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.summary import launch_summary, planner_warnings, robot_summary
 from saltus.supervisor import Death, Supervisor
 

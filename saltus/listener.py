@@ -10,6 +10,7 @@ import msgspec
 from runtime.bus import Bus, Subscriber
 from runtime.messages import DecodeError, RobotStatus, decode
 from runtime.topics import (
+    COMMAND,
     GROUND_TRUTH,
     MOTOR_COMMAND,
     PLAN,
@@ -58,8 +59,10 @@ class Listener:
         self.status: RobotStatus | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
+        self._needed = NEEDED if metrics.driving is None else (*NEEDED, COMMAND)
         self._recorder = _recorder(recording) if recording else None
         self._told = False
+        self._newest_s = 0.0  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
@@ -69,15 +72,15 @@ class Listener:
             for frame in subscriber.raw():
                 self._take(subscriber, frame)
         begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
-        if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
+        if begun and not self._recorder and len(self._subscribers) > len(self._needed):
             self._give_up_the_rest()
 
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
         for subscriber in self._subscribers:
-            if subscriber.topic not in NEEDED:
+            if subscriber.topic not in self._needed:
                 subscriber.close()
-        self._subscribers = [each for each in self._subscribers if each.topic in NEEDED]
+        self._subscribers = [each for each in self._subscribers if each.topic in self._needed]
 
     def close(self) -> None:
         """Finish the recording."""
@@ -108,8 +111,11 @@ class Listener:
             stamp = self._stamp.decode(frame)
         except msgspec.DecodeError:
             return
+        # The source of commands has a clock of its own.
+        if topic is not COMMAND or not self._newest_s:
+            self._newest_s = stamp.time
         if self._recorder:
-            time_ns = round(stamp.time * 1e9)
+            time_ns = round(self._newest_s * 1e9)
             self._first_ns = time_ns if self._first_ns is None else self._first_ns
             self._recorder.write(topic, frame, time_ns)
             self._tell_once()
@@ -123,6 +129,8 @@ class Listener:
                 self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
             elif topic is ROBOT_STATUS:
                 self._note(decode(ROBOT_STATUS.message, frame))
+            elif topic is COMMAND:
+                self.metrics.add_command(decode(COMMAND.message, frame))
         except DecodeError:
             return
 

@@ -9,7 +9,7 @@ from controller.planner_node import solve_in_lock_step
 from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
 from saltus import assembly
 from saltus.configuration import LaunchConfig
-from saltus.metrics import RunMetrics
+from saltus.metrics import RunMetrics, run_metrics
 from sim_bridge.node import SimulationNodeOptions
 
 AFTER_FALL_S = SimulationNodeOptions().after_fall_s  # as the simulation's process does
@@ -51,7 +51,7 @@ class LockStep:
         self.estimator = assembly.make_estimator(config)
         self.planner = assembly.make_planner(config)
         self.tracker = assembly.make_tracker(config)
-        self.metrics = RunMetrics()
+        self.metrics = run_metrics(config)
         self.solve_ms: list[float] = []
         schedule = assembly.solve_schedule(config)
         self._solves = iter(schedule)

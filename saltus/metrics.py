@@ -1,17 +1,26 @@
 """What a run is judged by: falls, distance, sideways deviation, and the estimator's errors."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.messages import GroundTruth, RobotStatus, StateEstimate
+from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
+
+if TYPE_CHECKING:
+    from saltus.configuration import LaunchConfig
+    from saltus.driving_metrics import DrivingMetrics
 
 Array = NDArray[np.float64]
 
 FALLEN_COSINE = math.cos(math.radians(60.0))  # of the tilt past which the robot has fallen
+DRIVING_MEASURES = (
+    "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",
+)  # fmt: skip
 _PENDING = 4000  # ticks for which one half of a pair waits for the other
 
 
@@ -27,12 +36,15 @@ class RunMetrics:
         anywhere: the estimator was not told where the robot begins, so the first pair of positions
             counts as equal.
         by_estimates: nobody knows the truth, so the way is that of the estimates.
+        driving: of a robot that is driven; its way is the length of its path, and none is to the
+            side.
     """
 
     lateral_reference: float = 0.0
     judging: bool = True
     anywhere: bool = False
     by_estimates: bool = False
+    driving: DrivingMetrics | None = None
     fell: bool = False
     first_tick: int = 0
     last_tick: int = -1
@@ -47,16 +59,21 @@ class RunMetrics:
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
         if self.judging:
-            self._follow(truth.tick, truth.q)
             self.fell = self.fell or has_fallen(truth)
+            self._follow(truth)
             self._match(truth)
 
     def add_estimate(self, estimate: StateEstimate) -> None:
         """Take one estimate in."""
         if self.judging and self.by_estimates:
-            self._follow(estimate.tick, estimate.q)
+            self._follow(estimate)
         elif self.judging:
             self._match(estimate)
+
+    def add_command(self, command: Command) -> None:
+        """Take in what whoever drives the robot asks for."""
+        if self.driving is not None:
+            self.driving.goals.offer(command)
 
     def add_status(self, status: RobotStatus) -> None:
         """Take in what a robot's bridge lets it do."""
@@ -75,15 +92,20 @@ class RunMetrics:
             "simulated_s": round(max(self.last_tick - self.first_tick, 0) * 1e-3, 6),
             "distance_m": self.distance,
             "max_lateral_deviation_m": self.max_lateral_deviation,
-        }
+        } | ({} if self.driving is None else self.driving.summary())
 
-    def _follow(self, tick: int, q: Array) -> None:
-        """How far the base has gone since the first one judged, and how far to the side."""
+    def _follow(self, state: GroundTruth | StateEstimate) -> None:
+        """How far the base has gone since the first state judged, and how far to the side."""
         if self._start_x is None:
-            self._start_x, self.first_tick = float(q[0]), tick
-        self.last_tick = tick
-        self.distance = float(q[0]) - self._start_x
-        deviation = abs(float(q[1]) - self.lateral_reference)
+            self._start_x, self.first_tick = float(state.q[0]), state.tick
+        self.last_tick = state.tick
+        if self.driving is not None:
+            if not self.fell:
+                self.driving.add(state)
+                self.distance = self.driving.distance
+            return
+        self.distance = float(state.q[0]) - self._start_x
+        deviation = abs(float(state.q[1]) - self.lateral_reference)
         self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
 
     def _match(self, message: GroundTruth | StateEstimate) -> None:
@@ -101,6 +123,19 @@ class RunMetrics:
         q[:3] += self._moved
         self._squares += squared_errors(q, truth.v, estimate.q, estimate.v)
         self.pairs += 1
+
+
+def run_metrics(config: LaunchConfig) -> RunMetrics:
+    """Metrics of a launch; an A1 is judged only while it runs."""
+    simulated, driving = config.robot == "simulated", None
+    if config.driven:
+        from saltus.driving_metrics import DrivingMetrics  # loads the compiler
+
+        driving = DrivingMetrics(config)
+    return RunMetrics(
+        judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1",
+        driving=driving,
+    )  # fmt: skip
 
 
 def has_fallen(truth: GroundTruth) -> bool:

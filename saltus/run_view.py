@@ -9,13 +9,6 @@ from hw_bridge.operator.terminal import raw_keys
 from runtime.topics import GROUND_TRUTH, ROBOT_STATUS, Topic
 from saltus.configuration import LaunchConfig
 from saltus.listener import Listener
-from saltus.metrics import RunMetrics
-
-
-def run_metrics(config: LaunchConfig) -> RunMetrics:
-    """Metrics of this launch; an A1 is judged only while it runs."""
-    simulated = config.robot == "simulated"
-    return RunMetrics(judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1")
 
 
 def beat_of(config: LaunchConfig) -> Topic[Any]:

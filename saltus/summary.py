@@ -112,13 +112,24 @@ def readable_summary(
         f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)"
     )
     return [
-        f"The A1 {outcome}: {summary['simulated_s']:.1f} s, {summary['distance_m']:.2f} m forward, "
-        f"at most {summary['max_lateral_deviation_m']:.2f} m to the side.",
+        f"The A1 {outcome}: {summary['simulated_s']:.1f} s, {_way(summary)}.",
         f"planner    {planner['solves']} plans, {planner['rate_hz']:.0f} a second, "
         f"each in {_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)})",
         f"tracker    {tracker['ticks']} ticks, {'in lock step' if mode == 'paused' else ticks}",
         f"estimator  {filter}: {errors}",
     ]
+
+
+def _way(summary: dict[str, Any]) -> str:
+    """How far the robot came; of one that is driven, also how well it followed its commands."""
+    side = summary["max_lateral_deviation_m"]
+    if side is not None:
+        return f"{summary['distance_m']:.2f} m forward, at most {side:.2f} m to the side"
+    return (
+        f"{summary['distance_m']:.2f} m of way, off its command by "
+        f"{_number(summary['velocity_rmse_m_s'], 3)} m/s and "
+        f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s (RMS)"
+    )
 
 
 def _outcome(summary: dict[str, Any], completed: bool) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from sim_bridge.perturbations import KINDS, Perturbation, PhaseInstant
 
 Parsed = TypeVar("Parsed")
+UNDISTURBED = "none"  # the kind of a trial without an event
 MOST_TRIALS = 100_000  # of a suite; a product of lists is soon more than anybody can wait for
 
 
@@ -31,8 +32,10 @@ def parse_events(data: Any) -> tuple[Perturbation, ...]:
     return convert(data, tuple[Perturbation, ...])
 
 
-def parse_trials(data: Any) -> tuple[Perturbation, ...]:
+def parse_trials(data: Any) -> tuple[Perturbation | None, ...]:
     """Turn the `trials` of a suite into events, its products written out.
+
+    An entry `{kind: none}` is a trial without an event: None.
 
     In an entry `at` may be a list of instants, each field of `{foot, phase, cycle, share}` a list,
     and `value` a list of vectors: the entry then stands for every combination, values changing
@@ -45,9 +48,13 @@ def parse_trials(data: Any) -> tuple[Perturbation, ...]:
     entries = [data] if isinstance(data, dict) else data
     if not isinstance(entries, list):
         raise SuiteError("trials: give a list of events, or one event with lists of at and value")
-    trials: list[Perturbation] = []
+    trials: list[Perturbation | None] = []
     for index, entry in enumerate(entries):
-        _check_event(f"event {index}", entry)
+        if isinstance(entry, dict) and entry.get("kind") == UNDISTURBED:
+            check_keys(f"event {index}: ", entry, ("kind",))
+            trials.append(None)
+            continue
+        _check_event(f"event {index}", entry, (UNDISTURBED,))
         _check_count(f"event {index}", entry, len(trials))
         trials += [convert(event, Perturbation, f"trials[{index}]") for event in _events(entry)]
     if not trials:
@@ -89,13 +96,13 @@ def check_keys(where: str, data: dict[Any, Any], accepted: tuple[str, ...]) -> N
         raise SuiteError(f"{where}unknown key {unknown[0]!r}; accepted: {', '.join(accepted)}")
 
 
-def _check_event(where: str, event: Any) -> None:
-    """Name the accepted kinds and keys, which the parser alone would not."""
+def _check_event(where: str, event: Any, besides: tuple[str, ...] = ()) -> None:
+    """Name the accepted kinds (some `besides` events) and keys, which the parser would not."""
     if not isinstance(event, dict):
         raise SuiteError(f"{where} is {short(event)}; give a mapping with a kind")
     if str(event.get("kind")) not in KINDS:
         wrong = f"unknown kind {short(event['kind'])}" if "kind" in event else "no kind"
-        raise SuiteError(f"{where}: {wrong}; accepted: {', '.join(KINDS)}")
+        raise SuiteError(f"{where}: {wrong}; accepted: {', '.join((*KINDS, *besides))}")
     check_keys(f"{where}: ", event, ("kind", *keys_of(KINDS[event["kind"]])))
     for instant in _listed(event.get("at")):
         if isinstance(instant, dict):

@@ -35,18 +35,34 @@ class Perturbable(Protocol):
 
 
 class _Window(NamedTuple):
-    """Ticks [first, last) of one event."""
+    """Ticks [first, last) of one event, which comes again `every` ticks; never where that is 0."""
 
     first: int
     last: int
+    every: int
     event: Perturbation
+
+    def since(self, tick: int) -> int:
+        """Ticks since the event began last; negative before it has."""
+        passed = tick - self.first
+        return passed % self.every if self.every and passed > 0 else passed
+
+    def is_active(self, tick: int) -> bool:
+        """Whether the event lasts at a tick."""
+        return 0 <= self.since(tick) < self.last - self.first
+
+    def is_edge(self, tick: int) -> bool:
+        """Whether the event begins or ends at a tick."""
+        return self.since(tick) in (0, self.last - self.first)
 
 
 def _window(event: Perturbation, gait: GaitClock | None) -> _Window:
-    first = round(start_time(event, gait) / TICK)
-    if isinstance(event, BaseVelocity):
-        return _Window(first, first + 1, event)
-    return _Window(first, first + max(1, round(event.duration / TICK)), event)
+    first, length, every = round(start_time(event, gait) / TICK), 1, 0
+    if not isinstance(event, BaseVelocity):
+        length = max(1, round(event.duration / TICK))
+    if not isinstance(event, MotorBlock) and event.every is not None:
+        every = max(length + 1, round(event.every / TICK))
+    return _Window(first, first + length, every, event)
 
 
 class PerturbationScript:
@@ -63,18 +79,17 @@ class PerturbationScript:
             ValueError: an event names a gait phase and `gait` is None or lacks that phase.
         """
         self._windows = tuple(_window(event, gait) for event in events)
-        self._edges = frozenset(edge for window in self._windows for edge in window[:2])
 
     @property
     def ticks(self) -> tuple[tuple[int, int], ...]:
-        """First and one-past-last tick of each event, in the order given."""
+        """First and one-past-last tick of each event's first time, in the order given."""
         return tuple((window.first, window.last) for window in self._windows)
 
     def apply(self, simulation: Perturbable, tick: int) -> None:
         """Do to the simulation what begins or ends at `tick`; nothing on other ticks."""
-        if tick not in self._edges:
+        if not any(window.is_edge(tick) for window in self._windows):
             return
-        active = [window.event for window in self._windows if window.first <= tick < window.last]
+        active = [window.event for window in self._windows if window.is_active(tick)]
         force = np.zeros(3)
         for event in active:
             if isinstance(event, BaseVelocity):

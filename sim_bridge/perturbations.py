@@ -5,6 +5,7 @@ One event is a mapping with a `kind`, as design and suite files write it::
     {kind: base_velocity, at: 1.35, value: [0.0, 1.5, 0.0]}
     {kind: base_force, at: {foot: FR, phase: swing, cycle: 2}, for: 0.1, value: [0.0, 80.0, 0.0]}
     {kind: motor_block, at: 0.8, for: 0.15}
+    {kind: base_velocity, at: 5.0, every: 5.0, value: [0.0, 1.0, 0.0]}  # again every 5 s
 """
 
 import math
@@ -72,6 +73,12 @@ def _check_length(duration: float) -> None:
         raise ValueError(f"for is {duration}; give seconds > 0")
 
 
+def _check_every(every: float | None, duration: float = 0.0) -> None:
+    if every is not None and not duration < every < math.inf:
+        least = f"more than its `for` of {duration:g} s" if duration else "seconds > 0"
+        raise ValueError(f"every is {every}; give {least}")
+
+
 def _check_value(value: Vector) -> None:
     if not all(math.isfinite(component) for component in value):
         raise ValueError(f"value is {list(value)}; give three finite numbers")
@@ -80,31 +87,41 @@ def _check_value(value: Vector) -> None:
 class BaseVelocity(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_velocity", tag_field="kind"
 ):
-    """Adds `value` [m/s, world frame] to the trunk's linear velocity at the instant `at` [s]."""
+    """Adds `value` [m/s, world frame] to the trunk's linear velocity at the instant `at` [s].
+
+    With `every` it does so again each time that so many seconds have gone by.
+    """
 
     at: Instant
     value: Vector
+    every: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative time or a value that is not finite."""
+        """Raise ValueError for a time out of range or a value that is not finite."""
         _check_start(self.at)
         _check_value(self.value)
+        _check_every(self.every)
 
 
 class BaseForce(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_force", tag_field="kind"
 ):
-    """Pushes the trunk at its centre of mass with `value` [N, world frame] for `for` [s]."""
+    """Pushes the trunk at its centre of mass with `value` [N, world frame] for `for` [s].
+
+    With `every` it does so again each time that so many seconds have gone by.
+    """
 
     at: Instant
     value: Vector
     duration: float = msgspec.field(name="for")
+    every: float | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative time, no duration or a value that is not finite."""
+        """Raise ValueError for a time out of range or a value that is not finite."""
         _check_start(self.at)
         _check_length(self.duration)
         _check_value(self.value)
+        _check_every(self.every, self.duration)
 
 
 class MotorBlock(

@@ -56,6 +56,7 @@ class SimulatedA1:
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
+        self._work = 0.0
         self._physics, self._command = begin_physics(self.options)
         self._step = 0
         self._observe(self._physics.base_velocity())
@@ -101,6 +102,7 @@ class SimulatedA1:
             foot_force=motion.foot_force,
             contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
             trunk_contact=motion.trunk_contact,
+            work=self._work,
         )
 
     def advance(self, command: MotorCommand | None) -> None:
@@ -117,6 +119,8 @@ class SimulatedA1:
             self._physics.live(self._due_commands(), self.blocked)
         self.tick += 1
         self._observe(velocity_before)
+        motion = self._motion
+        self._work += TICK * float(np.maximum(motion.torque * motion.v[6:], 0.0).sum())
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""

@@ -26,8 +26,9 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         reference: what the robot is asked to do (stand, walk, trot, ...).
         duration: length of every trial [simulated s].
-        trials: one event per trial.
-        command: what the reference takes, such as velocity_x [m/s].
+        trials: one event per trial, None for a trial without.
+        command: as a launch file has it, a velocity or the steps of a script; or one key, `random`,
+            with the bounds of a script that is drawn for each trial.
         input_delay: time between command and motor [s].
         simulation: options of the simulated robot and its world.
         seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
@@ -38,8 +39,8 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     reference: str
     duration: float
-    trials: tuple[Perturbation, ...]
-    command: dict[str, float] = {}
+    trials: tuple[Perturbation | None, ...]
+    command: dict[str, Any] | list[dict[str, Any]] = {}
     input_delay: float = 0.0
     simulation: dict[str, Any] = {}
     seeds: int = 1
@@ -81,7 +82,7 @@ def parse_suite(text: str | bytes) -> tuple[Group, ...]:
     """Parse a suite from YAML text: its groups, or its trials as one group without a name.
 
     A group takes every key that it does not set from the top of the suite; `command`,
-    `simulation` and `timing` key by key.
+    `simulation` and `timing` key by key, but a random command as a whole.
 
     Raises:
         SuiteError: the text is not YAML or not a suite.
@@ -126,7 +127,8 @@ def _groups(shared: dict[str, Any], entries: Any) -> tuple[Group, ...]:
 def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     merged = shared | own
     for key in ("command", "simulation", "timing"):
-        if isinstance(shared.get(key), dict) and isinstance(own.get(key), dict):
+        both = shared.get(key), own.get(key)
+        if all(isinstance(each, dict) and "random" not in each for each in both):
             merged[key] = shared[key] | own[key]
     return merged
 

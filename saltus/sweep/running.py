@@ -9,6 +9,7 @@ import numpy as np
 from saltus.errors import interrupted
 from saltus.launcher import launch
 from saltus.lockstep import LockStep
+from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.trials import Row, Trial
 from saltus.trace import Trace, TraceRecorder
 
@@ -43,15 +44,16 @@ def run_paused(trial: Trial) -> Finished:
     run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
     metrics = run.run(recorder.add)
     trace = recorder.trace(run.solve_ms)
+    summary = metrics.summary()
     row = trial.labels | {
         "fell": metrics.fell,
-        "max_lateral_deviation_m": metrics.max_lateral_deviation,
+        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
         "solve_ms_p50": float(np.median(run.solve_ms)),
         "group": trial.group,
         "seed": trial.config.simulation.seed,
         "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
         **_failures(trace.statuses, trace.commands),
-    }
+    } | _driving(trial, summary)
     return Finished(row, trace)
 
 
@@ -77,8 +79,13 @@ def run_realtime(trial: Trial) -> Finished:
             # The tracker's own counts hold the time before the robot came to life and after.
             reports.get("simulation", {}).get("in_force", {}),
         ),
-    }
+    } | _driving(trial, summary)
     return Finished(row, None)
+
+
+def _driving(trial: Trial, summary: Mapping[str, Any]) -> Row:
+    """The measures of a robot that is driven."""
+    return {key: summary[key] for key in DRIVING_MEASURES} if trial.config.driven else {}
 
 
 def _failures(plans: Mapping[str, int], commands: Mapping[str, int]) -> Row:

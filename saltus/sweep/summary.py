@@ -5,8 +5,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.trials import Row
 
+# Columns of means in the table for a person: name, key, digits, unit.
+_SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, "m"),)
+_DRIVEN = (
+    ("velocity off", "velocity_rmse_m_s", 3, "m/s"), ("yaw rate off", "yaw_rate_rmse_rad_s", 3, "rad/s"),
+    ("cost of transport", "cost_of_transport", 2, ""), ("slip", "foot_slip_m", 2, "m"),
+    ("way", "distance_m", 1, "m"),
+)  # fmt: skip
 NORMAL_97_5 = 1.959963984540054  # quantile of the standard normal for an interval of 95 %
 
 
@@ -28,18 +36,19 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
     """Success by group, controller, kind and magnitude, in the order of the trials.
 
     `success` counts trials without a fall, `success_low` and `success_high` bound the rate; the
-    mean deviation is over these trials (None without one).
+    means are over these trials (None without one). Those of a driven robot's measures are there
+    where its rows have them.
     """
     summary = []
     for (group, controller, kind, magnitude), members in _cells(rows).items():
-        upright = [row["max_lateral_deviation_m"] for row in members if not row["fell"]]
+        upright = [row for row in members if not row["fell"]]
         low, high = wilson_interval(len(upright), len(members))
         summary.append({
             "controller": controller, "kind": kind, "magnitude": magnitude,
             "trials": len(members), "success": len(upright),
-            "mean_max_lateral_deviation_m": float(np.mean(upright)) if upright else None,
+            "mean_max_lateral_deviation_m": _mean(upright, "max_lateral_deviation_m"),
             "group": group, "success_low": low, "success_high": high,
-        })  # fmt: skip
+        } | {f"mean_{key}": _mean(upright, key) for key in _measures(members)})  # fmt: skip
     return summary
 
 
@@ -49,16 +58,17 @@ def readable_summary(rows: list[Row]) -> list[Row]:
     Where every group has pushes of one kind and size, its name says enough.
     """
     summary, table = summarise(rows), []
+    driven = any(_measures(members) for members in _cells(rows).values())
     named = len({(entry["group"], entry["controller"]) for entry in summary}) == len(summary)
     for entry, members in zip(summary, _cells(rows).values(), strict=True):
         group = {"group": entry["group"]} if entry["group"] else {}
         push = {} if named and group else {"push": _push(entry)}
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
-        deviation = entry["mean_max_lateral_deviation_m"]
         table.append({
             **group, "controller": entry["controller"], **push,
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
-            "to the side": "-" if deviation is None else f"{deviation:.2f} m",
+            **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
+               for name, key, digits, unit in (_DRIVEN if driven else _SIDEWAYS)},
             "solve": _median_ms(members),
         })  # fmt: skip
     return table
@@ -67,7 +77,22 @@ def readable_summary(rows: list[Row]) -> list[Row]:
 def _push(entry: Row) -> str:
     size = f"{entry['magnitude']:g}"
     words = {"base_velocity": f"{size} m/s", "base_force": f"{size} N", "motor_block": "motors off"}
-    return words[entry["kind"]]
+    return words.get(entry["kind"], "none")
+
+
+def _measures(rows: list[Row]) -> list[str]:
+    """Keys of a driven robot's measures that all of the rows have."""
+    return [key for key in DRIVING_MEASURES if all(key in row for row in rows)]
+
+
+def _mean(rows: list[Row], key: str) -> float | None:
+    """Over the rows that know it; None where none does."""
+    values = [row[key] for row in rows if row[key] is not None]
+    return float(np.mean(values)) if values else None
+
+
+def _readable(value: float | None, digits: int, unit: str) -> str:
+    return "-" if value is None else f"{value:.{digits}f} {unit}".strip()
 
 
 def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:

@@ -9,6 +9,9 @@ import msgspec
 from saltus import assembly
 from saltus.configuration import LaunchConfig, make_config, override_launch
 from saltus.errors import BadRequest
+from saltus.options import to_options
+from saltus.sweep.random_command import RandomCommand
+from sim_bridge.event_lists import UNDISTURBED
 from sim_bridge.perturbations import MotorBlock, Perturbation
 from sim_bridge.suites import Group
 
@@ -60,11 +63,12 @@ def make_trials(
     _check_assignments(assignments)
     trials: list[Trial] = []
     for group in groups:
-        config = _config(group, controller, mode, source, assignments)
+        config, random = _config(group, controller, mode, source, assignments)
         for event in group.trials:
             index = len(trials)
-            labels = _labels(event, config, controller, index, source)
-            for seeded in _seeds(config, group.seeds, event):
+            config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
+            for seeded in _seeds(config, group.seeds, random):
+                labels = _labels(event, seeded, controller, index, source)
                 trials.append(Trial(labels | {"trial": len(trials)}, group.name, seeded))
     return trials
 
@@ -89,9 +93,9 @@ def select(
     return [trial for trial in chosen if not numbers or trial.labels["trial"] in numbers]
 
 
-def event_kind(event: Perturbation) -> str:
+def event_kind(event: Perturbation | None) -> str:
     """The `kind` that suites call an event by."""
-    return str(type(event).__struct_config__.tag)
+    return UNDISTURBED if event is None else str(type(event).__struct_config__.tag)
 
 
 def _check_assignments(assignments: Sequence[str]) -> None:
@@ -103,41 +107,64 @@ def _check_assignments(assignments: Sequence[str]) -> None:
 
 def _config(
     group: Group, controller: str, mode: str, source: str, assignments: Sequence[str]
-) -> LaunchConfig:
+) -> tuple[LaunchConfig, RandomCommand | None]:
+    """The launch of a group's trials, but for its events and seeds; what draws its commands."""
     simulation = copy.deepcopy(group.simulation)
     if group.input_delay > 0.0:
         simulation["input_delay"] = group.input_delay
     mapping: dict[str, Any] = {
         "mode": mode, "duration": group.duration, "planner": controller,
-        "reference": group.reference, "command": dict(group.command), "simulation": simulation,
+        "reference": group.reference, "command": copy.deepcopy(group.command), "simulation": simulation,
         "timing": dict(group.timing),
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from
     override_launch(mapping, assignments)
-    return make_config(mapping, source)
+    random = _random_command(mapping, source)
+    return make_config(mapping, source), random
 
 
-def _seeds(config: LaunchConfig, seeds: int, event: Perturbation) -> Iterator[LaunchConfig]:
-    config = msgspec.structs.replace(config, perturbations=(event,))
-    if seeds == 1:
-        yield config
-        return
+def _random_command(mapping: dict[str, Any], source: str) -> RandomCommand | None:
+    """Take the random command out of a mapping, where it has one.
+
+    Raises:
+        BadRequest: it is none that can be drawn from.
+    """
+    command = mapping["command"]
+    if not isinstance(command, dict) or "random" not in command:
+        return None
+    if len(command) > 1 or not isinstance(command["random"], dict):
+        keys = ", ".join(RandomCommand.__struct_fields__)
+        raise BadRequest(f"{source}: command.random stands alone, with the keys {keys}")
+    random = to_options(command["random"], RandomCommand, f"{source}: command.random")
+    mapping["command"] = msgspec.to_builtins(random.script(0, random.start + 1e-3))
+    return random
+
+
+def _seeds(
+    config: LaunchConfig, seeds: int, random: RandomCommand | None
+) -> Iterator[LaunchConfig]:
+    """The launch of each seed: of the sensors' noise, and of commands that are drawn."""
     for seed in range(seeds):
-        simulation = msgspec.structs.replace(config.simulation, seed=seed)
-        yield msgspec.structs.replace(config, simulation=simulation)
+        simulation = config.simulation
+        if seeds > 1:
+            simulation = msgspec.structs.replace(simulation, seed=seed)
+        command = config.command
+        if random is not None:
+            command = random.script(simulation.seed, config.duration)
+        yield msgspec.structs.replace(config, simulation=simulation, command=command)
 
 
 def _labels(
-    event: Perturbation, config: LaunchConfig, controller: str, index: int, source: str
+    event: Perturbation | None, config: LaunchConfig, controller: str, index: int, source: str
 ) -> Row:
     try:
-        at = assembly.event_times(msgspec.structs.replace(config, perturbations=(event,)))[0]
+        at = next(iter(assembly.event_times(config)), None)
     except BadRequest as error:
         raise BadRequest(f"{source}: trial {index}: {error}") from error
-    if at >= config.duration:
+    if at is not None and at >= config.duration:
         raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
     return {
         "controller": controller, "trial": index, "kind": event_kind(event), "at": at,
-        "value": None if isinstance(event, MotorBlock) else list(event.value),
+        "value": None if event is None or isinstance(event, MotorBlock) else list(event.value),
     }  # fmt: skip
