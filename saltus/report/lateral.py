@@ -29,13 +29,12 @@ OF_PUSHES = (
 )
 
 
-def lateral_section(subject: Subject) -> Html:
-    """The part of the page about lateral deviations."""
-    found = [
-        cell._replace(trials=[trial for trial in cell.trials if has_states(trial)])
-        for cell in cells(subject.trials)
-    ]
-    found = [cell for cell in found if cell.trials]
+def lateral_section(subject: Subject) -> Html | None:
+    """The part of the page about lateral deviations; None where all robots are driven."""
+    along_line = [trial for trial in subject.trials if not trial.is_driven]
+    if not along_line:
+        return None
+    found = cells([trial for trial in along_line if has_states(trial)])
     title = "Sideways, over time"
     if not found:
         return section(title, note("There is no trace of a trial to draw."))
@@ -49,7 +48,7 @@ def lateral_section(subject: Subject) -> Html:
 
 
 def _caption(subject: Subject) -> str:
-    pushed = any(trial.row.get("kind") for trial in subject.trials)
+    pushed = any(trial.kind for trial in subject.trials)
     begin = "the perturbation began" if pushed else "the start"
     return CAPTION.format(begin=begin) + (OF_PUSHES if pushed else "")
 
@@ -100,7 +99,7 @@ def _panel(cell: Cell, extent: tuple[float, float, float, float]) -> Panel:
             axes.plot(time[-1], side[-1], "x", color="black", markersize=6, markeredgewidth=1.4)
     axes.set_xlim(extent[0], extent[1])
     axes.set_ylim(extent[2], extent[3])
-    pushed = any(trial.row.get("kind") for trial in cell.trials)
+    pushed = any(trial.kind for trial in cell.trials)
     axes.set_xlabel("time since the perturbation [s]" if pushed else "time [s]")
     axes.set_ylabel("lateral position [m]")
     axes.set_title(name, color=colour, loc="left", fontweight="bold")

@@ -52,7 +52,7 @@ def cells(trials: Sequence[Trial]) -> list[Cell]:
     """Trials by group, kind and magnitude, and by controller; groups in the order they came in."""
     conditions: dict[Condition, dict[str, list[Trial]]] = {}
     for trial in trials:
-        key = (trial.group, str(trial.row.get("kind") or ""), trial.magnitude)
+        key = (trial.group, trial.kind, trial.magnitude)
         conditions.setdefault(key, {}).setdefault(trial.controller, []).append(trial)
     groups = list(dict.fromkeys(trial.group for trial in trials))
     ordered = sorted(conditions, key=lambda key: (groups.index(key[0]), key[1], key[2]))
@@ -96,13 +96,14 @@ def safe_commands(trial: Trial) -> int:
 
 def _of_run(trial: Trial) -> str:
     name, side = look(trial.controller).name, _metres(trial.deviation)
+    came = "" if trial.is_driven else f"; it came at most {side} to the side"
     if not trial.row.get("completed", True) and not trial.fell:
-        return f"With {name} the run was broken off; the A1 came {side} to the side until then."
+        return f"With {name} the run was broken off{came}."
     if trial.fell:
         when = trial.fall_time
         at = "" if when is None else f" at {when:.2f} s"
-        return f"With {name} the A1 fell{at}; it came {side} to the side."
-    return f"With {name} the A1 stayed on its feet; it came at most {side} to the side."
+        return f"With {name} the A1 fell{at}{came}."
+    return f"With {name} the A1 stayed on its feet{came}."
 
 
 def _of_sweep(subject: Subject) -> str:
@@ -121,7 +122,7 @@ def _rate(subject: Subject, controller: str) -> str:
 
 def _furthest(subject: Subject, controller: str) -> str:
     own = [trial.deviation for trial in subject.trials
-           if trial.controller == controller and not trial.fell]  # fmt: skip
+           if trial.controller == controller and not (trial.fell or trial.is_driven)]  # fmt: skip
     return f"{look(controller).name} {_metres(max(own))}" if own else ""
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from saltus.errors import BadRequest
 from saltus.figures import write_whole
 from saltus.report import choice
+from saltus.report.driving import driving_section
 from saltus.report.hildebrand import hildebrand_section
 from saltus.report.html import Html, folded, join, section, tag, with_code
 from saltus.report.lateral import lateral_section
@@ -99,8 +100,8 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     body = [
         _header(subject),
         success_section(subject) if many else None,
-        *((strips_section(striped, filmed), lateral_section(subject),
-           hildebrand_section(subject, shown), touchdowns_section(subject, shown),
+        *((strips_section(striped, filmed), driving_section(subject, shown),
+           lateral_section(subject), hildebrand_section(subject, shown), touchdowns_section(subject, shown),
            line_search_section(subject, shown), solve_section(subject), trials_section(subject))
           if subject.trials else ()),
         section("Settings", folded("The whole configuration", tag("pre", subject.settings)))

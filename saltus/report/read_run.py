@@ -11,7 +11,7 @@ import msgspec
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from saltus.folders import is_file
-from saltus.metrics import FALLEN_COSINE
+from saltus.metrics import DRIVING_MEASURES, FALLEN_COSINE
 from saltus.report.subject import Row, Subject, Trial
 from saltus.summary import rollout_phrase
 from saltus.trace import Trace, config_of_run, trace_of_run
@@ -85,15 +85,17 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
     commands = trace.commands if trace else {}
     simulation = summary.get("processes", {}).get("simulation", {})
     return {
-        "controller": config.planner, "trial": 0, "kind": event.get("kind", ""),
+        "controller": config.planner, "trial": 0, "kind": event.get("kind", "none"),
         "at": trace.events[0] if trace and trace.events else None, "value": event.get("value"),
         "fell": summary.get("fell", _lies(trace)), "fell_at": simulation.get("fell_at_s"),
         "completed": summary.get("completed", True),
-        "max_lateral_deviation_m": summary.get("max_lateral_deviation_m", _furthest(trace)),
+        "max_lateral_deviation_m": (
+            None if config.driven else summary.get("max_lateral_deviation_m", _furthest(trace))
+        ),
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
         "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
-    }  # fmt: skip
+    } | ({key: summary.get(key) for key in DRIVING_MEASURES} if config.driven else {})  # fmt: skip
 
 
 def _furthest(trace: Trace | None) -> float | None:
@@ -111,6 +113,8 @@ def _lies(trace: Trace | None) -> bool:
 def _task(config: LaunchConfig) -> str:
     if isinstance(config.command, tuple):
         return f"driven by a script of {len(config.command)} steps"
+    if config.driven:
+        return f"driven: {config.drive.source}"
     return f"{config.reference}, {config.speed:g} m/s forward"
 
 
@@ -132,5 +136,5 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         facts["Rollouts"] = phrase
     if summary:
         seconds, metres = summary["simulated_s"], summary["distance_m"]
-        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m forward"
+        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {'of way' if config.driven else 'forward'}"
     return facts

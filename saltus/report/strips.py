@@ -125,7 +125,7 @@ def _film(trial: Trial, content: bytes) -> Html:
 
 def _title(trial: Trial) -> str:
     row = trial.row
-    told = condition_in_words(trial.group, str(row.get("kind") or ""), trial.magnitude)
+    told = condition_in_words(trial.group, trial.kind, trial.magnitude)
     when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
     return f"{look(trial.controller).name}, trial {row['trial']} ({told}{when})"
 
@@ -134,4 +134,5 @@ def _end(trial: Trial) -> str:
     fall = trial.fall_time
     if fall is not None:
         return f"Fell {fall - trial.begin:.2f} s after the perturbation."
-    return f"Stayed on its feet, at most {trial.deviation:.2f} m to the side."
+    aside = "" if trial.is_driven else f", at most {trial.deviation:.2f} m to the side"
+    return f"Stayed on its feet{aside}."

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from saltus.lockstep import AFTER_FALL_S
 from saltus.report.controllers import in_order
 from saltus.trace import Trace
+from sim_bridge.event_lists import UNDISTURBED
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -50,6 +51,17 @@ class Trial:
         """Maximum lateral deviation [m]; NaN where it is not known."""
         value = self.row.get("max_lateral_deviation_m")
         return float("nan") if value is None else float(value)
+
+    @property
+    def kind(self) -> str:
+        """Of its perturbation; empty where it has none."""
+        kind = str(self.row.get("kind") or "")
+        return "" if kind == UNDISTURBED else kind
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether commands came on the way: then it has a driven robot's measures."""
+        return "velocity_rmse_m_s" in self.row
 
     @property
     def magnitude(self) -> float:

@@ -37,6 +37,11 @@ class _Row(msgspec.Struct):
     plans_failed: int | None = None
     plans_late: int | None = None
     not_tracking_ticks: int | None = None
+    velocity_rmse_m_s: float | None = None
+    yaw_rate_rmse_rad_s: float | None = None
+    cost_of_transport: float | None = None
+    foot_slip_m: float | None = None
+    distance_m: float | None = None
 
 
 def read_asked(folder: Path) -> Asked | None:

@@ -69,7 +69,7 @@ def _thesis(theirs: Published | None) -> list[str]:
 
 def _trial(trial: Trial) -> list[Any]:
     row = trial.row
-    kind = str(row.get("kind") or "undisturbed").replace("_", " ")
+    kind = (trial.kind or "undisturbed").replace("_", " ")
     outcome = tag("b", "fell", class_="fell") if trial.fell else "on its feet"
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
     name = Html(_name(trial.controller) + f" {int(row['trial'])}")

@@ -11,7 +11,8 @@ from saltus.sweep.trials import Row
 # Columns of means in the table for a person: name, key, digits, unit.
 _SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, "m"),)
 _DRIVEN = (
-    ("velocity off", "velocity_rmse_m_s", 3, "m/s"), ("yaw rate off", "yaw_rate_rmse_rad_s", 3, "rad/s"),
+    ("velocity off", "velocity_rmse_m_s", 3, "m/s"),
+    ("yaw rate off", "yaw_rate_rmse_rad_s", 3, "rad/s"),
     ("cost of transport", "cost_of_transport", 2, ""), ("slip", "foot_slip_m", 2, "m"),
     ("way", "distance_m", 1, "m"),
 )  # fmt: skip

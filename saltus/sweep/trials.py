@@ -114,8 +114,8 @@ def _config(
         simulation["input_delay"] = group.input_delay
     mapping: dict[str, Any] = {
         "mode": mode, "duration": group.duration, "planner": controller,
-        "reference": group.reference, "command": copy.deepcopy(group.command), "simulation": simulation,
-        "timing": dict(group.timing),
+        "reference": group.reference, "command": copy.deepcopy(group.command),
+        "simulation": simulation, "timing": dict(group.timing),
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from controller.driving.goal import Goal
 from controller.gaits import GAITS, Gait
-from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan
+from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan
 from saltus.assembly import event_times
 from saltus.configuration import TICK_S, LaunchConfig
+from saltus.driven_goal import GoalWatch
 from saltus.lockstep import Tick
 from saltus.touchdowns import TouchdownFinder
 from saltus.trace.trace import Array, Trace
@@ -36,6 +38,8 @@ class TraceRecorder:
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
+        self._goal_watch = GoalWatch(config) if config.driven else None
+        self._goals: list[tuple[float, Goal]] = []
         self._touchdowns = TouchdownFinder()
         self._solve_ms: list[float] = []
         self._statuses, self._commands = Counter[str](), Counter[str]()
@@ -59,6 +63,15 @@ class TraceRecorder:
         if truth.tick >= self._due:
             self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
             self._states.append((truth.time - self._origin, truth.q, truth.contact))
+        if self._goal_watch is not None:
+            goal = self._goal_watch.at(truth.time)
+            if not self._goals or goal != self._goals[-1][1]:
+                self._goals.append((truth.time - self._origin, goal))
+
+    def add_driver(self, command: Command) -> None:
+        """Take in what whoever drives the robot asks for."""
+        if self._goal_watch is not None:
+            self._goal_watch.offer(command)
 
     def add_command(self, command: MotorCommand) -> None:
         """Count a motor command."""
@@ -90,6 +103,7 @@ class TraceRecorder:
             planned=planned_contacts(self._gait, time),
             solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
+            goals=_stack([goal_row(*each) for each in self._goals], 5),
             touchdowns=self._touchdowns.touchdowns(),
             **self._kept_plan(), **self._kept_search(),
         )  # fmt: skip
@@ -107,6 +121,12 @@ class TraceRecorder:
     def _kept_search(self) -> dict[str, Any]:
         search = self._search
         return {} if search is None else {"step_sizes": search.step_sizes, "costs": search.costs}
+
+
+def goal_row(since: float, goal: Goal) -> list[float]:
+    """A goal as `Trace.goals` has it; one to stand is one of no velocity."""
+    velocity = (0.0,) * 3 if goal.gait == "stand" else goal[:3]
+    return [since, *velocity, float(list(GAITS).index(goal.gait))]
 
 
 def planned_contacts(gait: Gait | None, times: Array) -> Array:

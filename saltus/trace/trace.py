@@ -16,6 +16,7 @@ from saltus.trace.touchdown_columns import from_members, to_members
 
 Array = NDArray[np.float64]
 
+_LATER = ("goals",)  # files that are older have none
 _PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
 
 
@@ -43,6 +44,8 @@ class Trace:
         statuses: number of plans by status.
         commands: number of motor commands by status.
         events: when perturbations began [s].
+        goals: (G, 5) of a robot that is driven: since when [s], velocity forward and left [m/s], yaw
+            rate [rad/s], and the gait's place in `controller.gaits.GAITS`.
         touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
     """
 
@@ -60,6 +63,7 @@ class Trace:
     statuses: dict[str, int] = field(default_factory=dict)
     commands: dict[str, int] = field(default_factory=dict)
     events: list[float] = field(default_factory=list)
+    goals: Array = _empty(0, 5)
     touchdowns: Touchdowns | None = None
 
 
@@ -92,7 +96,8 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            members = {name: _unpacked(name, file[name]) for name in _names()}
+            names = [name for name in _names() if name in file or name not in _LATER]
+            members = {name: _unpacked(name, file[name]) for name in names}
             trace = Trace(**members, touchdowns=from_members(file))
         _check(trace)
         return trace
@@ -106,7 +111,7 @@ def _check(trace: Trace) -> None:
     solves, iterations = np.size(trace.solve_ms), np.shape(trace.costs)[:1]
     shapes = {
         "time": (ticks,), "q": (ticks, 19), "contact": (ticks, 4), "planned": (ticks, 4),
-        "plan_contacts": (knots, 4), "solve_ms": (solves,),
+        "plan_contacts": (knots, 4), "solve_ms": (solves,), "goals": (np.size(trace.goals) // 5, 5),
     }  # fmt: skip
     for name, shape in shapes.items():
         value = getattr(trace, name)
