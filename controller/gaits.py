@@ -92,8 +92,8 @@ class Gait:
         time = self.lift_off(FOOT_NAMES.index(foot), cycle)
         return time if phase == "swing" else time + self.swing_duration
 
-    def phase_duration(self, foot: str, phase: str) -> float:
-        """Length of a phase of a foot [s]; all feet of a gait swing equally long.
+    def phase_duration(self, foot: str, phase: str, cycle: int = 0) -> float:
+        """Length of a phase of a foot [s]; all feet of a gait swing equally long, in every stride.
 
         Raises:
             ValueError: for an unknown foot or phase, or a gait that never lifts a foot.

@@ -5,16 +5,19 @@ A core is imported where it is made: each process makes one of them, and starts 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from controller.driving.intake import CommandIntake
 from controller.driving.script import Script
-from controller.gaits import GAITS
+from controller.driving.script_clock import ScriptClock
+from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.timing import make_schedule
 from sim_bridge.perturbation_script import PerturbationScript
+from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -46,25 +49,41 @@ def solve_time_limit(config: LaunchConfig) -> float:
     return getattr(config, config.planner).time_limit
 
 
+def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
+    """When feet lift off and land; None where nobody knows that before the robot moves."""
+    if not config.driven:
+        return GAITS.get(config.reference)
+    commands = make_commands(config)
+    if config.mode != "paused" or not isinstance(commands, Script):
+        return None
+    period, starts = getattr(config, config.planner).period, []
+    for solve in solve_schedule(config):
+        starts.append(math.ceil((solve.estimate * TICK_S + solve.lead) / period - 1e-6))
+        if solve.start >= config.ticks:
+            break
+    return ScriptClock(commands, config.drive, period, starts)
+
+
 def make_script(config: LaunchConfig) -> PerturbationScript:
-    """The perturbations, their gait phases resolved by the reference's schedule.
+    """The perturbations, their gait phases resolved by the reference's schedule, or the script's.
 
     Raises:
         BadRequest: an event names a phase that the reference does not have.
     """
+    by_phase = any(isinstance(event.at, PhaseInstant) for event in config.perturbations)
     try:
-        return PerturbationScript(config.perturbations, GAITS.get(config.reference))
+        return PerturbationScript(config.perturbations, gait_clock(config) if by_phase else None)
     except ValueError as error:
         raise BadRequest(f"perturbations: {error}") from error
 
 
 def event_times(config: LaunchConfig) -> list[float]:
-    """When each perturbation begins [s].
+    """When perturbations begin [s], in order; those that come again, each time.
 
     Raises:
         BadRequest: an event names a phase that the reference does not have.
     """
-    return [first * TICK_S for first, _ in make_script(config).ticks]
+    return [first * TICK_S for first in make_script(config).beginnings(config.ticks)]
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedA1:

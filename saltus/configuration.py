@@ -271,8 +271,12 @@ def _check_driving(config: LaunchConfig, source: str) -> None:
             f"{source}: a robot that is driven begins with a kinematic gait; give reference one of "
             f"{', '.join(GAITS)}, and reference_from kinematic"
         )
-    if any(not isinstance(event.at, int | float) for event in config.perturbations):
-        raise BadRequest(f"{source}: perturbations of a robot that is driven need `at` in seconds")
+    by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
+    if by_phase and (config.mode != "paused" or not isinstance(config.command, tuple)):
+        raise BadRequest(
+            f"{source}: perturbations of a robot that is driven need `at` in seconds, but for a "
+            "script in mode paused"
+        )
     if isinstance(config.command, tuple) and config.drive.source != "none":
         raise BadRequest(
             f"{source}: one drives, not two: leave out the script in command, or drive.source"

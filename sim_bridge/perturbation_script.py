@@ -85,6 +85,11 @@ class PerturbationScript:
         """First and one-past-last tick of each event's first time, in the order given."""
         return tuple((window.first, window.last) for window in self._windows)
 
+    def beginnings(self, end: int) -> list[int]:
+        """Ticks before `end` at which events begin, the first time and again, in order."""
+        times = [range(w.first, max(end, w.first + 1), w.every or end + 1) for w in self._windows]
+        return sorted(tick for each in times for tick in each)
+
     def apply(self, simulation: Perturbable, tick: int) -> None:
         """Do to the simulation what begins or ends at `tick`; nothing on other ticks."""
         if not any(window.is_edge(tick) for window in self._windows):

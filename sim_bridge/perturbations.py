@@ -58,8 +58,8 @@ class GaitClock(Protocol):
         """Start [simulated s] of `phase` of `foot` in gait cycle `cycle`."""
         ...
 
-    def phase_duration(self, foot: str, phase: str) -> float:
-        """Length of `phase` of `foot` [s]."""
+    def phase_duration(self, foot: str, phase: str, cycle: int) -> float:
+        """Length of `phase` of `foot` in gait cycle `cycle` [s]."""
         ...
 
 
@@ -158,4 +158,4 @@ def start_time(event: Perturbation, gait: GaitClock | None) -> float:
         raise ValueError("at: {foot, phase, cycle} needs a gait with swings; give seconds instead")
     at = event.at
     start = gait.phase_start(at.foot, at.phase, at.cycle)
-    return start + at.share * gait.phase_duration(at.foot, at.phase)
+    return start + at.share * gait.phase_duration(at.foot, at.phase, at.cycle)

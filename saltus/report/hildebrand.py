@@ -52,7 +52,9 @@ def _figure(trial: Trial) -> Html:
 
 def _panel(trial: Trial, trace: Trace) -> Panel:
     """Schedule, plan and truth above each other, on one axis of time."""
-    rows = [("schedule", trace.time, trace.planned)]
+    # Nobody knows the strides of a robot that is driven live before it makes them.
+    unknown = trial.is_driven and trace.planned.all()
+    rows = [] if unknown else [("schedule", trace.time, trace.planned)]
     if len(trace.plan_contacts):
         steps = np.arange(len(trace.plan_contacts), dtype=np.float64)
         knots: Array = trace.plan_time + trace.plan_period * steps

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from controller.driving.goal import Goal
+from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan
-from saltus.assembly import event_times
+from saltus.assembly import event_times, gait_clock
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.driven_goal import GoalWatch
 from saltus.lockstep import Tick
@@ -34,7 +35,7 @@ class TraceRecorder:
         """
         self._events = event_times(config)
         self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
-        self._gait = GAITS.get(config.reference)
+        self._gait = gait_clock(config)
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
@@ -129,7 +130,7 @@ def goal_row(since: float, goal: Goal) -> list[float]:
     return [since, *velocity, float(list(GAITS).index(goal.gait))]
 
 
-def planned_contacts(gait: Gait | None, times: Array) -> Array:
+def planned_contacts(gait: Gait | ScriptClock | None, times: Array) -> Array:
     """Contacts of a gait's schedule at ``times`` (T,) [s]: (T, 4), all ones without a gait."""
     if gait is None:
         return np.ones((len(times), 4))

@@ -30,7 +30,7 @@ class EverySecond:
         assert foot == "RL"
         return cycle + (0.5 if phase == "swing" else 0.0)
 
-    def phase_duration(self, foot: str, phase: str) -> float:
+    def phase_duration(self, foot: str, phase: str, cycle: int) -> float:
         return 0.5
 
 
