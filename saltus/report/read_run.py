@@ -136,5 +136,6 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         facts["Rollouts"] = phrase
     if summary:
         seconds, metres = summary["simulated_s"], summary["distance_m"]
-        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {'of way' if config.driven else 'forward'}"
+        where = "of way" if config.driven else "forward"
+        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {where}"
     return facts

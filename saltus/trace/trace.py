@@ -44,8 +44,8 @@ class Trace:
         statuses: number of plans by status.
         commands: number of motor commands by status.
         events: when perturbations began [s].
-        goals: (G, 5) of a robot that is driven: since when [s], velocity forward and left [m/s], yaw
-            rate [rad/s], and the gait's place in `controller.gaits.GAITS`.
+        goals: (G, 5) of a robot that is driven: since when [s], forward and left [m/s], yaw rate
+            [rad/s], and the gait's place in `controller.gaits.GAITS`.
         touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
     """
 

@@ -21,7 +21,7 @@ from saltus.lockstep import LockStep
         (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
         (
             [
-                "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
+                "mode=realtime", "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
                 "at: {foot: FR, phase: swing, cycle: 1}}]"
             ],
             "`at` in seconds",
@@ -47,3 +47,8 @@ def test_the_robot_goes_where_the_script_says() -> None:
     np.testing.assert_allclose(moving, [0.4, 0.2, 0.8], atol=0.06)
     still = np.abs([truth.v for truth in rows[3700:]]).max(axis=0)
     assert still[:6].max() < 0.1
+    found = metrics.summary()
+    assert 0.0 < found["velocity_rmse_m_s"] < 0.05 and 0.0 < found["yaw_rate_rmse_rad_s"] < 0.05
+    assert 0.2 < found["cost_of_transport"] < 2.0 and 0.0 < found["foot_slip_m"] < 1.0
+    # At 0.45 m/s for 2.4 s, with a way back to rest at 2 m/s^2.
+    assert found["distance_m"] == pytest.approx(0.447 * 2.4, abs=0.15)

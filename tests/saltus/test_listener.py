@@ -7,10 +7,12 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import MotorCommand
-from runtime.topics import MOTOR_COMMAND, PLAN
+from runtime.messages import Command, GroundTruth, MotorCommand
+from runtime.recording import read_frames
+from runtime.topics import COMMAND, GROUND_TRUTH, MOTOR_COMMAND, PLAN
+from saltus.configuration import load_launch
 from saltus.listener import Listener
-from saltus.metrics import RunMetrics
+from saltus.metrics import RunMetrics, run_metrics
 from tests.controller.tracker_messages import plan
 
 
@@ -48,3 +50,26 @@ def test_topics_that_nobody_needs_are_given_up_once_all_have_begun(tmp_path, rec
         drain_until(listener, lambda: listener.ticks["plan"] == 4)
         assert listener.plans == 2
         listener.close()
+
+
+def test_commands_are_heard_while_a_robot_is_driven(tmp_path):
+    """They count by the launch's clock, not by their source's, and are recorded so."""
+    config = load_launch("drive", ["command={}", "drive.source=client"], mode="realtime")
+    truth = GroundTruth(
+        tick=5, time=70.0, q=np.eye(19)[6], v=np.zeros(18), foot_force=np.zeros((4, 3)),
+        contact=np.ones(4), trunk_contact=False,
+    )  # fmt: skip
+    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
+        driver, truths = bus.publisher(COMMAND), bus.publisher(GROUND_TRUTH)
+        metrics = run_metrics(config)
+        listener = Listener(bus, metrics, tmp_path / "run.mcap")
+        assert driver.wait_for_subscribers(1, 10.0) and truths.wait_for_subscribers(1, 10.0)
+        truths.send(truth)
+        drain_until(listener, lambda: listener.ticks["ground_truth"] == 5)
+        driver.send(Command(sequence=1, time=3.0, forward=0.5, left=0.0, yaw_rate=0.0, gait="trot"))
+        assert metrics.driving is not None
+        drain_until(listener, lambda: metrics.driving.goals.at(70.1).forward == 0.5)
+        listener.close()
+    assert [(f.topic, f.log_time_ns) for f in read_frames(tmp_path / "run.mcap")] == [
+        ("ground_truth", 70_000_000_000), ("command", 70_000_000_000),
+    ]  # fmt: skip

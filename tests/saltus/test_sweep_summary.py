@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.summary import readable_summary, summarise, wilson_interval
 
 
@@ -53,3 +54,22 @@ def test_table_says_success_with_its_interval():
     assert (blocked["group"], blocked["to the side"]) == ("g", "-") and "push" not in blocked
     mixed = readable_summary([row(group="g", value=None, kind="motor_block"), row(group="g")])
     assert [entry["push"] for entry in mixed] == ["1.5 m/s", "motors off"]
+
+
+def driven(fell=False, **measures):
+    known = dict.fromkeys(DRIVING_MEASURES, 0.5) | measures
+    return row(fell=fell, value=None, kind="none") | {"max_lateral_deviation_m": None} | known
+
+
+def test_measures_of_driven_robots_are_means_over_those_on_their_feet_that_know_them():
+    rows = [driven(velocity_rmse_m_s=0.1), driven(velocity_rmse_m_s=0.3),
+            driven(velocity_rmse_m_s=None), driven(True, velocity_rmse_m_s=9.0)]  # fmt: skip
+    (entry,) = summarise(rows)
+    assert (entry["trials"], entry["success"]) == (4, 3)
+    assert entry["mean_velocity_rmse_m_s"] == pytest.approx(0.2)
+    assert entry["mean_max_lateral_deviation_m"] is None and entry["mean_distance_m"] == 0.5
+    (line,) = readable_summary(rows)
+    assert line["velocity off"] == "0.200 m/s" and line["push"] == "none"
+    assert "to the side" not in line
+    (fallen,) = readable_summary([driven(True)])
+    assert fallen["way"] == "-"

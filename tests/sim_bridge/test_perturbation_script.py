@@ -75,3 +75,24 @@ def test_phases_are_asked_of_the_gait() -> None:
 def test_a_phase_without_a_gait_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a gait"):
         PerturbationScript((BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),))
+
+
+def test_a_push_comes_again_until_nobody_asks() -> None:
+    events = (BaseVelocity(0.003, (0, 1, 0), 0.004), BaseForce(0.005, (2, 0, 0), 0.002, 0.005))
+    script, log, speeds, forces = PerturbationScript(events), Log(), [], []
+    for tick in range(20):
+        script.apply(log, tick)
+        speeds.append(log.velocity[1])
+        forces.append(log.force[0])
+    assert speeds == [0] * 3 + [1] * 4 + [2] * 4 + [3] * 4 + [4] * 4 + [5]
+    assert forces == [0] * 5 + [2, 2, 0, 0, 0] * 3
+    assert script.ticks == ((3, 4), (5, 7))
+    assert script.beginnings(12) == [3, 5, 7, 10, 11]
+    assert script.beginnings(0) == [3, 5]
+
+
+def test_what_comes_once_comes_once() -> None:
+    script, log = PerturbationScript((BaseVelocity(0.0, (0, 1, 0)),)), Log()
+    for tick in range(100):
+        script.apply(log, tick)
+    assert log.velocity[1] == 1.0 and script.beginnings(100) == [0]

@@ -48,6 +48,13 @@ def test_the_documented_suite_parses() -> None:
         ("{kind: motor_block, at: {foot: FR, phase: fly, cycle: 0}, for: 1}", "swing, stance"),
         ("{kind: motor_block, at: {foot: FR, phase: swing, cycle: -1}, for: 1}", "count from 0"),
         ("7", "event 0 is 7"),
+        ("{kind: none, at: 1}", "event 0: unknown key 'at'; accepted: kind"),
+        ("{kind: kick}", "base_velocity, base_force, motor_block, none"),
+        ("{kind: base_velocity, at: 1, value: [0, 1, 0], every: 0}", "every is 0.0; give seconds"),
+        ("{kind: base_velocity, at: 1, value: [0, 1, 0], every: -1}", "every is -1.0; give"),
+        ("{kind: base_velocity, at: 1, value: [0, 1, 0], every: .inf}", "every is inf; give"),
+        ("{kind: base_force, at: 1, for: 0.5, value: [0, 1, 0], every: 0.5}", "`for` of 0.5 s"),
+        ("{kind: motor_block, at: 1, for: 1, every: 2}", "'every'; accepted: kind, at, for"),
     ],
 )
 def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial: str, said: str) -> None:
@@ -55,6 +62,23 @@ def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial: str, said
         parse_suite(f"reference: walk\nduration: 6\ntrials:\n  - {trial}\n")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_trials_without_an_event_and_events_that_come_again() -> None:
+    (suite,) = parse_suite(
+        "{reference: stand, duration: 6, command: [{at: 1, velocity_x: 0.2}], trials: "
+        "[{kind: none}, {kind: base_velocity, at: 5, every: 5, value: [[0, 1, 0], [1, 0, 0]]}]}"
+    )
+    assert suite.command == [{"at": 1, "velocity_x": 0.2}]
+    assert suite.trials == (
+        None, BaseVelocity(5.0, (0.0, 1.0, 0.0), 5.0), BaseVelocity(5.0, (1.0, 0.0, 0.0), 5.0),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["none", "kick"])
+def test_a_launch_has_events_alone(kind: str) -> None:
+    with pytest.raises(SuiteError, match="accepted: base_velocity, base_force, motor_block$"):
+        parse_events([{"kind": kind}])
 
 
 @pytest.mark.parametrize(

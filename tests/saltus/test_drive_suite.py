@@ -1,0 +1,164 @@
+"""Suites of driven robots: scripts, commands drawn at random, and trials without a push."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from controller.driving.script import ScriptStep
+from saltus.assembly import event_times
+from saltus.errors import BadRequest
+from saltus.folders import find_file
+from saltus.sweep.random_command import RandomCommand
+from saltus.sweep.trials import Trial, make_trials
+from sim_bridge.perturbations import BaseVelocity
+from sim_bridge.suites import parse_suite, read_suite
+
+RANDOM = "{random: {velocity_x: 1.0, velocity_y: 0.3, yaw_rate: 1.0, hold: [1, 4]}}"
+
+
+def trials_of(keys: str, planner: str = "hilqr", *settings: str) -> list[Trial]:
+    text = f"reference: stand\nduration: 30\ntrials: [{{kind: none}}]\n{keys}\n"
+    return make_trials(parse_suite(text), planner, "paused", "suite", settings)
+
+
+def script_of(trial: Trial) -> tuple[ScriptStep, ...]:
+    assert isinstance(trial.config.command, tuple)
+    return trial.config.command
+
+
+def test_random_commands_keep_to_their_bounds_and_times() -> None:
+    random = RandomCommand("trot", 1.0, 0.3, 0.0, (1.0, 4.0), 0.5)
+    steps = [step for seed in range(200) for step in random.script(seed, 30.0)]
+    drawn = np.array([[step.velocity_x, step.velocity_y, step.yaw_rate] for step in steps])
+    assert np.abs(drawn).max(axis=0) == pytest.approx([1.0, 0.3, 0.0], rel=0.01)
+    np.testing.assert_allclose(drawn.mean(axis=0), 0.0, atol=0.05)
+    np.testing.assert_allclose(drawn.std(axis=0), np.array([1.0, 0.3, 0.0]) / 3**0.5, rtol=0.05)
+    for seed in range(20):
+        times = np.array([step.at for step in random.script(seed, 30.0)])
+        holds = np.diff(times)
+        assert times[0] == 0.5 and 26.0 <= times[-1] < 30.0
+        assert holds.min() >= 1.0 and holds.max() <= 4.0
+        longer = random.script(seed, 40.0)  # the same, and more
+        assert longer[: len(times)] == random.script(seed, 30.0) and len(longer) > len(times)
+
+
+def test_a_seed_chooses_script_and_noise_the_same_for_each_planner() -> None:
+    ours, theirs = (trials_of(f"seeds: 3\ncommand: {RANDOM}", p) for p in ("hilqr", "convex_mpc"))
+    assert [trial.config.simulation.seed for trial in ours] == [0, 1, 2]
+    assert [script_of(t) for t in ours] == [script_of(t) for t in theirs]
+    assert len({script_of(trial) for trial in ours}) == 3
+    (alone,) = trials_of(f"command: {RANDOM}\nsimulation: {{seed: 2}}")
+    assert script_of(alone) == script_of(ours[2])
+    bounded = trials_of(f"seeds: 3\ncommand: {RANDOM}", "hilqr", "command.random.velocity_x=0.1")
+    assert max(abs(s.velocity_x or 0.0) for t in bounded for s in script_of(t)) <= 0.1
+
+
+def test_a_trial_without_a_push_says_so() -> None:
+    (trial,) = trials_of("command: [{at: 0.5, gait: trot, velocity_x: 0.3}]")
+    assert trial.config.perturbations == ()
+    assert {key: trial.labels[key] for key in ("kind", "at", "value")} == {
+        "kind": "none", "at": None, "value": None,
+    }  # fmt: skip
+
+
+def test_groups_replace_scripts_and_random_commands_as_a_whole() -> None:
+    groups = (
+        f"command: {RANDOM}\ngroups: [{{name: a}}, {{name: b, command: {{velocity_x: 0.2}}}}, "
+        "{name: c, command: [{at: 1.0, velocity_x: 0.1}]}, "
+        "{name: d, command: {random: {yaw_rate: 1.0}}}]"
+    )
+    a, b, c, d = trials_of(groups)
+    assert len(script_of(a)) > 5
+    assert b.config.speed == 0.2 and not b.config.driven
+    assert script_of(c) == (ScriptStep(1.0, velocity_x=0.1),)
+    assert {step.velocity_x for step in script_of(d)} == {0.0}
+
+
+def test_the_drive_suite_is_what_the_readme_says() -> None:
+    trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
+    sizes: dict[str, int] = {}
+    for trial in trials:
+        sizes[trial.group] = sizes.get(trial.group, 0) + 1
+        assert trial.config.driven
+        # The last command has its first second, and a window after it.
+        drawn = trial.group.startswith("random")
+        assert drawn or trial.config.duration - script_of(trial)[-1].at >= 1.0
+    assert sizes["gait changes"] == 16
+    assert sizes["random commands"] == sizes["random commands, pushed"] == 20
+    assert set(sizes.values()) == {2, 16, 20}
+    free, pushed = ([t for t in trials if t.group == name] for name in list(sizes)[-2:])
+    assert [script_of(trial) for trial in free] == [script_of(trial) for trial in pushed]
+    assert event_times(pushed[0].config) == [5.0, 10.0, 15.0, 20.0, 25.0]
+    assert pushed[0].config.perturbations == (BaseVelocity(5.0, (0.0, 1.0, 0.0), 5.0),)
+
+
+def path_of(script: tuple[ScriptStep, ...], duration: float) -> np.ndarray:
+    """x, y [m] and heading [rad] over time (T, 3), of commands that are obeyed at once."""
+    pose, rows, velocity = np.zeros(3), [], np.zeros(3)
+    for tick in range(round(duration * 1e3)):
+        for step in script:
+            if round(step.at * 1e3) == tick:
+                new = (step.velocity_x, step.velocity_y, step.yaw_rate)
+                velocity = np.array([n if n is not None else o
+                                     for n, o in zip(new, velocity, strict=True)])  # fmt: skip
+        c, s = np.cos(pose[2]), np.sin(pose[2])
+        pose += 1e-3 * np.array([
+            c * velocity[0] - s * velocity[1], s * velocity[0] + c * velocity[1], velocity[2]
+        ])  # fmt: skip
+        rows.append(pose.copy())
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(("name", "turn"), [("square", 2.0 * np.pi), ("figure of eight", 0.0)])
+def test_closed_figures_close(name: str, turn: float) -> None:
+    trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
+    trial = next(trial for trial in trials if trial.group == name)
+    path = path_of(script_of(trial), trial.config.duration)
+    np.testing.assert_allclose(path[-1], [0.0, 0.0, turn], atol=0.03)
+    assert np.ptp(path[:, 0]) > 1.0 and np.ptp(path[:, 1]) > 1.0
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("{random: {gait: gallop}}", "command.random: unknown gait 'gallop': use one of stand"),
+        ("{random: {speed: 1}}", "command.random: unknown key 'speed'; accepted: gait, velocity_x"),
+        ("{random: {velocity_x: -1}}", "command.random: velocity_x is -1.0; give a finite bound"),
+        ("{random: {yaw_rate: .nan}}", "yaw_rate is nan; give a finite bound"),
+        ("{random: {hold: [4, 1]}}", r"hold is \[4.0, 1.0\]; give seconds > 0, the least first"),
+        ("{random: {hold: [0, 1]}}", "hold is"),
+        ("{random: 3}", "command.random stands alone, with the keys gait"),
+        ("{random: {}, velocity_x: 1}", "command.random stands alone"),
+        ("[{at: 1.0}, {at: 1.0}]", "a step at 1 s follows one at 1 s"),
+        ("[{at: 1.0, speed: 2}]", "unknown key"),
+    ],
+)
+def test_a_command_that_cannot_be_followed_is_one_line(command: str, words: str) -> None:
+    with pytest.raises(BadRequest, match=words) as caught:
+        trials_of(f"command: {command}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["3", "fast", "[1]"])
+def test_a_command_is_a_mapping_or_a_list_of_steps(wrong: Any) -> None:
+    with pytest.raises(ValueError, match="command"):
+        trials_of(f"command: {wrong}")
+
+
+def test_a_push_names_a_foots_phase_of_a_script() -> None:
+    at = "{foot: FL, phase: swing, cycle: [1, 4], share: 0.5}"
+    first, later = trials_of(
+        "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]\n"
+        f"groups: [{{name: a, trials: {{kind: base_velocity, at: {at}, value: [0, 1, 0]}}}}]"
+    )
+    # A trot of 0.44 s begins at 0.5 s; FL lifts off half a stride later, for 0.4 of one.
+    expected = 0.5 + 0.44 * (1.5 + 0.5 * 0.4)
+    assert first.labels["at"] == pytest.approx(expected, abs=0.002)
+    assert later.labels["at"] - first.labels["at"] == pytest.approx(3 * 0.44, abs=0.002)
+    with pytest.raises(BadRequest, match="times in this script"):
+        trials_of(
+            "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]\n"
+            "groups: [{name: a, trials: {kind: motor_block, for: 1, at: "
+            "{foot: FL, phase: swing, cycle: 999}}}]"
+        )

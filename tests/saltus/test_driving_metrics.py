@@ -1,0 +1,159 @@
+"""Measures of a driven robot from states whose errors are known in closed form."""
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.driving.goal import Goal
+from robots.a1.constants import FOOT_RADIUS, GRAVITY, STAND_JOINTS, TOTAL_MASS
+from robots.a1.kinematics import foot_positions_in_base
+from runtime.messages import Command, GroundTruth
+from saltus.configuration import LaunchConfig, load_launch
+from saltus.driven_goal import GoalWatch
+from saltus.driving_metrics import DrivingMetrics, FollowingError
+from saltus.metrics import DRIVING_MEASURES, run_metrics
+
+
+def config_of(*assignments: str) -> LaunchConfig:
+    return load_launch("drive", list(assignments))
+
+
+SCRIPT = "command=[{at: 0.0, gait: trot, velocity_x: 0.4, yaw_rate: 0.5}]"
+
+
+def truth(
+    time: float, velocity: tuple[float, float], turn: float, work: float = 0.0,
+    contact: float = 0.0, pitch: float = 0.0,
+) -> GroundTruth:  # fmt: skip
+    """A rigid robot that turns at `turn` [rad/s] and moves at `velocity` [m/s] in its heading."""
+    yaw, (forward, left) = turn * time, velocity
+    arc = np.array([math.sin(yaw), 1.0 - math.cos(yaw)]) / turn if turn else np.array([time, 0.0])
+    across = np.array([-arc[1], arc[0]])
+    q = np.concatenate([
+        forward * arc + left * across, [0.3, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)],
+        STAND_JOINTS,
+    ])  # fmt: skip
+    v = np.zeros(18)
+    v[:2], v[5] = velocity, turn
+    if pitch:  # about the body's own y axis: the heading stays
+        c, s = math.cos(pitch / 2), math.sin(pitch / 2)
+        q[3:7] = -s * q[5], s * q[6], c * q[5], c * q[6]
+        v[:3] = math.cos(pitch) * forward, left, math.sin(pitch) * forward
+        v[3:6] = -math.sin(pitch) * turn, 0.0, math.cos(pitch) * turn
+    return GroundTruth(
+        tick=round(1e3 * time), time=time, q=q, v=v, foot_force=np.zeros((4, 3)),
+        contact=np.full(4, contact), trunk_contact=False, work=work,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("every", [1, 5])
+@pytest.mark.parametrize("pitch", [0.0, 0.3])
+def test_a_steady_curve_has_known_errors_and_a_known_way(every: int, pitch: float) -> None:
+    metrics = DrivingMetrics(config_of(SCRIPT))
+    for tick in range(0, 4001, every):
+        metrics.add(truth(1e-3 * tick, (0.43, 0.04), 0.6, pitch=pitch))
+    found = metrics.summary()
+    assert found["velocity_rmse_m_s"] == pytest.approx(0.05)
+    assert found["yaw_rate_rmse_rad_s"] == pytest.approx(0.1)
+    assert found["distance_m"] == pytest.approx(4.0 * math.hypot(0.43, 0.04), rel=1e-4)
+    assert found["max_lateral_deviation_m"] is None
+    assert set(DRIVING_MEASURES) < set(found)
+
+
+def test_an_oscillation_within_half_a_second_does_not_count() -> None:
+    error, goal = FollowingError(), Goal(0.5, gait="trot")
+    for tick in range(3001):
+        sway = 0.3 * math.sin(2.0 * math.pi * tick / 250.0)
+        error.add(1e-3 * tick, goal, np.array([0.5 + sway, sway, sway]))
+    assert error.windows == 4
+    np.testing.assert_allclose(error.rmse(), 0.0, atol=1e-12)
+
+
+def test_the_first_second_after_each_change_is_left_out() -> None:
+    """And a window that a change cuts off."""
+    error = FollowingError()
+    for tick in range(6001):
+        time = 1e-3 * tick
+        goal = Goal(0.5, gait="trot") if time < 2.7 else Goal(1.0, gait="trot")
+        since = time if time < 2.7 else time - 2.7
+        wrong = 9.0 if since < 0.999 or 2.5 < time < 2.7 else 0.1
+        error.add(time, goal, np.array([goal.forward + wrong, 0.0, -wrong]))
+    assert error.windows == 3 + 4
+    assert error.rmse() == (pytest.approx(0.1), pytest.approx(0.1))
+
+
+def test_a_stand_counts_as_zero_and_no_window_as_unknown() -> None:
+    error = FollowingError()
+    assert error.rmse() == (None, None)
+    for tick in range(2001):
+        error.add(1e-3 * tick, Goal(0.7, 0.2, 0.9, None, "stand"), np.array([0.3, 0.4, 0.0]))
+    assert error.rmse() == (pytest.approx(0.5), 0.0)
+
+
+def test_cost_of_transport_is_work_by_weight_and_way() -> None:
+    metrics = DrivingMetrics(config_of(SCRIPT, "simulation.payload_mass=2.0"))
+    for tick in range(2001):
+        metrics.add(truth(1e-3 * tick, (0.5, 0.0), 0.0, work=7.0 + 50.0 * 1e-3 * tick))
+    expected = 100.0 / ((TOTAL_MASS + 2.0) * GRAVITY * 1.0)
+    assert metrics.summary()["cost_of_transport"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("contact", [0.0, 1.0])
+def test_feet_slip_while_they_touch(contact: float) -> None:
+    """All four are dragged along."""
+    metrics = DrivingMetrics(config_of(SCRIPT))
+    for tick in range(1001):
+        metrics.add(truth(1e-3 * tick, (0.5, 0.0), 0.0, contact=contact))
+    assert metrics.foot_slip == pytest.approx(4 * 0.5 * contact, rel=1e-6)
+
+
+def test_a_foot_that_rolls_does_not_slip() -> None:
+    """The whole robot turns about one point of contact; that foot's lowest point stays."""
+    metrics = DrivingMetrics(config_of(SCRIPT))
+    centre, rate = foot_positions_in_base(STAND_JOINTS)[0], 0.7
+    state = truth(0.0, (0.0, 0.0), 0.0)
+    arm = np.array([0.0, 0.0, FOOT_RADIUS]) - centre
+    state.v[3:6] = 0.0, rate, 0.0
+    state.v[:3] = np.cross(state.v[3:6], arm)
+    state.contact[:] = 1.0, 0.0, 0.0, 0.0
+    for time in (0.0, 0.01):
+        metrics.add(msgspec.structs.replace(state, time=time))
+    assert metrics.foot_slip == pytest.approx(0.0, abs=1e-12)
+    state.v[0] += 0.1
+    metrics.add(msgspec.structs.replace(state, time=0.02))
+    assert metrics.foot_slip == pytest.approx(0.001)
+
+
+def test_nothing_counts_after_a_fall() -> None:
+    metrics = run_metrics(config_of(SCRIPT))
+    for tick in range(3001):
+        metrics.add_truth(truth(1e-3 * tick, (0.4, 0.0), 0.5))
+    before = metrics.summary()
+    metrics.fell = True
+    for tick in range(3001, 4001):
+        metrics.add_truth(truth(1e-3 * tick, (9.0, 0.0), 0.5))
+    after = metrics.summary()
+    assert after["simulated_s"] == 4.0
+    assert {key: after[key] for key in DRIVING_MEASURES} == {
+        key: before[key] for key in DRIVING_MEASURES
+    }
+
+
+def test_commands_of_a_live_source_are_clipped_and_end_in_silence() -> None:
+    config = config_of("command={}", "drive.source=client", "mode=realtime")
+    watch = GoalWatch(config)
+    assert watch.at(100.0) == Goal()
+    fast = Command(sequence=1, time=-5.0, forward=9.0, left=0.1, yaw_rate=0.0, gait="trot")
+    watch.offer(fast)
+    goal = watch.at(100.4)
+    assert (goal.forward, goal.left, goal.gait) == (config.drive.trot.forward, 0.1, "trot")
+    assert watch.at(100.4 + config.drive.silence).gait == "stand"
+
+
+def test_a_script_is_followed_from_the_first_state_on() -> None:
+    watch = GoalWatch(config_of("command=[{at: 1.0, gait: trot, velocity_x: 0.4}]"))
+    assert [watch.at(50.0 + t).gait for t in (0.0, 0.999, 1.0, 9.0)] == [
+        "stand", "stand", "trot", "trot",
+    ]  # fmt: skip
