@@ -39,7 +39,7 @@ class ScriptClock:
             course.obey()
             # Strides may change until they begin, and none has a swing before it does.
             begun = course.strides.swings()
-            swings |= {(int(foot), lift): land for foot, lift, land in begun if lift < start}
+            swings |= {(int(foot), lift): land for foot, lift, land, _ in begun if lift < start}
         self._end = period * course.knot
         self._swings = [
             period * np.array(sorted((lift, land) for (f, lift), land in swings.items() if f == i))

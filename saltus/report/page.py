@@ -102,7 +102,8 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         success_section(subject) if many else None,
         *((strips_section(striped, filmed), driving_section(subject, shown),
            lateral_section(subject), hildebrand_section(subject, shown),
-           touchdowns_section(subject, shown), line_search_section(subject, shown), solve_section(subject), trials_section(subject))
+           touchdowns_section(subject, shown), line_search_section(subject, shown),
+           solve_section(subject), trials_section(subject))
           if subject.trials else ()),
         section("Settings", folded("The whole configuration", tag("pre", subject.settings)))
         if subject.settings else None,
