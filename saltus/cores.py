@@ -48,6 +48,13 @@ def serve_plans(config: LaunchConfig) -> None:
     settle(config, "planner")
 
 
+def serve_driver(config: LaunchConfig) -> None:
+    """Give who reads the keys or the gamepad its place; it sleeps nearly always."""
+    if config.realtime.planner_nice is not None:
+        prefer_process(config.realtime.planner_nice)
+    settle(config, "driver")
+
+
 def settle(config: LaunchConfig, name: str) -> None:
     """Keep this process on its cores, where there are cores to share out."""
     avoid_huge_pages()

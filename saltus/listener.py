@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import DecodeError, RobotStatus, decode
+from runtime.messages import Command, DecodeError, RobotStatus, decode
 from runtime.topics import (
+    COMMAND,
     GROUND_TRUTH,
     MOTOR_COMMAND,
     PLAN,
@@ -24,7 +25,7 @@ from saltus.run_folder import preparing
 if TYPE_CHECKING:
     from runtime.recording import Recorder
 
-NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS)  # by who does not record
+NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND)  # by who does not record
 
 
 class Stamp(msgspec.Struct):
@@ -45,6 +46,7 @@ class Listener:
         plans: number of plans seen.
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
+        command: of who drives, where somebody does.
     """
 
     def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
@@ -56,6 +58,7 @@ class Listener:
         self.metrics = metrics
         self.plans = 0
         self.status: RobotStatus | None = None
+        self.command: Command | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
         self._recorder = _recorder(recording) if recording else None
@@ -123,6 +126,8 @@ class Listener:
                 self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
             elif topic is ROBOT_STATUS:
                 self._note(decode(ROBOT_STATUS.message, frame))
+            elif topic is COMMAND:
+                self.command = decode(COMMAND.message, frame)
         except DecodeError:
             return
 
