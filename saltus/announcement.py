@@ -104,9 +104,9 @@ def launch_to_drive() -> RunningLaunch:
     raise BadRequest(f"the launch of process {newest.pid} is driven by {by}; {REMEDY}")
 
 
-def running_launches() -> list[RunningLaunch]:
-    """The launches of this user that live, the newest first."""
-    files = Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{FILE}")
+def running_launches(folder: Path | None = None) -> list[RunningLaunch]:
+    """The launches of this user that live, the newest first; `folder` is of temporary files."""
+    files = (folder or Path(tempfile.gettempdir())).glob(f"{PREFIX}*/{FILE}")
     launches = [(_begin(file), launch) for file in files if (launch := _look(file)) is not None]
     return [launch for _, launch in sorted(launches, key=lambda pair: -pair[0])]
 

@@ -48,11 +48,10 @@ def serve_plans(config: LaunchConfig) -> None:
     settle(config, "planner")
 
 
-def serve_driver(config: LaunchConfig) -> None:
-    """Give who reads the keys or the gamepad its place; it sleeps nearly always."""
+def serve_commands(config: LaunchConfig) -> None:
+    """Let who reads keys or a gamepad go before other work; it sleeps nearly always."""
     if config.realtime.planner_nice is not None:
         prefer_process(config.realtime.planner_nice)
-    settle(config, "driver")
 
 
 def settle(config: LaunchConfig, name: str) -> None:

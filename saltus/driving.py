@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from controller.driving.options import DriveOptions
 from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import KeyDriver
+from hw_bridge.driver.keys import Bounds, KeyDriver
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.driver.pacer import Pacer, Publish
 from hw_bridge.driver.remote import RemoteDriver
@@ -19,7 +20,7 @@ from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
 from saltus.configuration import LaunchConfig
-from saltus.cores import serve_driver
+from saltus.cores import serve_commands, settle
 from saltus.errors import BadRequest
 
 STANDARD_INPUT = 0
@@ -56,6 +57,20 @@ def drive(
     return pacer
 
 
+def bounds_of(options: DriveOptions) -> Bounds:
+    """The fastest that any gait may go, which keys reach."""
+    gaits = (options.walk, options.trot, options.bound)
+    forward, left, yaw_rate = (
+        max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
+    )
+    return Bounds(forward, left, yaw_rate, options.height)
+
+
+def open_keys(config: LaunchConfig) -> KeyDevice:
+    """The keys of standard input."""
+    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive))
+
+
 def open_gamepad(options: SourceOptions) -> GamepadDevice:
     """The gamepad that drives.
 
@@ -80,11 +95,12 @@ def run_process(
     config: LaunchConfig, open_bus: Callable[[], Bus], stop: Callable[[], bool]
 ) -> dict[str, Any]:
     """The process of a launch that reads the keyboard or the gamepad; its report."""
-    serve_driver(config)
+    serve_commands(config)
+    settle(config, "driver")
     if config.drive.source == "gamepad":
         device = open_gamepad(config.sources)
     else:
-        device = KeyDevice(STANDARD_INPUT, config.sources.keys)
+        device = open_keys(config)
     with open_bus() as bus:
         pacer = drive(device, bus.publisher(COMMAND).send, stop)
         while not stop():
@@ -98,5 +114,6 @@ def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     if config.drive.source == "remote":
         return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
     if config.drive.source == "keyboard":
-        return Steering(KeyDriver(config.sources.keys), bus.publisher(COMMAND).send)
+        driver = KeyDriver(config.sources.keys, bounds_of(config.drive))
+        return Steering(driver, bus.publisher(COMMAND).send)
     return None

@@ -51,8 +51,8 @@ def operator_keys(config: LaunchConfig) -> Iterator[None]:
     """Keys go one by one, unechoed, to the robot's bridge, or to who drives a simulated one."""
     operated = config.bridged and config.hardware.operator.keyboard
     driven = config.drive.source == "keyboard"
-    here = sys.stdin is not None and sys.stdin.isatty()  # None where a shell has closed it: <&-
-    if not (here and (operated or driven)):
+    # None where a shell has closed it: <&-
+    if not ((operated or driven) and sys.stdin and sys.stdin.isatty()):
         yield
         return
     if operated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from hw_bridge.driver.gamepad import GamepadDriver
-from hw_bridge.driver.keys import KeyDriver
+from hw_bridge.driver.keys import Bounds, KeyDriver
 from hw_bridge.driver.options import KeyOptions, SourceOptions
 from hw_bridge.driver.pacer import Driver
 from hw_bridge.joystick import Joystick
@@ -51,9 +51,9 @@ class KeyDevice:
         quit: q was pressed.
     """
 
-    def __init__(self, fd: int, options: KeyOptions) -> None:
+    def __init__(self, fd: int, options: KeyOptions, bounds: Bounds) -> None:
         """Read keys from the open file `fd`."""
-        self.driver, self.quit = KeyDriver(options), False
+        self.driver, self.quit = KeyDriver(options, bounds), False
         self._fd, self._keyboard = fd, Keyboard(fd, self._press)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from hw_bridge.driver.options import Gait, KeyOptions
 from robots.a1.constants import STAND_HEIGHT
@@ -23,6 +23,15 @@ _HEIGHTS: Final = {"+": 1, "=": 1, "-": -1}  # on many keyboards = is + without 
 _STAND: Final = ("0", "1")
 
 
+class Bounds(NamedTuple):
+    """Where further presses change nothing; the planner clips what a gait cannot do."""
+
+    forward: float  # either way [m/s]
+    left: float  # either way [m/s]
+    yaw_rate: float  # either way [rad/s]
+    height: tuple[float, float]  # least and most [m]
+
+
 class KeyDriver:
     """The command that was typed.
 
@@ -32,10 +41,10 @@ class KeyDriver:
         changed: since the last `command`.
     """
 
-    def __init__(self, options: KeyOptions | None = None) -> None:
+    def __init__(self, options: KeyOptions, bounds: Bounds) -> None:
         """Stand until the first key."""
         self.changed = False
-        self._options = options or KeyOptions()
+        self._options, self._bounds = options, bounds
         self._steps = {"forward": 0, "left": 0, "yaw_rate": 0}
         self._height: float | None = None
         self._gait: Gait = "auto"
@@ -61,22 +70,20 @@ class KeyDriver:
     def command(self, now: float) -> Command:
         """The command at `now` [s]."""
         self.changed, self._sequence = False, self._sequence + 1
-        step = self._options.step
         return Command(
             sequence=self._sequence, time=now, height=self._height, gait=self._gait,
-            **{name: count * getattr(step, name) for name, count in self._steps.items()},
+            **{name: count * getattr(self._options, name) for name, count in self._steps.items()},
         )  # fmt: skip
 
     def _move(self, name: str, sign: int) -> None:
         """One step of a velocity, as far as it may go."""
-        step, most = getattr(self._options.step, name), getattr(self._options.most, name)
-        limit = int(most / step + 1e-9)
+        limit = int(getattr(self._bounds, name) / getattr(self._options, name) + 1e-9)
         self._steps[name] = min(limit, max(-limit, self._steps[name] + sign))
         self.changed = True
 
     def _raise(self, sign: int) -> None:
         """One step of the height; before the first it is that of the stand."""
-        low, high = self._options.height
+        low, high = self._bounds.height
         height = STAND_HEIGHT if self._height is None else self._height
-        self._height = min(high, max(low, height + sign * self._options.height_step))
+        self._height = min(high, max(low, height + sign * self._options.height))
         self.changed = True

@@ -9,55 +9,39 @@ import msgspec
 Gait = Literal["stand", "walk", "trot", "bound", "auto"]
 
 
-class Speeds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Velocities in the base's heading frame, either way.
+class KeyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one press of a key adds or takes away.
 
     Attributes:
         forward, left: [m/s].
         yaw_rate: [rad/s].
+        height: of the trunk [m].
     """
 
-    forward: float
-    left: float
-    yaw_rate: float
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number that is not above zero."""
-        if not (self.forward > 0.0 and self.left > 0.0 and self.yaw_rate > 0.0):
-            raise ValueError("forward, left and yaw_rate must be above 0")
-
-
-class KeyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What keys ask for.
-
-    Attributes:
-        step: one press of a key.
-        most: where further presses change nothing; the planner clips what a gait cannot do.
-        height_step: one press of + or - [m].
-        height: least and most of the trunk's height [m].
-    """
-
-    step: Speeds = Speeds(forward=0.1, left=0.05, yaw_rate=0.2)
-    most: Speeds = Speeds(forward=2.2, left=0.5, yaw_rate=1.6)
-    height_step: float = 0.01
-    height: tuple[float, float] = (0.2, 0.32)
+    forward: float = 0.1
+    left: float = 0.05
+    yaw_rate: float = 0.2
+    height: float = 0.01
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        if not (self.height_step > 0.0 and 0.0 < self.height[0] <= self.height[1]):
-            raise ValueError("sources.keys: need height_step > 0, and height: least, then most [m]")
+        if not all(step > 0.0 for step in (self.forward, self.left, self.yaw_rate, self.height)):
+            raise ValueError("sources.keys: expected steps above 0")
 
 
 class StickOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the sticks of a gamepad or of the remote ask for.
 
     Attributes:
-        full: a stick at its end.
+        forward, left: of a stick at its end, either way [m/s].
+        yaw_rate: the same [rad/s].
         dead_zone: share of a stick's way, from its middle, that asks for nothing.
         gait: one of stand, walk, trot, bound, or auto: chosen by speed.
     """
 
-    full: Speeds = Speeds(forward=1.0, left=0.3, yaw_rate=1.0)
+    forward: float = 1.0
+    left: float = 0.3
+    yaw_rate: float = 1.0
     dead_zone: float = 0.1
     gait: Gait = "auto"
 
@@ -65,6 +49,8 @@ class StickOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Raise ValueError, naming the option and what it takes."""
         if not 0.0 <= self.dead_zone < 1.0:
             raise ValueError("sources.sticks: dead_zone must be in [0, 1)")
+        if not min(self.forward, self.left, self.yaw_rate) >= 0.0:
+            raise ValueError("sources.sticks: expected forward, left and yaw_rate of 0 or more")
 
 
 class GamepadOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -39,7 +39,7 @@ class StickDriver:
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]."""
         self.changed, self._sequence = False, self._sequence + 1
-        full, sticks = self._options.full, self.sticks
+        full, sticks = self._options, self.sticks
         return Command(
             sequence=self._sequence, time=now, gait=self.gait,
             forward=full.forward * self._beyond_middle(sticks.forward),

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from hw_bridge.driver.devices import GamepadDevice, KeyDevice
     from saltus.announcement import RunningLaunch
 
-STANDARD_INPUT = 0
-
 
 def drive(
     gamepad: Annotated[
@@ -30,11 +28,13 @@ def drive(
     from runtime.signals import StopFlag
     from runtime.topics import COMMAND
     from saltus.announcement import launch_to_drive
+    from saltus.cores import serve_commands
     from saltus.drive_line import DriveLine
-    from saltus.driving import LAST_WORDS_S
+    from saltus.driving import LAST_WORDS_S, STANDARD_INPUT
     from saltus.driving import drive as publish_commands
 
     launch = launch_to_drive()
+    serve_commands(launch.config)
     device = _open_device(launch, gamepad)
     begin = time.monotonic()
     with StopFlag() as stop, Bus(launch.endpoints) as bus, raw_keys(STANDARD_INPUT):
@@ -62,14 +62,13 @@ def drive(
 
 
 def _open_device(launch: "RunningLaunch", gamepad: str | None) -> "KeyDevice | GamepadDevice":
-    from hw_bridge.driver.devices import KeyDevice
-    from saltus.driving import open_gamepad, override_gamepad
+    from saltus.driving import open_gamepad, open_keys, override_gamepad
 
     if gamepad is not None:
         return open_gamepad(override_gamepad(launch.config.sources, gamepad))
     if not sys.stdin:  # None where a shell has closed it: <&-
         raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
-    return KeyDevice(STANDARD_INPUT, launch.config.sources.keys)
+    return open_keys(launch.config)
 
 
 def _how(gamepad: str | None) -> str:
