@@ -11,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from controller.driving.options import DriveOptions
+from hw_bridge.driver.devices import KeyDevice
+from hw_bridge.driver.options import KeyOptions
 from runtime.bus import Bus
+from runtime.endpoints import Endpoints
 from runtime.messages import Command, GroundTruth, Plan
 from runtime.recording import read_recording
 from runtime.topics import COMMAND
@@ -20,7 +24,7 @@ from saltus.announcement import Announcer, RunningLaunch, running_launches
 from saltus.cast import cast_of
 from saltus.cli import run
 from saltus.configuration import load_launch, write_config
-from saltus.errors import BadRequest
+from saltus.driving import bounds_of, drive
 
 ROOT = Path(__file__).parents[2]
 
@@ -174,13 +178,44 @@ def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None
     assert set(range(100)) <= set(recorded)
 
 
-def test_a_launch_that_nobody_may_drive_twice_knows_it_before_it_starts(temporary) -> None:
-    """Who drives may be there before the launch, but only where clients drive."""
-    from runtime.endpoints import Endpoints
-    from saltus.addresses import check_free
+def test_keys_go_out_until_nothing_can_come_any_more() -> None:
+    reading, writing = os.pipe()
+    device = KeyDevice(reading, KeyOptions(), bounds_of(DriveOptions()))
+    commands: list[Command] = []
+    os.write(writing, b"iij")
+    pacer = drive(device, commands.append, lambda: len(commands) > 3)
+    assert [(c.forward, c.yaw_rate) for c in commands[:4]] == [(0.2, 0.2)] * 4
+    assert commands[-1].forward == 0.0 and pacer.sent == len(commands) == 5
+    os.close(writing)
+    assert drive(device, commands.append, lambda: False).sent == 0
+    os.close(reading)
 
-    endpoints = Endpoints.ipc(temporary / "bus")
-    with Bus(endpoints) as bus:
+
+def test_the_example_drives_in_a_circle(temporary) -> None:
+    with announced(temporary, "a", "client"):
+        [launch] = running_launches()
+        example = subprocess.Popen(
+            [sys.executable, str(ROOT / "examples" / "drive.py")],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        with Bus(launch.endpoints) as bus:
+            received = bus.subscriber(COMMAND).wait(60.0)
+        example.terminate()
+        example.wait()
+    assert received is not None
+    assert received.forward / received.yaw_rate == pytest.approx(0.5)
+
+
+def test_a_driver_may_be_there_before_the_launch_but_only_where_clients_drive(
+    temporary, capsys
+) -> None:
+    """The second launch gets past the bus: it is the run folder that cannot be had."""
+    folder = temporary / "bus"
+    (temporary / "run.mcap").touch()
+    rest = ["--set", f"bus.folder={folder}", "--record", str(temporary)]
+    with Bus(Endpoints.ipc(folder)) as bus:
         bus.publisher(COMMAND)
-        with pytest.raises(BadRequest, match="occupied"):
-            check_free(endpoints, [COMMAND])
+        assert run(["launch", "sim", "--drive", "keyboard", *rest]) == 2
+        assert "occupied" in capsys.readouterr().err
+        assert run(["launch", "sim", "--drive", "client", *rest]) == 2
+        assert "holds a run already" in capsys.readouterr().err
