@@ -158,6 +158,8 @@ def run(
     counts: dict[str, Any] = {"errors": errors, "undecodable": estimates.undecodable}
     if planner.commands is not None:
         counts["commands"] = dict(planner.commands.counts)
+    if driver is not None:
+        counts["commands"]["undecodable"] = driver.undecodable
     return {**times.report(), "statuses": dict(statuses), **counts, **planner.statistics()}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from hw_bridge.attitude import tilt_of
 from hw_bridge.decision import Decision
+from hw_bridge.driver.steering import Steering
 from hw_bridge.intake import Intake, Sample
 from hw_bridge.link import Link
 from hw_bridge.operator.operator import Operator
@@ -55,6 +56,7 @@ class A1Bridge:
         run_s: float = 0.0,
         publish: Callable[[RobotStatus], None] | None = None,
         sent: Callable[[MotorCommand], None] | None = None,
+        steering: Steering | None = None,
     ) -> None:
         """Compile what is compiled; nothing is sent yet.
 
@@ -65,6 +67,7 @@ class A1Bridge:
             run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
             publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
+            steering: publishes the commands of who drives from here; None: nobody does.
         """
         self.options = options
         self._encoder = LowCommandEncoder()
@@ -72,7 +75,7 @@ class A1Bridge:
         self.machine = self.decision.machine
         self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
-        self._link, self._operator = link, operator
+        self._link, self._operator, self._steering = link, operator, steering
         self._run_s, self._telling = run_s, Telling(publish, sent)
         self._fed = self._over = False
         self._header: Header | None = None  # the robot's
@@ -242,6 +245,8 @@ class A1Bridge:
             self._note_latency()
         self._telling.tell(command, setpoints, self.machine, self.intake, now, self._writes)
         self._ask_operator()
+        if self._steering is not None:
+            self._steering.tick(now, self._feeds_stack, self._remote)
         if self.machine.state is RobotState.DAMPING and not urgent:
             self._send(self._stop_frame)  # who asks for a stop shall not wait for the next tick
 

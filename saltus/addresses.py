@@ -1,10 +1,12 @@
 """Where the topics of a launch are bound, and whether these addresses are free."""
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
-from runtime.topics import TOPICS
+from runtime.topics import Topic
 from saltus.configuration import BusOptions
 from saltus.errors import BadRequest
 
@@ -23,15 +25,15 @@ def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
         raise BadRequest(f"bus: {error}") from error
 
 
-def check_free(endpoints: Endpoints) -> None:
-    """Bind every topic once and let go.
+def check_free(endpoints: Endpoints, topics: Iterable[Topic[Any]]) -> None:
+    """Bind each of the `topics` once and let go.
 
     Raises:
         BadRequest: another process publishes there, or the address cannot be bound.
     """
     try:
         with Bus(endpoints) as bus:
-            for topic in TOPICS:
+            for topic in topics:
                 bus.publisher(topic)
     except (EndpointInUse, ValueError, OSError) as error:
         raise BadRequest(f"bus: {error}") from error

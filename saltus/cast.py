@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from saltus.configuration import LaunchConfig
 
+DRIVER = "driver"  # reads a keyboard or a gamepad; where it dies, the robot stands
 REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 
 
@@ -40,6 +41,9 @@ _CASTS = {
 def cast_of(config: LaunchConfig) -> Cast:
     """The processes of this launch."""
     cast = _CASTS[config.robot]
+    keys_here = config.drive.source == "keyboard" and not config.bridged
+    if keys_here or config.drive.source == "gamepad":
+        cast = cast._replace(processes=(*cast.processes, DRIVER), spared=cast.spared | {DRIVER})
     return cast._replace(grace_s=_way_down_s(config)) if config.bridged else cast
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from saltus.commands import bench, doctor, launch, perturb, report, serve, study
+from saltus.commands import bench, doctor, drive, launch, perturb, report, serve, study
 from saltus.commands.common import INTERRUPTED
 from saltus.errors import BadRequest, interrupted
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     suggest_commands=False,
 )
 app.command("launch")(launch.launch)
+app.command("drive")(drive.drive)
 app.command("perturb")(perturb.perturb)
 app.command("report")(report.report)
 app.command("study")(study.study)

@@ -18,6 +18,7 @@ from controller.tracker_options import TrackerOptions
 from estimator.invariant.options import InvariantOptions
 from estimator.options import LegOdometryOptions
 from estimator.salted.options import SaltedOptions
+from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions
 from saltus.errors import BadRequest
@@ -34,6 +35,7 @@ Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 ESTIMATORS = ("salted", "leg_odometry", "invariant")
+DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
 
 
@@ -88,6 +90,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             which walks it once, undisturbed, and is recorded (6.5.2).
         command: a speed along a straight line, or the steps of a script that drives HiLQR.
         drive: who else may drive, and how commands are followed.
+        sources: what keys and sticks ask for, where they drive.
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
         rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
             a section of options.
@@ -103,6 +106,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reference_from: ReferenceSource = "kinematic"
     command: Command | tuple[ScriptStep, ...] = Command()
     drive: DriveOptions = DriveOptions()
+    sources: SourceOptions = SourceOptions()
     perturbations: tuple[Perturbation, ...] = ()
     timing: TimingOptions = TimingOptions()
     hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
@@ -146,15 +150,22 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_launch(
     name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
-    duration: float | None = None,
+    duration: float | None = None, drive: str | None = None,
 ) -> LaunchConfig:
     """Read a launch file and apply what the command line overrides.
+
+    Who is named to `drive` does so in real time, and a simulated robot for as long as one likes;
+    assignments, `mode` and `duration` come after that.
 
     Raises:
         BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
     """
     path = find_file("launch", name_or_path)
     mapping = copy.deepcopy(read_mapping(path))
+    if drive is not None:
+        override(mapping, [f"drive.source={drive}", "mode=realtime"])
+        if mapping.get("robot", "simulated") == "simulated":
+            mapping["duration"] = DRIVEN_S
     override_launch(mapping, assignments)
     for key, value in (("mode", mode), ("duration", duration)):
         if value is not None:
@@ -286,11 +297,27 @@ def _check_driving(config: LaunchConfig, source: str) -> None:
             f"{source}: drive.source {config.drive.source} is for mode realtime; in lock step only "
             "a script drives"
         )
+    if config.drive.source != "none":
+        _check_source(config, source)
     if isinstance(config.command, tuple):
         try:
             Script(config.command, config.drive, config.reference)
         except ValueError as error:
             raise BadRequest(f"{source}: command: {error}") from error
+
+
+def _check_source(config: LaunchConfig, source: str) -> None:
+    """Refuse who cannot drive this robot."""
+    by = config.drive.source
+    if config.robot == "emulator":
+        raise BadRequest(f"{source}: drive.source {by} is for the launch that plans, not this one")
+    if by == "remote" and not config.bridged:
+        raise BadRequest(
+            f"{source}: drive.source remote needs an A1, real or emulated; a simulated robot takes "
+            "keyboard, gamepad, client"
+        )
+    if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
+        raise BadRequest(f"{source}: drive.source keyboard needs hardware.operator.keyboard true")
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:

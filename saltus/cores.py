@@ -48,6 +48,12 @@ def serve_plans(config: LaunchConfig) -> None:
     settle(config, "planner")
 
 
+def serve_commands(config: LaunchConfig) -> None:
+    """Let who reads keys or a gamepad go before other work; it sleeps nearly always."""
+    if config.realtime.planner_nice is not None:
+        prefer_process(config.realtime.planner_nice)
+
+
 def settle(config: LaunchConfig, name: str) -> None:
     """Keep this process on its cores, where there are cores to share out."""
     avoid_huge_pages()

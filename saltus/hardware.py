@@ -1,5 +1,7 @@
 """What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a gamepad."""
 
+from collections.abc import Callable
+
 import msgspec
 
 from hw_bridge.emulator.udp import RobotSocket
@@ -9,6 +11,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
 from saltus.configuration import LaunchConfig
+from saltus.driving import open_gamepad
 from saltus.errors import BadRequest
 
 LIMP = (
@@ -48,6 +51,8 @@ def check_at_hand(config: LaunchConfig) -> None:
     Raises:
         BadRequest: one of them cannot; the message says what to do.
     """
+    if config.drive.source == "gamepad":
+        open_gamepad(config.sources).close()
     if config.robot in ("emulated", "emulator"):
         open_robot_socket(config).close()
     if config.bridged:
@@ -56,14 +61,16 @@ def check_at_hand(config: LaunchConfig) -> None:
         open_operator(options.operator).close()
 
 
-def open_operator(options: OperatorOptions) -> Operator:
-    """Keyboard, gamepad and remote.
+def open_operator(
+    options: OperatorOptions, other_keys: Callable[[str], None] | None = None
+) -> Operator:
+    """Keyboard, gamepad and remote; `other_keys` takes the keys that are no requests.
 
     Raises:
         BadRequest: there is no such gamepad.
     """
     try:
-        return Operator(options)
+        return Operator(options, other_keys=other_keys)
     except ValueError as error:
         raise BadRequest(f"hardware: {error}") from error
 

@@ -25,6 +25,7 @@ from saltus.children import PEER_GONE
 from saltus.compilation import watch
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.cores import serve_ticks
+from saltus.driving import make_steering
 from saltus.hardware import hardware_options, open_link, open_operator, open_robot_socket
 from saltus.ready import RECORDER, NotReady, await_listeners
 
@@ -73,8 +74,11 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> di
         statuses = bus.publisher(ROBOT_STATUS)
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
-        operator = open_operator(options.operator)
-        bridge = A1Bridge(options, link, operator, config.duration, statuses.send, commands.send)
+        steering = make_steering(config, bus)
+        operator = open_operator(options.operator, steering.press if steering else None)
+        bridge = A1Bridge(
+            options, link, operator, config.duration, statuses.send, commands.send, steering
+        )
         try:
             _connect(bridge, options, clock, stop)
             schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 from runtime.bus import Bus
 from runtime.signals import StopFlag
-from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE
+from runtime.topics import COMMAND, GROUND_TRUTH, STATE_ESTIMATE, TOPICS
 from saltus import assembly
 from saltus.addresses import check_free, endpoints_of
-from saltus.cast import cast_of
+from saltus.announcement import PREFIX, Announcer
+from saltus.cast import DRIVER, cast_of
 from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
@@ -81,19 +82,21 @@ def launch(
     check_at_hand(config)
     cast = cast_of(config)
     with preparing():
-        temporary_folder = tempfile.TemporaryDirectory(prefix="saltus-")
+        temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
-        check_free(endpoints)
+        by_client = config.drive.source == "client"  # who may be there already
+        check_free(endpoints, [t for t in TOPICS if t is not COMMAND or not by_client])
         folder = RunFolder(record or Path(temporary) / "run")
         with preparing():
             ensure_compiled(config)
             write_config(config, folder.configuration)
-        with StopFlag() as stop, Bus(endpoints) as bus:
+            announcer = Announcer(Path(temporary), folder.configuration, sockets)
+        with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config)
             listener = Listener(bus, metrics, folder.recording if record else None)
-            run = _Run(config, listener, stop, meddle)
+            run = _Run(config, listener, stop, announcer, meddle)
             programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, folder, sockets, programs) for name in programs]
             try:
@@ -159,17 +162,19 @@ def _child(
         sys.executable, "-m", programs[name], name, str(folder.configuration),
         str(sockets), str(folder.report(name)), str(os.getpid()),
     ]  # fmt: skip
-    return Child(name, command, folder.log(name), name == "tracker" and config.bridged)
+    reads_keys = "tracker" if config.bridged else DRIVER
+    return Child(name, command, folder.log(name), name == reads_keys)
 
 
 class _Run:
     """Follows one launch until it is over, for whatever reason."""
 
     def __init__(
-        self, config: LaunchConfig, listener: Listener, stop: StopFlag, meddle: Meddle | None
-    ) -> None:
+        self, config: LaunchConfig, listener: Listener, stop: StopFlag, announcer: Announcer,
+        meddle: Meddle | None,
+    ) -> None:  # fmt: skip
         self.completed = False
-        self._meddle = meddle
+        self._announcer, self._meddle = announcer, meddle
         self._config, self._listener, self._stop = config, listener, stop
         self._beat = beat_of(config)
         self._last_tick, self._moved = -1, time.monotonic()
@@ -179,7 +184,7 @@ class _Run:
         with RunProgress(self._config.duration, unit_of(self._config)) as progress:
             while not self._over(supervisor):
                 self._listener.drain()
-                if any(not death.fatal for death in supervisor.watch()):
+                if any(not d.fatal and d.name != DRIVER for d in supervisor.watch()):
                     self._go_on_without_peer(supervisor)
                 self._show(progress)
                 if self._meddle is not None:
@@ -224,4 +229,5 @@ class _Run:
         tick = self._tick()
         if tick != self._last_tick:
             self._last_tick, self._moved = tick, time.monotonic()
+            self._announcer.begin()
         progress.show(*progress_of(self._config, self._listener, tick))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import DecodeError, RobotStatus, decode
+from runtime.messages import Command, DecodeError, RobotStatus, decode
 from runtime.topics import (
     COMMAND,
     GROUND_TRUTH,
@@ -25,7 +25,7 @@ from saltus.run_folder import preparing
 if TYPE_CHECKING:
     from runtime.recording import Recorder
 
-NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS)  # by who does not record
+NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND)  # by who does not record
 
 
 class Stamp(msgspec.Struct):
@@ -46,6 +46,7 @@ class Listener:
         plans: number of plans seen.
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
+        command: of who drives, where somebody does.
     """
 
     def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
@@ -57,9 +58,9 @@ class Listener:
         self.metrics = metrics
         self.plans = 0
         self.status: RobotStatus | None = None
+        self.command: Command | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
         self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
-        self._needed = NEEDED if metrics.driving is None else (*NEEDED, COMMAND)
         self._recorder = _recorder(recording) if recording else None
         self._told = False
         self._newest_s = 0.0  # by the launch's clock
@@ -72,15 +73,15 @@ class Listener:
             for frame in subscriber.raw():
                 self._take(subscriber, frame)
         begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
-        if begun and not self._recorder and len(self._subscribers) > len(self._needed):
+        if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
             self._give_up_the_rest()
 
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
         for subscriber in self._subscribers:
-            if subscriber.topic not in self._needed:
+            if subscriber.topic not in NEEDED:
                 subscriber.close()
-        self._subscribers = [each for each in self._subscribers if each.topic in self._needed]
+        self._subscribers = [each for each in self._subscribers if each.topic in NEEDED]
 
     def close(self) -> None:
         """Finish the recording."""
@@ -130,7 +131,8 @@ class Listener:
             elif topic is ROBOT_STATUS:
                 self._note(decode(ROBOT_STATUS.message, frame))
             elif topic is COMMAND:
-                self.metrics.add_command(decode(COMMAND.message, frame))
+                self.command = decode(COMMAND.message, frame)
+                self.metrics.add_command(self.command)
         except DecodeError:
             return
 

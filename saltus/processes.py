@@ -174,9 +174,16 @@ def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, st
     return hardware_processes.emulator(config, open_bus, clock, stop)
 
 
+def driver(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
+    """Commands of a keyboard or a gamepad."""
+    from saltus import driving
+
+    return driving.run_process(config, open_bus, stop)
+
+
 PROCESSES = {
     "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
-    "emulator": emulator,
+    "emulator": emulator, "driver": driver,
 }  # fmt: skip
 
 

@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from hw_bridge.driver.keys import HELP as KEYS
 from hw_bridge.operator.terminal import raw_keys
 from runtime.topics import GROUND_TRUTH, ROBOT_STATUS, Topic
 from saltus.configuration import LaunchConfig
+from saltus.drive_line import words_of
 from saltus.listener import Listener
 
 
@@ -23,12 +25,12 @@ def unit_of(config: LaunchConfig) -> str:
 
 def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
     """How far the run is [s], and what a person wants to know meanwhile."""
-    metrics = listener.metrics
+    metrics, command = listener.metrics, listener.command
     if tick < 0:
         return 0.0, f"waits at {config.emulator.address}:{config.emulator.port}" if (
             config.robot == "emulator"
         ) else "starting"
-    way = f"{metrics.distance:.2f} m"
+    way = f"{metrics.distance:.2f} m" if command is None else words_of(command)
     if listener.status is not None:
         hottest = listener.status.temperature.max()
         what = f"{listener.status.state}, {way}, motors to {hottest:.0f} degC"
@@ -39,11 +41,16 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
 
 @contextmanager
 def operator_keys(config: LaunchConfig) -> Iterator[None]:
-    """Keys go to the robot's bridge one by one, unechoed, while a robot is driven from here."""
-    keys = config.bridged and config.hardware.operator.keyboard
-    if not (keys and sys.stdin and sys.stdin.isatty()):  # None where a shell has closed it: <&-
+    """Keys go one by one, unechoed, to the robot's bridge, or to who drives a simulated one."""
+    operated = config.bridged and config.hardware.operator.keyboard
+    driven = config.drive.source == "keyboard"
+    # None where a shell has closed it: <&-
+    if not ((operated or driven) and sys.stdin and sys.stdin.isatty()):
         yield
         return
-    print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
+    if operated:
+        print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
+    if driven:
+        print(f"{KEYS}; Ctrl-C ends", file=sys.stderr)
     with raw_keys(sys.stdin.fileno()):
         yield

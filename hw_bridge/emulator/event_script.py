@@ -14,7 +14,7 @@ from hw_bridge.emulator.events import (
     Heat,
     PowerCut,
     Push,
-    RemoteButtons,
+    RemoteHold,
     StuckEncoder,
     motor_index,
 )
@@ -30,7 +30,7 @@ class Disturbance(NamedTuple):
         stuck: (12) whether the motor's encoder is stuck.
         heat: motors and their new temperatures [deg C], of this tick only.
         joint_torque: (12) from outside [N m].
-        buttons: held on the remote.
+        buttons, sticks: held on the remote; of a stick held twice, the later event's.
         push: (3) added to the trunk's velocity at this tick [m/s, world].
         power_cut: the battery is gone.
     """
@@ -40,6 +40,7 @@ class Disturbance(NamedTuple):
     heat: tuple[tuple[int, float], ...]
     joint_torque: Array
     buttons: frozenset[str]
+    sticks: dict[str, float]
     push: Array
     power_cut: bool
 
@@ -65,7 +66,7 @@ class EventScript:
                 torque[motor_index(event.motor)] += event.torque
             elif isinstance(event, Push):
                 push += event.value
-        held = [event.buttons for event in active if isinstance(event, RemoteButtons)]
+        held = [event for event in active if isinstance(event, RemoteHold)]
         return Disturbance(
             cut=any(isinstance(event, Cut) for event in active),
             stuck=stuck,
@@ -73,7 +74,8 @@ class EventScript:
                 (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
             ),
             joint_torque=torque,
-            buttons=frozenset().union(*held),
+            buttons=frozenset().union(*(event.buttons for event in held)),
+            sticks={name: way for event in held for name, way in event.sticks.items()},
             push=push,
             power_cut=any(isinstance(event, PowerCut) for event in active),
         )
@@ -84,6 +86,6 @@ def _window(event: Event, tick_s: float) -> tuple[int, float]:
     first = round(event.at / tick_s)
     if isinstance(event, StuckEncoder | PowerCut):
         return first, math.inf
-    if isinstance(event, Cut | DriveJoint | RemoteButtons):
+    if isinstance(event, Cut | DriveJoint | RemoteHold):
         return first, first + max(1, round(event.duration / tick_s))
     return first, first + 1

@@ -6,6 +6,7 @@ received [s]::
     {kind: cut, at: 12.0, for: 0.05}
     {kind: heat, at: 10.0, motor: FL_thigh, temperature: 61}
     {kind: remote, at: 14.0, for: 0.2, buttons: [L2, B]}
+    {kind: remote, at: 12.0, for: 3.0, sticks: {ly: 0.5}}
 
 A motor is named as in FR_hip, or given as its index 0 to 11.
 """
@@ -101,20 +102,21 @@ class DriveJoint(
         _check_finite("torque", self.torque)
 
 
-class RemoteButtons(
+class RemoteHold(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="remote", tag_field="kind"
 ):
-    """`buttons` of the A1's own remote are held for `for` [s]."""
+    """`buttons` and `sticks`, in [-1, 1], of the A1's own remote are held for `for` [s]."""
 
     at: float
-    buttons: tuple[str, ...]
     duration: float = msgspec.field(name="for")
+    buttons: tuple[str, ...] = ()
+    sticks: dict[str, float] = {}
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a time out of range or a button that the remote has not."""
+        """Raise ValueError for a time out of range, or what the remote does not have."""
         _check_finite("at", self.at, 0.0)
         _check_length(self.duration)
-        encode_remote(self.buttons)
+        encode_remote(self.buttons, self.sticks)
 
 
 class Push(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="push", tag_field="kind"):
@@ -142,4 +144,4 @@ class PowerCut(
         _check_finite("at", self.at, 0.0)
 
 
-Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteButtons | Push | PowerCut
+Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteHold | Push | PowerCut

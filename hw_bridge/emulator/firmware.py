@@ -162,7 +162,7 @@ class Firmware:
         self._encoders.stick(disturbance.stuck)
         for motor, temperature in disturbance.heat:
             self._thermal.heat(motor, temperature)
-        self._frame.hold_buttons(disturbance.buttons)
+        self._frame.hold_remote(disturbance.buttons, disturbance.sticks)
         self.plant.drive_joints(disturbance.joint_torque)
         if disturbance.push.any():
             self.plant.add_base_velocity(disturbance.push)

@@ -1,5 +1,7 @@
 """Writes LowState frames in place: what changes in every tick, and no more."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,11 +39,11 @@ class StateFrame:
         self._bytes[:] = 0
         write_header(record, options.header)
         record["imu_temperature"] = int(min(127.0, options.thermal.ambient + _SELF_HEATING))
-        self.hold_buttons(frozenset())
+        self.hold_remote(frozenset(), {})
 
-    def hold_buttons(self, buttons: frozenset[str]) -> None:
-        """Hold buttons of the remote from now on."""
-        self._record["remote"] = np.frombuffer(encode_remote(buttons), np.uint8)
+    def hold_remote(self, buttons: frozenset[str], sticks: Mapping[str, float]) -> None:
+        """Hold buttons and sticks of the remote from now on, and let go of all others."""
+        self._record["remote"] = np.frombuffer(encode_remote(buttons, sticks), np.uint8)
 
     def set_motors(self, mode: NDArray[np.int64], shut_down: NDArray[np.bool_]) -> None:
         """Echo the modes (12) that the motors are in, and which are shut down."""

@@ -1,6 +1,7 @@
 """All that may ask something of the robot, behind one poll."""
 
 import logging
+from collections.abc import Callable
 
 from hw_bridge.operator.asked import Asked
 from hw_bridge.operator.gamepad import Gamepad
@@ -18,13 +19,16 @@ STANDARD_INPUT = 0
 class Operator:
     """Keyboard, gamepad, the robot's remote and the script, as configured."""
 
-    def __init__(self, options: OperatorOptions, keyboard_fd: int = STANDARD_INPUT) -> None:
-        """Open the devices; keys come from `keyboard_fd`.
+    def __init__(
+        self, options: OperatorOptions, keyboard_fd: int = STANDARD_INPUT,
+        other_keys: Callable[[str], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Open the devices; keys come from `keyboard_fd`, and `other_keys` takes the rest.
 
         Raises:
             ValueError: the gamepad cannot be opened.
         """
-        self._keyboard = Keyboard(keyboard_fd) if options.keyboard else None
+        self._keyboard = Keyboard(keyboard_fd, other_keys) if options.keyboard else None
         self._gamepad = (
             None if options.gamepad is None else Gamepad(options.gamepad, options.gamepad_buttons)
         )

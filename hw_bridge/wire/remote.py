@@ -7,7 +7,7 @@ reads them.
 
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from hw_bridge.wire.layout import LOW_STATE, REMOTE_BYTES
@@ -17,6 +17,9 @@ BUTTONS: Final = (
     "A", "B", "X", "Y", "up", "right", "down", "left",
 )  # fmt: skip
 """Names of the buttons, from bit 0 on."""
+
+STICKS: Final = ("lx", "rx", "ry", "l2", "ly")
+"""Names of the sticks, in their order."""
 
 assert LOW_STATE.fields is not None
 _AT = LOW_STATE.fields["remote"][1]
@@ -49,15 +52,19 @@ def decode_remote(data: bytes) -> Remote:
     return Remote(held, *(stick if math.isfinite(stick) else 0.0 for stick in sticks))
 
 
-def encode_remote(buttons: Iterable[str]) -> bytes:
-    """The 40 bytes of a remote with some buttons held and its sticks at rest.
+def encode_remote(buttons: Iterable[str], sticks: Mapping[str, float] | None = None) -> bytes:
+    """The 40 bytes of a remote with some buttons held; sticks that are not named are at rest.
 
     Raises:
-        ValueError: a name that is not one of BUTTONS.
+        ValueError: a name that is not one of BUTTONS or STICKS, or a stick beyond [-1, 1].
     """
+    sticks = sticks or {}
+    for name, value in sticks.items():
+        if name not in STICKS or not -1.0 <= value <= 1.0:
+            raise ValueError(f"no stick {name!r} at {value}: {', '.join(STICKS)} go from -1 to 1")
     bits = 0
     for name in buttons:
         if name not in BUTTONS:
             raise ValueError(f"no button {name!r} on the remote; it has {', '.join(BUTTONS)}")
         bits |= 1 << BUTTONS.index(name)
-    return _LAYOUT.pack(bits, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return _LAYOUT.pack(bits, *(sticks.get(name, 0.0) for name in STICKS))

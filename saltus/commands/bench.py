@@ -22,6 +22,7 @@ BENCHMARKS = {
     "estimators": ("saltus.benchmarks.estimators", "run"),
     "convex_mpc": ("saltus.benchmarks.force_qps", "run"),
     "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
+    "drive": ("saltus.benchmarks.drive", "run"),
     "a1": ("saltus.benchmarks.a1", "run"),
     "wire": ("saltus.benchmarks.wire", "run"),
     "skf": ("saltus.benchmarks.salted_filters", "run"),

@@ -19,10 +19,22 @@ class Mode(StrEnum):
     REALTIME = "realtime"
 
 
+class Driver(StrEnum):
+    """Who drives: see `drive.source` of a launch file."""
+
+    KEYBOARD = "keyboard"
+    GAMEPAD = "gamepad"
+    REMOTE = "remote"
+    CLIENT = "client"
+
+
 def launch(
     name_or_file: Annotated[
         str, typer.Argument(help=f"A YAML file, or one of {names_in('launch')}.")
     ],
+    drive: Annotated[
+        Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
+    ] = None,
     duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
     assignments: Annotated[
@@ -50,7 +62,7 @@ def launch(
 
     modes = [f"hardware.mode={m}" for m, on in
              (("read_only", read_only), ("dry_run", dry_run)) if on]
-    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration)
+    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration, drive)
     if modes and not config.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
     if read_only and (dry_run or record):

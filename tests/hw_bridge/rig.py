@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from hw_bridge.bridge import A1Bridge
+from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.link import Datagram
@@ -78,7 +79,7 @@ class Rig:
 
     def __init__(
         self, events: list | None = None, emulator: dict | None = None, run_s: float = 0.0,
-        operator: Operator | None = None, **hardware,
+        operator: Operator | None = None, steering: Steering | None = None, **hardware,
     ) -> None:  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
         self.simulation = SimulatedA1(SimulationOptions(start="folded", timestep=0.001))
@@ -90,7 +91,7 @@ class Rig:
         self.commands_sent: list[MotorCommand] = []
         self.bridge = A1Bridge(
             options, self.wire, operator or Operator(options.operator), run_s,
-            self.statuses.append, self.commands_sent.append,
+            self.statuses.append, self.commands_sent.append, steering,
         )  # fmt: skip
         self.readings: list[SensorReading] = []
         self.tick = 0

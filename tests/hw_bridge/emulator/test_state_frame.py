@@ -38,7 +38,7 @@ def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> 
     temperature = random.uniform(-200.0, 200.0, 12)
     mode, shut = np.where(random.random(12) < 0.5, 10, 0), random.random(12) < 0.3
     frame.set_motors(mode, shut)
-    frame.hold_buttons(frozenset({"L2", "B"}))
+    frame.hold_remote(frozenset({"L2", "B"}), {})
     written = frame.write(reading, q, dq, ddq, temperature, tick)
     state = decode_low_state(written)
     assert encode_low_state(state) == written

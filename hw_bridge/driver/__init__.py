@@ -1,0 +1,1 @@
+"""What turns keys, a gamepad or the A1's own remote into commands of a velocity."""
