@@ -30,13 +30,12 @@ class ReferenceWindow(NamedTuple):
 
 
 class Reference(Protocol):
-    """What a planner tracks, a horizon at a time.
+    """What a planner tracks, a horizon at a time."""
 
-    Attributes:
-        commands: that it follows; None where nobody drives.
-    """
-
-    commands: Commands | None
+    @property
+    def commands(self) -> Commands | None:
+        """That it follows; None where nobody drives."""
+        ...
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> Reference:
         """The same with the gains that `schedule` gives along a trajectory (K, 12, 36)."""
