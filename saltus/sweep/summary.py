@@ -9,12 +9,11 @@ from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.trials import Row
 
 # Columns of means in the table for a person: name, key, digits, unit.
-_SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, "m"),)
+_SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, " m"),)
 _DRIVEN = (
-    ("velocity off", "velocity_rmse_m_s", 3, "m/s"),
-    ("yaw rate off", "yaw_rate_rmse_rad_s", 3, "rad/s"),
-    ("cost of transport", "cost_of_transport", 2, ""), ("slip", "foot_slip_m", 2, "m"),
-    ("way", "distance_m", 1, "m"),
+    ("off [m/s]", "velocity_rmse_m_s", 3, ""), ("off [rad/s]", "yaw_rate_rmse_rad_s", 3, ""),
+    ("transport", "cost_of_transport", 2, ""), ("slip [m]", "foot_slip_m", 2, ""),
+    ("way [m]", "distance_m", 1, ""),
 )  # fmt: skip
 NORMAL_97_5 = 1.959963984540054  # quantile of the standard normal for an interval of 95 %
 
@@ -93,7 +92,7 @@ def _mean(rows: list[Row], key: str) -> float | None:
 
 
 def _readable(value: float | None, digits: int, unit: str) -> str:
-    return "-" if value is None else f"{value:.{digits}f} {unit}".strip()
+    return "-" if value is None else f"{value:.{digits}f}{unit}"
 
 
 def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:

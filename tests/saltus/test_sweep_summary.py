@@ -69,7 +69,7 @@ def test_measures_of_driven_robots_are_means_over_those_on_their_feet_that_know_
     assert entry["mean_velocity_rmse_m_s"] == pytest.approx(0.2)
     assert entry["mean_max_lateral_deviation_m"] is None and entry["mean_distance_m"] == 0.5
     (line,) = readable_summary(rows)
-    assert line["velocity off"] == "0.200 m/s" and line["push"] == "none"
+    assert line["off [m/s]"] == "0.200" and line["push"] == "none"
     assert "to the side" not in line
     (fallen,) = readable_summary([driven(True)])
-    assert fallen["way"] == "-"
+    assert fallen["way [m]"] == "-"
