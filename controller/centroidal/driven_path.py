@@ -1,0 +1,128 @@
+"""The path and the swings that commands ask for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.centroidal.options import CentroidalOptions
+from controller.centroidal.path import way_back
+from controller.centroidal.rigid_body import standing_body
+from controller.contact_schedule import Swing
+from controller.driving.base_path import FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X, Y
+from controller.driving.course import Ahead, Course
+from controller.driving.goal import Commands
+from controller.driving.options import DriveOptions
+
+Array = NDArray[np.float64]
+
+LONGEST_LEAP = 1000  # knots that a course may go on by at once
+SLACK = 1e-9  # [s]: knot times are sums of 0.01 s and must not fall before their event
+
+
+class CourseSchedule:
+    """The swings of the strides of a course."""
+
+    def __init__(self) -> None:
+        """All feet stand."""
+        self._swings: list[list[Swing]] = [[] for _ in range(4)]
+
+    def follow(self, course: Course, ahead: Ahead) -> None:
+        """Take the swings of a course ahead."""
+        self._swings = [[] for _ in range(4)]
+        for (foot, lift, _), height in zip(ahead.swings, ahead.heights, strict=True):
+            gait = course.strides.at(round(lift)).gait
+            self._swings[int(foot)].append(
+                Swing(lift * course.period, gait.swing_duration, height, gait.duty * gait.period)
+            )
+
+    def swing(self, foot: int, time: float) -> Swing | None:
+        """See `ContactSchedule`."""
+        for swing in self._swings[foot]:
+            if swing.lift_off <= time + SLACK < swing.landing:
+                return swing
+        return None
+
+    def next_swing(self, foot: int, time: float) -> Swing | None:
+        """See `ContactSchedule`."""
+        return next((s for s in self._swings[foot] if s.lift_off > time + SLACK), None)
+
+
+class DrivenPath:
+    """The path of a driven robot: that of a course, which follows commands and the robot.
+
+    Time is that since the first plan. Commands are taken once a knot, when it has begun.
+
+    Attributes:
+        course: base path and strides, from the last knot on.
+        schedule, heading: see `Path`.
+    """
+
+    def __init__(
+        self, options: CentroidalOptions, drive: DriveOptions, commands: Commands | None = None
+    ) -> None:
+        """Stand; without `commands` the goal is left to the course's."""
+        self.course = Course(drive, options.period, commands)
+        self.schedule, self.heading = CourseSchedule(), 0.0
+        self._options = options.path
+        self._knots = math.ceil(options.horizon / options.period) + 1
+        self._com = standing_body().com_in_base
+        self._ahead: Ahead | None = None
+
+    @property
+    def commands(self) -> Commands | None:
+        """That it follows."""
+        return self.course.commands
+
+    def meet(self, time: float, state: Array, com: Array) -> None:
+        """Move on to `time` [s] and stay within reach of the robot in `state` (37)."""
+        course = self.course
+        knot = int(min((time + SLACK) / course.period, course.knot + LONGEST_LEAP))
+        if self._ahead is None or knot > course.knot:
+            knot = max(knot, course.knot)
+            course.go_on(knot, course.look_ahead(knot - course.knot).path)
+            course.obey()
+            course.meet(state)
+            self._ahead = course.look_ahead(self._knots)
+            self.schedule.follow(course, self._ahead)
+        self.heading = float(self._rows(np.array([time]))[0, YAW])
+
+    def states(self, time: float, com: Array, times: Array) -> Array:
+        """Desired x (K, 12) at `times` [s] for a body at `com` (3) at `time`: see `force_mpc`.
+
+        The path's motion from where the body is, and the way back to the path.
+        """
+        path = self._motion(np.append(time, times))
+        now, states = path[0], path[1:]
+        back = way_back(self._options, (now[3:5] - com[:2]))
+        states[:, 3:5] += com[:2] - now[3:5] + np.outer(times - time, back)
+        states[:, 9:11] += back
+        return states
+
+    def _motion(self, times: Array) -> Array:
+        """x (K, 12) of a body on the path at `times` [s]."""
+        rows = self._rows(times)
+        x, (c, s) = np.zeros((len(times), 12)), (np.cos(self.heading), np.sin(self.heading))
+        x[:, 2], x[:, 8] = rows[:, YAW] - self.heading, rows[:, YAW_RATE]
+        place = rows[:, X : Y + 1] @ np.array([[c, -s], [s, c]])
+        cosine, sine = np.cos(x[:, 2]), np.sin(x[:, 2])
+        turn = np.array([[cosine, -sine], [sine, cosine]])
+        arm = np.einsum("ijk,j->ki", turn, self._com[:2])
+        velocity = np.einsum("ijk,kj->ki", turn, rows[:, FORWARD : LEFT + 1])
+        x[:, 3:5] = place + arm
+        x[:, 9:11] = velocity + rows[:, [YAW_RATE]] * (arm @ np.array([[0.0, 1.0], [-1.0, 0.0]]))
+        x[:, 5] = rows[:, HEIGHT] + self._com[2]
+        h = 0.5 * self.course.period
+        x[:, 11] = (self._rows(times + h) - self._rows(times - h))[:, HEIGHT] / (2.0 * h)
+        return x
+
+    def _rows(self, times: Array) -> Array:
+        """The path (K, 7) at `times` [s]; its ends hold."""
+        assert self._ahead is not None, "meet the robot first"
+        path = self._ahead.path
+        knots = times / self.course.period - self.course.knot
+        k = np.clip(np.floor(knots), 0, len(path) - 2).astype(int)
+        share = np.clip(knots - k, 0.0, 1.0)[:, None]
+        return path[k] + share * (path[k + 1] - path[k])
