@@ -15,6 +15,8 @@ from controller.driving.base_path import FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X
 from controller.driving.course import Ahead, Course
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
 
@@ -28,6 +30,11 @@ class CourseSchedule:
     def __init__(self) -> None:
         """All feet stand."""
         self._swings: list[list[Swing]] = [[] for _ in range(4)]
+
+    @property
+    def is_stand(self) -> bool:
+        """Whether no foot swings, now or within what is known."""
+        return not any(self._swings)
 
     def follow(self, course: Course, ahead: Ahead) -> None:
         """Take the swings of a course ahead."""
@@ -53,10 +60,13 @@ class CourseSchedule:
 class DrivenPath:
     """The path of a driven robot: that of a course, which follows commands and the robot.
 
-    Time is that since the first plan. Commands are taken once a knot, when it has begun.
+    Time is that since the first plan. Commands are taken once a knot, when it has begun. While no
+    foot is to step the body belongs over its feet: led back to where the path had it, it would fall
+    over them.
 
     Attributes:
         course: base path and strides, from the last knot on.
+        com: centre of mass of the standing robot in its base (3) [m].
         schedule, heading: see `Path`.
     """
 
@@ -68,7 +78,7 @@ class DrivenPath:
         self.schedule, self.heading = CourseSchedule(), 0.0
         self._options = options.path
         self._knots = math.ceil(options.horizon / options.period) + 1
-        self._com = standing_body().com_in_base
+        self.com = standing_body().com_in_base
         self._ahead: Ahead | None = None
 
     @property
@@ -85,6 +95,8 @@ class DrivenPath:
             course.go_on(knot, course.look_ahead(knot - course.knot).path)
             course.obey()
             course.meet(state)
+            if self.schedule.is_stand:
+                course.base[X : Y + 1] = self._over_feet(state)
             self._ahead = course.look_ahead(self._knots)
             self.schedule.follow(course, self._ahead)
         self.heading = float(self._rows(np.array([time]))[0, YAW])
@@ -101,6 +113,14 @@ class DrivenPath:
         states[:, 9:11] += back
         return states
 
+    def _over_feet(self, state: Array) -> Array:
+        """Where a base is (2) [m] whose feet are on average below their neutral places."""
+        rotation = rotation_from_quaternion(state[3:7])
+        feet = state[:3] + rotation @ foot_positions_in_base(state[7:19]).mean(axis=0)
+        yaw, (x, y) = self.course.base[YAW], self.course.feet[:, :2].mean(axis=0)
+        c, s = np.cos(yaw), np.sin(yaw)
+        return feet[:2] - np.array([c * x - s * y, s * x + c * y])
+
     def _motion(self, times: Array) -> Array:
         """x (K, 12) of a body on the path at `times` [s]."""
         rows = self._rows(times)
@@ -109,11 +129,11 @@ class DrivenPath:
         place = rows[:, X : Y + 1] @ np.array([[c, -s], [s, c]])
         cosine, sine = np.cos(x[:, 2]), np.sin(x[:, 2])
         turn = np.array([[cosine, -sine], [sine, cosine]])
-        arm = np.einsum("ijk,j->ki", turn, self._com[:2])
+        arm = np.einsum("ijk,j->ki", turn, self.com[:2])
         velocity = np.einsum("ijk,kj->ki", turn, rows[:, FORWARD : LEFT + 1])
         x[:, 3:5] = place + arm
         x[:, 9:11] = velocity + rows[:, [YAW_RATE]] * (arm @ np.array([[0.0, 1.0], [-1.0, 0.0]]))
-        x[:, 5] = rows[:, HEIGHT] + self._com[2]
+        x[:, 5] = rows[:, HEIGHT] + self.com[2]
         h = 0.5 * self.course.period
         x[:, 11] = (self._rows(times + h) - self._rows(times - h))[:, HEIGHT] / (2.0 * h)
         return x

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from controller.centroidal.force_law import Situation
 from controller.centroidal.stepping import Step
 from controller.contact_schedule import Swing
+from robots.rotations import exp3
 
 Array = NDArray[np.float64]
 
@@ -17,15 +18,25 @@ def foothold_table(now: Situation) -> Array:
 
     A foot that will not step stays where it is.
     """
-    desired = now.path.states(now.time, now.body.com, np.array([now.time]))[0]
     holds = now.body.feet.copy()
     for foot in range(4):
         swing = swing_to_land(now, foot)
         if swing is not None:
-            wait = swing.landing - now.time
-            step = Step(wait, swing.stance, desired[9:12], float(desired[8]))
-            holds[foot] = now.stepper.foothold(foot, now.body, step)
+            holds[foot] = now.stepper.foothold(foot, now.body, _step(now, swing))
     return holds
+
+
+def _step(now: Situation, swing: Swing) -> Step:
+    """The step with which a swing ends, along the path."""
+    half = 0.5 * swing.stance
+    times = np.array([now.time, swing.landing, swing.landing + half])
+    begin, land, later = now.path.states(now.time, now.body.com, times)
+    turn = float(land[2] - begin[2])
+    back = exp3(np.array([0.0, 0.0, -turn])) if turn else np.eye(3)
+    return Step(
+        swing.landing - now.time, swing.stance, begin[9:], back @ land[9:] - begin[9:], turn,
+        float(land[8]), back @ (later - land)[9:] / half,
+    )  # fmt: skip
 
 
 def swing_to_land(now: Situation, foot: int) -> Swing | None:

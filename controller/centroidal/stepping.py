@@ -25,17 +25,23 @@ class FootMotion(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step to come.
+    """A step to come, of a body that shall move at a velocity.
 
     Attributes:
         wait: until the foot lands [s]; stance: for which it then stands [s].
-        velocity: that the body shall have (3) [m/s]; yaw_rate: [rad/s].
+        velocity: that the body shall have now (3) [m/s].
+        gain: what this changes by until the foot lands, along the axes of the body (3) [m/s].
+        turn: of the body until then [rad]; yaw_rate: that it then shall have [rad/s].
+        acceleration: that it then shall have, along the axes of `velocity` (3) [m/s^2].
     """
 
     wait: float
     stance: float
     velocity: Array
+    gain: Array = np.zeros(3)
+    turn: float = 0.0
     yaw_rate: float = 0.0
+    acceleration: Array = np.zeros(3)
 
 
 class Stepper:
@@ -45,9 +51,11 @@ class Stepper:
 
         v_des T_stance / 2 + capture sqrt(h / g) (v - v_des):
 
-    the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. In the first
-    term v_des is the velocity of the neutral place, which a turn of the body moves, too. It is
-    chosen anew with every plan while the foot swings.
+    the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. It is chosen
+    anew with every plan while the foot swings.
+
+    Where the body shall turn or accelerate, the first term is the way of the neutral place in half
+    a stance, and the foot lies a h / g further back: a pendulum accelerates away from its support.
     """
 
     def __init__(self, options: SteppingOptions, schedule: ContactSchedule) -> None:
@@ -93,21 +101,21 @@ class Stepper:
 
     def foothold(self, foot: int, body: BodyState, step: Step) -> Array:
         """Where a foot shall land: its centre in the world (3,) [m]."""
-        velocity, angle = body.com_velocity[:2], step.yaw_rate * step.wait
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
-        offset = _turn(heading).T @ self._offset(velocity, step)
         x, y = self._neutral[foot]
+        offset = _turn(heading).T @ self._offset(body.com_velocity[:2], step)
         offset += 0.5 * step.stance * step.yaw_rate * np.array([-y, x])
         ahead = self._neutral[foot] + self._within_reach(foot, offset)
-        way = _turn(0.5 * angle) @ velocity * step.wait
-        place = body.base[:2] + way + _turn(heading + angle) @ ahead
+        way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
+        place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
         return np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
 
     def _offset(self, velocity: Array, step: Step) -> Array:
-        """Raibert's and the capture point's part of a step in the world (2,) [m]."""
-        velocity_desired = step.velocity[:2]
+        """The parts of a step that depend on velocities and accelerations (2,) [m]."""
+        late = step.velocity + step.gain + 0.25 * step.stance * step.acceleration
         capture = self.options.capture * np.sqrt(STAND_HEIGHT / GRAVITY)
-        return 0.5 * step.stance * velocity_desired + capture * (velocity - velocity_desired)
+        offset = 0.5 * step.stance * late[:2] + capture * (velocity - step.velocity[:2])
+        return offset - STAND_HEIGHT / GRAVITY * step.acceleration[:2]
 
     def _within_reach(self, foot: int, offset: Array) -> Array:
         """An offset from the neutral place in the heading's frame (2,) [m], as far as allowed."""

@@ -9,13 +9,13 @@ from controller.centroidal.path import CommandedPath
 from controller.centroidal.stepping import Step, Stepper
 from controller.contact_schedule import Swing
 from controller.gaits import TROT, WALK
-from robots.a1.constants import FOOT_RADIUS, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 
 FEET = np.array([0.0, 0.0, STAND_HEIGHT]) + foot_positions_in_base(STAND_JOINTS)
 OBSERVER = BodyObserver()
-REST = Step(wait=0.0, stance=0.3, velocity=np.zeros(3))
+REST = Step(wait=0.0, stance=0.264, velocity=np.zeros(3))
 
 
 def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
@@ -80,12 +80,29 @@ def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
     """In its middle, the body turned and moved on, the foot is where it is of a body at rest."""
     speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.02
     stepper = Stepper(SteppingOptions(press=0.0), TROT)
-    place = stepper.foothold(foot, body(speed), Step(wait, stance, speed, rate))
+    step = Step(wait, stance, speed, turn=rate * wait, yaw_rate=rate)
+    place = stepper.foothold(foot, body(speed), step)
     time, arc = wait + 0.5 * stance, np.zeros(3)
     for s in np.linspace(0.0, time, 1001)[:-1] + 0.0005 * time:
         arc += exp3(np.array([0.0, 0.0, rate * s])) @ speed * time / 1000
     turn = exp3(np.array([0.0, 0.0, rate * time]))
     np.testing.assert_allclose((turn.T @ (place - arc))[:2], FEET[foot, :2], atol=2e-4)
+
+
+def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law():
+    """x'' = g / h (x - foot)."""
+    stepper, acceleration = Stepper(SteppingOptions(press=0.0), TROT), np.array([1.0, -0.4, 0.0])
+    step = REST._replace(stance=0.0, acceleration=acceleration)
+    place = stepper.foothold(2, body(yaw=0.0), step)
+    arm = (FEET[2] - place)[:2]
+    np.testing.assert_allclose(GRAVITY / STAND_HEIGHT * arm, acceleration[:2], atol=1e-9)
+
+
+def test_a_body_that_gains_speed_is_expected_where_it_will_be():
+    stepper, wait, gain = Stepper(SteppingOptions(), TROT), 0.2, np.array([0.3, 0.1, 0.0])
+    step = REST._replace(stance=0.0, wait=wait, gain=gain)
+    moved = stepper.foothold(1, body(), step) - stepper.foothold(1, body(), REST)
+    np.testing.assert_allclose(moved, 0.5 * wait * gain, atol=1e-12)
 
 
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
