@@ -10,51 +10,17 @@ from numpy.typing import NDArray
 from controller.centroidal.options import CentroidalOptions
 from controller.centroidal.path import way_back
 from controller.centroidal.rigid_body import standing_body
-from controller.contact_schedule import Swing
 from controller.driving.base_path import FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X, Y
 from controller.driving.course import Ahead, Course
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
+from controller.driving.schedule import SLACK, CourseSchedule
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
 
 LONGEST_LEAP = 1000  # knots that a course may go on by at once
-SLACK = 1e-9  # [s]: knot times are sums of 0.01 s and must not fall before their event
-
-
-class CourseSchedule:
-    """The swings of the strides of a course."""
-
-    def __init__(self) -> None:
-        """All feet stand."""
-        self._swings: list[list[Swing]] = [[] for _ in range(4)]
-
-    @property
-    def is_stand(self) -> bool:
-        """Whether no foot swings, now or within what is known."""
-        return not any(self._swings)
-
-    def follow(self, course: Course, ahead: Ahead) -> None:
-        """Take the swings of a course ahead."""
-        self._swings = [[] for _ in range(4)]
-        for (foot, lift, _), height in zip(ahead.swings, ahead.heights, strict=True):
-            gait = course.strides.at(round(lift)).gait
-            self._swings[int(foot)].append(
-                Swing(lift * course.period, gait.swing_duration, height, gait.duty * gait.period)
-            )
-
-    def swing(self, foot: int, time: float) -> Swing | None:
-        """See `ContactSchedule`."""
-        for swing in self._swings[foot]:
-            if swing.lift_off <= time + SLACK < swing.landing:
-                return swing
-        return None
-
-    def next_swing(self, foot: int, time: float) -> Swing | None:
-        """See `ContactSchedule`."""
-        return next((s for s in self._swings[foot] if s.lift_off > time + SLACK), None)
 
 
 class DrivenPath:
@@ -89,9 +55,9 @@ class DrivenPath:
     def meet(self, time: float, state: Array, com: Array) -> None:
         """Move on to `time` [s] and stay within reach of the robot in `state` (37)."""
         course = self.course
-        knot = int(min((time + SLACK) / course.period, course.knot + LONGEST_LEAP))
+        begun = max(course.knot, (time + SLACK) / course.period)  # of those after the last one
+        knot = int(min(begun, course.knot + LONGEST_LEAP))
         if self._ahead is None or knot > course.knot:
-            knot = max(knot, course.knot)
             course.go_on(knot, course.look_ahead(knot - course.knot).path)
             course.obey()
             course.meet(state)
@@ -117,22 +83,19 @@ class DrivenPath:
         """Where a base is (2) [m] whose feet are on average below their neutral places."""
         rotation = rotation_from_quaternion(state[3:7])
         feet = state[:3] + rotation @ foot_positions_in_base(state[7:19]).mean(axis=0)
-        yaw, (x, y) = self.course.base[YAW], self.course.feet[:, :2].mean(axis=0)
-        c, s = np.cos(yaw), np.sin(yaw)
-        return feet[:2] - np.array([c * x - s * y, s * x + c * y])
+        neutral = self.course.feet[:, :2].mean(axis=0)
+        return feet[:2] - _turns(self.course.base[YAW]) @ neutral
 
     def _motion(self, times: Array) -> Array:
         """x (K, 12) of a body on the path at `times` [s]."""
-        rows = self._rows(times)
-        x, (c, s) = np.zeros((len(times), 12)), (np.cos(self.heading), np.sin(self.heading))
+        rows, x = self._rows(times), np.zeros((len(times), 12))
         x[:, 2], x[:, 8] = rows[:, YAW] - self.heading, rows[:, YAW_RATE]
-        place = rows[:, X : Y + 1] @ np.array([[c, -s], [s, c]])
-        cosine, sine = np.cos(x[:, 2]), np.sin(x[:, 2])
-        turn = np.array([[cosine, -sine], [sine, cosine]])
-        arm = np.einsum("ijk,j->ki", turn, self.com[:2])
-        velocity = np.einsum("ijk,kj->ki", turn, rows[:, FORWARD : LEFT + 1])
-        x[:, 3:5] = place + arm
-        x[:, 9:11] = velocity + rows[:, [YAW_RATE]] * (arm @ np.array([[0.0, 1.0], [-1.0, 0.0]]))
+        turns = _turns(x[:, 2])
+        arms = turns @ self.com[:2]  # of the centre of mass
+        x[:, 3:5] = rows[:, X : Y + 1] @ _turns(self.heading) + arms
+        x[:, 9:11] = (turns @ rows[:, FORWARD : LEFT + 1, None])[:, :, 0]
+        x[:, 9] -= rows[:, YAW_RATE] * arms[:, 1]
+        x[:, 10] += rows[:, YAW_RATE] * arms[:, 0]
         x[:, 5] = rows[:, HEIGHT] + self.com[2]
         h = 0.5 * self.course.period
         x[:, 11] = (self._rows(times + h) - self._rows(times - h))[:, HEIGHT] / (2.0 * h)
@@ -146,3 +109,9 @@ class DrivenPath:
         k = np.clip(np.floor(knots), 0, len(path) - 2).astype(int)
         share = np.clip(knots - k, 0.0, 1.0)[:, None]
         return path[k] + share * (path[k + 1] - path[k])
+
+
+def _turns(angles: float | Array) -> Array:
+    """Rotations in the plane by angles (...) [rad]: (..., 2, 2)."""
+    c, s = np.cos(angles), np.sin(angles)
+    return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)

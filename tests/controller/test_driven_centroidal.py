@@ -76,21 +76,23 @@ def feet_of(plan: Plan) -> np.ndarray:
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("yaw", [-2.0, 0.4, 3.1])
 def test_plans_turn_and_move_with_the_world(make, yaw: float) -> None:
-    """As far as the solver's tolerance goes."""
+    """As far as the solver's tolerance goes, which rounding may have it meet sooner or later."""
     place, goal = np.array([1.0, -0.7]), Goal(0.4, 0.1, 0.6, None, "trot")
     planner, rows = make(goal), walk(make(goal), 60)
     assert any(plan.contacts[0].min() < 0.5 for _, plan in rows)
+    errors = []
     for estimate, here in rows:
         there = planner.solve(replace(estimate, q=turned(estimate.q, place, yaw)))
         assert there.status == here.status == "ok"
         np.testing.assert_array_equal(there.contacts, here.contacts)
-        np.testing.assert_allclose(there.inputs, here.inputs, atol=0.1)
-        expected = turned(here.states_q, place, yaw)
-        for a, b, v, w in zip(
-            there.states_q, expected, there.states_v, here.states_v, strict=True
-        ):
-            assert np.abs(difference(a, v, b, w)[:18]).max() < 1e-2
-            assert np.abs(v - w)[:6].max() < 5e-2
+        states = zip(
+            there.states_q, turned(here.states_q, place, yaw), there.states_v, here.states_v,
+            strict=True,
+        )  # fmt: skip
+        away = np.array([difference(a, v, b, w) for a, b, v, w in states])
+        errors.append([np.abs(away).max(), np.abs(there.inputs - here.inputs).max()])
+    assert np.all(np.median(errors, axis=0) < (1e-4, 5e-3))
+    assert np.all(np.max(errors, axis=0) < (0.5, 1.0))
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -199,3 +201,15 @@ def test_a_straight_command_asks_for_what_the_fixed_path_asks_for() -> None:
     found, expected = path.states(1.99, com, times), fixed.states(1.99, com, times)
     np.testing.assert_allclose(found[:, [2, 3, 4, 8, 9, 10]], expected[:, [2, 3, 4, 8, 9, 10]],
                                atol=1e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.parametrize("what", ["q", "v", "time"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_numbers_without_bounds_neither_raise_nor_stay(make, what: str) -> None:
+    planner = make(Goal(0.3, 0.0, 0.3, None, "trot"))
+    last, _ = walk(planner, 50)[-1]
+    bad = {"q": last.q + 1e200, "v": last.v + 1e200, "time": -1e308}
+    plan = planner.solve(replace(last, **{what: bad[what]}))
+    assert all(np.isfinite(a).all() for a in (plan.states_q, plan.states_v, plan.inputs))
+    assert planner.solve(replace(last, time=last.time + PERIOD)).status == "ok"
