@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.contact_schedule import Swing
 from robots.a1.constants import FOOT_NAMES
 
 PHASES = ("swing", "stance")
@@ -72,6 +73,18 @@ class Gait:
             return False
         cycle = self.cycle(foot, time)
         return cycle >= 0 and time + 1e-9 < self.lift_off(foot, cycle) + self.swing_duration
+
+    def swing(self, foot: int, time: float) -> Swing | None:
+        """The swing of `foot` (index) under way at `time` [s]; see `ContactSchedule`."""
+        return self._swing(foot, self.cycle(foot, time)) if self.in_swing(foot, time) else None
+
+    def next_swing(self, foot: int, time: float) -> Swing | None:
+        """The first swing of `foot` (index) that begins after `time` [s]."""
+        return self._swing(foot, self.cycle(foot, time) + 1) if self.duty < 1.0 else None
+
+    def _swing(self, foot: int, cycle: int) -> Swing:
+        stance = self.duty * self.period
+        return Swing(self.lift_off(foot, cycle), self.swing_duration, self.swing_height, stance)
 
     def contacts(self, time: float) -> NDArray[np.bool_]:
         """Feet that the schedule has on the ground at `time` [s], (4,)."""

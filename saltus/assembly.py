@@ -22,6 +22,8 @@ from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from controller.a1_model import Derivatives
+    from controller.centroidal.options import CentroidalOptions
+    from controller.centroidal.path import Path
     from controller.driving.goal import Commands
     from controller.hilqr_planner import HilqrPlanner
     from controller.planner_node import Planner
@@ -190,15 +192,27 @@ def make_planner(config: LaunchConfig) -> Planner:
     """
     if config.planner == "hilqr":
         return make_hilqr_planner(config)
-    gait, speed = GAITS[config.reference], config.speed
-    in_real_time = config.mode == "realtime"
+    path, in_real_time = make_path(config), config.mode == "realtime"
     if config.planner == "instant_qp":
         from controller.centroidal.instant_qp import instant_qp
 
-        return instant_qp(config.instant_qp, gait, speed, in_real_time)
+        return instant_qp(config.instant_qp, path, in_real_time)
     from controller.centroidal.convex_mpc import convex_mpc
 
-    return convex_mpc(config.convex_mpc, gait, speed, in_real_time)
+    return convex_mpc(config.convex_mpc, path, in_real_time)
+
+
+def make_path(config: LaunchConfig) -> Path:
+    """The path of Convex MPC or Instant QP."""
+    options: CentroidalOptions = getattr(config, config.planner)
+    commands = make_commands(config)
+    if commands is not None:
+        from controller.centroidal.driven_path import DrivenPath
+
+        return DrivenPath(options, config.drive, commands)
+    from controller.centroidal.path import CommandedPath
+
+    return CommandedPath(options.path, GAITS[config.reference], config.speed)
 
 
 def make_hilqr_planner(config: LaunchConfig) -> HilqrPlanner:

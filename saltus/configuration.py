@@ -88,7 +88,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
-        command: a speed along a straight line, or the steps of a script that drives HiLQR.
+        command: a speed along a straight line, or the steps of a script that drives the robot.
         drive: who else may drive, and how commands are followed.
         sources: what keys and sticks ask for, where they drive.
         estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
@@ -299,6 +299,7 @@ def _check_driving(config: LaunchConfig, source: str) -> None:
         )
     if config.drive.source != "none":
         _check_source(config, source)
+    _check_strides(config, source)
     if isinstance(config.command, tuple):
         try:
             Script(config.command, config.drive, config.reference)
@@ -318,6 +319,16 @@ def _check_source(config: LaunchConfig, source: str) -> None:
         )
     if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
         raise BadRequest(f"{source}: drive.source keyboard needs hardware.operator.keyboard true")
+
+
+def _check_strides(config: LaunchConfig, source: str) -> None:
+    """Refuse knots that do not fit every gait: commands may change it."""
+    try:
+        for gait in GAITS.values():
+            if gait.duty < 1.0:
+                gait.knots(getattr(config, config.planner).period)
+    except ValueError as error:
+        raise BadRequest(f"{source}: {error}") from error
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:

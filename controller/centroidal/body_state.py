@@ -40,6 +40,13 @@ class BodyState(NamedTuple):
         phi = log3(self.rotation)
         return np.concatenate([phi, self.com, self.angular_velocity, self.com_velocity])
 
+    def turned(self, turn: Array) -> BodyState:
+        """The body with everything turned about the world's origin by a rotation (3, 3)."""
+        return BodyState(
+            turn @ self.rotation, turn @ self.base, turn @ self.com, turn @ self.com_velocity,
+            turn @ self.angular_velocity, self.feet @ turn.T,
+        )  # fmt: skip
+
 
 class BodyObserver:
     """Reads the body's state out of a whole-body state."""

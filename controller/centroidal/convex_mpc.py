@@ -13,9 +13,9 @@ from controller.centroidal.foot_motion import foot_motion, foothold_table
 from controller.centroidal.force_law import Forces, Situation
 from controller.centroidal.force_mpc import ForceMpc
 from controller.centroidal.options import ConvexMpcOptions
+from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
-from controller.gaits import Gait
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class HorizonForces:
         ends: Array = now.time + o.step * np.arange(1.0, o.steps + 1.0)
         x_ref = now.path.states(now.time, now.body.com, ends)
         contacts = np.array([
-            [now.stepper.stands(foot, end - 0.5 * o.step, now.time) for foot in range(4)]
+            [now.stepper.swing(foot, end - 0.5 * o.step, now.time) is None for foot in range(4)]
             for end in ends
         ], dtype=float)  # fmt: skip
         arms = self._arms(now, ends - 0.5 * o.step)
@@ -46,15 +46,13 @@ class HorizonForces:
 
     def _arms(self, now: Situation, middles: Array) -> Array:
         """Feet from the centre of mass wanted, in the middle of each step [s]: (K, 4, 3) [m]."""
-        holds = foothold_table(now, now.path.velocity(now.time, now.body.com))
+        holds = foothold_table(now)
         com = now.path.states(now.time, now.body.com, middles)[:, 3:6]
         feet = [[foot_motion(now, holds, foot, t)[0] for foot in range(4)] for t in middles]
         return np.array(feet) - com[:, None, :]
 
 
-def convex_mpc(
-    options: ConvexMpcOptions, gait: Gait, speed: float, in_real_time: bool
-) -> CentroidalPlanner:
-    """The planner of a gait at a forward speed [m/s]; lock step knows no time limit."""
+def convex_mpc(options: ConvexMpcOptions, path: Path, in_real_time: bool) -> CentroidalPlanner:
+    """The planner along a path; lock step knows no time limit."""
     law = HorizonForces(options, options.time_limit if in_real_time else 0.0)
-    return CentroidalPlanner(options, law, gait, speed)
+    return CentroidalPlanner(options, law, path)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.centroidal.body_state import BodyState
-from controller.centroidal.path import CommandedPath
+from controller.centroidal.path import Path
 from controller.centroidal.qp_solver import Status
 from controller.centroidal.stepping import Stepper
 
@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 
 
 class Situation(NamedTuple):
-    """All that a force law may look at.
+    """All that a force law may look at, in the path's axes.
 
     Attributes:
-        time: on the gait's clock [s].
-        body: the robot; inertia: of it in the world (3, 3) [kg m^2].
+        time: on the path's clock [s].
+        body: the robot; inertia: of it (3, 3) [kg m^2].
         standing: feet that stand now by the schedule, and early ones (4,), 1 or 0.
         touching: probability of contact that the estimator gives (4,).
         path: what the body is asked to do; stepper: where feet are and go.
@@ -31,7 +31,7 @@ class Situation(NamedTuple):
     inertia: Array
     standing: Array
     touching: Array
-    path: CommandedPath
+    path: Path
     stepper: Stepper
 
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from controller.centroidal.force_law import Forces, Situation
 from controller.centroidal.force_qp import ForceQp
 from controller.centroidal.options import BodyFeedback, InstantQpOptions
+from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
-from controller.gaits import Gait
 from robots.a1.constants import GRAVITY
 
 Array = NDArray[np.float64]
+
+FEEDFORWARD_S = 0.01  # over which the path's acceleration is taken [s]
 
 
 class InstantForces:
@@ -45,20 +47,23 @@ class InstantForces:
 
 
 def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
-    """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,)."""
+    """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,).
+
+    The path's own acceleration is added: in a turn a velocity error alone would lag behind it.
+    """
     x = now.body.vector()
-    target = now.path.states(now.time, now.body.com, np.array([now.time]))[0]
-    error = target - x
-    linear = error[9:12] * feedback.velocity_kd
+    times = now.time + np.array([0.0, FEEDFORWARD_S])
+    target, later = now.path.states(now.time, now.body.com, times)
+    error, acceleration = target - x, (later - target)[6:] / FEEDFORWARD_S
+    linear = error[9:12] * feedback.velocity_kd + acceleration[3:]
     linear[2] += error[5] * feedback.height_kp
     angular = error[:3] * feedback.orientation_kp + error[6:9] * feedback.orientation_kd
+    angular += acceleration[:3]
     force = mass * (linear + np.array([0.0, 0.0, GRAVITY]))
     return np.concatenate([force, now.inertia @ angular])
 
 
-def instant_qp(
-    options: InstantQpOptions, gait: Gait, speed: float, in_real_time: bool
-) -> CentroidalPlanner:
-    """The planner of a gait at a forward speed [m/s]; lock step knows no time limit."""
+def instant_qp(options: InstantQpOptions, path: Path, in_real_time: bool) -> CentroidalPlanner:
+    """The planner along a path; lock step knows no time limit."""
     law = InstantForces(options, options.time_limit if in_real_time else 0.0)
-    return CentroidalPlanner(options, law, gait, speed)
+    return CentroidalPlanner(options, law, path)

@@ -97,6 +97,11 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         if self.knots < 2:
             raise ValueError(f"knots is {self.knots}; give 2 or more")
 
+    @property
+    def horizon(self) -> float:
+        """How far ahead a plan looks [s]."""
+        return self.knots * self.period
+
 
 class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Weights of Convex MPC, along the axes of the world.
@@ -146,6 +151,11 @@ class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
         _check(self, ("step",), positive=True)
         if self.steps < 1:
             raise ValueError(f"steps is {self.steps}; give 1 or more")
+
+    @property
+    def horizon(self) -> float:
+        """How far ahead a plan looks [s]: as far as its forces or its knots."""
+        return max(self.steps * self.step, self.knots * self.period)
 
 
 class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

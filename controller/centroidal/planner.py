@@ -12,13 +12,13 @@ from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.foot_motion import foot_motion, foothold_table
 from controller.centroidal.force_law import ForceLaw, Forces, Situation
 from controller.centroidal.options import CentroidalOptions
-from controller.centroidal.path import CommandedPath
+from controller.centroidal.path import Path
 from controller.centroidal.plan_knots import FootSchedule, Knots, PlanKnots
 from controller.centroidal.qp_solver import Status
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
-from controller.driving.goal import Commands
-from controller.gaits import Gait
+from controller.driving.goal import Commands, sequence_of
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
@@ -29,26 +29,31 @@ FORCES_LAST_S = 0.1  # for which forces of an earlier solve will do [s]
 class CentroidalPlanner:
     """Plans from a state estimate: `solve(estimate) -> Plan`.
 
-    Time zero of the gait is the first estimate's time, and its clock is the estimates': how long a
+    Time zero of the path is the first estimate's time, and its clock is the estimates': how long a
     solve takes changes nothing in the schedule. The plan starts at its estimate.
+
+    It is made in the path's axes, where the body's yaw is small, and turned back at the end.
     """
 
     line_search: LineSearch | None = None  # none of these planners searches a line
     round_trip_s = 0.0  # nor asks a server
-    commands: Commands | None = None
 
-    def __init__(self, options: CentroidalOptions, law: ForceLaw, gait: Gait, speed: float) -> None:
-        """`law` chooses forces; `gait` at `speed` [m/s] is what the robot is asked to do."""
-        self.options, self.gait, self.law = options, gait, law
-        self._speed = speed
+    def __init__(self, options: CentroidalOptions, law: ForceLaw, path: Path) -> None:
+        """`law` chooses forces; `path` is what the robot is asked to do."""
+        self.options, self.law, self.path = options, law, path
         self._body = standing_body()
         self._observer = BodyObserver()
         self._knots = PlanKnots(self._body, options.stepping, options.period)
-        self._stepper = Stepper(options.stepping, gait)
-        self._path: CommandedPath | None = None
-        self._origin = 0.0
+        self._stepper = Stepper(options.stepping, path.schedule)
+        self._origin: float | None = None
+        self._heading = 0.0  # of the path's axes [rad]
         self._solved = -np.inf  # time of the last estimate from which a QP was solved in time [s]
         self._count = 0
+
+    @property
+    def commands(self) -> Commands | None:
+        """See the path's."""
+        return self.path.commands
 
     def solve(
         self,
@@ -79,6 +84,8 @@ class CentroidalPlanner:
             knots = self._knots.make(now.body, feet)
         except np.linalg.LinAlgError:  # the compiled solvers raise for what is not finite
             return self._plan(estimate, "failed", answer.iterations, _still(self.options), None)
+        if self._heading:
+            knots.q[:] = _turned(knots.q, self._heading)
         status = self._judged(answer.status, estimate.time)
         return self._plan(estimate, status, answer.iterations, knots, feet.contacts)
 
@@ -96,27 +103,30 @@ class CentroidalPlanner:
 
     def _situation(self, estimate: StateEstimate, q: Array, v: Array) -> Situation:
         body = self._observer.observe(q, v)
-        if self._path is None:
-            self._origin = estimate.time
-            self._path = CommandedPath(self.options.path, self.gait, self._speed, body.com)
+        self._origin = estimate.time if self._origin is None else self._origin
         time = estimate.time - self._origin
+        self.path.meet(time, np.concatenate([q, v]), body.com)
+        if self.path.heading != self._heading:
+            self._stepper.turn(_yaw(self._heading - self.path.heading))
+            self._heading = self.path.heading
+        body = body.turned(_yaw(-self._heading)) if self._heading else body
         touching = np.array(estimate.contact)
         standing = self._stepper.observe(time, body.feet, touching)
         inertia = body.rotation @ self._body.inertia_in_base @ body.rotation.T
-        return Situation(time, body, inertia, standing, touching, self._path, self._stepper)
+        return Situation(time, body, inertia, standing, touching, self.path, self._stepper)
 
     def _schedule(self, now: Situation, answer: Forces) -> FootSchedule:
         """Contacts, forces and foot motions at the knots of the plan."""
         count, period = self.options.knots, self.options.period
         contacts, forces = np.zeros((count, 4)), np.zeros((count, 4, 3))
         motions = np.zeros((2, count + 1, 4, 3))
-        velocity = now.path.velocity(now.time, now.body.com)
-        holds = foothold_table(now, velocity)
+        holds = foothold_table(now)
         for k in range(count + 1):
             time = now.time + k * period
             step = min(int((k + 0.5) * period / answer.step), len(answer.forces) - 1)
             for foot in range(4):
-                if k < count and now.stepper.stands(foot, time + 0.5 * period, now.time):
+                swing = now.stepper.swing(foot, time + 0.5 * period, now.time)
+                if k < count and swing is None:
                     contacts[k, foot] = 1.0
                     forces[k, foot] = answer.forces[step, foot]
                 motions[:, k, foot] = foot_motion(now, holds, foot, time)
@@ -136,7 +146,23 @@ class CentroidalPlanner:
             id=self._count, tick=estimate.tick, time=estimate.time, period=self.options.period,
             states_q=knots.q, states_v=knots.v, inputs=knots.inputs, gains=knots.gains,
             contacts=contacts, cost=0.0, iterations=iterations, solve_s=0.0, status=status,
+            command=sequence_of(self.commands),
         )  # fmt: skip
+
+
+def _yaw(angle: float) -> Array:
+    """Rotation about the vertical by an angle [rad] (3, 3)."""
+    return exp3(np.array([0.0, 0.0, angle]))
+
+
+def _turned(q: Array, angle: float) -> Array:
+    """Configurations (K, 19), turned about the world's origin by an angle [rad]."""
+    turn, result = _yaw(angle), q.copy()
+    quaternion = quaternion_from_rotation(turn)
+    result[:, :3] = q[:, :3] @ turn.T
+    for row in result:
+        row[3:7] = quaternion_product(quaternion, row[3:7])
+    return result
 
 
 def _still(options: CentroidalOptions) -> Knots:

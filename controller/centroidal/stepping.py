@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
-from controller.gaits import Gait
+from controller.contact_schedule import ContactSchedule, Swing
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
@@ -24,6 +24,26 @@ class FootMotion(NamedTuple):
     velocity: Array
 
 
+class Step(NamedTuple):
+    """A step to come, of a body that shall move at a velocity.
+
+    Attributes:
+        wait: until the foot lands [s]; stance: for which it then stands [s].
+        velocity: that the body shall have now (3) [m/s].
+        gain: what this changes by until the foot lands, along the axes of the body (3) [m/s].
+        turn: of the body until then [rad]; yaw_rate: that it then shall have [rad/s].
+        acceleration: that it then shall have, along the axes of `velocity` (3) [m/s^2].
+    """
+
+    wait: float
+    stance: float
+    velocity: Array
+    gain: Array = np.zeros(3)
+    turn: float = 0.0
+    yaw_rate: float = 0.0
+    acceleration: Array = np.zeros(3)
+
+
 class Stepper:
     """Knows for every foot where it left the ground and where it shall land.
 
@@ -33,11 +53,14 @@ class Stepper:
 
     the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. It is chosen
     anew with every plan while the foot swings.
+
+    Where the body shall turn or accelerate, the first term is the way of the neutral place in half
+    a stance, and the foot lies a h / g further back: a pendulum accelerates away from its support.
     """
 
-    def __init__(self, options: SteppingOptions, gait: Gait) -> None:
+    def __init__(self, options: SteppingOptions, schedule: ContactSchedule) -> None:
         """All feet stand."""
-        self.options, self.gait = options, gait
+        self.options, self.schedule = options, schedule
         self._neutral = foot_positions_in_base(STAND_JOINTS)[:, :2]
         self._left: Array | None = None  # where each foot stood last (4, 3)
         self._early = np.zeros(4, dtype=bool)  # feet that found the ground before their time
@@ -47,46 +70,52 @@ class Stepper:
         """Take in the feet's places, and say which ones stand now (4,), 1 or 0.
 
         Args:
-            time: on the gait's clock [s].
+            time: on the schedule's clock [s].
             feet: (4, 3) [m]; touching: probability of contact (4,).
         """
-        scheduled = np.array([self.gait.in_swing(foot, time) for foot in range(4)])
         self._left = feet.copy() if self._left is None else self._left
         for foot in range(4):
-            late = scheduled[foot] and self.progress(foot, time) >= self.options.early
-            self._early[foot] = scheduled[foot] and (
+            swing = self.schedule.swing(foot, time)
+            late = swing is not None and progress(swing, time) >= self.options.early
+            self._early[foot] = swing is not None and (
                 self._early[foot] or (late and touching[foot] > 0.5)
             )
-        self._swings = scheduled & ~self._early
+            self._swings[foot] = swing is not None and not self._early[foot]
         self._left[~self._swings] = feet[~self._swings]
         return (~self._swings).astype(np.float64)
 
-    def stands(self, foot: int, time: float, now: float) -> bool:
-        """Whether a foot stands at `time` [s], as seen from `now`: the schedule, and early ones."""
-        if not self.gait.in_swing(foot, time):
-            return True
-        return bool(self._early[foot]) and self.gait.cycle(foot, time) == self.gait.cycle(foot, now)
+    def turn(self, turn: Array) -> None:
+        """Turn all memory of places by a rotation (3, 3): the axes have turned the other way."""
+        if self._left is not None:
+            self._left = self._left @ turn.T
 
-    def progress(self, foot: int, time: float) -> float:
-        """Share of the swing under way that has gone at `time` [s]."""
-        start = self.gait.lift_off(foot, self.gait.cycle(foot, time))
-        return (time - start) / self.gait.swing_duration
+    def swing(self, foot: int, time: float, now: float) -> Swing | None:
+        """The swing of a foot at `time` [s], as known `now`; None where it stands.
 
-    def foothold(self, foot: int, body: BodyState, velocity_desired: Array, wait: float) -> Array:
-        """Where a foot shall land `wait` seconds from now: its centre in the world (3,) [m]."""
-        velocity = body.com_velocity[:2]
+        A foot stands by the schedule, or because it found the ground early.
+        """
+        swing = self.schedule.swing(foot, time)
+        if swing is None or not self._early[foot]:
+            return swing
+        return None if swing == self.schedule.swing(foot, now) else swing
+
+    def foothold(self, foot: int, body: BodyState, step: Step) -> Array:
+        """Where a foot shall land: its centre in the world (3,) [m]."""
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
-        cosine, sine = np.cos(heading), np.sin(heading)
-        turn = np.array([[cosine, -sine], [sine, cosine]])
-        offset = self._within_reach(foot, turn.T @ self._offset(velocity, velocity_desired[:2]))
-        place = body.base[:2] + velocity * wait + turn @ (self._neutral[foot] + offset)
+        x, y = self._neutral[foot]
+        offset = _turn(heading).T @ self._offset(body.com_velocity[:2], step)
+        offset += 0.5 * step.stance * step.yaw_rate * np.array([-y, x])
+        ahead = self._neutral[foot] + self._within_reach(foot, offset)
+        way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
+        place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
         return np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
 
-    def _offset(self, velocity: Array, velocity_desired: Array) -> Array:
-        """Raibert's and the capture point's part of a step in the world (2,) [m]."""
-        stance = self.gait.duty * self.gait.period
+    def _offset(self, velocity: Array, step: Step) -> Array:
+        """The parts of a step that depend on velocities and accelerations (2,) [m]."""
+        late = step.velocity + step.gain + 0.25 * step.stance * step.acceleration
         capture = self.options.capture * np.sqrt(STAND_HEIGHT / GRAVITY)
-        return 0.5 * stance * velocity_desired + capture * (velocity - velocity_desired)
+        offset = 0.5 * step.stance * late[:2] + capture * (velocity - step.velocity[:2])
+        return offset - STAND_HEIGHT / GRAVITY * step.acceleration[:2]
 
     def _within_reach(self, foot: int, offset: Array) -> Array:
         """An offset from the neutral place in the heading's frame (2,) [m], as far as allowed."""
@@ -94,17 +123,28 @@ class Stepper:
         outward = np.clip(LEG_SIDE[foot] * offset[1], -self.options.inward, most_out)
         return np.array([np.clip(offset[0], -most_x, most_x), LEG_SIDE[foot] * outward])
 
-    def swing(self, foot: int, time: float, foothold: Array) -> FootMotion:
+    def motion(self, foot: int, swing: Swing, time: float, foothold: Array) -> FootMotion:
         """Motion at `time` [s] of a swinging foot on its way to `foothold` (3,) [m].
 
-        Minimum jerk between the ends, and a bump with the gait's height on top.
+        Minimum jerk between the ends, and a bump with the swing's height on top.
         """
         assert self._left is not None
-        rate = 1.0 / self.gait.swing_duration
-        s = min(1.0, max(0.0, self.progress(foot, time)))
+        rate = 1.0 / swing.duration
+        s = min(1.0, max(0.0, progress(swing, time)))
         way, blend, height = foothold - self._left[foot], minimum_jerk(s), bump(s)
-        up = np.array([0.0, 0.0, self.gait.swing_height])
+        up = np.array([0.0, 0.0, swing.height])
         return FootMotion(
             self._left[foot] + blend.value * way + height.value * up,
             rate * (blend.slope * way + height.slope * up),
         )
+
+
+def progress(swing: Swing, time: float) -> float:
+    """Share of a swing that has gone at `time` [s]."""
+    return (time - swing.lift_off) / swing.duration
+
+
+def _turn(angle: float) -> Array:
+    """Rotation in the plane (2, 2)."""
+    cosine, sine = np.cos(angle), np.sin(angle)
+    return np.array([[cosine, -sine], [sine, cosine]])

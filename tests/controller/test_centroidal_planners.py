@@ -14,6 +14,7 @@ from controller.centroidal.options import (
     PathOptions,
     SteppingOptions,
 )
+from controller.centroidal.path import CommandedPath
 from controller.centroidal.plan_knots import FootSchedule, PlanKnots, foot_torques
 from controller.centroidal.rigid_body import standing_body
 from controller.gaits import STAND, WALK
@@ -35,9 +36,10 @@ def estimate(time=0.0, q=Q_STAND, v=STILL, contact=TOUCHING):
 
 
 def planners(gait, speed=0.2):
+    convex, instant = ConvexMpcOptions(), InstantQpOptions()
     return (
-        convex_mpc(ConvexMpcOptions(), gait, speed, in_real_time=False),
-        instant_qp(InstantQpOptions(), gait, speed, in_real_time=False),
+        convex_mpc(convex, CommandedPath(convex.path, gait, speed), in_real_time=False),
+        instant_qp(instant, CommandedPath(instant.path, gait, speed), in_real_time=False),
     )
 
 
@@ -190,7 +192,8 @@ def test_old_forces_do_for_a_tenth_of_a_second(which, monkeypatch):
 
 
 def test_a_foot_that_lost_the_ground_is_pushed_down_and_carries_nothing_in_the_qp():
-    planner = instant_qp(InstantQpOptions(search=25.0), STAND, 0.0, in_real_time=False)
+    path = CommandedPath(PathOptions(), STAND, 0.0)
+    planner = instant_qp(InstantQpOptions(search=25.0), path, in_real_time=False)
     lost = planner.solve(estimate(contact=np.array([1.0, 1.0, 1.0, 0.0])))
     data = MODEL.createData()
     gravity = pin.computeGeneralizedGravity(MODEL, data, Q_STAND)

@@ -6,14 +6,16 @@ import pytest
 from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.options import PathOptions, SteppingOptions
 from controller.centroidal.path import CommandedPath
-from controller.centroidal.stepping import Stepper
+from controller.centroidal.stepping import Step, Stepper
+from controller.contact_schedule import Swing
 from controller.gaits import TROT, WALK
-from robots.a1.constants import FOOT_RADIUS, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 
 FEET = np.array([0.0, 0.0, STAND_HEIGHT]) + foot_positions_in_base(STAND_JOINTS)
 OBSERVER = BodyObserver()
+REST = Step(wait=0.0, stance=0.264, velocity=np.zeros(3))
 
 
 def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
@@ -23,18 +25,25 @@ def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
     return OBSERVER.observe(q, v)
 
 
+def lift_off(foot: int) -> Swing:
+    """The first swing of a walk."""
+    swing = WALK.next_swing(foot, 0.0)
+    assert swing is not None
+    return swing
+
+
 def test_a_body_at_rest_steps_on_the_spot():
     stepper = Stepper(SteppingOptions(press=0.0), WALK)
     for foot in range(4):
-        place = stepper.foothold(foot, body(), np.zeros(3), 0.1)
+        place = stepper.foothold(foot, body(), REST._replace(wait=0.1))
         np.testing.assert_allclose(place, [*FEET[foot, :2], FOOT_RADIUS], atol=1e-12)
 
 
 @pytest.mark.parametrize("foot", range(4))
 def test_a_push_moves_the_foothold_by_the_capture_point(foot):
     stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), WALK)
-    pushed = stepper.foothold(foot, body((0.3, 0.4, 0.0)), np.zeros(3), 0.0)
-    still = stepper.foothold(foot, body(), np.zeros(3), 0.0)
+    pushed = stepper.foothold(foot, body((0.3, 0.4, 0.0)), REST)
+    still = stepper.foothold(foot, body(), REST)
     capture = np.sqrt(STAND_HEIGHT / 9.81) * np.array([0.3, 0.4])
     np.testing.assert_allclose((pushed - still)[:2], capture, atol=1e-9)
 
@@ -42,8 +51,8 @@ def test_a_push_moves_the_foothold_by_the_capture_point(foot):
 def test_at_the_wanted_speed_stance_is_symmetric_about_the_neutral_place():
     stepper = Stepper(SteppingOptions(), TROT)
     speed = np.array([0.5, 0.0, 0.0])
-    place = stepper.foothold(0, body(speed), speed, 0.0)
-    half = 0.5 * TROT.duty * TROT.period * speed[0]
+    place = stepper.foothold(0, body(speed), REST._replace(velocity=speed))
+    half = 0.5 * REST.stance * speed[0]
     assert place[0] - FEET[0, 0] == pytest.approx(half, abs=1e-9)
 
 
@@ -52,7 +61,7 @@ def test_feet_do_not_step_out_of_reach_nor_across():
     stepper = Stepper(options, WALK)
     for foot in range(4):
         for side in (5.0, -5.0):
-            place = stepper.foothold(foot, body((5.0, side, 0.0)), np.zeros(3), 0.0)
+            place = stepper.foothold(foot, body((5.0, side, 0.0)), REST)
             offset = place - FEET[foot]
             outward = LEG_SIDE[foot] * offset[1]
             assert offset[0] == pytest.approx(0.2)
@@ -61,18 +70,48 @@ def test_feet_do_not_step_out_of_reach_nor_across():
 
 def test_footholds_turn_with_the_body():
     stepper, yaw = Stepper(SteppingOptions(), WALK), 0.7
-    turned = stepper.foothold(1, body(yaw=yaw), np.zeros(3), 0.0)
-    straight = stepper.foothold(1, body(), np.zeros(3), 0.0)
+    turned = stepper.foothold(1, body(yaw=yaw), REST)
+    straight = stepper.foothold(1, body(), REST)
     np.testing.assert_allclose(turned, exp3(np.array([0.0, 0.0, yaw])) @ straight, atol=1e-9)
+
+
+@pytest.mark.parametrize("foot", range(4))
+def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
+    """In its middle, the body turned and moved on, the foot is where it is of a body at rest."""
+    speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.02
+    stepper = Stepper(SteppingOptions(press=0.0), TROT)
+    step = Step(wait, stance, speed, turn=rate * wait, yaw_rate=rate)
+    place = stepper.foothold(foot, body(speed), step)
+    time, arc = wait + 0.5 * stance, np.zeros(3)
+    for s in np.linspace(0.0, time, 1001)[:-1] + 0.0005 * time:
+        arc += exp3(np.array([0.0, 0.0, rate * s])) @ speed * time / 1000
+    turn = exp3(np.array([0.0, 0.0, rate * time]))
+    np.testing.assert_allclose((turn.T @ (place - arc))[:2], FEET[foot, :2], atol=2e-4)
+
+
+def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law():
+    """x'' = g / h (x - foot)."""
+    stepper, acceleration = Stepper(SteppingOptions(press=0.0), TROT), np.array([1.0, -0.4, 0.0])
+    step = REST._replace(stance=0.0, acceleration=acceleration)
+    place = stepper.foothold(2, body(yaw=0.0), step)
+    arm = (FEET[2] - place)[:2]
+    np.testing.assert_allclose(GRAVITY / STAND_HEIGHT * arm, acceleration[:2], atol=1e-9)
+
+
+def test_a_body_that_gains_speed_is_expected_where_it_will_be():
+    stepper, wait, gain = Stepper(SteppingOptions(), TROT), 0.2, np.array([0.3, 0.1, 0.0])
+    step = REST._replace(stance=0.0, wait=wait, gain=gain)
+    moved = stepper.foothold(1, body(), step) - stepper.foothold(1, body(), REST)
+    np.testing.assert_allclose(moved, 0.5 * wait * gain, atol=1e-12)
 
 
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
     stepper = Stepper(SteppingOptions(), WALK)
     stepper.observe(0.0, FEET, np.ones(4))
-    lift, hold = WALK.lift_off(3, 0), FEET[3] + np.array([0.1, 0.05, 0.0])
-    first = stepper.swing(3, lift, hold)
-    last = stepper.swing(3, lift + WALK.swing_duration - 1e-12, hold)
-    middle = stepper.swing(3, lift + 0.5 * WALK.swing_duration, hold)
+    swing, hold = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0])
+    first = stepper.motion(3, swing, swing.lift_off, hold)
+    last = stepper.motion(3, swing, swing.landing - 1e-12, hold)
+    middle = stepper.motion(3, swing, swing.lift_off + 0.5 * swing.duration, hold)
     np.testing.assert_allclose(first.position, FEET[3], atol=1e-12)
     np.testing.assert_allclose(last.position, hold, atol=1e-9)
     np.testing.assert_allclose(last.velocity, 0.0, atol=1e-7)
@@ -82,10 +121,10 @@ def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
 def test_the_velocity_of_a_swing_is_its_derivative():
     stepper = Stepper(SteppingOptions(), WALK)
     stepper.observe(0.0, FEET, np.ones(4))
-    hold, h = FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
+    swing, hold, h = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
     for share in (0.2, 0.5, 0.8):
-        time = WALK.lift_off(3, 0) + share * WALK.swing_duration
-        before, here, after = (stepper.swing(3, time + s, hold) for s in (-h, 0.0, h))
+        time = swing.lift_off + share * swing.duration
+        before, here, after = (stepper.motion(3, swing, time + s, hold) for s in (-h, 0.0, h))
         slope = (after.position - before.position) / (2 * h)
         np.testing.assert_allclose(here.velocity, slope, atol=1e-7)
 
@@ -100,12 +139,13 @@ def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
     assert stepper.observe(late, FEET, np.zeros(4))[3] == 0.0
     assert stepper.observe(late, FEET, touching)[3] == 1.0
     assert stepper.observe(late + 0.01, FEET, np.zeros(4))[3] == 1.0
-    assert stepper.stands(3, lift + 0.95 * WALK.swing_duration, late)
-    assert not stepper.stands(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
+    assert stepper.swing(3, lift + 0.95 * WALK.swing_duration, late) is None
+    assert stepper.swing(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
 
 
 def test_the_way_back_to_the_path_is_bounded_and_leads_there():
-    path = CommandedPath(PathOptions(return_rate=1.0, return_speed=0.3), WALK, 0.2, np.zeros(3))
+    path = CommandedPath(PathOptions(return_rate=1.0, return_speed=0.3), WALK, 0.2)
+    path.meet(0.0, np.zeros(37), np.zeros(3))
     time = 5.0
     there = path.position(time)
     np.testing.assert_allclose(path.velocity(time, there), [0.2, 0.0, 0.0], atol=1e-9)

@@ -18,6 +18,7 @@ from saltus.lockstep import LockStep
         (["command=[{at: 0.0, gait: gallop}]"], "unknown gait 'gallop'"),
         (["command=[{at: 0.0, speed: 1.0}]"], r"command\[0\].speed.*accepted.*velocity_x"),
         (["command.speed=1.0"], "command.speed"),
+        (["planner=convex_mpc", "convex_mpc.period=0.03"], "0.72 s|0.44 s.*no multiple"),
         (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
         (
             [
@@ -33,13 +34,14 @@ def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], wor
         load_launch("drive", assignments)
 
 
-def test_the_robot_goes_where_the_script_says() -> None:
+@pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp"])
+def test_the_robot_goes_where_the_script_says(planner: str) -> None:
     """It starts, goes sideways and turns at once, and comes to a stand."""
     script = (
         "command=[{at: 0.1, gait: trot, velocity_x: 0.4, velocity_y: 0.2, yaw_rate: 0.8},"
         " {at: 2.5, gait: stand}]"
     )
-    config = load_launch("drive", [script], duration=4.0)
+    config = load_launch("drive", [script, f"planner={planner}"], duration=4.0)
     rows = []
     metrics = LockStep(config).run(lambda tick: rows.append(tick.truth))
     assert not metrics.fell
