@@ -60,7 +60,11 @@ def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
         return None
     period, starts = getattr(config, config.planner).period, []
     for solve in solve_schedule(config):
-        starts.append(math.ceil((solve.estimate * TICK_S + solve.lead) / period - 1e-6))
+        time = solve.estimate * TICK_S
+        if config.planner == "hilqr":  # plans from the first knot after the solve, others at once
+            starts.append(math.ceil((time + solve.lead) / period - 1e-6))
+        else:
+            starts.append(math.floor(time / period + 1e-6))
         if solve.start >= config.ticks:
             break
     return ScriptClock(commands, config.drive, period, starts)

@@ -23,7 +23,7 @@ class CourseSchedule:
     def follow(self, course: Course, ahead: Ahead) -> None:
         """Take the swings of a course ahead."""
         self._swings = [[] for _ in range(4)]
-        for (foot, lift, _), height in zip(ahead.swings, ahead.heights, strict=True):
+        for foot, lift, _, height in ahead.swings.tolist():
             gait = course.strides.at(round(lift)).gait
             self._swings[int(foot)].append(
                 Swing(lift * course.period, gait.swing_duration, height, gait.duty * gait.period)

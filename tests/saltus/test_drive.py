@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from controller.centroidal.planner import CentroidalPlanner
+from saltus.assembly import gait_clock
 from saltus.configuration import load_launch
 from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
@@ -54,3 +56,23 @@ def test_the_robot_goes_where_the_script_says(planner: str) -> None:
     assert 0.2 < found["cost_of_transport"] < 2.0 and 0.0 < found["foot_slip_m"] < 1.0
     # At 0.45 m/s for 2.4 s, with a way back to rest at 2 m/s^2.
     assert found["distance_m"] == pytest.approx(0.447 * 2.4, abs=0.15)
+
+
+@pytest.mark.parametrize("timing", ["{solve: 0.0}", "{solve: 0.013, estimate: 0.003}"])
+@pytest.mark.parametrize("planner", ["convex_mpc", "instant_qp"])
+def test_feet_swing_when_perturbations_expect_them_to(planner: str, timing: str) -> None:
+    script = (
+        "command=[{at: 0.1, velocity_x: 0.3, gait: walk}, {at: 0.5, gait: trot},"
+        " {at: 1.4, gait: walk}]"
+    )  # no stand: pushed, it steps all the same
+    config = load_launch("drive", [script, f"planner={planner}", f"timing={timing}"], duration=2.0)
+    clock, stack, contacts = gait_clock(config), LockStep(config), []
+    assert clock is not None and isinstance(stack.planner, CentroidalPlanner)
+    schedule = stack.planner.path.schedule
+    while stack.simulation.tick < config.ticks:
+        plan = stack.step().plan
+        if plan is not None:
+            planned = [schedule.swing(foot, plan.time) is None for foot in range(4)]
+            np.testing.assert_array_equal(planned, clock.contacts(plan.time))
+            contacts.append(planned)
+    assert not np.all(contacts, axis=0).any()  # every foot has swung
