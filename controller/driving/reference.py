@@ -11,8 +11,6 @@ from controller.driving.footholds import choose_footholds
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
 from controller.driving.window import fill_window
-from controller.gaits import GAITS
-from controller.references.kinematic import make_kinematic_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
@@ -36,7 +34,6 @@ class DrivenReference:
         self._tree = tree_of(load_mujoco())
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
         self._ahead: tuple[Array, Array, Array] | None = None  # of the last window
-        self._gains = {gait: np.zeros((1, 12, 36)) for gait in GAITS}  # by knot of a stride
 
     @property
     def commands(self) -> Commands | None:
@@ -44,16 +41,7 @@ class DrivenReference:
         return self.course.commands
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> DrivenReference:
-        """Take the gains of each gait on the spot, which `schedule` gives along a trajectory.
-
-        They act on the difference from the reference in its own axes, so they hold for any heading.
-        """
-        period = self.course.period
-        for name, gait in GAITS.items():
-            trajectory = make_kinematic_reference(gait, 0.0, period)
-            last = schedule(trajectory)[-trajectory.loop :]
-            phase = trajectory.size - trajectory.loop - round(gait.start / period)
-            self._gains[name] = np.roll(last, phase % trajectory.loop, axis=0)
+        """The same: a start without feedback does as well (docs/design.md)."""
         return self
 
     def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
@@ -73,24 +61,9 @@ class DrivenReference:
             self._tree, path, course.knot, course.period, swings, targets, self._holds,
             q, v, inputs, contacts,
         )  # fmt: skip
-        window = ReferenceWindow(q, v, inputs, self._gains_of(knots), contacts)
-        if start >= course.knot:
-            return window
-        rows = np.maximum(np.arange(start, start + knots + 1) - course.knot, 0)
-        inner = rows[:-1]
-        return ReferenceWindow(
-            q[rows], v[rows], inputs[inner], window.gains[inner], contacts[rows]
-        )  # fmt: skip
-
-    def _gains_of(self, knots: int) -> Array:
-        """The gains (N, 12, 36) of the knots from now on."""
-        gains, now = np.empty((knots, 12, 36)), self.course.knot
-        for stride in self.course.strides.between(now, now + knots):
-            first, last = max(stride.begin, now), min(stride.end, now + knots)
-            table = self._gains[stride.gait.name]
-            phases = np.arange(first - stride.begin, last - stride.begin) % len(table)
-            gains[first - now : last - now] = table[phases]
-        return gains
+        rows = np.maximum(np.arange(knots + 1) + min(0, start - course.knot), 0)
+        gains, inner = np.zeros((knots, 12, 36)), rows[:-1]
+        return ReferenceWindow(q[rows], v[rows], inputs[inner], gains, contacts[rows])
 
     def _move(self, move: Move) -> None:
         """Move the footholds with the course."""

@@ -74,10 +74,6 @@ class Strides:
         ended = sum(each.end < before for each in self._strides)
         self._strides = self._strides[max(0, ended - 2) :]
 
-    def between(self, first: int, last: int) -> list[Stride]:
-        """The strides that have a knot from `first` up to `last`, without it."""
-        return [each for each in self._strides if each.begin < last and each.end > first]
-
     def at(self, knot: int) -> Stride:
         """The stride of a knot; the first one before all."""
         found = self._strides[0]
