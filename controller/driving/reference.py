@@ -33,6 +33,7 @@ class DrivenReference:
         self.course = Course(options, period, commands)
         self._tree = tree_of(load_mujoco())
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
+        self._gains = np.zeros((0, 12, 36))  # of every window; made once, for it is large
         self._ahead: tuple[Array, Array, Array] | None = None  # of the last window
 
     @property
@@ -62,8 +63,9 @@ class DrivenReference:
             q, v, inputs, contacts,
         )  # fmt: skip
         rows = np.maximum(np.arange(knots + 1) + min(0, start - course.knot), 0)
-        gains, inner = np.zeros((knots, 12, 36)), rows[:-1]
-        return ReferenceWindow(q[rows], v[rows], inputs[inner], gains, contacts[rows])
+        if len(self._gains) != knots:
+            self._gains = np.zeros((knots, 12, 36))
+        return ReferenceWindow(q[rows], v[rows], inputs[rows[:-1]], self._gains, contacts[rows])
 
     def _move(self, move: Move) -> None:
         """Move the footholds with the course."""
