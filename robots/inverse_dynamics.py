@@ -156,6 +156,37 @@ def inertias_of(tree: Tree, frames: JointFrames, motions: Motions) -> Inertias:
 
 
 @njit(cache=True)
+def forces_of(tree: Tree, frames: JointFrames, motions: Motions) -> Array:
+    """The same pass for the forces alone, (n + 1, 6): all that inverse dynamics need."""
+    n = frames.axes.shape[0]
+    force = np.zeros((n + 1, 6))
+    for k in range(n, -1, -1):
+        frame, m, local = frames.rotations[k], tree.mass[k], tree.inertia[k]
+        c = apply(frame, triple(tree.centre[k]))
+        if k > 0:
+            c = plus(triple(frames.origins[k - 1]), c)
+        h = times(m, c)
+        u, w = triple(motions.velocity[k]), triple(motions.velocity[k, 3:])
+        a, alpha = triple(motions.acceleration[k]), triple(motions.acceleration[k, 3:])
+        p = plus(times(m, u), cross(w, h))
+        # J x = R I R' x + h x (x x c)
+        spin = apply(frame, apply(local, apply_transposed(frame, w)))
+        angular = plus(plus(spin, cross(h, cross(w, c))), cross(h, u))
+        spin_up = apply(frame, apply(local, apply_transposed(frame, alpha)))
+        f = plus(plus(times(m, a), cross(alpha, h)), cross(w, p))
+        moment = plus(plus(spin_up, cross(h, cross(alpha, c))), cross(h, a))
+        moment = plus(moment, plus(cross(u, p), cross(w, angular)))
+        for i in range(3):
+            force[k, i] += f[i]
+            force[k, 3 + i] += moment[i]
+        if k > 0:
+            parent = tree.parent[k - 1]
+            for i in range(6):
+                force[parent, i] += force[k, i]
+    return force
+
+
+@njit(cache=True)
 def _body_terms(
     tree: Tree, body: int, origin: Vector, frame: Array, velocity: Array, acceleration: Array,
     moments: Array, inertia: Array, velocity_terms: Array, force: Array,

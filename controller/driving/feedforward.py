@@ -13,7 +13,7 @@ from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.a1.constants import GRAVITY, TORQUE_LIMIT
-from robots.inverse_dynamics import inertias_of, motions_of
+from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array
 
@@ -84,7 +84,7 @@ def feed_forward(
     upward = (0.0, 0.0, GRAVITY)
     frames = joint_frames(tree, joints)
     motions = motions_of(tree, frames, upward, v, a)
-    force = inertias_of(tree, frames, motions).force
+    force = forces_of(tree, frames, motions)
     forces = np.empty((4, 3))
     share_wrench(force[0], feet, standing, forces)
     for k in range(12):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from robots.a1.constants import GRAVITY, JOINT_NAMES, MJCF_PATH
 from robots.a1.mujoco_model import load_mujoco
 from robots.a1.pinocchio_model import load_pinocchio
-from robots.inverse_dynamics import differentiate_inverse_dynamics
+from robots.inverse_dynamics import differentiate_inverse_dynamics, forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames, tree_of
 
 STATES = 40
@@ -51,6 +51,19 @@ def tree():
 def test_mass_matrix_and_both_derivatives_are_pinocchios(tree, model, random_state):
     for q, v, a in states(random_state):
         assert_same(tree, model, q, v, a)
+
+
+def test_forces_are_pinocchios(tree, model, random_state):
+    """On the whole robot, and on each leg from a joint outwards, along its axis."""
+    data = model.createData()
+    for q, v, a in states(random_state):
+        R, frames = Rotation.from_quat(q[3:7]).as_matrix(), joint_frames(tree, q[7:])
+        motions = motions_of(tree, frames, tuple(GRAVITY * R[2]), v, a)
+        force = forces_of(tree, frames, motions)
+        torque = np.sum(motions.S * force[1:], axis=1) + tree.armature * a[6:]
+        mine = np.concatenate([force[0], torque])
+        other = pin.rnea(model, data, q, v, a)
+        np.testing.assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
 
 
 def test_at_rest_only_gravity_turns_with_the_base(tree, random_state):
