@@ -65,7 +65,7 @@ def place_feet(
         foot, lift, landing = int(swings[s, 0]), swings[s, 1], swings[s, 2]
         # A knot that is an event's, but for rounding, comes after it.
         if knot < lift - 1e-7:
-            continue
+            break
         if knot >= landing - 1e-7:
             feet[foot] = targets[s]
             continue
