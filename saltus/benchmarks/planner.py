@@ -26,6 +26,7 @@ from saltus.console import say
 
 CASES, ROUNDS, REPEAT = 12, 4, 2  # 96 samples of everything
 SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]
+REFERENCE_MS = 0.3  # that making a driven robot's reference may take in a solve [ms]
 PEER_SCRIPT = Path(__file__).with_name("crocoddyl_peer.py")
 
 
@@ -84,6 +85,9 @@ def _result(times: Times, versions: dict[str, Any]) -> BenchResult:
         _ratio_row("line_search_over_bare", line_search, 1.3),
         _ratio_row("iteration_over_rigid", ours / times.median("iteration_rigid"), 1.1),
         _ratio_row("ratio_as_run", as_run, 0.7),
+        _ratio_row(
+            "driven_reference_over_bound", times.median("driven_reference") / REFERENCE_MS, 1.0
+        ),
     ]
     low, high = times.spread("iteration")
     note = (

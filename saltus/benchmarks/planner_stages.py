@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from controller.driving.goal import Goal
+from controller.driving.options import DriveOptions
+from controller.driving.reference import DrivenReference
 from controller.hilqr_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from saltus.benchmarks.planner_cases import Array, Case, PlannerParts, Workbench
@@ -55,11 +58,16 @@ class StageTimer:
     """Measures one case: the iteration, its stages apart, and the physics alone."""
 
     def __init__(self, bench: Workbench) -> None:
-        """Bind the planner's parts."""
+        """Bind the planner's parts; the reference of a trot that is driven around a bend."""
         self._bench = bench
+        self._driven = DrivenReference(DriveOptions(), bench.paused.options.period)
+        self._driven.course.goal = Goal(0.5, 0.1, 0.3, None, "trot")
 
     def measure(self, case: Case, times: Times) -> None:
         """Add one sample of each thing."""
+        next_knot = self._driven.course.knot + 1
+        times.call("driven_reference", self._driven.window, next_knot,
+                   self._bench.paused.options.knots, case.x0)  # fmt: skip
         trajectory = self._iterate("iteration", self._bench.paused, case, times)
         self._iterate("iteration_rigid", self._bench.rigid, case, times)
         as_run = self._iterate("iteration_as_run", self._bench.as_run, case, times)
