@@ -120,7 +120,7 @@ def run(
         The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, and the
         planner's own statistics.
     """
-    errors, said = 0, -1
+    errors, sequence = 0, -1
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     solves = iter(schedule)
@@ -154,7 +154,7 @@ def run(
         if searches is not None:
             _send_search(planner.line_search, plan, searches)
         if script is not None and planner.commands is not None:
-            said = _send_command(planner.commands.newest, said, script)
+            sequence = _send_command(planner.commands.newest, sequence, script)
     counts: dict[str, Any] = {"errors": errors, "undecodable": estimates.undecodable}
     if planner.commands is not None:
         counts["commands"] = dict(planner.commands.counts)
@@ -171,10 +171,10 @@ def _take_commands(commands: Commands | None, driver: Subscriber[Command], now: 
         commands.look(now)
 
 
-def _send_command(command: Command | None, said: int, script: Publisher[Command]) -> int:
-    """Publish the command in force where it is not the one `said` last; return its number."""
-    if command is None or command.sequence == said:
-        return said
+def _send_command(command: Command | None, last: int, script: Publisher[Command]) -> int:
+    """Publish the command in force unless it was the `last` one; return its number."""
+    if command is None or command.sequence == last:
+        return last
     script.send(command)
     return command.sequence
 

@@ -11,7 +11,7 @@ from controller.centroidal.options import CentroidalOptions
 from controller.centroidal.path import way_back
 from controller.centroidal.rigid_body import standing_body
 from controller.driving.base_path import FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X, Y
-from controller.driving.course import Ahead, Course
+from controller.driving.course import LONGEST_LEAP, Ahead, Course
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
 from controller.driving.schedule import SLACK, CourseSchedule
@@ -19,8 +19,6 @@ from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
-
-LONGEST_LEAP = 1000  # knots that a course may go on by at once
 
 
 class DrivenPath:

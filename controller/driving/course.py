@@ -17,6 +17,7 @@ from robots.rotations import Array
 LOOKAHEAD_S = 1.0  # of path and strides beyond a horizon: its last foothold depends on them
 REST = 0.02  # [m/s], [rad/s] below which the base counts as at rest
 STEP_ABOVE, STAND_BELOW = 0.3, 0.1  # [m/s] of a standing robot: pushed, and calm again
+LONGEST_LEAP = 1000  # knots that a course may go on by at once
 STEP_GAIT = "trot"  # in which a robot steps that is to stand and is pushed
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from controller.driving.course import Course, Move
+from controller.driving.course import LONGEST_LEAP, Course, Move
 from controller.driving.footholds import choose_footholds
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
@@ -15,8 +15,6 @@ from controller.references.trajectory import ReferenceTrajectory, ReferenceWindo
 from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
 from robots.rotations import Array
-
-LONGEST_LEAP = 1000  # knots that one call may go on by
 
 
 class DrivenReference:
