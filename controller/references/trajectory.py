@@ -78,7 +78,6 @@ class ReferenceTrajectory:
         if self.gains.size == 0:
             self.gains = np.zeros((len(self.q), 12, 36))
 
-
     @property
     def size(self) -> int:
         """Number of stored samples."""
