@@ -17,9 +17,9 @@ from estimator.filter_step import (
     predict_all,
     start,
 )
-from estimator.leg_measurements import leg_measurements
 from estimator.memory import Memory
 from estimator.options import Parameters
+from robots.a1.leg_measurements import leg_measurements
 from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]

@@ -61,10 +61,16 @@ class Subscriber(Generic[MessageT]):
         self.topic = topic
         self.undecodable = 0
 
-    def raw(self) -> list[bytes]:
-        """All frames that have arrived since the last call, oldest first, not decoded."""
+    def raw(self, most: int | None = None) -> list[bytes]:
+        """All frames that have arrived since the last call, or the first `most` of them.
+
+        Oldest first, not decoded. Who may fall behind names a `most`: frames that come faster than
+        they are taken would keep the call from ending.
+        """
         frames = []
-        while int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN:  # an exception would take longer
+        while (most is None or len(frames) < most) and (
+            int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN  # an exception would take longer
+        ):
             frames.append(self._socket.recv(zmq.NOBLOCK))
         return frames
 

@@ -127,6 +127,7 @@ class GroundTruth(Message, frozen=True):
     contact: PerFoot  # 0 or 1
     trunk_contact: bool
     work: float = 0.0  # that the motors have done since the start, what they took back left out [J]
+    foot_slip: float = 0.0  # of all feet over the ground since the start; rolling is none [m]
 
 
 class RobotStatus(Message, frozen=True):

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.goal import Goal
-from estimator.leg_measurements import leg_measurements
-from robots.a1.constants import FOOT_RADIUS, GRAVITY, TOTAL_MASS
-from robots.rotations import rotation_from_quaternion
+from robots.a1.constants import GRAVITY, TOTAL_MASS
 from runtime.messages import GroundTruth, StateEstimate
 from saltus.configuration import LaunchConfig
 from saltus.driven_goal import GoalWatch
@@ -19,7 +17,6 @@ Array = NDArray[np.float64]
 
 SETTLE_S = 1.0  # after each change of the goal, left out
 WINDOW_S = 0.5  # over which velocities are averaged
-GAP_S = 0.05  # between states, beyond which nobody knows what the feet did
 
 
 class FollowingError:
@@ -68,22 +65,21 @@ class DrivingMetrics:
     Attributes:
         goals: what is asked for.
         distance: length of the base's path over the ground [m].
-        foot_slip: how far feet have slid over the ground, all four together [m]; rolling does not
-            count.
     """
 
     def __init__(self, config: LaunchConfig) -> None:
         """Of a driven launch."""
-        self.goals, self.distance, self.foot_slip = GoalWatch(config), 0.0, 0.0
+        self.goals, self.distance = GoalWatch(config), 0.0
         world = config.simulation
         self._weight = GRAVITY * (TOTAL_MASS * world.mass_scale + world.payload_mass)
         self._error = FollowingError()
-        self._before: tuple[float, Array] | None = None
-        self._work: tuple[float, float] | None = None  # at the first state and now [J]
+        self._before: Array | None = None  # position over the ground [m]
+        self._start: GroundTruth | None = None
+        self._truth: GroundTruth | None = None  # the last one
 
     def add(self, state: GroundTruth | StateEstimate) -> None:
-        """Take a state in; estimates know no work."""
-        rotation = rotation_from_quaternion(state.q[3:7])
+        """Take a state in; estimates know neither work nor slip."""
+        rotation = base_rotation(state.q[3:7])
         velocity, spin = rotation @ state.v[:3], rotation @ state.v[3:6]
         x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])  # the heading
         motion = np.array((
@@ -91,34 +87,34 @@ class DrivingMetrics:
         ))  # fmt: skip
         self._error.add(state.time, self.goals.at(state.time), motion)
         if self._before is not None:
-            self.distance += float(np.hypot(*(state.q[:2] - self._before[1])))
-            since = state.time - self._before[0]
-            if since < GAP_S:
-                self.foot_slip += since * self._sliding(state, rotation, velocity)
-        self._before = state.time, state.q[:2]
+            self.distance += float(np.hypot(*(state.q[:2] - self._before)))
+        self._before = state.q[:2]
         if isinstance(state, GroundTruth):
-            self._work = (state.work if self._work is None else self._work[0]), state.work
+            self._start, self._truth = self._start or state, state
 
     def summary(self) -> dict[str, float | None]:
         """The measures by the names that rows have; None where nobody knows."""
         velocity, yaw_rate = self._error.rmse()
-        cost = None
-        if self._work is not None and self.distance > 0.0:
-            cost = (self._work[1] - self._work[0]) / (self._weight * self.distance)
+        cost = slip = None
+        if self._start is not None and self._truth is not None:
+            slip = self._truth.foot_slip - self._start.foot_slip
+            if self.distance > 0.0:
+                cost = (self._truth.work - self._start.work) / (self._weight * self.distance)
         return {
             "velocity_rmse_m_s": velocity,
             "yaw_rate_rmse_rad_s": yaw_rate,
             "cost_of_transport": cost,
-            "foot_slip_m": self.foot_slip,
+            "foot_slip_m": slip,
             "distance_m": self.distance,
             "max_lateral_deviation_m": None,  # from no straight line
         }
 
-    @staticmethod
-    def _sliding(state: GroundTruth | StateEstimate, rotation: Array, velocity: Array) -> float:
-        """Speed over the ground of the feet that touch it, at the points of contact, summed."""
-        _, feet, rolling = leg_measurements(
-            rotation, state.v[3:6], state.q[7:], state.v[6:], FOOT_RADIUS
-        )
-        slide = np.linalg.norm((velocity + feet - rolling)[:, :2], axis=1)
-        return float(slide[state.contact > 0.5].sum())
+
+def base_rotation(quaternion: Array) -> Array:
+    """Rotation (3, 3) of a quaternion x, y, z, w; `robots.rotations` would load the compiler."""
+    x, y, z, w = quaternion
+    return np.array((
+        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+    ))  # fmt: skip

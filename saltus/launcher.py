@@ -106,7 +106,7 @@ def launch(
                     with preparing():
                         supervisor.start()
                     run.follow(supervisor)
-                listener.drain()
+                listener.drain(most=None)
             finally:
                 listener.close()
         reports = {name: folder.read_report(name) for name in cast.processes}

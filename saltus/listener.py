@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND)  # by who does not record
 
 
+TURN = 200  # frames of a topic that are taken before others have their turn
+
+
 class Stamp(msgspec.Struct):
     """The fields that messages share; decoding them alone is cheap. Commands have no tick."""
 
     time: float
     tick: int = -1
+    id: int = -1  # of plans, which count from 0
 
 
 class Listener:
@@ -60,17 +64,20 @@ class Listener:
         self.status: RobotStatus | None = None
         self.command: Command | None = None
         self.ticks = {topic.name: -1 for topic in TOPICS}
-        self._subscribers: list[Subscriber] = [bus.subscriber(t, conflate=False) for t in TOPICS]
+        # Plans are large: who does not record them keeps a short queue, and counts them by id.
+        self._subscribers: list[Subscriber] = [
+            bus.subscriber(t, conflate=t is PLAN and not recording) for t in TOPICS
+        ]
         self._recorder = _recorder(recording) if recording else None
         self._told = False
         self._newest_s = 0.0  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
-    def drain(self) -> None:
-        """Take every frame that has arrived; one that does not decode is recorded, not judged."""
+    def drain(self, most: int | None = TURN) -> None:
+        """Take what has arrived, or `most` frames of each topic; what does not decode is passed."""
         for subscriber in self._subscribers:
-            for frame in subscriber.raw():
+            for frame in subscriber.raw(most):
                 self._take(subscriber, frame)
         begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
         if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
@@ -122,7 +129,7 @@ class Listener:
             self._tell_once()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN:
-            self.plans += 1
+            self.plans = max(self.plans, stamp.id + 1)
         try:
             if topic is GROUND_TRUTH:
                 self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
+from saltus.driving_metrics import DrivingMetrics, base_rotation
 
 if TYPE_CHECKING:
     from saltus.configuration import LaunchConfig
-    from saltus.driving_metrics import DrivingMetrics
 
 Array = NDArray[np.float64]
 
@@ -129,8 +129,6 @@ def run_metrics(config: LaunchConfig) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
     simulated, driving = config.robot == "simulated", None
     if config.driven:
-        from saltus.driving_metrics import DrivingMetrics  # loads the compiler
-
         driving = DrivingMetrics(config)
     return RunMetrics(
         judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1",
@@ -151,13 +149,7 @@ def squared_errors(q: Array, v: Array, q_hat: Array, v_hat: Array) -> Array:
     Tilt is the angle between the two ideas of which way is up, seen from the base: heading, which
     nothing on the robot measures, does not count.
     """
-    up, up_hat = _up(q[3:7]), _up(q_hat[3:7])
+    up, up_hat = base_rotation(q[3:7])[2], base_rotation(q_hat[3:7])[2]
     tilt = math.atan2(float(np.linalg.norm(np.cross(up, up_hat))), float(up @ up_hat))
     position, velocity = q_hat[:3] - q[:3], v_hat[:3] - v[:3]
     return np.array([position @ position, velocity @ velocity, tilt * tilt])
-
-
-def _up(quaternion: Array) -> Array:
-    """Which way is up, seen from the base, (3,); `robots.rotations` would load the compiler."""
-    x, y, z, w = quaternion
-    return np.array([2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.a1.constants import GRAVITY
+from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
 from sim_bridge.delay import DelayLine
@@ -56,7 +57,7 @@ class SimulatedA1:
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
-        self._work = 0.0
+        self._work, self._foot_slip = 0.0, 0.0
         self._physics, self._command = begin_physics(self.options)
         self._step = 0
         self._observe(self._physics.base_velocity())
@@ -103,6 +104,7 @@ class SimulatedA1:
             contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
             trunk_contact=motion.trunk_contact,
             work=self._work,
+            foot_slip=self._foot_slip,
         )
 
     def advance(self, command: MotorCommand | None) -> None:
@@ -121,6 +123,8 @@ class SimulatedA1:
         self._observe(velocity_before)
         motion = self._motion
         self._work += TICK * float(np.maximum(motion.torque * motion.v[6:], 0.0).sum())
+        touching = motion.normal_force > CONTACT_FORCE
+        self._foot_slip += TICK * float(slip_speeds(motion.q, motion.v)[touching].sum())
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""

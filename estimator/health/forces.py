@@ -25,9 +25,9 @@ from estimator.health.layout import (
 )
 from estimator.health.options import MonitorOptions
 from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Past
-from estimator.leg_measurements import cross
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.a1.kinematics import foot_jacobians_in_base
+from robots.a1.leg_measurements import cross
 from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]

@@ -9,8 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.invariant.options import Parameters
-from estimator.leg_measurements import calf_angular_velocity_in_base, leg_measurements
 from robots.a1.kinematics import foot_jacobians_in_base
+from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
 
 Array = NDArray[np.float64]
 

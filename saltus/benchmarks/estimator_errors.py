@@ -7,9 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.leg_measurements import leg_measurements
-from robots.a1.constants import FOOT_RADIUS
-from robots.rotations import rotation_from_quaternion
+from robots.a1.leg_measurements import slip_speeds
 from saltus.metrics import squared_errors
 
 Array = NDArray[np.float64]
@@ -93,13 +91,6 @@ def slipping_share(q: Array, v: Array, contact: Mask, every: int = 5) -> float:
 
     q (n, 19), v (n, 18), contact (n, 4); NaN where no foot ever touches the ground.
     """
-    speeds = [_sliding_speeds(*state) for state in zip(q[::every], v[::every], strict=True)]
+    speeds = [slip_speeds(*state) for state in zip(q[::every], v[::every], strict=True)]
     touching = np.array(speeds)[contact[::every]]
     return float((touching > SLIPPING).mean()) if touching.size else float("nan")
-
-
-def _sliding_speeds(q: Array, v: Array) -> Array:
-    """Horizontal speeds (4,) of the lowest points of the foot spheres [m/s]."""
-    rotation = rotation_from_quaternion(q[3:7])
-    _, feet, rolling = leg_measurements(rotation, v[3:6], q[7:], v[6:], FOOT_RADIUS)
-    return np.linalg.norm((rotation @ v[:3] + feet - rolling)[:, :2], axis=1)

@@ -14,8 +14,8 @@ from estimator.invariant.observations import (
     observe_position,
     observe_velocity,
 )
-from estimator.leg_measurements import calf_angular_velocity_in_base, cross, leg_measurements
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.a1.leg_measurements import calf_angular_velocity_in_base, cross, leg_measurements
 from robots.rotations import exp3, skew
 from tests.estimator.invariant_case import RADIUS, Case, disturbed, random_case
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from estimator.health import layout as reading
-from estimator.leg_measurements import leg_measurements
 from estimator.salted.advance import advance
 from estimator.salted.contact_modes import lift_off, set_down
 from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, Memory
@@ -18,6 +17,7 @@ from estimator.salted.update import (
     modes_after_prediction,
 )
 from robots.a1.constants import FOOT_RADIUS
+from robots.a1.leg_measurements import leg_measurements
 from robots.a1.mujoco_model import load_mujoco
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.leg_measurements import leg_measurements
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
 from robots.a1.constants import FOOT_RADIUS
 from robots.a1.kinematics import foot_positions_in_base
+from robots.a1.leg_measurements import leg_measurements
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from tests.estimator.salted_case import differentiate, random_memory

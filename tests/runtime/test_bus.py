@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
-from runtime.messages import StateEstimate
+from runtime.messages import StateEstimate, decode
 from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
 
 PATIENCE_S = 10.0
@@ -61,6 +61,21 @@ def test_messages_arrive_on_every_transport(endpoints):
         assert subscriber.wait(PATIENCE_S) == estimate(5)
         assert subscriber.newest() is None
         assert subscriber.wait(0.0) is None
+
+
+def test_frames_can_be_taken_a_few_at_a_time(folder):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher, subscriber = bus.publisher(STATE_ESTIMATE), bus.subscriber(STATE_ESTIMATE)
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        for tick in range(5):
+            publisher.send(estimate(tick))
+        frames = []
+        while len(frames) < 5:
+            turn = subscriber.raw(most=2)
+            assert len(turn) <= 2
+            frames += turn
+        ticks = [decode(StateEstimate, frame).tick for frame in frames]
+        assert ticks == [0, 1, 2, 3, 4]
 
 
 def test_conflation_keeps_the_newest_and_the_recorder_keeps_all(folder):

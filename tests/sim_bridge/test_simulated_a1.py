@@ -79,6 +79,18 @@ def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
     assert slid(0.05) == pytest.approx(expected, rel=0.15)
 
 
+def test_feet_slip_as_far_as_the_robot_slides() -> None:
+    robot = SimulatedA1(SimulationOptions(friction=0.05))
+    robot.add_base_velocity(np.array([0.5, 0.0, 0.0]))
+    start = robot.truth()
+    for _ in range(100):
+        robot.advance(None)
+    end = robot.truth()
+    way = end.q[0] - start.q[0]
+    assert way > 0.03
+    assert end.foot_slip == pytest.approx(4.0 * way, rel=0.2)
+
+
 def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
     robot = SimulatedA1(PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
     for _ in range(20):

@@ -6,7 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from robots.a1.constants import FOOT_RADIUS
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
 
@@ -65,3 +67,10 @@ def leg_measurements(
         velocities[i] = rotation @ in_base
         rolling[i] = cross(rotation @ omega_calf, to_centre)
     return positions, velocities, rolling
+
+
+def slip_speeds(q: Array, v: Array) -> Array:
+    """Horizontal speeds (4,) of the lowest points of the foot spheres, q (19), v (18) [m/s]."""
+    rotation = rotation_from_quaternion(q[3:7])
+    _, feet, rolling = leg_measurements(rotation, v[3:6], q[7:], v[6:], FOOT_RADIUS)
+    return np.linalg.norm((rotation @ v[:3] + feet - rolling)[:, :2], axis=1)

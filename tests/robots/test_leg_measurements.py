@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from estimator.leg_measurements import leg_measurements
-from robots.a1.constants import FOOT_RADIUS, JOINT_LOWER, JOINT_UPPER
+from robots.a1.constants import FOOT_RADIUS, JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.a1.leg_measurements import leg_measurements, slip_speeds
 from robots.rotations import exp3, log3
 
 STEP = 1e-6
@@ -48,3 +49,21 @@ def test_a_rolling_foot_rests_at_its_contact_point(seed: int) -> None:
         turn = log3(calf(i, STEP) @ calf(i, -STEP).T) / (2.0 * STEP)
         centre_from_contact = np.array([0.0, 0.0, FOOT_RADIUS])
         np.testing.assert_allclose(rolling[i], np.cross(turn, centre_from_contact), atol=1e-7)
+
+
+def test_feet_slip_at_the_speed_at_which_they_are_dragged() -> None:
+    q = np.concatenate([np.zeros(6), [1.0], STAND_JOINTS])
+    v = np.concatenate([[0.3, 0.4, 0.7], np.zeros(15)])
+    np.testing.assert_allclose(slip_speeds(q, v), 0.5)
+
+
+def test_a_foot_that_rolls_does_not_slip() -> None:
+    """The whole robot turns about one point of contact; that foot's lowest point stays."""
+    q = np.concatenate([np.zeros(6), [1.0], STAND_JOINTS])
+    arm = np.array([0.0, 0.0, FOOT_RADIUS]) - foot_positions_in_base(np.array(STAND_JOINTS))[0]
+    v = np.zeros(18)
+    v[3:6] = 0.0, 0.7, 0.0
+    v[:3] = np.cross(v[3:6], arm)
+    assert slip_speeds(q, v)[0] == pytest.approx(0.0, abs=1e-12)
+    v[0] += 0.1
+    assert slip_speeds(q, v)[0] == pytest.approx(0.1)
