@@ -36,7 +36,7 @@ class Stamp(msgspec.Struct):
 
     time: float
     tick: int = -1
-    id: int = -1  # of plans, which count from 0
+    id: int = 0  # of plans, which count from 1
 
 
 class Listener:
@@ -129,7 +129,7 @@ class Listener:
             self._tell_once()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN:
-            self.plans = max(self.plans, stamp.id + 1)
+            self.plans = max(self.plans, stamp.id)
         try:
             if topic is GROUND_TRUTH:
                 self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))

@@ -43,10 +43,10 @@ def test_topics_that_nobody_needs_are_given_up_once_all_have_begun(tmp_path, rec
         drain_until(listener, lambda: listener.ticks["motor_command"] == 7)
         commands.send(command(8))
         drain_until(listener, lambda: listener.ticks["motor_command"] == 8)
-        plans.send(plan(0, 3))
+        plans.send(plan(1, 3))
         drain_until(listener, lambda: listener.ticks["plan"] == 3)
         drain_until(listener, lambda: commands.subscribers() == int(records))
-        plans.send(plan(4, 4))  # three were lost, because nobody took them in time
+        plans.send(plan(5, 4))  # three were lost, because nobody took them in time
         drain_until(listener, lambda: listener.ticks["plan"] == 4)
         assert listener.plans == 5
         listener.close()
