@@ -16,10 +16,15 @@ __all__ = [
     "LineSearch",
     "Message",
     "MotorCommand",
+    "Pace",
     "Plan",
+    "PlanOutline",
+    "Push",
     "RobotStatus",
     "SensorReading",
+    "StateCovariance",
     "StateEstimate",
+    "Tuning",
     "decode",
     "encode",
 ]
@@ -142,3 +147,59 @@ class RobotStatus(Message, frozen=True):
     state_age: float  # since the newest believed frame was measured [s]
     frames: int  # believed so far
     refused: int  # not believed so far
+
+
+class PlanOutline(Message, frozen=True):
+    """What somebody who watches needs of a plan: a tenth of its size, as there are no gains."""
+
+    id: int
+    tick: int  # of the estimate it starts from
+    time: float  # of knot 0 [s]
+    period: float  # between knots [s]
+    states_q: Annotated[Array, Shape("N+1", 19)]
+    contacts: Annotated[Array, Shape("N", 4)]  # 0 or 1
+    candidates: Annotated[Array, Shape("C", "M", 3)]  # base paths of the rollouts it chose from [m]
+    cost: float
+    solve_s: float  # [s]
+    status: Literal["ok", "time_limit", "not_converged", "failed"]
+    command: int = -1  # sequence number of the command that it obeys; -1 without one
+
+
+class StateCovariance(Message, frozen=True):
+    """How sure the estimator is of an estimate."""
+
+    tick: int
+    time: float  # [s]
+    velocity: Annotated[Array, Shape(3, 3)]  # of the base's linear velocity, base axes [m^2/s^2]
+
+
+class Push(Message, frozen=True):
+    """A push of the simulated robot by hand: `velocity` is added to the body's at once.
+
+    A push of a leg moves its foot, by the leg's joints alone.
+    """
+
+    sequence: int
+    time: float  # by the sender's clock [s]
+    body: Literal["base", "FR", "FL", "RR", "RL"]
+    velocity: Vector3  # in world [m/s]
+
+
+class Pace(Message, frozen=True):
+    """How fast the time of a simulated robot passes in lock step; sent again twice a second.
+
+    A stop ends when these messages have been absent for two seconds.
+    """
+
+    sequence: int
+    time: float  # by the sender's clock [s]
+    speed: float  # simulated seconds a second; 0 stops time, inf is as fast as possible
+    steps: int  # how many single ticks have been asked for since the sender began
+
+
+class Tuning(Message, frozen=True):
+    """Options of the planner that somebody changes while it runs."""
+
+    sequence: int
+    time: float  # by the sender's clock [s]
+    options: str  # JSON: keys below `hilqr` of a launch file, and their values

@@ -8,10 +8,15 @@ from runtime.messages import (
     GroundTruth,
     LineSearch,
     MotorCommand,
+    Pace,
     Plan,
+    PlanOutline,
+    Push,
     RobotStatus,
     SensorReading,
+    StateCovariance,
     StateEstimate,
+    Tuning,
 )
 from runtime.wire import MessageT
 
@@ -35,6 +40,11 @@ GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
 LINE_SEARCH = Topic("line_search", LineSearch, 100.0, 0.200)  # after each plan that searched
 ROBOT_STATUS = Topic("robot_status", RobotStatus, 50.0, 0.200)  # of a real or emulated robot only
 COMMAND = Topic("command", Command, 50.0, 0.5)  # of whoever drives the robot
+PLAN_OUTLINE = Topic("plan_outline", PlanOutline, 30.0, 0.200)  # while somebody listens
+STATE_COVARIANCE = Topic("state_covariance", StateCovariance, 50.0, 0.100)
+PUSH = Topic("push", Push, 1.0, 2.0)  # these three come from who watches
+PACE = Topic("pace", Pace, 2.0, 2.0)
+TUNING = Topic("tuning", Tuning, 1.0, 2.0)
 
 TOPICS: tuple[Topic[Any], ...] = (
     SIMULATED_READING,
@@ -45,5 +55,13 @@ TOPICS: tuple[Topic[Any], ...] = (
     GROUND_TRUTH,
     LINE_SEARCH,
     ROBOT_STATUS,
-    COMMAND,  # new ones go last, so that the others keep their tcp ports
+    COMMAND,
+    PLAN_OUTLINE,
+    STATE_COVARIANCE,
+    PUSH,
+    PACE,
+    TUNING,  # new ones go last, so that the others keep their tcp ports
 )
+
+# What a recorder keeps: outlines follow the clock, so two equal runs would differ in them.
+RECORDED = tuple(topic for topic in TOPICS if topic is not PLAN_OUTLINE)

@@ -76,6 +76,17 @@ class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pin: bool = True
 
 
+class ViewOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What somebody may do who watches a launch in the browser.
+
+    Attributes:
+        control: drive a robot whose drive.source is client and tune the planner; a simulated robot
+            may be pushed and its time stopped too. None: with a simulated robot alone.
+    """
+
+    control: bool | None = None
+
+
 class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that one launch is made of; the file and the overrides are gone.
 
@@ -96,6 +107,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             a section of options.
         perturbations: what is done to the robot, and when.
         timing: how long solves take and how old estimates are, in lock step.
+        view: what somebody may do who watches.
     """
 
     robot: Robot = "simulated"
@@ -125,7 +137,13 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     hardware: HardwareOptions = HardwareOptions()
     emulator: EmulatorOptions = EmulatorOptions()
     realtime: RealtimeOptions = RealtimeOptions()
+    view: ViewOptions = ViewOptions()
     bus: BusOptions = BusOptions()
+
+    @property
+    def controllable(self) -> bool:
+        """Whether somebody who watches may do more than that."""
+        return self.robot == "simulated" if self.view.control is None else self.view.control
 
     @property
     def speed(self) -> float:

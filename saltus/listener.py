@@ -14,6 +14,7 @@ from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
     PLAN,
+    RECORDED,
     ROBOT_STATUS,
     STATE_ESTIMATE,
     TOPICS,
@@ -40,7 +41,7 @@ class Stamp(msgspec.Struct):
 
 
 class Listener:
-    """Subscribes to every topic; `drain` takes what has come.
+    """Subscribes to every topic that is recorded; `drain` takes what has come.
 
     Processes begin once somebody listens to each of their topics. When tracker and planner have
     begun, the last ones to do so, the topics that nobody here needs are given up: to send them
@@ -66,7 +67,7 @@ class Listener:
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
         self._subscribers: list[Subscriber] = [
-            bus.subscriber(t, conflate=t is PLAN and not recording) for t in TOPICS
+            bus.subscriber(t, conflate=t is PLAN and not recording) for t in RECORDED
         ]
         self._recorder = _recorder(recording) if recording else None
         self._told = False
