@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from saltus.commands import bench, doctor, drive, launch, perturb, report, serve, study
+from saltus.commands import bench, doctor, drive, launch, perturb, report, serve, study, view
 from saltus.commands.common import INTERRUPTED
 from saltus.errors import BadRequest, interrupted
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("launch")(launch.launch)
 app.command("drive")(drive.drive)
 app.command("perturb")(perturb.perturb)
+app.command("view")(view.view)
 app.command("report")(report.report)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)

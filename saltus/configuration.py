@@ -82,9 +82,13 @@ class ViewOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
             may be pushed and its time stopped too. None: with a simulated robot alone.
+        address: that the page is served at; other than this machine's own it needs a token.
+        port: of the page; None takes 8080, or any other where that is occupied.
     """
 
     control: bool | None = None
+    address: str = "127.0.0.1"
+    port: int | None = None
 
 
 class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,12 +172,12 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def load_launch(
     name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
-    duration: float | None = None, drive: str | None = None,
+    duration: float | None = None, drive: str | None = None, view: bool = False,
 ) -> LaunchConfig:
     """Read a launch file and apply what the command line overrides.
 
-    Who is named to `drive` does so in real time, and a simulated robot for as long as one likes;
-    assignments, `mode` and `duration` come after that.
+    Who is named to `drive` does so in real time. A simulated robot that somebody drives or views
+    runs for as long as one likes. Assignments, `mode` and `duration` come after that.
 
     Raises:
         BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
@@ -182,8 +186,8 @@ def load_launch(
     mapping = copy.deepcopy(read_mapping(path))
     if drive is not None:
         override(mapping, [f"drive.source={drive}", "mode=realtime"])
-        if mapping.get("robot", "simulated") == "simulated":
-            mapping["duration"] = DRIVEN_S
+    if (drive is not None or view) and mapping.get("robot", "simulated") == "simulated":
+        mapping["duration"] = DRIVEN_S
     override_launch(mapping, assignments)
     for key, value in (("mode", mode), ("duration", duration)):
         if value is not None:

@@ -1,5 +1,6 @@
 """``saltus launch``: run the stack."""
 
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 import typer
 
 from saltus.commands.common import INTERRUPTED, JsonOption
+from saltus.commands.view import require_view
 from saltus.console import print_json, print_lines, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
@@ -43,6 +45,9 @@ def launch(
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
     ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser: push it, slow it, tune it.")
+    ] = False,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="On an A1: read and print, send no torque.")
     ] = False,
@@ -59,10 +64,13 @@ def launch(
     from saltus.launcher import launch as run
     from saltus.run_picture import leave_picture
     from saltus.summary import emulator_lines, readable_summary, robot_lines, rollout_phrase
+    from saltus.viewer import viewer
 
     modes = [f"hardware.mode={m}" for m, on in
              (("read_only", read_only), ("dry_run", dry_run)) if on]
-    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration, drive)
+    if view:
+        require_view()
+    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration, drive, view)
     if modes and not config.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
     if read_only and (dry_run or record):
@@ -73,7 +81,8 @@ def launch(
         return view(config, json)
     check_at_hand(config)
     confirm_motion(config)
-    outcome = run(config, record)
+    with viewer(config) if view else nullcontext():
+        outcome = run(config, record)
     if record:
         if config.robot != "a1":  # of which nobody knows the true pose
             lived_s = outcome.reports.get("emulator", {}).get("emulated_s")

@@ -1,0 +1,1 @@
+"""The view in the browser: a launch as it runs, or a recording."""

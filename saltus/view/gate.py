@@ -1,0 +1,189 @@
+"""The door of the page: who may come in, by address, token and origin.
+
+The page's own server listens on a port of this machine that nobody is told of. The gate listens
+where people connect, reads the head of each connection's first request, and passes the bytes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import hmac
+import ipaddress
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from saltus.errors import BadRequest
+
+COOKIE = "saltus_token"
+HEAD_BYTES = 16384  # longest head of a request
+HEAD_S = 10.0  # in which it must have come
+STALL_S = 10.0  # after which a browser that takes nothing is let go
+_END = b"\r\n\r\n"
+
+
+class Gate:
+    """Listens at an address and passes on who may come in; a thread of its own.
+
+    Attributes:
+        port: that it listens at.
+        token: that others than this machine's users need; None where only these can connect.
+    """
+
+    def __init__(
+        self, address: str, port: int, inner_port: int, token: str | None,
+        report: Callable[[str], None],
+    ) -> None:  # fmt: skip
+        """Open it.
+
+        Args:
+            address: to listen at.
+            port: 0 for any.
+            inner_port: of the page's server, on this machine.
+            token: that a request must bring; None asks for none.
+            report: takes one line about a browser that was let go.
+
+        Raises:
+            BadRequest: the port is occupied, or the address is none of this machine's.
+        """
+        self.token = token
+        self._inner_port, self._report = inner_port, report
+        self._loop = asyncio.new_event_loop()
+        opened: Future[int] = Future()
+        self._thread = threading.Thread(target=self._run, args=(address, port, opened), daemon=True)
+        self._thread.start()
+        try:
+            self.port = opened.result()
+        except OSError as error:
+            occupied = error.errno == errno.EADDRINUSE
+            cause = "is occupied; give another with --port" if occupied else (
+                f"cannot be opened ({error.strerror or error}); give --address, --port"
+            )  # fmt: skip
+            raise BadRequest(f"port {port} at {address} {cause}") from error
+
+    def close(self) -> None:
+        """Let everybody go."""
+        with suppress(RuntimeError):  # closed already
+            self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(2.0)
+
+    def _run(self, address: str, port: int, opened: Future[int]) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            server = self._loop.run_until_complete(
+                asyncio.start_server(self._serve, address, port, limit=HEAD_BYTES)
+            )
+        except OSError as error:
+            opened.set_exception(error)
+            return
+        opened.set_result(server.sockets[0].getsockname()[1])
+        self._loop.run_forever()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        server.close()
+        with suppress(RuntimeError):
+            self._loop.run_until_complete(asyncio.sleep(0.05))
+        self._loop.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        try:
+            head = await asyncio.wait_for(reader.readuntil(_END), HEAD_S)
+            answer = answer_to(head, self.token)
+            if answer is not None:
+                writer.write(answer)
+                await asyncio.wait_for(writer.drain(), STALL_S)
+                return
+            inner, to_inner = await asyncio.open_connection("127.0.0.1", self._inner_port)
+            to_inner.write(head)
+            await self._pass_on(reader, writer, inner, to_inner)
+        except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
+            pass  # who connected has gone, or speaks no HTTP
+        finally:
+            writer.close()
+
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
+        inner: asyncio.StreamReader, to_inner: asyncio.StreamWriter,
+    ) -> None:  # fmt: skip
+        """Bytes both ways, until one side has gone."""
+        ways = [
+            asyncio.ensure_future(_copy(reader, to_inner)),
+            asyncio.ensure_future(_copy(inner, writer)),
+        ]
+        done, waiting = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        for way in waiting:
+            way.cancel()
+        to_inner.close()
+        if any(isinstance(way.exception(), TimeoutError) for way in done):
+            self._report(f"a browser took nothing for {STALL_S:g} s: its page was closed")
+            writer.transport.abort()
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(65536):
+        writer.write(data)
+        await asyncio.wait_for(writer.drain(), STALL_S)
+
+
+def answer_to(head: bytes, token: str | None) -> bytes | None:
+    """What to answer to a request in place of the page; None lets it through.
+
+    A page of another site that a browser has open may not connect: its origin is not ours. Without
+    a token only this machine's own names are accepted, so that no other name can be made to lead
+    here.
+
+    Args:
+        head: of the request, as it came.
+        token: that it must bring in its address, once, or in its cookie; None asks for none.
+    """
+    lines = head.decode("latin-1").split("\r\n")
+    target = (lines[0].split(" ") + [""])[1]
+    fields: dict[str, Any] = {}
+    for line in lines[1:]:
+        name, _, value = line.partition(":")
+        fields[name.strip().lower()] = value.strip()
+    host, origin = fields.get("host", ""), fields.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        return _text("403 Forbidden", "This page belongs to another site.")
+    if token is None:
+        if not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            return _text("403 Forbidden", "Open this page as localhost or 127.0.0.1.")
+        return None
+    asked = parse_qs(urlsplit(target).query).get("token", [""])[0]
+    if hmac.compare_digest(asked.encode(), token.encode()):
+        return _redirect(token)
+    cookies = dict(
+        part.strip().partition("=")[::2] for part in fields.get("cookie", "").split(";")
+    )
+    if hmac.compare_digest(cookies.get(COOKIE, "").encode(), token.encode()):
+        return None
+    return _text("403 Forbidden", "Open the address that saltus printed: it ends with ?token=...")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or a name is this machine's alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _text(status: str, text: str) -> bytes:
+    body = (text + "\n").encode()
+    return (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    ).encode() + body
+
+
+def _redirect(token: str) -> bytes:
+    """To the page itself, with the token in a cookie: it shall not stand in the address."""
+    return (
+        f"HTTP/1.1 303 See Other\r\nLocation: /\r\nContent-Length: 0\r\nConnection: close\r\n"
+        f"Set-Cookie: {COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/\r\n\r\n"
+    ).encode()

@@ -1,0 +1,101 @@
+"""What a page shows of one instant, whether it comes from a launch or from a recording."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.messages import (
+    Command,
+    GroundTruth,
+    Plan,
+    PlanOutline,
+    RobotStatus,
+    StateCovariance,
+    StateEstimate,
+)
+from saltus.driving_metrics import base_rotation
+
+Array = NDArray[np.float64]
+
+
+class Instant(NamedTuple):
+    """The newest messages at one time; None for what there is none of."""
+
+    truth: GroundTruth | None = None
+    estimate: StateEstimate | None = None
+    plan: PlanOutline | None = None
+    covariance: StateCovariance | None = None
+    status: RobotStatus | None = None
+    command: Command | None = None
+
+    @property
+    def state(self) -> GroundTruth | StateEstimate | None:
+        """The best that is known of the robot."""
+        return self.truth or self.estimate
+
+    @property
+    def time(self) -> float:
+        """Of the state, by the launch's clock [s]."""
+        return self.state.time if self.state is not None else 0.0
+
+
+class Measures(NamedTuple):
+    """What a page plots of one instant; NaN for what is not known."""
+
+    time: float  # [s]
+    solve_ms: float
+    plan_age_ms: float  # since knot 0 of the newest plan
+    forward: float  # of the base, in its heading [m/s]
+    forward_command: float  # [m/s]
+    yaw_rate: float  # [rad/s]
+    yaw_rate_command: float  # [rad/s]
+    nees: float  # of the base's linear velocity; its mean is 3 for a filter that knows its errors
+
+
+def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
+    """The numbers of an instant; `speed` is the velocity commanded by the launch file [m/s]."""
+    nan = float("nan")
+    state, plan, command = instant.state, instant.plan, instant.command
+    forward = yaw_rate = nan
+    if state is not None:
+        rotation = base_rotation(state.q[3:7])
+        heading = rotation[:2, 0] / np.hypot(*rotation[:2, 0])
+        forward = float(heading @ (rotation @ state.v[:3])[:2])
+        yaw_rate = float((rotation @ state.v[3:6])[2])
+    return Measures(
+        time=instant.time,
+        solve_ms=nan if plan is None else 1e3 * plan.solve_s,
+        plan_age_ms=nan if plan is None else 1e3 * (instant.time - plan.time),
+        forward=forward,
+        forward_command=speed if command is None else command.forward,
+        yaw_rate=yaw_rate,
+        yaw_rate_command=nan if command is None else command.yaw_rate,
+        nees=velocity_nees(instant),
+    )
+
+
+def velocity_nees(instant: Instant) -> float:
+    """Normalised estimation error squared e^T P^-1 e of the base's linear velocity.
+
+    NaN without a truth, or where truth, estimate and covariance are not of the same time.
+    """
+    truth, estimate, covariance = instant.truth, instant.estimate, instant.covariance
+    if truth is None or estimate is None or covariance is None or truth.tick != estimate.tick:
+        return float("nan")
+    error = estimate.v[:3] - truth.v[:3]
+    try:
+        return float(error @ np.linalg.solve(covariance.velocity, error))
+    except np.linalg.LinAlgError:
+        return float("nan")
+
+
+def outline_of(plan: Plan) -> PlanOutline:
+    """A recorded plan as who watches has it; the candidates of its line search are not recorded."""
+    return PlanOutline(
+        id=plan.id, tick=plan.tick, time=plan.time, period=plan.period, states_q=plan.states_q,
+        contacts=plan.contacts, candidates=np.zeros((0, 1, 3)), cost=plan.cost,
+        solve_s=plan.solve_s, status=plan.status, command=plan.command,
+    )  # fmt: skip

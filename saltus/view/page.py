@@ -1,0 +1,231 @@
+"""A page in the browser, and the loop that feeds it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import secrets
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import viser
+
+from runtime.bus import Bus
+from saltus.announcement import RunningLaunch
+from saltus.console import say
+from saltus.driving_metrics import base_rotation
+from saltus.view.browsers import Browsers
+from saltus.view.gate import Gate, is_loopback
+from saltus.view.instant import Instant, measures_of
+from saltus.view.levers import Levers
+from saltus.view.live import LiveFeed
+from saltus.view.panel import PushControls, TuningControls, add_pad, add_shown, add_time
+from saltus.view.plots import Plots
+from saltus.view.recorded import RecordedRun
+from saltus.view.scene import Scene
+from saltus.view.timeline import TimeLine
+
+FRAME_S = 1.0 / 30.0
+WORDS_EVERY = 6  # frames from one line in words to the next
+ALIVE_S = 0.5  # between two looks whether the launch lives [s]
+LAST_WORDS_S = 0.1  # in which the last command may leave
+
+
+class Place(NamedTuple):
+    """Where a page is served.
+
+    Attributes:
+        address: to listen at; other than this machine's own it needs a token.
+        port: None takes 8080, or any other where that is occupied.
+    """
+
+    address: str = "127.0.0.1"
+    port: int | None = None
+
+
+class Outcome(NamedTuple):
+    """What came of a page that was served."""
+
+    address: str
+    seconds: float
+    frames: int
+
+
+class Page:
+    """The server of a page, its scene and its plots; a context manager.
+
+    Attributes:
+        url: to open.
+        frames: that were drawn.
+    """
+
+    def __init__(self, title: str, place: Place, slope: float = 0.0) -> None:
+        """Serve an empty scene.
+
+        Raises:
+            BadRequest: the port is occupied, or the address is none of this machine's.
+        """
+        with contextlib.redirect_stdout(io.StringIO()):  # it would print addresses of its own
+            self.server = viser.ViserServer("127.0.0.1", 0, label=title, verbose=False)
+        token = None if is_loopback(place.address) else secrets.token_urlsafe(16)
+        inner = self.server.get_port()
+        try:
+            self._gate = _open_gate(place, inner, token)
+        except Exception:
+            self.server.stop()
+            raise
+        shown = "localhost" if place.address in ("127.0.0.1", "::1") else place.address
+        self.url = f"http://{shown}:{self._gate.port}/" + (f"?token={token}" if token else "")
+        gui = self.server.gui
+        gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        self.status = gui.add_markdown("starting")
+        self.tabs = gui.add_tab_group()
+        self.scene = Scene(self.server, slope)
+        self.browsers = Browsers(self.server, say)
+        self.frames = 0
+        self._begin, self._speed = time.monotonic(), math.nan
+
+    def add_common(self, speed: float) -> None:
+        """The tabs that every page has; `speed` is the launch file's command [m/s]."""
+        self._speed = speed
+        with self.tabs.add_tab("Plots"):
+            self.plots = Plots(self.server)
+        with self.tabs.add_tab("Show"):
+            add_shown(self.server, self.scene)
+
+    def draw(self, instant: Instant, note: str = "") -> None:
+        """Take an instant in; show it, and its state in words, if the browsers are ready for it."""
+        self.plots.add(measures_of(instant, self._speed))
+        if not self.browsers.want_frame:
+            return
+        with self.server.atomic():
+            self.scene.draw(instant)
+            self.plots.update(time.monotonic())
+            if self.frames % WORDS_EVERY == 0:
+                self.status.content = words_of(instant, note)
+        self.frames += 1
+        self.browsers.sent()
+
+    def outcome(self) -> Outcome:
+        """What came of it."""
+        return Outcome(self.url, time.monotonic() - self._begin, self.frames)
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.browsers.close()
+        self._gate.close()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+
+def _open_gate(place: Place, inner: int, token: str | None) -> Gate:
+    """At the port that was asked for; without one at 8080, or any."""
+    from saltus.errors import BadRequest
+
+    report = say
+    if place.port is not None:
+        return Gate(place.address, place.port, inner, token, report)
+    try:
+        return Gate(place.address, 8080, inner, token, report)
+    except BadRequest:
+        return Gate(place.address, 0, inner, token, report)
+
+
+def words_of(instant: Instant, note: str) -> str:
+    """Time, and the state of the robot's state machine with its cause."""
+    words = [f"**{instant.time:.2f} s**"] if instant.state is not None else ["starting"]
+    if instant.status is not None:
+        words.append(instant.status.state + (f": {instant.status.cause}" * bool(instant.status.cause)))
+    elif instant.estimate is not None and instant.estimate.status != "ok":
+        words.append(f"estimate {instant.estimate.status}")
+    if instant.plan is not None:
+        words.append(f"plan {instant.plan.status}")
+    return ", ".join([*words, *([note] if note else [])])
+
+
+def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
+    """Serve a page of a launch until that ends, or `stop()`.
+
+    Raises:
+        BadRequest: the port is occupied, or the address is none of this machine's.
+    """
+    config = launch.config
+    instant = Instant()
+    with Page(f"Saltus: {config.robot} A1", place, config.simulation.floor_slope) as page:
+        with Bus(launch.endpoints) as bus:
+            levers, feed = Levers(config, bus), LiveFeed(launch, bus)
+            _add_controls(page, levers, launch, lambda: _heading(instant))
+            page.add_common(math.nan if config.driven else config.speed)
+            say(f"view: {page.url}")
+            alive_until, note = 0.0, levers.refusal
+            while not stop():
+                begin = time.monotonic()
+                if begin > alive_until:
+                    if not launch.alive:
+                        say("view: the launch has ended")
+                        break
+                    alive_until = begin + ALIVE_S
+                levers.tick()
+                news = feed.newest()
+                if news is not None:
+                    instant = news
+                    page.draw(instant, note)
+                time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
+            levers.close()
+            bus.close(LAST_WORDS_S)
+        return page.outcome()
+
+
+def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
+    """Serve a page of a recording until `stop()`.
+
+    Raises:
+        BadRequest: the port is occupied, or the address is none of this machine's.
+    """
+    with Page(f"Saltus: {name}", place, run.config.simulation.floor_slope) as page:
+        with page.tabs.add_tab("Time"):
+            line = TimeLine(page.server, run)
+        page.add_common(math.nan if run.config.driven else run.config.speed)
+        say(f"view: {page.url}")
+        last, drawn = time.monotonic(), None
+        while not stop():
+            begin = time.monotonic()
+            at = line.advance(begin - last, begin)
+            last = begin
+            if at != drawn:
+                drawn = at
+                page.draw(run.at(at))
+            time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
+        return page.outcome()
+
+
+def _add_controls(
+    page: Page, levers: Levers, launch: RunningLaunch, heading: Callable[[], float]
+) -> None:
+    """The tabs of what may be done to a launch."""
+    server, config = page.server, launch.config
+    if levers.pushes:
+        with page.tabs.add_tab("Push"):
+            PushControls(server, levers, heading)
+    if levers.drives:
+        with page.tabs.add_tab("Drive"):
+            add_pad(server, levers)
+    if levers.paces:
+        with page.tabs.add_tab("Time"):
+            add_time(server, levers)
+    if levers.tunes:
+        with page.tabs.add_tab("Planner"):
+            TuningControls(server, levers, config)
+
+
+def _heading(instant: Instant) -> float:
+    """Of the robot [rad]."""
+    if instant.state is None:
+        return 0.0
+    x = base_rotation(np.asarray(instant.state.q[3:7]))[:, 0]
+    return math.atan2(x[1], x[0])

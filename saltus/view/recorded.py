@@ -1,0 +1,160 @@
+"""A recording as a page needs it: what was known at any time of the run."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime.messages import (
+    Command,
+    DecodeError,
+    GroundTruth,
+    MotorCommand,
+    Plan,
+    Push,
+    RobotStatus,
+    StateCovariance,
+    StateEstimate,
+)
+from runtime.recording import read_recording
+from saltus.assembly import event_times
+from saltus.configuration import LaunchConfig
+from saltus.errors import BadRequest
+from saltus.metrics import has_fallen
+from saltus.touchdowns import TouchdownFinder, feet_of
+from saltus.trace import config_of_run
+from saltus.view.instant import Instant, outline_of
+
+EVERY_TICKS = 10  # one state in so many is kept: truth and estimate of the same ticks
+PLAN_EVERY_S = 0.03
+
+
+class Mark(NamedTuple):
+    """Something that happened."""
+
+    time: float  # since the first state [s]
+    kind: str  # push, touchdown, fall, fault
+    text: str
+
+
+class _Track:
+    """Messages of one kind by their time, thinned out."""
+
+    def __init__(self, every: float = 0.0) -> None:
+        self.times: list[float] = []
+        self.messages: list[Any] = []
+        self._every = every
+
+    def add(self, time: float, message: Any) -> None:
+        if not self.times or time >= self.times[-1] + self._every - 1e-6:
+            self.times.append(time)
+            self.messages.append(message)
+
+    def at(self, time: float) -> Any:
+        """The newest message at a time; None before the first."""
+        index = bisect_right(self.times, time + 1e-9)
+        return self.messages[index - 1] if index else None
+
+
+class RecordedRun:
+    """A run in memory: about 30 MB for a minute.
+
+    Attributes:
+        config: that it was made with.
+        duration: from the first state to the last [s].
+        marks: in the order of their time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read the recording of a run folder; of one that was cut off, what it holds.
+
+        Raises:
+            BadRequest: there is none, or one of another version, or one without a state.
+        """
+        self.config: LaunchConfig = config_of_run(folder)
+        states = (GroundTruth, StateEstimate)
+        self._tracks = {kind: _Track() for kind in states} | {
+            Plan: _Track(PLAN_EVERY_S), StateCovariance: _Track(), RobotStatus: _Track(),
+            Command: _Track(),
+        }  # fmt: skip
+        self._finder = TouchdownFinder()
+        self._marks: list[Mark] = []
+        self._fell, self._cause, self._tracking = False, "", "ok"
+        try:
+            for _, message in read_recording(folder / "run.mcap"):
+                self._add(message)
+        except OSError as error:
+            raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
+        except (DecodeError, ValueError) as error:
+            raise BadRequest(f"{folder}: recorded by another version? {error}") from error
+        self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
+        times = self._tracks[self._state].times
+        if not times:
+            raise BadRequest(f"{folder}: the recording holds no state of the robot")
+        self._origin, self.duration = times[0], times[-1] - times[0]
+        self.marks = self._all_marks()
+
+    def at(self, time: float) -> Instant:
+        """What was known `time` [s] after the first state."""
+        now = self._origin + time
+        tracks = {kind: track.at(now) for kind, track in self._tracks.items()}
+        plan = tracks[Plan]
+        return Instant(
+            truth=tracks[GroundTruth], estimate=tracks[StateEstimate],
+            plan=None if plan is None else outline_of(plan), covariance=tracks[StateCovariance],
+            status=tracks[RobotStatus], command=tracks[Command],
+        )  # fmt: skip
+
+    def next_mark(self, time: float) -> Mark | None:
+        """The first mark after `time` [s]."""
+        return next((mark for mark in self.marks if mark.time > time + 1e-3), None)
+
+    def _add(self, message: Any) -> None:
+        track = self._tracks.get(type(message))
+        if isinstance(message, Push):
+            self._note(self._now(), "push", f"{message.body} by hand")
+        elif isinstance(message, MotorCommand):
+            self._note_tracking(message)
+        elif isinstance(message, RobotStatus) and message.cause != self._cause:
+            self._cause = message.cause
+            if self._cause:
+                self._note(message.time, "fault", self._cause)
+        elif isinstance(message, GroundTruth):
+            self._finder.add(message.time, message.q, message.v, message.contact)
+            if has_fallen(message) and not self._fell:
+                self._fell = True
+                self._note(message.time, "fall", "the robot fell")
+        is_state = isinstance(message, GroundTruth | StateEstimate)
+        if is_state and message.tick % EVERY_TICKS:
+            return
+        if track is not None:
+            # Commands are stamped by their source's own clock.
+            track.add(self._now() if isinstance(message, Command) else message.time, message)
+
+    def _note_tracking(self, command: MotorCommand) -> None:
+        """The tracker follows no plan any more: hold, stand_down, damp."""
+        if command.status not in ("ok", "waiting", self._tracking):
+            self._note(command.time, "fault", f"tracker: {command.status}")
+        self._tracking = command.status
+
+    def _now(self) -> float:
+        """Time of the newest state [s]."""
+        times = self._tracks[GroundTruth].times or self._tracks[StateEstimate].times
+        return times[-1] if times else 0.0
+
+    def _note(self, time: float, kind: str, text: str) -> None:
+        self._marks.append(Mark(time, kind, text))
+
+    def _all_marks(self) -> Sequence[Mark]:
+        """Marks since the first state: noted ones, scripted pushes, touchdowns."""
+        found = self._finder.touchdowns()
+        landings = [
+            Mark(float(time) - self._origin, "touchdown", " ".join(feet_of(landing)))
+            for time, landing in zip(found.time, found.landing, strict=True)
+        ]
+        script = [Mark(at, "push", "by the script") for at in event_times(self.config)]
+        noted = [mark._replace(time=mark.time - self._origin) for mark in self._marks]
+        inside = [mark for mark in (*landings, *script, *noted) if 0.0 <= mark.time <= self.duration]
+        return sorted(inside)
