@@ -24,7 +24,14 @@ from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
 from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
-from runtime.topics import COMMAND, LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
+from runtime.topics import (
+    COMMAND,
+    LINE_SEARCH,
+    PLAN,
+    SENSOR_READING,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+)
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PEER_GONE, die_with_parent
@@ -113,9 +120,13 @@ def estimator(
     serve_ticks(config, "estimator")
     with log_in_background(), open_bus() as bus:
         estimates = bus.publisher(STATE_ESTIMATE)
+        covariances = bus.publisher(STATE_COVARIANCE)
         await_listeners(estimates, RECORDER + 2, stop)
+        await_listeners(covariances, RECORDER, stop)
         readings = bus.subscriber(SENSOR_READING)
-        return watch(lambda: estimator_node.run(core, readings, estimates, clock, stop))
+        return watch(lambda: estimator_node.run(
+            core, readings, estimates, clock, stop, covariances=covariances
+        ))  # fmt: skip
 
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
