@@ -28,9 +28,11 @@ from runtime.topics import (
     COMMAND,
     LINE_SEARCH,
     PLAN,
+    PLAN_OUTLINE,
     SENSOR_READING,
     STATE_COVARIANCE,
     STATE_ESTIMATE,
+    TUNING,
 )
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
@@ -84,6 +86,8 @@ class PlansUntilGone:
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
     from controller import planner_node
+    from controller.plan_outline import Outlines
+    from controller.tuning import Tuner
 
     serve_plans(config)
     core = assembly.make_planner(config)
@@ -97,15 +101,19 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
         limit = assembly.solve_time_limit(config)
-        driver = script = None
+        driver = script = tuner = None
         if config.drive.source != "none":
             driver = bus.subscriber(COMMAND)
         elif config.driven:
             script = bus.publisher(COMMAND)
             await_listeners(script, RECORDER, stop)
+        outlines = Outlines(bus.publisher(PLAN_OUTLINE))
+        if config.controllable and config.planner == "hilqr":
+            in_real_time = config.mode == "realtime"
+            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.hilqr, in_real_time)
         return watch(lambda: planner_node.run(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
-            driver=driver, script=script,
+            driver=driver, script=script, outlines=outlines, tuner=tuner,
         ))  # fmt: skip
 
 
