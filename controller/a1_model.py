@@ -79,6 +79,7 @@ class A1Model:
     Attributes:
         linearise: of the derivatives.
         round_trip_s: spent on asking a server, its physics apart, since `track` [s].
+        base_paths: of every rollout that stayed finite since `track`, (C, N+1, 3) a batch [m].
     """
 
     def __init__(
@@ -86,23 +87,29 @@ class A1Model:
     ) -> None:
         """Put the parts together."""
         self.backend, self.linearise = backend, derivatives.linearise
-        self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
-        self._state_weights = cost.state_weights()
-        self._terminal_weights = cost.terminal_scale * self._state_weights
+        self.weigh(cost)
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
         self.round_trip_s = 0.0
+        self.base_paths: list[Array] = []
+
+    def weigh(self, cost: CostOptions) -> None:
+        """Set the weights of the cost."""
+        self._loaded, self._unloaded = cost.input_loaded, cost.input_unloaded
+        self._state_weights = cost.state_weights()
+        self._terminal_weights = cost.terminal_scale * self._state_weights
 
     def track(self, window: ReferenceWindow) -> None:
         """Set the reference that the cost measures against."""
         self._reference_states = np.hstack([window.q, window.v])
         self._reference_inputs = window.inputs
-        self.round_trip_s = 0.0
+        self.round_trip_s, self.base_paths = 0.0, []
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (37,)."""
         result = self.backend.roll_out(x0, policies)
         self.round_trip_s += self.backend.round_trip_s
+        self.base_paths.append(result.states[result.finite, :, :3])  # a copy: the index is a mask
         weights = input_weights(result.normal_forces, self._loaded, self._unloaded)
         cost = trajectory_costs(
             result.states, result.inputs, self._reference_states, self._reference_inputs,

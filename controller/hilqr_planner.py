@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.driving.goal import Commands, sequence_of
+from controller.plan_outline import NO_CANDIDATES
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
 from controller.reference_gains import gains_along
@@ -121,6 +122,28 @@ class HilqrPlanner:
     def commands(self) -> Commands | None:
         """Where the goals come from; None where the robot is not driven."""
         return self.reference.commands
+
+    @property
+    def candidates(self) -> Array:
+        """Base paths (C, N+1, 3) of all rollouts that the last solve chose from [m]."""
+        paths = self.model.base_paths
+        return np.concatenate(paths) if paths else NO_CANDIDATES
+
+    def retune(self, options: PlannerOptions) -> None:
+        """Solve with other weights and another search from now on.
+
+        The reference keeps its gains: to compute them again would take longer than a solve.
+
+        Args:
+            options: the planner's own but for cost, step sizes, line search, iterations, tolerance
+                and damping.
+
+        Raises:
+            ValueError: the solver cannot run on them; nothing has changed.
+        """
+        self._solver = Hilqr(self.model, solver_options(options))
+        self.model.weigh(options.cost)
+        self.options = options
 
     @property
     def round_trip_s(self) -> float:

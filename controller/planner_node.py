@@ -11,10 +11,13 @@ from typing import Any, Protocol
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from controller.driving.goal import Commands
 from controller.driving.intake import CommandIntake
+from controller.plan_outline import NO_CANDIDATES, Outlines
 from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
+from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
@@ -44,6 +47,11 @@ class Planner(Protocol):
     @property
     def round_trip_s(self) -> float:
         """See above."""
+        ...
+
+    @property
+    def candidates(self) -> NDArray[np.float64]:
+        """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
         ...
 
     def solve(
@@ -104,6 +112,8 @@ def run(
     searches: Publisher[LineSearch] | None = None,
     driver: Subscriber[Command] | None = None,
     script: Publisher[Command] | None = None,
+    outlines: Outlines | None = None,
+    tuner: Tuner | None = None,
 ) -> dict[str, Any]:
     """Plan until `stop()`.
 
@@ -115,10 +125,12 @@ def run(
     An exception from the planner is counted and logged once; the plan of that solve says "failed",
     which no tracker follows. Line searches go to `searches`, each after its plan. Commands come
     from `driver` before each solve; a script's own are published on `script`, for the recording.
+    `outlines` are offered every plan but those that another of the same solve replaces; `tuner`
+    looks for tunings before each solve.
 
     Returns:
-        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, and the
-        planner's own statistics.
+        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, tunings where
+        some came, and the planner's own statistics.
     """
     errors, sequence = 0, -1
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
@@ -134,6 +146,8 @@ def run(
             _take_commands(planner.commands, driver, clock.now())
         if estimate is None:
             continue
+        if tuner is not None:
+            tuner.look()
         begin = perf_counter()
         try:
             if solve is not None:
@@ -153,6 +167,9 @@ def run(
         plans.send(plan)
         if searches is not None:
             _send_search(planner.line_search, plan, searches)
+        if outlines is not None:
+            # What a planner that raised has left there is of no plan.
+            outlines.offer(plan, planner.candidates if plan.id else NO_CANDIDATES)
         if script is not None and planner.commands is not None:
             sequence = _send_command(planner.commands.newest, sequence, script)
     counts: dict[str, Any] = {"errors": errors, "undecodable": estimates.undecodable}
@@ -160,6 +177,8 @@ def run(
         counts["commands"] = dict(planner.commands.counts)
     if driver is not None:
         counts["commands"]["undecodable"] = driver.undecodable
+    if tuner is not None and tuner.counts:
+        counts["tunings"] = dict(tuner.counts)
     return {**times.report(), "statuses": dict(statuses), **counts, **planner.statistics()}
 
 

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from estimator.health.report import FaultLog
 from estimator.interface import Estimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import SensorReading, StateEstimate
+from runtime.messages import SensorReading, StateCovariance, StateEstimate
 
 WAIT_S = 0.05
 """Longest time without a look at the stop flag [s]."""
@@ -20,6 +22,8 @@ MOST_AT_ONCE = 50
 """Readings that are made up for after a delay; older ones are passed over."""
 SUBSCRIBER_TIMEOUT_S = 60.0
 DURATION_RESOLUTION_US = 1.0
+COVARIANCE_TICKS = 20
+"""From one published covariance to the next: by tick, so that equal runs publish the same ones."""
 
 
 class UpdateStatistics:
@@ -56,6 +60,7 @@ def run(
     clock: Clock,
     stop: Callable[[], bool],
     subscribers: int = 0,
+    covariances: Publisher[StateCovariance] | None = None,
 ) -> dict[str, Any]:
     """Estimate until `stop()`; both modes alike: the readings are the clock.
 
@@ -63,9 +68,11 @@ def run(
     into a reading that was passed over is lost to the filter.
 
     Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
-    Returns the report: mode, updates, skipped_ticks (without a reading),
-    degraded (updates without a sensor), divergences, undecodable frames, update_us percentiles
-    [us].
+    The covariance of every 20th tick's estimate goes to `covariances`.
+
+    Returns:
+        The report: mode, updates, skipped_ticks (without a reading), degraded (updates without a
+        sensor), divergences, undecodable frames, update_us percentiles [us].
     """
     statistics, faults = UpdateStatistics(), FaultLog(estimator)
     estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
@@ -75,6 +82,8 @@ def run(
             estimate = estimator.update(reading)
             duration = perf_counter() - begin
             estimates.send(estimate)
+            if covariances is not None and reading.tick % COVARIANCE_TICKS == 0:
+                covariances.send(_covariance(estimator, estimate))
             statistics.record(reading.tick, duration)
             faults.note(estimate)
     return {
@@ -84,3 +93,10 @@ def run(
         "divergences": estimator.divergences,
         "undecodable": readings.undecodable,
     }
+
+
+def _covariance(estimator: Estimator, estimate: StateEstimate) -> StateCovariance:
+    """The message of the estimator's own covariance, copied: the next update may write over it."""
+    return StateCovariance(
+        tick=estimate.tick, time=estimate.time, velocity=np.array(estimator.velocity_covariance)
+    )

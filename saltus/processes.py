@@ -24,7 +24,16 @@ from runtime.clock import Clock, PausedClock, RealTimeClock
 from runtime.messages import Plan
 from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
-from runtime.topics import COMMAND, LINE_SEARCH, PLAN, SENSOR_READING, STATE_ESTIMATE
+from runtime.topics import (
+    COMMAND,
+    LINE_SEARCH,
+    PLAN,
+    PLAN_OUTLINE,
+    SENSOR_READING,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+    TUNING,
+)
 from saltus import assembly, warmup
 from saltus.addresses import endpoints_of
 from saltus.children import PEER_GONE, die_with_parent
@@ -77,6 +86,8 @@ class PlansUntilGone:
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
     from controller import planner_node
+    from controller.plan_outline import Outlines
+    from controller.tuning import Tuner
 
     serve_plans(config)
     core = assembly.make_planner(config)
@@ -90,15 +101,19 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
         limit = assembly.solve_time_limit(config)
-        driver = script = None
+        driver = script = tuner = None
         if config.drive.source != "none":
             driver = bus.subscriber(COMMAND)
         elif config.driven:
             script = bus.publisher(COMMAND)
             await_listeners(script, RECORDER, stop)
+        outlines = Outlines(bus.publisher(PLAN_OUTLINE))
+        if config.controllable and config.planner == "hilqr":
+            in_real_time = config.mode == "realtime"
+            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.hilqr, in_real_time)
         return watch(lambda: planner_node.run(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
-            driver=driver, script=script,
+            driver=driver, script=script, outlines=outlines, tuner=tuner,
         ))  # fmt: skip
 
 
@@ -113,9 +128,13 @@ def estimator(
     serve_ticks(config, "estimator")
     with log_in_background(), open_bus() as bus:
         estimates = bus.publisher(STATE_ESTIMATE)
+        covariances = bus.publisher(STATE_COVARIANCE)
         await_listeners(estimates, RECORDER + 2, stop)
+        await_listeners(covariances, RECORDER, stop)
         readings = bus.subscriber(SENSOR_READING)
-        return watch(lambda: estimator_node.run(core, readings, estimates, clock, stop))
+        return watch(lambda: estimator_node.run(
+            core, readings, estimates, clock, stop, covariances=covariances
+        ))  # fmt: skip
 
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:

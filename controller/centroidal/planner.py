@@ -18,6 +18,7 @@ from controller.centroidal.qp_solver import Status
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
 from controller.driving.goal import Commands, sequence_of
+from controller.plan_outline import NO_CANDIDATES
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import LineSearch, Plan, StateEstimate
 
@@ -37,6 +38,7 @@ class CentroidalPlanner:
 
     line_search: LineSearch | None = None  # none of these planners searches a line
     round_trip_s = 0.0  # nor asks a server
+    candidates = NO_CANDIDATES
 
     def __init__(self, options: CentroidalOptions, law: ForceLaw, path: Path) -> None:
         """`law` chooses forces; `path` is what the robot is asked to do."""

@@ -1,5 +1,6 @@
 """The planner's loop: one plan per asked tick, line searches beside, a planner that raises."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -51,6 +52,7 @@ class Planner:
     line_search: LineSearch | None = None
     round_trip_s = 0.0
     commands = None
+    candidates = np.ones((2, 3, 3))
 
     def statistics(self):
         return {}
@@ -60,6 +62,30 @@ class Planner:
             raise FloatingPointError("tick 10")
         self.line_search = search(estimate.tick) if estimate.tick == 0 else None
         return no_plan(estimate)
+
+
+class Outlines:
+    """Keeps what it was offered."""
+
+    def __init__(self):
+        self.offers = []
+
+    def offer(self, plan, candidates):
+        self.offers.append((plan, candidates))
+
+
+class CountingTuner(Planner):
+    """A planner that is its own tuner, and notes the order of its looks and solves."""
+
+    def __init__(self):
+        self.order, self.counts = [], {"applied": 2}
+
+    def look(self):
+        self.order.append("look")
+
+    def solve(self, estimate, lead=0.0, out_of_time=None, on_plan=None):
+        self.order.append("solve")
+        return msgspec.structs.replace(no_plan(estimate), id=len(self.order))
 
 
 class LatePlanner(Planner):
@@ -88,3 +114,25 @@ def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(plann
     clock = PausedClock(1e-3)
     planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, searches=searches)
     assert searches.sent == [search(0)] and len(plans.sent) == 3
+
+
+def test_every_plan_is_offered_for_an_outline_and_tunings_come_between_solves():
+    plans, outlines, planner = Plans(), Outlines(), CountingTuner()
+    clock = PausedClock(1e-3)
+    report = planner_node.run(
+        planner, Estimates(), plans, clock, EVERY, plans.full, outlines=outlines, tuner=planner
+    )
+    assert [plan for plan, _ in outlines.offers] == plans.sent and len(plans.sent) == 3
+    assert all(candidates is planner.candidates for _, candidates in outlines.offers)
+    assert planner.order == ["look", "solve"] * 3
+    assert report["tunings"] == {"applied": 2}
+
+
+def test_a_plan_that_no_solve_made_has_no_candidates_and_no_tunings_are_no_word():
+    plans, outlines, planner = Plans(), Outlines(), Planner()
+    clock = PausedClock(1e-3)
+    report = planner_node.run(
+        planner, Estimates(), plans, clock, EVERY, plans.full, outlines=outlines
+    )
+    assert [candidates.shape for _, candidates in outlines.offers] == [(0, 1, 3)] * 3
+    assert "tunings" not in report

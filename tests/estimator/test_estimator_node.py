@@ -2,14 +2,18 @@
 
 from typing import cast
 
+import msgspec
 import numpy as np
 import pytest
 
+from estimator.interface import Estimator
+from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.node import UpdateStatistics, run
+from estimator.salted.estimator import SaltedEstimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
-from runtime.messages import SensorReading, StateEstimate
+from runtime.messages import SensorReading, StateCovariance, StateEstimate
 from tests.estimator.synthetic_walk import KinematicRobot
 
 
@@ -24,8 +28,8 @@ class Queue:
     def wait_all(self, timeout_s: float) -> list[SensorReading]:
         return self.batches.pop(0)
 
-    def send(self, estimate: StateEstimate) -> None:
-        self.sent.append(estimate)
+    def send(self, message: StateEstimate) -> None:
+        self.sent.append(message)
 
     def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
         self.waited_for = count
@@ -55,6 +59,53 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
     assert report["degraded"] == 0
     assert (report["mode"], report["undecodable"]) == ("paused", 2)
     assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
+
+
+@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
+    make: type[Estimator],
+) -> None:
+    robot, readings = KinematicRobot(), []
+    for _ in range(65):
+        readings.append(robot.reading())
+        robot.step()
+    del readings[20]  # no reading, no covariance
+    own, expected = make(), {}
+    for reading in readings:
+        own.update(reading)
+        expected[reading.tick] = np.array(own.velocity_covariance)
+    queue, covariances = Queue([readings[:30], readings[30:]]), Queue([])
+    run(
+        make(),
+        cast(Subscriber[SensorReading], queue),
+        cast(Publisher[StateEstimate], queue),
+        PausedClock(1e-3),
+        stop=lambda: not queue.batches,
+        covariances=cast(Publisher[StateCovariance], covariances),
+    )
+    sent = cast(list[StateCovariance], covariances.sent)
+    assert [message.tick for message in sent] == [0, 40, 60]
+    for message in sent:
+        np.testing.assert_array_equal(message.velocity, expected[message.tick])
+    assert not np.array_equal(sent[0].velocity, sent[2].velocity)
+
+
+@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+def test_a_filter_that_has_not_begun_has_a_covariance_too(make: type[Estimator]) -> None:
+    bad = msgspec.structs.replace(
+        KinematicRobot().reading(), quaternion_imu_in_world=np.full(4, np.nan)
+    )
+    queue, covariances = Queue([[bad]]), Queue([])
+    run(
+        make(),
+        cast(Subscriber[SensorReading], queue),
+        cast(Publisher[StateEstimate], queue),
+        PausedClock(1e-3),
+        stop=lambda: not queue.batches,
+        covariances=cast(Publisher[StateCovariance], covariances),
+    )
+    assert [estimate.status for estimate in queue.sent] == ["starting"]
+    assert [message.tick for message in covariances.sent] == [0]
 
 
 def test_a_run_without_readings_reports_zeros() -> None:
