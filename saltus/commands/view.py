@@ -22,7 +22,8 @@ REMEDY = "the view needs packages of its own: pip install 'saltus[view]'"
 
 def view(
     run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="A run folder; else the launch that runs.")
+        Path | None,
+        typer.Argument(metavar="[RUN]", help="A run folder; else the launch that runs."),
     ] = None,
     address: Annotated[
         str, typer.Option(help="Address to listen at. Other than this machine's own: with a token.")

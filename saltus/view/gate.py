@@ -103,6 +103,8 @@ class Gate:
             await self._pass_on(reader, writer, inner, to_inner)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
             pass  # who connected has gone, or speaks no HTTP
+        except asyncio.CancelledError:
+            pass  # the gate closes; asyncio would report it
         finally:
             writer.close()
 
@@ -157,9 +159,7 @@ def answer_to(head: bytes, token: str | None) -> bytes | None:
     asked = parse_qs(urlsplit(target).query).get("token", [""])[0]
     if hmac.compare_digest(asked.encode(), token.encode()):
         return _redirect(token)
-    cookies = dict(
-        part.strip().partition("=")[::2] for part in fields.get("cookie", "").split(";")
-    )
+    cookies = dict(part.strip().partition("=")[::2] for part in fields.get("cookie", "").split(";"))
     if hmac.compare_digest(cookies.get(COOKIE, "").encode(), token.encode()):
         return None
     return _text("403 Forbidden", "Open the address that saltus printed: it ends with ?token=...")

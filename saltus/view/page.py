@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import secrets
 import time
@@ -11,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import rich
 import viser
 
 from runtime.bus import Bus
@@ -29,7 +28,6 @@ from saltus.view.scene import Scene
 from saltus.view.timeline import TimeLine
 
 FRAME_S = 1.0 / 30.0
-WORDS_EVERY = 6  # frames from one line in words to the next
 ALIVE_S = 0.5  # between two looks whether the launch lives [s]
 LAST_WORDS_S = 0.1  # in which the last command may leave
 
@@ -60,6 +58,7 @@ class Page:
     Attributes:
         url: to open.
         frames: that were drawn.
+        speed: of the launch file's command [m/s]; NaN for a robot that is driven.
     """
 
     def __init__(self, title: str, place: Place, slope: float = 0.0) -> None:
@@ -68,8 +67,8 @@ class Page:
         Raises:
             BadRequest: the port is occupied, or the address is none of this machine's.
         """
-        with contextlib.redirect_stdout(io.StringIO()):  # it would print addresses of its own
-            self.server = viser.ViserServer("127.0.0.1", 0, label=title, verbose=False)
+        rich.get_console().quiet = True  # viser's own words on standard output
+        self.server = viser.ViserServer("127.0.0.1", 0, label=title, verbose=False)
         token = None if is_loopback(place.address) else secrets.token_urlsafe(16)
         inner = self.server.get_port()
         try:
@@ -86,28 +85,27 @@ class Page:
         self.scene = Scene(self.server, slope)
         self.browsers = Browsers(self.server, say)
         self.frames = 0
-        self._begin, self._speed = time.monotonic(), math.nan
+        self._begin, self.speed = time.monotonic(), math.nan
 
     def add_common(self, speed: float) -> None:
         """The tabs that every page has; `speed` is the launch file's command [m/s]."""
-        self._speed = speed
+        self.speed = speed
         with self.tabs.add_tab("Plots"):
             self.plots = Plots(self.server)
         with self.tabs.add_tab("Show"):
             add_shown(self.server, self.scene)
 
-    def draw(self, instant: Instant, note: str = "") -> None:
-        """Take an instant in; show it, and its state in words, if the browsers are ready for it."""
-        self.plots.add(measures_of(instant, self._speed))
+    def draw(self, instant: Instant, note: str = "") -> bool:
+        """Show an instant, and its state in words; False while the browsers are not ready."""
         if not self.browsers.want_frame:
-            return
+            return False
         with self.server.atomic():
             self.scene.draw(instant)
             self.plots.update(time.monotonic())
-            if self.frames % WORDS_EVERY == 0:
-                self.status.content = words_of(instant, note)
+            self.status.content = words_of(instant, note)
         self.frames += 1
         self.browsers.sent()
+        return True
 
     def outcome(self) -> Outcome:
         """What came of it."""
@@ -119,8 +117,7 @@ class Page:
     def __exit__(self, *_: object) -> None:
         self.browsers.close()
         self._gate.close()
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.server.stop()
+        self.server.stop()
 
 
 def _open_gate(place: Place, inner: int, token: str | None) -> Gate:
@@ -140,7 +137,9 @@ def words_of(instant: Instant, note: str) -> str:
     """Time, and the state of the robot's state machine with its cause."""
     words = [f"**{instant.time:.2f} s**"] if instant.state is not None else ["starting"]
     if instant.status is not None:
-        words.append(instant.status.state + (f": {instant.status.cause}" * bool(instant.status.cause)))
+        words.append(
+            instant.status.state + (f": {instant.status.cause}" * bool(instant.status.cause))
+        )
     elif instant.estimate is not None and instant.estimate.status != "ok":
         words.append(f"estimate {instant.estimate.status}")
     if instant.plan is not None:
@@ -162,7 +161,7 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
             _add_controls(page, levers, launch, lambda: _heading(instant))
             page.add_common(math.nan if config.driven else config.speed)
             say(f"view: {page.url}")
-            alive_until, note = 0.0, levers.refusal
+            alive_until, drawn = 0.0, True
             while not stop():
                 begin = time.monotonic()
                 if begin > alive_until:
@@ -173,8 +172,9 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
                 levers.tick()
                 news = feed.newest()
                 if news is not None:
-                    instant = news
-                    page.draw(instant, note)
+                    instant, drawn = news, False
+                    page.plots.add(measures_of(news, page.speed))
+                drawn = drawn or page.draw(instant, levers.refusal)
                 time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
             levers.close()
             bus.close(LAST_WORDS_S)
@@ -192,14 +192,15 @@ def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[],
             line = TimeLine(page.server, run)
         page.add_common(math.nan if run.config.driven else run.config.speed)
         say(f"view: {page.url}")
-        last, drawn = time.monotonic(), None
+        last, shown, drawn, instant = time.monotonic(), None, True, Instant()
         while not stop():
             begin = time.monotonic()
             at = line.advance(begin - last, begin)
             last = begin
-            if at != drawn:
-                drawn = at
-                page.draw(run.at(at))
+            if at != shown:
+                shown, drawn, instant = at, False, run.at(at)
+                page.plots.add(measures_of(instant, page.speed))
+            drawn = drawn or page.draw(instant)
             time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
         return page.outcome()
 

@@ -38,11 +38,15 @@ def add_shown(server: viser.ViserServer, scene: Scene) -> None:
 class PushControls:
     """Pushes of the simulated robot."""
 
-    def __init__(self, server: viser.ViserServer, levers: Levers, heading: Callable[[], float]) -> None:
+    def __init__(
+        self, server: viser.ViserServer, levers: Levers, heading: Callable[[], float]
+    ) -> None:
         """`heading` of the robot [rad]: directions are the robot's own."""
         self._levers, self._heading = levers, heading
         gui = server.gui
-        self._body = gui.add_dropdown("body", ("base", "FR", "FL", "RR", "RL"), hint="A leg: its foot")
+        self._body = gui.add_dropdown(
+            "body", ("base", "FR", "FL", "RR", "RL"), hint="A leg: its foot"
+        )
         self._size = gui.add_slider("size [m/s]", 0.1, 4.0, 0.1, 1.0)
         self._direction = gui.add_slider("direction [deg]", -180.0, 180.0, 5.0, 90.0,
                                          hint="0 is forward, 90 to the left of the robot")  # fmt: skip

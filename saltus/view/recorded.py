@@ -86,7 +86,9 @@ class RecordedRun:
             for _, message in read_recording(folder / "run.mcap"):
                 self._add(message)
         except OSError as error:
-            raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
+            raise BadRequest(
+                f"{folder}: holds no recorded run: {error.strerror or error}"
+            ) from error
         except (DecodeError, ValueError) as error:
             raise BadRequest(f"{folder}: recorded by another version? {error}") from error
         self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
@@ -156,5 +158,7 @@ class RecordedRun:
         ]
         script = [Mark(at, "push", "by the script") for at in event_times(self.config)]
         noted = [mark._replace(time=mark.time - self._origin) for mark in self._marks]
-        inside = [mark for mark in (*landings, *script, *noted) if 0.0 <= mark.time <= self.duration]
+        inside = [
+            mark for mark in (*landings, *script, *noted) if 0.0 <= mark.time <= self.duration
+        ]
         return sorted(inside)

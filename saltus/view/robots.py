@@ -50,8 +50,11 @@ class Kinematics:
         """The links by their shape, of the geoms of these groups, in the links' own axes."""
         shapes: dict[bytes, tuple[list[int], trimesh.Trimesh]] = {}
         for body in range(1, self.model.nbody):  # 0 is the world
-            geoms = [g for g in range(self.model.ngeom)
-                     if self.model.geom_bodyid[g] == body and self.model.geom_group[g] in groups]
+            geoms = [
+                g
+                for g in range(self.model.ngeom)
+                if self.model.geom_bodyid[g] == body and self.model.geom_group[g] in groups
+            ]
             if not geoms:
                 continue
             mesh = trimesh.util.concatenate([_mesh(self.model, g) for g in geoms])
@@ -142,5 +145,7 @@ def _mesh(model: Any, geom: int) -> trimesh.Trimesh:
     mesh.apply_transform(pose)
     material = model.geom_matid[geom]
     rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
-    mesh.visual.vertex_colors = np.tile(np.round(255 * rgba), (len(mesh.vertices), 1)).astype(np.uint8)
+    mesh.visual.vertex_colors = np.tile(np.round(255 * rgba), (len(mesh.vertices), 1)).astype(
+        np.uint8
+    )
     return mesh

@@ -63,7 +63,11 @@ class Scene:
         kinematics = Kinematics()
         self._robot = Robot(server, f"{WORLD}/robot", kinematics)
         self._ghosts = Ghosts(
-            server, f"{WORLD}/ghosts", kinematics, [ORANGE, *[BLUE] * GHOSTS], [0.4, *[0.15] * GHOSTS]
+            server,
+            f"{WORLD}/ghosts",
+            kinematics,
+            [ORANGE, *[BLUE] * GHOSTS],
+            [0.4, *[0.15] * GHOSTS],
         )
         self._poses: list[Array | None] = [None] * (1 + GHOSTS)
         self._horizon: list[Array | None] = [None] * GHOSTS

@@ -1,0 +1,106 @@
+"""A recorded run whose states are known: the robot glides forward, and is pushed by hand once."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from runtime.messages import (
+    GroundTruth,
+    Message,
+    MotorCommand,
+    Plan,
+    Push,
+    StateCovariance,
+    StateEstimate,
+    encode,
+)
+from runtime.recording import Recorder
+from runtime.topics import (
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PLAN,
+    PUSH,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+    Topic,
+)
+from saltus.configuration import load_launch, write_config
+
+SPEED = 0.5  # [m/s]
+PUSH_AT_S = 1.0
+LIFT_S, LAND_S = 0.5, 0.7  # FR is in the air
+ERROR = np.array([0.1, 0.0, 0.0])  # of the estimated velocity [m/s]
+SIGMA = 0.05  # which the filter says is the deviation of each component [m/s]
+
+
+def truth(tick: int) -> GroundTruth:
+    time = 1e-3 * tick
+    contact = np.ones(4)
+    contact[0] = not LIFT_S <= time < LAND_S
+    q = np.concatenate([[SPEED * time, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS])
+    q[8] += 0.4 * math.sin(4.0 * time)
+    v = np.zeros(18)
+    v[0] = SPEED
+    force = np.outer(contact, (0.0, 0.0, 40.0))
+    return GroundTruth(
+        tick=tick, time=time, q=q, v=v, foot_force=force, contact=contact, trunk_contact=False
+    )
+
+
+def estimate(tick: int) -> StateEstimate:
+    known = truth(tick)
+    v = known.v.copy()
+    v[:3] += ERROR
+    return StateEstimate(
+        tick=tick, time=known.time, q=known.q, v=v, contact=known.contact, status="ok"
+    )
+
+
+def plan(tick: int) -> Plan:
+    knots = 20
+    states = np.array([truth(tick + 10 * k).q for k in range(knots + 1)])
+    return Plan(
+        id=tick // 10 + 1, tick=tick, time=1e-3 * tick, period=0.01, states_q=states,
+        states_v=np.zeros((knots + 1, 18)), inputs=np.zeros((knots, 12)),
+        gains=np.zeros((knots, 12, 36)), contacts=np.ones((knots, 4)), cost=1.0, iterations=1,
+        solve_s=0.004, status="ok",
+    )  # fmt: skip
+
+
+def command(tick: int, status: str) -> MotorCommand:
+    zero = np.zeros(12)
+    return MotorCommand(
+        tick=tick, time=1e-3 * tick, q=zero, dq=zero, kp=zero, kd=zero, tau=zero, plan_id=1,
+        status=status,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
+    """What is recorded: topic, message and tick."""
+    rows: list[tuple[Topic, Message, int]] = []
+    for tick in range(ticks):
+        rows += [(GROUND_TRUTH, truth(tick), tick), (STATE_ESTIMATE, estimate(tick), tick)]
+        if tick % 10 == 0:
+            rows.append((PLAN, plan(tick), tick))
+        if tick % 20 == 0:
+            covariance = StateCovariance(
+                tick=tick, time=1e-3 * tick, velocity=SIGMA**2 * np.eye(3)
+            )
+            rows.append((STATE_COVARIANCE, covariance, tick))
+        if tick == round(1e3 * PUSH_AT_S):
+            push = Push(sequence=1, time=77.0, body="base", velocity=np.array([0.0, 1.0, 0.0]))
+            rows.append((PUSH, push, tick))
+        rows.append((MOTOR_COMMAND, command(tick, "hold" if tick >= 1500 else "ok"), tick))
+    return rows
+
+
+def make_run(folder: Path, ticks: int = 2001, *assignments: str) -> Path:
+    """A run folder with the recording of so many ticks."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_config(load_launch("sim", list(assignments)), folder / "launch.yaml")
+    with Recorder(folder / "run.mcap") as recorder:
+        for topic, message, tick in messages(ticks):
+            recorder.write(topic, encode(message), tick * 1_000_000)
+    return folder

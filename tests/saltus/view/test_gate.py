@@ -1,0 +1,134 @@
+"""Who may open a page, and what happens to a browser that takes nothing."""
+
+import socket
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from saltus.errors import BadRequest
+from saltus.view import gate
+from saltus.view.gate import Gate, answer_to, is_loopback
+
+
+def head(path: str = "/", host: str = "127.0.0.1:8080", **fields: str) -> bytes:
+    lines = [f"GET {path} HTTP/1.1", f"Host: {host}"]
+    lines += [f"{name}: {value}" for name, value in fields.items()]
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:9", "[::1]:8080", "127.0.0.2"])
+def test_this_machine_needs_no_token(host: str) -> None:
+    assert answer_to(head(host=host), None) is None
+    assert answer_to(head(host=host, Origin=f"http://{host}"), None) is None
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [
+        head(host="evil.example"),  # a name that somebody else has let lead here
+        head(host=""),
+        head(Origin="http://evil.example"),  # a page of another site
+        head(Origin="null"),
+        head(Origin="http://127.0.0.1:9999"),
+        b"\r\n\r\n",
+        b"nonsense\r\n\r\n",
+    ],
+)
+def test_pages_of_other_sites_stay_outside(request_head: bytes) -> None:
+    answer = answer_to(request_head, None)
+    assert answer is not None and answer.startswith(b"HTTP/1.1 403")
+
+
+def test_other_machines_need_the_token_once() -> None:
+    host = "192.0.2.7:8080"
+    assert b"403" in (answer_to(head(host=host), "secret") or b"")
+    assert b"403" in (answer_to(head("/?token=wrong", host), "secret") or b"")
+    assert b"403" in (answer_to(head(host=host, Cookie="saltus_token=wrong"), "secret") or b"")
+    answer = answer_to(head("/?token=secret", host), "secret") or b""
+    assert b"303" in answer and b"Location: /\r\n" in answer and b"HttpOnly" in answer
+    assert answer_to(head(host=host, Cookie="a=b; saltus_token=secret"), "secret") is None
+    stolen = head(host=host, Cookie="saltus_token=secret", Origin="http://evil.example")
+    assert b"403" in (answer_to(stolen, "secret") or b"")
+
+
+def test_addresses_of_this_machine_alone_are_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.0.2.7", "::", "example.com", "")))
+
+
+class Inner:
+    """A server behind a gate: sends back what it gets, or floods whoever connects."""
+
+    def __init__(self, flood: bool = False) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port, self._flood = self._socket.getsockname()[1], flood
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with closing(connection):
+            try:
+                while data := connection.recv(65536):
+                    connection.sendall(data)
+                    while self._flood:
+                        connection.sendall(bytes(1 << 20))
+            except OSError:
+                return
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+@pytest.fixture
+def lines() -> list[str]:
+    return []
+
+
+def test_bytes_pass_both_ways(lines) -> None:
+    with closing(Inner()) as inner, closing(Gate("127.0.0.1", 0, inner.port, None, lines.append)) as door:
+        with socket.create_connection(("127.0.0.1", door.port)) as client:
+            client.settimeout(10.0)
+            client.sendall(head())
+            assert client.recv(4096) == head()
+            client.sendall(b"more")
+            assert client.recv(4096) == b"more"
+        with socket.create_connection(("127.0.0.1", door.port)) as client:
+            client.settimeout(10.0)
+            client.sendall(head(host="evil.example"))
+            assert client.recv(4096).startswith(b"HTTP/1.1 403")
+    assert not lines
+
+
+def test_an_occupied_port_is_refused_in_one_line(lines) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(BadRequest, match=f"port {port} .* is occupied; give another"):
+            Gate("127.0.0.1", port, 1, None, lines.append)
+    with pytest.raises(BadRequest, match="192.0.2.7 cannot be opened"):
+        Gate("192.0.2.7", 0, 1, None, lines.append)
+
+
+def test_a_browser_that_takes_nothing_is_let_go_and_others_are_served(lines, monkeypatch) -> None:
+    monkeypatch.setattr(gate, "STALL_S", 0.3)
+    with closing(Inner(flood=True)) as flood, closing(Inner()) as inner:
+        with closing(Gate("127.0.0.1", 0, flood.port, None, lines.append)) as door:
+            with socket.create_connection(("127.0.0.1", door.port)) as client:
+                client.sendall(head())
+                deadline = time.monotonic() + 20.0
+                while not lines and time.monotonic() < deadline:
+                    time.sleep(0.05)
+        assert len(lines) == 1 and "took nothing" in lines[0]
+        with closing(Gate("127.0.0.1", 0, inner.port, None, lines.append)) as door:
+            with socket.create_connection(("127.0.0.1", door.port)) as client:
+                client.settimeout(10.0)
+                client.sendall(head())
+                assert client.recv(4096) == head()

@@ -1,0 +1,90 @@
+"""The page of a recording, as a person sees it in Chromium."""
+
+import re
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+from saltus.view import page
+from saltus.view.page import Place, view_recording
+from saltus.view.recorded import RecordedRun
+from tests.saltus.view.browser import Tab, chromium, wait_until
+from tests.saltus.view.moving_robot import make_run
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as each:
+        yield each
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory) -> Iterator[str]:
+    """Of a recording that is shown."""
+    run = RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run", 4001))
+    lines: list[str] = []
+    over = threading.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "say", lines.append)
+        thread = threading.Thread(
+            target=view_recording, args=(run, "run", Place(port=0), over.is_set)
+        )
+        thread.start()
+        wait_until(lambda: bool(lines), "the address of the page")
+        try:
+            yield lines[0].removeprefix("view: ")
+        finally:
+            over.set()
+            thread.join()
+
+
+def shown_time(tab: Tab) -> float:
+    """Of the robot, as the page says; -1 before there is one."""
+    found = re.search(r"([\d.]+) s, plan ok", tab.text())
+    return float(found[1]) if found else -1.0
+
+
+def drag_to(tab: Tab, share: float) -> None:
+    """The time line, by the mouse, to a share of its length."""
+    thumb = tab.page.get_by_role("slider").first.bounding_box()
+    track = tab.page.locator(".mantine-Slider-track").first.bounding_box()
+    assert thumb and track
+    mouse, y = tab.page.mouse, track["y"] + track["height"] / 2
+    mouse.move(thumb["x"] + thumb["width"] / 2, y)
+    mouse.down()
+    mouse.move(track["x"] + share * track["width"], y, steps=3)
+    mouse.up()
+
+
+def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, url) -> None:
+    tab = Tab(browser, url)
+    wait_until(lambda: shown_time(tab) >= 0.0, "the robot")
+    drag_to(tab, 0.25)
+    wait_until(lambda: abs(shown_time(tab) - 1.0) < 0.1, "the time that was dragged to")
+    early = tab.pixels()
+    assert early.std() > 5.0  # not blank
+    assert np.abs(tab.pixels() - early).mean() < 0.2  # it stands still
+    drag_to(tab, 0.75)
+    wait_until(lambda: abs(shown_time(tab) - 3.0) < 0.1, "the time that was dragged to")
+    wait_until(lambda: float(np.abs(tab.pixels() - early).mean()) > 1.0, "the robot to move")
+    assert tab.faults == []
+    tab.close()
+
+
+def test_a_page_is_opened_twice_closed_and_opened_again(browser, url) -> None:
+    first, second = Tab(browser, url), Tab(browser, url)
+    for tab in (first, second):
+        wait_until(lambda tab=tab: shown_time(tab) >= 0.0, "the robot")
+    drag_to(first, 0.5)
+    wait_until(lambda: abs(shown_time(second) - 2.0) < 0.1, "the other page to follow")
+    first.close()
+    drag_to(second, 0.25)
+    wait_until(lambda: abs(shown_time(second) - 1.0) < 0.1, "the page that is left")
+    second.close()
+    again = Tab(browser, url)
+    wait_until(lambda: abs(shown_time(again) - 1.0) < 0.1, "the page that was opened again")
+    assert first.faults + second.faults + again.faults == []
+    again.close()

@@ -1,0 +1,100 @@
+"""A recording as a page reads it."""
+
+import numpy as np
+import pytest
+
+from saltus.errors import BadRequest
+from saltus.view.instant import measures_of
+from saltus.view.recorded import RecordedRun
+from tests.saltus.view.moving_robot import (
+    ERROR,
+    LAND_S,
+    PUSH_AT_S,
+    SIGMA,
+    SPEED,
+    make_run,
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> RecordedRun:
+    return RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run"))
+
+
+@pytest.mark.parametrize("time", [0.0, 0.333, 1.2, 2.0])
+def test_an_instant_is_the_newest_of_everything(run: RecordedRun, time: float) -> None:
+    instant = run.at(time)
+    assert instant.truth is not None and instant.estimate is not None and instant.plan is not None
+    assert instant.truth.tick == instant.estimate.tick
+    assert instant.truth.q[0] == pytest.approx(SPEED * time, abs=SPEED * 0.01)
+    assert 0.0 <= time - instant.plan.time <= 0.03 + 1e-9
+    assert instant.plan.states_q.shape == (21, 19)
+
+
+def test_measures_are_those_of_the_messages(run: RecordedRun) -> None:
+    measures = measures_of(run.at(1.0), speed=0.4)
+    assert measures.forward == pytest.approx(SPEED)
+    assert measures.forward_command == 0.4
+    assert measures.solve_ms == pytest.approx(4.0)
+    assert measures.plan_age_ms == pytest.approx(10.0, abs=20.0)
+    assert measures.nees == pytest.approx(ERROR @ ERROR / SIGMA**2)
+
+
+def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
+    """In the mean, over errors drawn from the covariance that it states."""
+    import msgspec
+
+    from runtime.messages import StateCovariance
+    from saltus.view.instant import Instant, velocity_nees
+    from tests.saltus.view.moving_robot import estimate, truth
+
+    random = np.random.default_rng(3)
+    root = random.normal(size=(3, 3))
+    covariance = StateCovariance(tick=0, time=0.0, velocity=root @ root.T)
+    values = []
+    for _ in range(4000):
+        known, guess = truth(0), estimate(0)
+        v = known.v.copy()
+        v[:3] += root @ random.normal(size=3)
+        guess = msgspec.structs.replace(guess, v=v)
+        values.append(velocity_nees(Instant(truth=known, estimate=guess, covariance=covariance)))
+    assert np.mean(values) == pytest.approx(3.0, rel=0.05)
+
+
+def test_what_happened_is_marked(run: RecordedRun) -> None:
+    marks = {(mark.kind, mark.text): mark.time for mark in run.marks}
+    assert marks["push", "base by hand"] == pytest.approx(PUSH_AT_S, abs=0.01)
+    assert marks["touchdown", "FR"] == pytest.approx(LAND_S, abs=0.011)
+    assert marks["fault", "tracker: hold"] == pytest.approx(1.5)
+    assert [mark.time for mark in run.marks] == sorted(mark.time for mark in run.marks)
+    assert not any(mark.kind == "fall" for mark in run.marks)
+
+
+def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path) -> None:
+    folder = make_run(tmp_path / "run", 3000)
+    file = folder / "run.mcap"
+    whole = RecordedRun(folder)
+    file.write_bytes(file.read_bytes()[: 2 * file.stat().st_size // 3])
+    cut = RecordedRun(folder)
+    assert 0.0 < cut.duration < whole.duration
+    np.testing.assert_array_equal(cut.at(0.5).truth.q, whole.at(0.5).truth.q)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda f: (f / "run.mcap").unlink(), "holds no recorded run"),
+        (lambda f: (f / "run.mcap").write_bytes(b"not a recording"), "recorded by another version"),
+        (lambda f: (f / "launch.yaml").unlink(), "launch.yaml"),
+    ],
+)
+def test_what_is_no_recording_is_refused(tmp_path, harm, words: str) -> None:
+    folder = make_run(tmp_path / "run", 20)
+    harm(folder)
+    with pytest.raises(BadRequest, match=words):
+        RecordedRun(folder)
+
+
+def test_a_recording_without_a_state_is_refused(tmp_path) -> None:
+    with pytest.raises(BadRequest, match="no state"):
+        RecordedRun(make_run(tmp_path / "run", 0))
