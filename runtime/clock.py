@@ -3,6 +3,7 @@
 Nodes are written against `Clock`; which of the two they get is the only difference between modes.
 """
 
+import math
 import time
 from collections.abc import Callable
 
@@ -11,7 +12,6 @@ from runtime.histogram import LogHistogram
 
 __all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
 
-PATIENCE_S = 120.0  # how long lock step waits for a message; first calls may compile for a minute
 LATENESS_RESOLUTION_US = 1.0
 REACH = 0.4  # of a period, by which a tick may begin before or after it is due
 PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
@@ -93,13 +93,15 @@ class ArrivalClock(RealTimeClock):
 
 
 class PausedClock:
-    """Simulated time: a tick ends when its message has come, however long that takes."""
+    """Simulated time: a tick ends when its message has come, however long that takes.
+
+    Somebody may have stopped time on purpose. Whoever started the processes notices one that died.
+    """
 
     paused = True
 
-    def __init__(self, period_s: float, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, period_s: float) -> None:
         self._period = period_s
-        self._patience = patience_s
         self._tick = -1
 
     def now(self) -> float:
@@ -116,9 +118,9 @@ class PausedClock:
     ) -> TickedT | None:
         """Block until the message of `tick` has come.
 
-        None when stopped, after `patience_s`, or when a later tick's message came in its place.
+        None when stopped, or when a later tick's message came in its place.
         """
-        message = source.wait_for(lambda m: m.tick >= tick, self._patience, stop)
+        message = source.wait_for(lambda m: m.tick >= tick, math.inf, stop)
         return message if message is not None and message.tick == tick else None
 
     def statistics(self) -> TickStatistics:

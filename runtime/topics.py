@@ -63,5 +63,8 @@ TOPICS: tuple[Topic[Any], ...] = (
     TUNING,  # new ones go last, so that the others keep their tcp ports
 )
 
+# From whoever watches a launch, and may have been there before it.
+BY_WATCHERS: tuple[Topic[Any], ...] = (PUSH, PACE, TUNING)
+
 # What a recorder keeps: outlines follow the clock, so two equal runs would differ in them.
-RECORDED = tuple(topic for topic in TOPICS if topic is not PLAN_OUTLINE)
+RECORDED: tuple[Topic[Any], ...] = tuple(topic for topic in TOPICS if topic is not PLAN_OUTLINE)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from runtime.bus import Bus
 from runtime.signals import StopFlag
-from runtime.topics import COMMAND, GROUND_TRUTH, STATE_ESTIMATE, TOPICS
+from runtime.topics import BY_WATCHERS, COMMAND, GROUND_TRUTH, STATE_ESTIMATE, TOPICS
 from saltus import assembly
 from saltus.addresses import check_free, endpoints_of
 from saltus.announcement import PREFIX, Announcer
@@ -34,7 +34,7 @@ Meddle = Callable[[Supervisor, Listener], None]
 PROGRAM = "saltus.processes"
 POLL_S = 0.02
 LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
-STALL_S = 200.0  # without a tick; longer than the patience of lock step and than a compilation
+STALL_S = 200.0  # without a tick that nobody holds up; longer than a compilation
 
 
 class Outcome(NamedTuple):
@@ -87,7 +87,8 @@ def launch(
         sockets = Path(temporary) / "bus"
         endpoints = endpoints_of(config.bus, sockets)
         by_client = config.drive.source == "client"  # who may be there already
-        check_free(endpoints, [t for t in TOPICS if t is not COMMAND or not by_client])
+        others = (*BY_WATCHERS, COMMAND) if by_client else BY_WATCHERS
+        check_free(endpoints, [topic for topic in TOPICS if topic not in others])
         folder = RunFolder(record or Path(temporary) / "run")
         with preparing():
             ensure_compiled(config)
@@ -217,7 +218,10 @@ class _Run:
         if self._tick() < 0 and supervisor.deaths:
             say(f"the {supervisor.deaths[0].name} died before the robot moved: stopping")
             return True
-        still = time.monotonic() - self._moved
+        moved = self._moved
+        if self._config.mode == "paused":  # in real time nobody stops time
+            moved = max(moved, self._listener.held_s)
+        still = time.monotonic() - moved
         if self._config.robot == "emulator":
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         if still > STALL_S:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +12,11 @@ import msgspec
 from runtime.bus import Bus, Subscriber
 from runtime.messages import Command, DecodeError, RobotStatus, decode
 from runtime.topics import (
+    BY_WATCHERS,
     COMMAND,
     GROUND_TRUTH,
     MOTOR_COMMAND,
+    PACE,
     PLAN,
     RECORDED,
     ROBOT_STATUS,
@@ -26,8 +30,9 @@ from saltus.run_folder import preparing
 if TYPE_CHECKING:
     from runtime.recording import Recorder
 
-NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND)  # by who does not record
-
+# By who does not record.
+NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
+OTHER_CLOCKS = (COMMAND, *BY_WATCHERS)  # their sources have clocks of their own
 
 TURN = 200  # frames of a topic that are taken before others have their turn
 
@@ -52,6 +57,7 @@ class Listener:
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
+        held_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
     """
 
     def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
@@ -64,6 +70,7 @@ class Listener:
         self.plans = 0
         self.status: RobotStatus | None = None
         self.command: Command | None = None
+        self.held_s = -math.inf
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
         self._subscribers: list[Subscriber] = [
@@ -71,7 +78,7 @@ class Listener:
         ]
         self._recorder = _recorder(recording) if recording else None
         self._told = False
-        self._newest_s = 0.0  # by the launch's clock
+        self._newest_s: float | None = None  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
@@ -120,8 +127,9 @@ class Listener:
             stamp = self._stamp.decode(frame)
         except msgspec.DecodeError:
             return
-        # The source of commands has a clock of its own.
-        if topic is not COMMAND or not self._newest_s:
+        if self._newest_s is None and topic in BY_WATCHERS:
+            return  # there is no robot yet for which it could be meant
+        if self._newest_s is None or topic not in OTHER_CLOCKS:
             self._newest_s = stamp.time
         if self._recorder:
             time_ns = round(self._newest_s * 1e9)
@@ -141,6 +149,8 @@ class Listener:
             elif topic is COMMAND:
                 self.command = decode(COMMAND.message, frame)
                 self.metrics.add_command(self.command)
+            elif topic is PACE and decode(PACE.message, frame).speed < math.inf:
+                self.held_s = time.monotonic()
         except DecodeError:
             return
 

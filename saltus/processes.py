@@ -173,8 +173,9 @@ def simulation(
     warmup.warm_simulation(config)
     serve_ticks(config, "simulation")
     options = simulation_node.SimulationNodeOptions(
-        reading_subscribers=RECORDER + 1, truth_subscribers=RECORDER, connect_timeout_s=READY_S
-    )
+        reading_subscribers=RECORDER + 1, truth_subscribers=RECORDER, connect_timeout_s=READY_S,
+        controllable=config.controllable,
+    )  # fmt: skip
     with log_in_background(), open_bus() as bus:
         report = watch(
             lambda: simulation_node.run(core, bus, clock, config.duration, stop, options)

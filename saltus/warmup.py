@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 def warm_simulation(config: LaunchConfig) -> None:
-    """Step a simulated robot of its own twice."""
+    """Step a simulated robot of its own twice, and push a foot."""
     robot = _robot(config)
+    robot.add_foot_velocity(0, np.zeros(3))
     for _ in range(2):
         robot.advance(None)
 

@@ -9,11 +9,15 @@ import msgspec
 from runtime.bus import Bus
 from runtime.clock import Clock
 from runtime.messages import MotorCommand
-from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, SIMULATED_READING
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_READING
+from sim_bridge.hand_pushes import HandPushes
+from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
 from sim_bridge.simulated_a1 import SimulatedA1
 
 Stop = Callable[[], bool]
+
+LOOK_S = 0.05  # longest time without a look at the stop flag [s]
 
 
 class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +32,7 @@ class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=T
         catch_up_ticks: in real time, how many ticks in a row may be made up for when late; a longer
             delay stops the simulated world for that time, because no robot could be controlled
             through it.
+        controllable: who watches may push the robot and, paused, stop and slow its time.
     """
 
     truth_every: int = 5
@@ -36,6 +41,7 @@ class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     connect_timeout_s: float = 30.0
     after_fall_s: float = 0.5
     catch_up_ticks: int = 5
+    controllable: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for counts and times out of range."""
@@ -53,6 +59,9 @@ class _Loop:
         self.commands_from = bus.subscriber(MOTOR_COMMAND)
         self._readings = bus.publisher(SIMULATED_READING)
         self._truths = bus.publisher(GROUND_TRUTH)
+        self.pushes = HandPushes(bus.subscriber(PUSH)) if options.controllable else None
+        self._paces = bus.subscriber(PACE) if options.controllable and clock.paused else None
+        self._pace = PaceKeeper()
         self._truth_every = 1 if clock.paused else options.truth_every
         self.commands, self.caught_up, self.lost = 0, 0, 0
         self.in_force = Counter[str]()  # ticks by status of the command that they were lived under
@@ -89,6 +98,24 @@ class _Loop:
         self.commands += command is not None
         return command
 
+    def hold(self, stop: Stop) -> None:
+        """Wait until the time of the next tick may pass, by the pace of who watches."""
+        if self._paces is None:
+            return
+        tick, paces = self._simulation.tick, self._paces.all()
+        while True:
+            for pace in paces:
+                self._pace.take(pace, tick)
+            remaining = self._pace.remaining(tick)
+            if remaining <= 0.0 or stop():
+                return
+            paces = self._paces.wait_all(min(remaining, LOOK_S))
+
+    def push(self) -> None:
+        """Push the robot as who watches has asked for."""
+        if self.pushes is not None:
+            self.pushes.apply(self._simulation)
+
     def advance(self, command: MotorCommand | None) -> None:
         """Live through one tick, with the command before where there is none, and note a fall."""
         self._status = self._status if command is None else command.status
@@ -117,11 +144,13 @@ def run(
     """Simulate for `duration` simulated seconds, or less: after a fall, stopped, alone, or lost.
 
     Each tick publishes reading and truth, collects a command and lives through 1 ms. Paused, every
-    tick waits for the command of that tick; in real time the newest command holds until the next.
+    tick waits for the command of that tick, and then for the pace of who watches; in real time the
+    newest command holds until the next.
 
     Args:
         simulation: at its start.
-        bus: of this process; publishes SIMULATED_READING and GROUND_TRUTH.
+        bus: of this process; publishes SIMULATED_READING and GROUND_TRUTH. PUSH and PACE come from
+            who watches, where the options let it.
         clock: ticking every 1 ms.
         duration: [simulated s].
         stop: true when the process shall end.
@@ -132,7 +161,8 @@ def run(
         lost_physics), `loss` (why the physics was lost, in one line; empty where it was not),
         `ticks`, `simulated_s`, `fell`, `fell_at_s`, `final_position` [m], `final_quaternion` (x, y,
         z, w), `commands`, `in_force` (ticks by status of the newest command, "none" before the
-        first), `undecodable`, `missed`, `caught_up`, `lost` (ticks), `lateness_us`.
+        first), `undecodable`, `missed`, `caught_up`, `lost` (ticks), `lateness_us`; and `pushes`
+        (by hand, applied and refused) where some came.
     """
     loop = _Loop(simulation, bus, clock, options or SimulationNodeOptions())
     status = (
@@ -148,6 +178,8 @@ def _live(loop: _Loop, simulation: SimulatedA1, clock: Clock, duration: float, s
         command = loop.collect(stop)
         if command is None and clock.paused:
             return "no_command"
+        loop.hold(stop)
+        loop.push()
         loop.advance(command)
         if simulation.lost:
             return "lost_physics"
@@ -159,6 +191,7 @@ def _live(loop: _Loop, simulation: SimulatedA1, clock: Clock, duration: float, s
 def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> dict[str, Any]:
     q = simulation.truth().q
     statistics = clock.statistics()
+    pushes = loop.pushes.counts if loop.pushes else None
     return {
         "status": status,
         "loss": simulation.loss,
@@ -175,4 +208,5 @@ def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> 
         "caught_up": loop.caught_up,
         "lost": loop.lost,
         "lateness_us": msgspec.to_builtins(statistics.lateness_us),
+        **({"pushes": dict(pushes)} if pushes else {}),
     }

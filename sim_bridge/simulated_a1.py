@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.a1.constants import GRAVITY
+from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
@@ -20,6 +21,7 @@ from sim_bridge.sensors import Sensors
 Array = NDArray[np.float64]
 
 CONTACT_FORCE = 1.0  # [N], above which a foot counts as being in contact
+STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
 FALLEN_COSINE = 0.5  # of the tilt of 60 degrees past which the robot has fallen
 
 
@@ -137,6 +139,23 @@ class SimulatedA1:
         A real blow of that size within a tick is far beyond an accelerometer's range.
         """
         self._physics.kick(velocity_in_world)
+
+    def add_foot_velocity(self, leg: int, velocity_in_world: Array) -> None:
+        """Add a (3) velocity [m/s] to a foot's, at once, by the joints of its `leg` (0 to 3) alone.
+
+        dq = J^+ R^T v; where the leg is nearly stretched, the part that no joint gives is left out.
+        """
+        motion = self._physics.motion()
+        if not math.isfinite(motion.q.sum()):
+            return
+        rotation = rotation_from_quaternion(motion.q[3:7])
+        jacobian = foot_jacobians_in_base(np.array(motion.q[7:]))[leg]
+        v = motion.v.copy()
+        v[:3] = self._physics.base_velocity() @ rotation  # a kick may not be in the motion yet
+        v[6 + 3 * leg : 9 + 3 * leg] += np.linalg.pinv(jacobian, STRETCHED) @ (
+            velocity_in_world @ rotation
+        )
+        self._physics.place(motion.q, v)
 
     def push_base(self, force_in_world: Array) -> None:
         """Set the (3) force [N] on the trunk's centre of mass from now on."""

@@ -34,8 +34,7 @@ class SimulatedBridge:
     def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> list[SensorReading]:
         """All readings since the last call (real time) or that of `tick` (paused, waiting for it).
 
-        None of them when nothing new has come, or in paused mode only when stopped or out of
-        patience.
+        None of them when nothing new has come; in paused mode only when stopped.
         """
         if clock.paused and self._awaited:
             # A command sent before the simulation listens would be lost, and lock step with it.

@@ -1,15 +1,17 @@
 """Who listens to a launch: every topic while processes wait for it, then what it needs."""
 
+import math
 import time
 
+import msgspec
 import numpy as np
 import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import Command, GroundTruth, MotorCommand
+from runtime.messages import Command, GroundTruth, MotorCommand, Pace, Push, Tuning
 from runtime.recording import read_frames
-from runtime.topics import COMMAND, GROUND_TRUTH, MOTOR_COMMAND, PLAN
+from runtime.topics import COMMAND, GROUND_TRUTH, MOTOR_COMMAND, PACE, PLAN, PUSH, TUNING
 from saltus.configuration import load_launch
 from saltus.listener import Listener
 from saltus.metrics import RunMetrics, run_metrics
@@ -72,4 +74,65 @@ def test_commands_are_heard_while_a_robot_is_driven(tmp_path):
         listener.close()
     assert [(f.topic, f.log_time_ns) for f in read_frames(tmp_path / "run.mcap")] == [
         ("ground_truth", 70_000_000_000), ("command", 70_000_000_000),
+    ]  # fmt: skip
+
+
+def pace(speed):
+    return Pace(sequence=1, time=9.0e4, speed=speed, steps=0)
+
+
+@pytest.mark.parametrize("records", [False, True])
+def test_who_stops_or_slows_time_is_heard_until_the_end(tmp_path, records):
+    """Also by who does not record, and after the topics that nobody needs were given up."""
+    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
+        plans, commands = bus.publisher(PLAN), bus.publisher(MOTOR_COMMAND)
+        paces = bus.publisher(PACE)
+        listener = Listener(bus, RunMetrics(), tmp_path / "run.mcap" if records else None)
+        for publisher in (plans, commands, paces):
+            assert publisher.wait_for_subscribers(1, 10.0)
+        commands.send(command(1))
+        plans.send(plan(1, 1))
+        drain_until(listener, lambda: min(map(listener.ticks.get, ("motor_command", "plan"))) == 1)
+        paces.send(pace(math.inf))
+        paces.send(Command(sequence=1, time=3.0, forward=0.5, left=0.0, yaw_rate=0.0))  # junk
+        commands.send(command(2))
+        time.sleep(0.1)
+        listener.drain()
+        assert listener.held_s == -math.inf
+        for speed in (0.0, 0.5):
+            before = max(listener.held_s, time.monotonic())
+            paces.send(pace(speed))
+            drain_until(listener, lambda before=before: listener.held_s >= before)
+        listener.close()
+
+
+def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
+    """What comes before the launch has a clock is not: no robot is there for which it is meant."""
+    truth = GroundTruth(
+        tick=0, time=0.0, q=np.eye(19)[6], v=np.zeros(18), foot_force=np.zeros((4, 3)),
+        contact=np.ones(4), trunk_contact=False,
+    )  # fmt: skip
+    push = Push(sequence=1, time=9.0e4, body="base", velocity=np.ones(3))
+    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
+        truths = bus.publisher(GROUND_TRUTH)
+        pushes, tunings = bus.publisher(PUSH), bus.publisher(TUNING)
+        listener = Listener(bus, RunMetrics(), tmp_path / "run.mcap")
+        for publisher in (truths, pushes, tunings):
+            assert publisher.wait_for_subscribers(1, 10.0)
+        pushes.send(push)
+        time.sleep(0.1)
+        listener.drain()
+        for tick in (0, 7):
+            truths.send(msgspec.structs.replace(truth, tick=tick, time=1e-3 * tick))
+            drain_until(listener, lambda tick=tick: listener.ticks["ground_truth"] == tick)
+            pushes.send(push)
+            time.sleep(0.1)
+            listener.drain()
+        tunings.send(Tuning(sequence=1, time=9.0e4, options="{}"))
+        time.sleep(0.1)
+        listener.drain()
+        listener.close()
+    assert [(f.topic, f.log_time_ns) for f in read_frames(tmp_path / "run.mcap")] == [
+        ("ground_truth", 0), ("push", 0), ("ground_truth", 7_000_000), ("push", 7_000_000),
+        ("tuning", 7_000_000),
     ]  # fmt: skip

@@ -4,8 +4,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.a1.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
+from robots.state import pinocchio_from_mujoco
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity
@@ -61,3 +63,57 @@ def test_a_force_in_flight_changes_momentum_by_force_times_time(
     mass = pin.computeTotalMass(model)
     expected = np.array(force) * 0.1 / mass + [0.0, 0.0, -9.81 * 0.2]
     np.testing.assert_allclose(data.vcom[0], expected, atol=2e-3)
+
+
+def foot_in_world(q: np.ndarray, leg: int) -> np.ndarray:
+    return q[:3] + rotation_from_quaternion(q[3:7]) @ foot_positions_in_base(q[7:])[leg]
+
+
+def foot_velocity(robot: SimulatedA1, leg: int) -> np.ndarray:
+    """Of a foot in the world, by differences along the robot's present velocity."""
+    q, v = pinocchio_from_mujoco(robot.data.qpos, robot.data.qvel)
+    model, h = load_pinocchio(), 1e-6
+    ahead, back = (pin.integrate(model, q, sign * h * v) for sign in (1.0, -1.0))
+    return (foot_in_world(ahead, leg) - foot_in_world(back, leg)) / (2.0 * h)
+
+
+@pytest.mark.parametrize("leg", range(4))
+@pytest.mark.parametrize("velocity", [(0.0, 1.5, 0.0), (-0.7, 0.3, 2.0)])
+def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(
+    leg: int, velocity: tuple[float, float, float]
+) -> None:
+    robot = in_flight(PerturbationScript())
+    for _ in range(5):  # so that it moves already
+        robot.advance(None)
+    robot.add_base_velocity(np.array([0.2, -0.4, 0.1]))  # a push of the base at once is kept
+    before = np.array([foot_velocity(robot, each) for each in range(4)])
+    qpos, qvel = robot.data.qpos.copy(), robot.data.qvel.copy()
+    robot.add_foot_velocity(leg, np.array(velocity))
+    change = np.array([foot_velocity(robot, each) for each in range(4)]) - before
+    np.testing.assert_allclose(change[leg], velocity, atol=1e-6)
+    np.testing.assert_allclose(np.delete(change, leg, axis=0), 0.0, atol=1e-6)
+    others = np.delete(np.arange(18), range(6 + 3 * leg, 9 + 3 * leg))
+    np.testing.assert_allclose(robot.data.qvel[others], qvel[others], atol=1e-12)
+    np.testing.assert_allclose(robot.data.qpos, qpos, atol=1e-12)
+
+
+def test_a_stretched_leg_gets_what_its_joints_can_give() -> None:
+    robot = in_flight(PerturbationScript())
+    q = robot.truth().q
+    q[3:7], q[7:10] = (0.0, 0.0, 0.0, 1.0), 0.0  # straight down: no joint moves the foot up
+    robot.place(q, np.zeros(18))
+    velocity = np.array([1.0, 0.5, 3.0])
+    robot.add_foot_velocity(0, velocity)
+    change = foot_velocity(robot, 0)
+    assert np.abs(robot.data.qvel).max() < 20.0 and np.abs(change).max() > 0.5
+    # What is missing no joint could give: it is across all that they can do.
+    np.testing.assert_allclose(
+        foot_jacobians_in_base(q[7:])[0].T @ (velocity - change), 0.0, atol=1e-6
+    )
+
+
+def test_a_robot_that_has_diverged_can_be_pushed_without_harm() -> None:
+    robot = in_flight(PerturbationScript())
+    robot.data.qpos[2] = np.nan
+    robot.add_foot_velocity(1, np.ones(3))
+    assert np.isnan(robot.data.qpos[2])

@@ -1,17 +1,21 @@
 """The simulation's process loop, with a stand-in controller on the other end of the bus."""
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+import pytest
 
 from robots.a1.constants import STAND_JOINTS
+from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock, RealTimeClock
-from runtime.messages import MotorCommand, SensorReading
-from runtime.topics import GROUND_TRUTH
+from runtime.messages import MotorCommand, Pace, Push, SensorReading
+from runtime.topics import GROUND_TRUTH, PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import MotorBlock
@@ -137,3 +141,87 @@ def test_nobody_listening_and_being_stopped_are_said(tmp_path: Path) -> None:
     with Bus(Endpoints.ipc(tmp_path / "b")) as bus:
         report = run(SimulatedA1(), bus, PausedClock(0.001), 1.0, lambda: True)
     assert report["status"] == "stopped"
+
+
+class Watched:
+    """The node in lock step with a controller and somebody who watches, who acts at each tick."""
+
+    def __init__(self, folder: Path, controllable: bool = True) -> None:
+        self.robot, self.report = SimulatedA1(), dict[str, Any]()
+        self.velocity = dict[int, np.ndarray]()  # of the base in the world, by tick
+        self._folder, self._controllable = folder, controllable
+        self.stopped = threading.Event()
+
+    def run(self, ticks: int, act: Callable[[int, Bus], None]) -> None:
+        """Live through these ticks; `act` runs before each one's command goes out."""
+
+        def live() -> None:
+            options = SimulationNodeOptions(controllable=self._controllable)
+            clock, stop = PausedClock(0.001), self.stopped.is_set
+            with Bus(Endpoints.ipc(self._folder)) as bus:
+                self.report.update(run(self.robot, bus, clock, 1e-3 * ticks, stop, options))
+
+        with Bus(Endpoints.ipc(self._folder)) as bus:
+            bridge, clock = SimulatedBridge(bus), PausedClock(0.001)
+            thread = threading.Thread(target=live)
+            thread.start()
+            for tick in range(ticks):
+                for reading in bridge.read(clock, clock.wait_tick(), self.stopped.is_set):
+                    q, v = self.robot.truth().q, self.robot.truth().v  # it waits for the command
+                    self.velocity[tick] = rotation_from_quaternion(q[3:7]) @ v[:3]
+                    act(tick, bus)
+                    bridge.write(respond(reading))
+            thread.join()
+
+
+@pytest.mark.parametrize("controllable", [True, False])
+def test_a_push_by_hand_makes_the_velocity_jump_by_just_that(
+    tmp_path: Path, controllable: bool
+) -> None:
+    pushes: list[Any] = []
+    push = Push(sequence=1, time=0.0, body="base", velocity=np.array([0.5, -1.0, 0.2]))
+
+    def act(tick: int, bus: Bus) -> None:
+        if tick == 3:
+            pushes.append(bus.publisher(PUSH))
+            assert not controllable or pushes[0].wait_for_subscribers(1, 10.0)
+        if tick == 10:
+            assert pushes[0].subscribers() == int(controllable)
+            for _ in range(3):
+                pushes[0].send(push)
+            pushes[0].send(msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan)))
+            time.sleep(0.2)  # until they have arrived: nothing else could be waited for
+
+    watched = Watched(tmp_path, controllable)
+    watched.run(20, act)
+    jump = watched.velocity[11] - watched.velocity[10]
+    expected = push.velocity if controllable else np.zeros(3)
+    np.testing.assert_allclose(jump, expected, atol=0.05)
+    assert watched.report["status"] == "done"
+    counts = {"applied": 1, "refused": 1} if controllable else None
+    assert watched.report.get("pushes") == counts
+
+
+def test_time_that_is_stopped_passes_by_single_ticks_and_can_be_ended(tmp_path: Path) -> None:
+    watched, paces, ticks = Watched(tmp_path), list[Any](), list[int]()
+
+    def steer() -> None:
+        """Hold time at tick 10; give two steps, and then the end."""
+        for steps in (0, 1, 2):
+            for _ in range(5):  # again, as who watches does
+                paces[0].send(Pace(sequence=1, time=0.0, speed=0.0, steps=steps))
+                time.sleep(0.1)
+            ticks.append(watched.robot.tick)
+        watched.stopped.set()
+
+    def act(tick: int, bus: Bus) -> None:
+        if tick == 10:
+            paces.append(bus.publisher(PACE))
+            assert paces[0].wait_for_subscribers(1, 10.0)
+            paces[0].send(Pace(sequence=1, time=0.0, speed=0.0, steps=0))
+            time.sleep(0.2)  # until it has arrived
+            threading.Thread(target=steer).start()
+
+    watched.run(100, act)
+    assert ticks == [10, 11, 12]
+    assert watched.report["status"] == "stopped" and watched.report["ticks"] <= 13

@@ -1,0 +1,54 @@
+"""Holds simulated time to the pace that who watches asks for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import monotonic
+
+from runtime.messages import Pace
+from sim_bridge.perturbation_script import TICK
+
+SILENCE_S = 2.0  # without a message, after which time is free again
+LAG_S = 0.1  # behind the pace, by wall time, beyond which nothing is made up for
+
+
+class PaceKeeper:
+    """Says when the next tick may begin; as fast as possible until somebody asks for a pace.
+
+    Time that the robot was slower than the pace is made up for only where it was short, so that
+    there is no burst. Single ticks are those by which `Pace.steps` grows while time is stopped.
+    """
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        """`now` is the wall clock [s]."""
+        self._now = now
+        self._heard = -math.inf
+        self._speed, self._steps = math.inf, 0
+        self._start, self._start_tick = 0.0, 0  # from which on this pace counts
+        self._released = 0  # ticks before this one may begin although time is stopped
+
+    def take(self, pace: Pace, tick: int) -> None:
+        """Take a message while the robot is at `tick`; a speed that is none is passed over."""
+        if not pace.speed >= 0.0:
+            return
+        now = self._now()
+        known = now - self._heard <= SILENCE_S
+        if not (known and pace.speed == self._speed):
+            self._start, self._start_tick, self._released = now, tick, tick
+        if known and pace.speed == 0.0:
+            # Fewer steps than before are another sender's.
+            self._released = max(self._released, tick) + max(0, pace.steps - self._steps)
+        self._heard, self._speed, self._steps = now, pace.speed, pace.steps
+
+    def remaining(self, tick: int) -> float:
+        """How long the robot has to wait at `tick` before it lives on [s]; 0 where it need not."""
+        now = self._now()
+        if self._speed == math.inf or now - self._heard > SILENCE_S:
+            return 0.0
+        if self._speed == 0.0:
+            return 0.0 if tick < self._released else math.inf
+        due = self._start + (tick - self._start_tick) * TICK / self._speed
+        if now - due > LAG_S:
+            self._start, self._start_tick = now, tick
+        return max(0.0, due - now)
