@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import viser
 
-ANSWER_S = 5.0  # after which a browser that does not answer is no longer waited for
+ANSWER_S = 10.0  # after which a browser that does not answer is no longer waited for
 _KEY = "saltus"
 
 

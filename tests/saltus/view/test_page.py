@@ -47,6 +47,11 @@ def shown_time(tab: Tab) -> float:
     return float(found[1]) if found else -1.0
 
 
+def stop_playback(tab: Tab) -> None:
+    tab.page.get_by_label("play").uncheck()
+    wait_until(lambda: not tab.page.get_by_label("play").is_checked(), "playback to stop")
+
+
 def drag_to(tab: Tab, share: float) -> None:
     """The time line, by the mouse, to a share of its length."""
     thumb = tab.page.get_by_role("slider").first.bounding_box()
@@ -62,6 +67,7 @@ def drag_to(tab: Tab, share: float) -> None:
 def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, url) -> None:
     tab = Tab(browser, url)
     wait_until(lambda: shown_time(tab) >= 0.0, "the robot")
+    stop_playback(tab)
     drag_to(tab, 0.25)
     wait_until(lambda: abs(shown_time(tab) - 1.0) < 0.1, "the time that was dragged to")
     early = tab.pixels()
