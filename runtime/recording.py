@@ -1,4 +1,8 @@
-"""Recording frames to MCAP, which the field's own tools open, and reading them back."""
+"""Recording frames to MCAP, and reading them back.
+
+A recording has two kinds of channels: every frame as it came over the wire, in msgpack, which
+Saltus reads back; and open channels in JSON, for the field's viewers, which Saltus never reads.
+"""
 
 import json
 import struct
@@ -18,7 +22,8 @@ from runtime.messages import Message, decode
 from runtime.topics import TOPICS, Topic
 
 PROFILE = "saltus"
-ENCODING = "msgpack"
+ENCODING = "msgpack"  # of the frames
+OPEN_ENCODING = "json"
 
 
 class Frame(NamedTuple):
@@ -29,12 +34,21 @@ class Frame(NamedTuple):
     data: bytes
 
 
+class OpenChannel(NamedTuple):
+    """A channel that a viewer decodes: its topic, and name and JSON schema of its messages."""
+
+    topic: str
+    schema_name: str
+    schema: bytes
+
+
 class Recorder:
     """Writes frames to the MCAP file `path`; `close` finishes it.
 
-    Frames go to disk in chunks of 1 MiB, so a process that is killed loses at most the last one.
+    Frames go to disk in chunks of 1 MiB, then compressed, so a process that is killed loses at most
+    the last one.
     Where the disk refuses (it is full, or broken), the recording stops and keeps its whole chunks;
-    whoever records goes on: neither `write` nor `close` raises OSError.
+    whoever records goes on: of the writers and `close` none raises OSError.
 
     Attributes:
         failure: why the recording stopped before its end; empty while it has not.
@@ -53,7 +67,7 @@ class Recorder:
         self.failure, self.kept, self.kept_until_ns = "", 0, 0
         self._written, self._newest_ns, self._whole = 0, 0, 0
         self._file = ChunkFile(path)
-        self._writer = Writer(cast(IO[Any], self._file), compression=CompressionType.LZ4)
+        self._writer = Writer(cast(IO[Any], self._file), compression=CompressionType.ZSTD)
         try:
             self._writer.start(profile=PROFILE, library=PROFILE)
         except OSError:
@@ -64,19 +78,11 @@ class Recorder:
 
     def write(self, topic: Topic[Any], frame: bytes, log_time_ns: int) -> None:
         """Append a frame of `topic` that arrived at `log_time_ns` [ns]; nothing once stopped."""
-        if self.failure:
-            return
-        try:
-            channel = self._channels.get(topic.name)
-            if channel is None:
-                channel = self._channels[topic.name] = self._register(topic)
-                self._count()
-            self._written += 1
-            self._newest_ns = max(self._newest_ns, log_time_ns)
-            self._writer.add_message(channel, log_time_ns, frame, log_time_ns)
-        except OSError as error:
-            self._stop(error)
-        self._count()
+        self._append(topic.name, topic, frame, log_time_ns)
+
+    def write_open(self, channel: OpenChannel, message: bytes, log_time_ns: int) -> None:
+        """Append a JSON message to an open channel; nothing once stopped. It is no frame."""
+        self._append(channel.topic, channel, message, log_time_ns)
 
     def close(self) -> None:
         """Write the index and close the file; once is enough."""
@@ -87,6 +93,24 @@ class Recorder:
             if not self.failure:
                 self._writer.finish()
             self._file.close()
+        except OSError as error:
+            self._stop(error)
+        self._count()
+
+    def _append(
+        self, name: str, kind: Topic[Any] | OpenChannel, data: bytes, log_time_ns: int
+    ) -> None:
+        if self.failure:
+            return
+        try:
+            channel = self._channels.get(name)
+            if channel is None:
+                channel = self._channels[name] = self._register(kind)
+                self._count()
+            if isinstance(kind, Topic):
+                self._written += 1
+                self._newest_ns = max(self._newest_ns, log_time_ns)
+            self._writer.add_message(channel, log_time_ns, data, log_time_ns)
         except OSError as error:
             self._stop(error)
         self._count()
@@ -107,10 +131,13 @@ class Recorder:
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def _register(self, topic: Topic[Any]) -> int:
-        schema = json.dumps(message_schema(topic.message)).encode()
-        schema_id = self._writer.register_schema(topic.message.__name__, "jsonschema", schema)
-        return self._writer.register_channel(topic.name, ENCODING, schema_id)
+    def _register(self, kind: Topic[Any] | OpenChannel) -> int:
+        if isinstance(kind, OpenChannel):
+            schema_id = self._writer.register_schema(kind.schema_name, "jsonschema", kind.schema)
+            return self._writer.register_channel(kind.topic, OPEN_ENCODING, schema_id)
+        schema = json.dumps(message_schema(kind.message)).encode()
+        schema_id = self._writer.register_schema(kind.message.__name__, "jsonschema", schema)
+        return self._writer.register_channel(kind.name, ENCODING, schema_id)
 
 
 def message_schema(kind: type[Message]) -> dict[str, Any]:
@@ -124,7 +151,7 @@ def message_schema(kind: type[Message]) -> dict[str, Any]:
 
 
 def read_frames(path: Path) -> Iterator[Frame]:
-    """The frames in the order in which they were written.
+    """The frames in the order in which they were written; open channels are passed over.
 
     A file that was cut off yields all its whole chunks. Raises ValueError where it is no MCAP file.
     """
@@ -133,8 +160,9 @@ def read_frames(path: Path) -> Iterator[Frame]:
         try:
             for record in StreamReader(file).records:
                 if isinstance(record, Channel):
-                    channels[record.id] = record.topic
-                elif isinstance(record, Record):
+                    if record.message_encoding == ENCODING:
+                        channels[record.id] = record.topic
+                elif isinstance(record, Record) and record.channel_id in channels:
                     yield Frame(channels[record.channel_id], record.log_time, record.data)
         except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
             return

@@ -24,6 +24,7 @@ from hw_bridge.options import HardwareOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
+from saltus.recording.options import RecordingOptions
 from saltus.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
@@ -112,6 +113,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         perturbations: what is done to the robot, and when.
         timing: how long solves take and how old estimates are, in lock step.
         view: what somebody may do who watches.
+        recording: what a recording keeps of plans.
     """
 
     robot: Robot = "simulated"
@@ -142,6 +144,7 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     emulator: EmulatorOptions = EmulatorOptions()
     realtime: RealtimeOptions = RealtimeOptions()
     view: ViewOptions = ViewOptions()
+    recording: RecordingOptions = RecordingOptions()
     bus: BusOptions = BusOptions()
 
     @property

@@ -79,13 +79,7 @@ class DrivingMetrics:
 
     def add(self, state: GroundTruth | StateEstimate) -> None:
         """Take a state in; estimates know neither work nor slip."""
-        rotation = base_rotation(state.q[3:7])
-        velocity, spin = rotation @ state.v[:3], rotation @ state.v[3:6]
-        x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])  # the heading
-        motion = np.array((
-            x * velocity[0] + y * velocity[1], x * velocity[1] - y * velocity[0], spin[2]
-        ))  # fmt: skip
-        self._error.add(state.time, self.goals.at(state.time), motion)
+        self._error.add(state.time, self.goals.at(state.time), motion_in_heading(state))
         if self._before is not None:
             self.distance += float(np.hypot(*(state.q[:2] - self._before)))
         self._before = state.q[:2]
@@ -108,6 +102,14 @@ class DrivingMetrics:
             "distance_m": self.distance,
             "max_lateral_deviation_m": None,  # from no straight line
         }
+
+
+def motion_in_heading(state: GroundTruth | StateEstimate) -> Array:
+    """Forward and left velocity in the heading frame [m/s] and yaw rate [rad/s] (3,)."""
+    rotation = base_rotation(state.q[3:7])
+    velocity, spin = rotation @ state.v[:3], rotation @ state.v[3:6]
+    x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])  # the heading
+    return np.array((x * velocity[0] + y * velocity[1], x * velocity[1] - y * velocity[0], spin[2]))
 
 
 def base_rotation(quaternion: Array) -> Array:

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.bus import Bus
 from runtime.signals import StopFlag
@@ -28,6 +28,9 @@ from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
 from saltus.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.summary import launch_summary, planner_warnings, robot_summary
 from saltus.supervisor import Death, Supervisor
+
+if TYPE_CHECKING:
+    from runtime.recording import Recorder
 
 Meddle = Callable[[Supervisor, Listener], None]
 
@@ -96,7 +99,7 @@ def launch(
             announcer = Announcer(Path(temporary), folder.configuration, sockets)
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config)
-            listener = Listener(bus, metrics, folder.recording if record else None)
+            listener = Listener(bus, metrics, open_recorder(folder, config) if record else None)
             run = _Run(config, listener, stop, announcer, meddle)
             programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, folder, sockets, programs) for name in programs]
@@ -139,6 +142,18 @@ def _summary(
     if config.bridged:
         summary["robot"] = robot_summary(listener.status, tracker, deaths)
     return summary
+
+
+def open_recorder(folder: RunFolder, config: LaunchConfig) -> "Recorder":
+    """The recorder of a launch.
+
+    Raises:
+        BadRequest: the recording cannot be opened or begun.
+    """
+    from saltus.recording.recorder import RunRecorder  # not every launch writes one
+
+    with preparing():
+        return RunRecorder(folder.recording, config)
 
 
 def _warn(reports: Mapping[str, dict[str, Any]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,7 +24,6 @@ from runtime.topics import (
 )
 from saltus.console import say
 from saltus.metrics import RunMetrics
-from saltus.run_folder import preparing
 
 if TYPE_CHECKING:
     from runtime.recording import Recorder
@@ -60,12 +58,8 @@ class Listener:
         held_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
     """
 
-    def __init__(self, bus: Bus, metrics: RunMetrics, recording: Path | None) -> None:
-        """Connect, and open the recording where there is one.
-
-        Raises:
-            BadRequest: the recording cannot be opened or begun.
-        """
+    def __init__(self, bus: Bus, metrics: RunMetrics, recorder: Recorder | None) -> None:
+        """Connect; the recorder, where there is one, is closed with the listener."""
         self.metrics = metrics
         self.plans = 0
         self.status: RobotStatus | None = None
@@ -74,9 +68,9 @@ class Listener:
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
         self._subscribers: list[Subscriber] = [
-            bus.subscriber(t, conflate=t is PLAN and not recording) for t in RECORDED
+            bus.subscriber(t, conflate=t is PLAN and not recorder) for t in RECORDED
         ]
-        self._recorder = _recorder(recording) if recording else None
+        self._recorder = recorder
         self._told = False
         self._newest_s: float | None = None  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
@@ -160,10 +154,3 @@ class Listener:
             say(f"robot: {status.cause}")
         self.status = status
         self.metrics.add_status(status)
-
-
-def _recorder(path: Path) -> Recorder:
-    from runtime.recording import Recorder  # not every launch writes one
-
-    with preparing():
-        return Recorder(path)

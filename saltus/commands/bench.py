@@ -27,6 +27,7 @@ BENCHMARKS = {
     "wire": ("saltus.benchmarks.wire", "run"),
     "skf": ("saltus.benchmarks.salted_filters", "run"),
     "impacts": ("saltus.benchmarks.impacts", "run"),
+    "recording": ("saltus.benchmarks.recording", "run"),
     "rollouts": ("saltus.benchmarks.rollouts", "run"),
 }
 

@@ -82,7 +82,8 @@ class TraceRecorder:
         """Count a plan."""
         self._statuses[plan.status] += 1
         self._solve_ms.append(1e3 * plan.solve_s)
-        if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick):
+        whole = len(plan.inputs) > 0  # a recording keeps the knots of some plans alone
+        if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick) and whole:
             self._plan = plan
 
     def add_search(self, search: LineSearch) -> None:

@@ -131,6 +131,8 @@ class RecordedRun:
         is_state = isinstance(message, GroundTruth | StateEstimate)
         if is_state and message.tick % EVERY_TICKS:
             return
+        if isinstance(message, Plan) and not len(message.inputs):
+            return  # recorded without its knots: there is nothing to draw
         if track is not None:
             # Commands are stamped by their source's own clock.
             track.add(self._now() if isinstance(message, Command) else message.time, message)

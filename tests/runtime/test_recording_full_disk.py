@@ -1,6 +1,7 @@
 """A disk that takes no more stops a recording: nothing is raised, whole chunks stay readable."""
 
 import errno
+import random
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ END = 50  # length of the shortest end of a file [bytes]
 
 def frame(number: int) -> bytes:
     """Compresses well, so that chunks are small and the index is not: both can be cut."""
-    return bytes([number]) * LENGTH
+    noise = random.Random(number).randbytes(10 * END)  # a chunk is longer than the end of a file
+    return noise + bytes(LENGTH - len(noise))
 
 
 def record(path: Path) -> Recorder:

@@ -10,18 +10,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from runtime.bus import Bus
 from runtime.messages import GroundTruth
 from runtime.recording import read_recording
 from saltus import console, processes
-from saltus.addresses import endpoints_of
 from saltus.cli import run
-from saltus.configuration import BusOptions, load_launch, write_config
+from saltus.configuration import load_launch, write_config
 from saltus.errors import BadRequest
 from saltus.first_compilation import ensure_compiled
 from saltus.folders import write_whole
-from saltus.listener import Listener
-from saltus.metrics import RunMetrics
+from saltus.launcher import open_recorder
 from saltus.run_folder import RunFolder, tell_of_lost_reports
 from saltus.supervisor import Death
 
@@ -31,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
     ensure_compiled(load_launch("stand"))  # for the compiler's caches would find no room either
     command = [sys.executable, "-m", "saltus.cli", "launch", "stand", "--duration", "0.3", "--json"]
-    with room_for(2_000_000):  # of some 6 MB
+    with room_for(500_000):  # of some 700 kB, in chunks of 300 kB
         done = subprocess.run(
             [*command, "--record", str(tmp_path / "run")], capture_output=True, text=True,
             timeout=120, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -62,9 +59,9 @@ def test_no_room_before_the_start_is_one_line_and_nothing_starts(tmp_path, room_
 
 
 def test_a_recording_that_cannot_begin_is_refused(tmp_path, room_for):
-    with Bus(endpoints_of(BusOptions(), tmp_path / "bus")) as bus, room_for(20):
-        with pytest.raises(BadRequest, match="File too large"):
-            Listener(bus, RunMetrics(), tmp_path / "run.mcap")
+    folder, config = RunFolder(tmp_path / "run"), load_launch("stand")
+    with room_for(20), pytest.raises(BadRequest, match="File too large"):
+        open_recorder(folder, config)
 
 
 def test_a_process_without_room_for_its_report_ends_well(tmp_path, monkeypatch, room_for, caplog):

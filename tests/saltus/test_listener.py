@@ -10,7 +10,7 @@ import pytest
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.messages import Command, GroundTruth, MotorCommand, Pace, Push, Tuning
-from runtime.recording import read_frames
+from runtime.recording import Recorder, read_frames
 from runtime.topics import COMMAND, GROUND_TRUTH, MOTOR_COMMAND, PACE, PLAN, PUSH, TUNING
 from saltus.configuration import load_launch
 from saltus.listener import Listener
@@ -39,7 +39,7 @@ def test_topics_that_nobody_needs_are_given_up_once_all_have_begun(tmp_path, rec
     """A tracker that has begun is not enough: the planner may still wait for its listeners."""
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         plans, commands = bus.publisher(PLAN), bus.publisher(MOTOR_COMMAND)
-        listener = Listener(bus, RunMetrics(), tmp_path / "run.mcap" if records else None)
+        listener = Listener(bus, RunMetrics(), Recorder(tmp_path / "run.mcap") if records else None)
         assert plans.wait_for_subscribers(1, 10.0) and commands.wait_for_subscribers(1, 10.0)
         commands.send(command(7))
         drain_until(listener, lambda: listener.ticks["motor_command"] == 7)
@@ -64,7 +64,7 @@ def test_commands_are_heard_while_a_robot_is_driven(tmp_path):
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         driver, truths = bus.publisher(COMMAND), bus.publisher(GROUND_TRUTH)
         metrics = run_metrics(config)
-        listener = Listener(bus, metrics, tmp_path / "run.mcap")
+        listener = Listener(bus, metrics, Recorder(tmp_path / "run.mcap"))
         assert driver.wait_for_subscribers(1, 10.0) and truths.wait_for_subscribers(1, 10.0)
         truths.send(truth)
         drain_until(listener, lambda: listener.ticks["ground_truth"] == 5)
@@ -87,7 +87,7 @@ def test_who_stops_or_slows_time_is_heard_until_the_end(tmp_path, records):
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         plans, commands = bus.publisher(PLAN), bus.publisher(MOTOR_COMMAND)
         paces = bus.publisher(PACE)
-        listener = Listener(bus, RunMetrics(), tmp_path / "run.mcap" if records else None)
+        listener = Listener(bus, RunMetrics(), Recorder(tmp_path / "run.mcap") if records else None)
         for publisher in (plans, commands, paces):
             assert publisher.wait_for_subscribers(1, 10.0)
         commands.send(command(1))
@@ -116,7 +116,7 @@ def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         truths = bus.publisher(GROUND_TRUTH)
         pushes, tunings = bus.publisher(PUSH), bus.publisher(TUNING)
-        listener = Listener(bus, RunMetrics(), tmp_path / "run.mcap")
+        listener = Listener(bus, RunMetrics(), Recorder(tmp_path / "run.mcap"))
         for publisher in (truths, pushes, tunings):
             assert publisher.wait_for_subscribers(1, 10.0)
         pushes.send(push)

@@ -1,0 +1,1 @@
+"""Recordings of runs: what is kept of them, channels for the field's viewers, and exports."""

@@ -1,0 +1,300 @@
+"""Recordings that the field's tools open, and that Saltus replays to the last bit."""
+
+import importlib
+import json
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from google.protobuf.json_format import ParseDict
+from mcap.exceptions import EndOfFile
+from mcap.reader import make_reader
+from mcap.records import Channel, Message, Schema
+from mcap.stream_reader import StreamReader
+from mcap.writer import CompressionType, Writer
+
+from robots.a1.constants import JOINT_NAMES
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
+from runtime.messages import Plan, decode
+from runtime.recording import read_frames, read_recording
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE
+from saltus.benchmarks.recording import frames_of_run, measure
+from saltus.configuration import load_launch, write_config
+from saltus.lockstep import LockStep
+from saltus.recording.recorder import RunRecorder
+from saltus.view.recorded import RecordedRun
+
+SECONDS = 0.6
+ALL = ("recording.plans=all", "recording.gains=float64")
+PUBLISHED = {
+    "/tf", "/robot", "/pose/truth", "/pose/estimate", "/joints", "/plan/path", "/plan/footholds",
+}  # fmt: skip
+
+
+def read_published(path):
+    """Topic -> [(time in ns, message)], by mcap and Foxglove's published schemas alone."""
+    schemas, channels, messages = {}, {}, defaultdict(list)
+    with path.open("rb") as file:
+        try:
+            for record in StreamReader(file).records:
+                if isinstance(record, Schema):
+                    schemas[record.id] = record
+                elif isinstance(record, Channel):
+                    channels[record.id] = record
+                elif isinstance(record, Message):
+                    channel = channels[record.channel_id]
+                    package, _, name = schemas[channel.schema_id].name.partition(".")
+                    if package == "foxglove" and channel.message_encoding == "json":
+                        module = importlib.import_module(f"foxglove_schemas_protobuf.{name}_pb2")
+                        fields = json.loads(record.data, object_hook=times_of_protobuf)
+                        message = ParseDict(fields, getattr(module, name)())
+                        messages[channel.topic].append((record.log_time, message))
+        except EndOfFile:
+            pass
+    return messages
+
+
+def times_of_protobuf(fields):
+    """Protobuf writes times in JSON in words, Foxglove in seconds and nanoseconds."""
+    for key, value in fields.items():
+        if key in ("timestamp", "lifetime"):
+            assert set(value) == {"sec", "nsec"}
+            seconds = f"{value['sec']:02d}.{value['nsec']:09d}"
+            fields[key] = f"1970-01-01T00:00:{seconds}Z" if key == "timestamp" else f"{seconds}s"
+    return fields
+
+
+def xyz(vector):
+    return [vector.x, vector.y, vector.z]
+
+
+def xyzw(quaternion):
+    return [*xyz(quaternion), quaternion.w]
+
+
+@pytest.fixture(scope="module")
+def frames():
+    """(time in ns, topic, frame) of a walk in lock step."""
+    run = LockStep(load_launch("sim", duration=SECONDS))
+    return [(at, topic, frame) for at, sent in frames_of_run(run) for topic, frame in sent]
+
+
+def record(frames, path, *assignments, **changes):
+    with RunRecorder(path, load_launch("sim", assignments, **changes)) as recorder:
+        for at, topic, frame in frames:
+            recorder.write(topic, frame, at)
+    return path
+
+
+@pytest.fixture(scope="module")
+def recording(frames, tmp_path_factory):
+    return record(frames, tmp_path_factory.mktemp("run") / "run.mcap")
+
+
+def sent(frames, topic):
+    return {at: decode(topic.message, frame) for at, each, frame in frames if each is topic}
+
+
+def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
+    found = read_published(recording)
+    assert set(found) == PUBLISHED
+    for name, topic in (("/pose/truth", GROUND_TRUTH), ("/pose/estimate", STATE_ESTIMATE)):
+        states = sent(frames, topic)
+        assert len(found[name]) == SECONDS * 50
+        for at, message in found[name]:
+            assert message.timestamp.ToNanoseconds() == at and message.frame_id == "world"
+            np.testing.assert_allclose(xyz(message.pose.position), states[at].q[:3], atol=1e-6)
+            np.testing.assert_allclose(
+                xyzw(message.pose.orientation), states[at].q[3:7], atol=1e-6
+            )
+
+    readings = sent(frames, SENSOR_READING)
+    assert len(found["/joints"]) == SECONDS * 50
+    for at, message in found["/joints"]:
+        assert [joint.name for joint in message.joints] == list(JOINT_NAMES)
+        for field, values in (
+            ("position", readings[at].joint_position), ("velocity", readings[at].joint_velocity),
+            ("effort", readings[at].joint_torque),
+        ):  # fmt: skip
+            own = [getattr(joint, field) for joint in message.joints]
+            np.testing.assert_allclose(own, values, atol=1e-6)
+
+    plans = sent(frames, PLAN)
+    assert len(found["/plan/path"]) == SECONDS * 20
+    for at, message in found["/plan/path"]:
+        path = [xyz(pose.position) for pose in message.poses]
+        np.testing.assert_allclose(path, plans[at].states_q[::5, :3], atol=1e-6)
+
+
+def test_frames_of_the_links_lead_to_the_feet(frames, recording):
+    """A viewer that composes the transforms puts each foot where the kinematics have it."""
+    truths, drawn = sent(frames, GROUND_TRUTH), 0
+    for at, message in read_published(recording)["/tf"]:
+        frames_by_name = {each.child_frame_id: each for each in message.transforms}
+        if "trunk" not in frames_by_name:
+            continue
+        drawn += 1
+        feet = []
+        for foot in ("FR", "FL", "RR", "RL"):
+            position, frame = np.array([0.0, 0.0, -0.2]), frames_by_name[f"{foot}_calf"]
+            while frame is not None:
+                rotation = rotation_from_quaternion(np.array(xyzw(frame.rotation)))
+                position = rotation @ position + xyz(frame.translation)
+                frame = frames_by_name.get(frame.parent_frame_id)
+            feet.append(position)
+        q = truths[at].q
+        expected = q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        np.testing.assert_allclose(feet, expected, atol=1e-5)
+    assert drawn == SECONDS * 50
+
+
+def read_plots(path):
+    """Topic -> [(time in ns, message)] of the channels in schemas of Saltus's own."""
+    with path.open("rb") as file:
+        plots = defaultdict(list)
+        for schema, channel, message in make_reader(file).iter_messages():
+            if schema.name.startswith("saltus."):
+                fields = json.loads(message.data)
+                described = json.loads(schema.data)
+                assert described["type"] == "object"
+                assert set(fields) == set(described["required"]) == set(described["properties"])
+                plots[channel.topic].append((message.log_time, fields))
+    return plots
+
+
+def test_plots_hold_solves_ages_of_plans_and_velocities(frames, recording):
+    plots = read_plots(recording)
+    plans, commands = sent(frames, PLAN), sent(frames, MOTOR_COMMAND)
+    assert [at for at, _ in plots["/plan/solve"]] == list(plans)
+    assert all(each["cost"] == plans[at].cost for at, each in plots["/plan/solve"])
+
+    starts = {plan.id: plan.time for plan in plans.values()}
+    following = [each for each in plots["/tracker"] if each[1]["plan_id"] in starts]
+    assert len(following) == len(plots["/tracker"]) == SECONDS * 50
+    for at, each in following:
+        age = commands[at].time - starts[commands[at].plan_id]
+        assert each["plan_id"] == commands[at].plan_id and each["status"] == commands[at].status
+        assert each["plan_age_ms"] == pytest.approx(1e3 * age, abs=1e-3) and age < 0.02
+
+    truths, speed = sent(frames, GROUND_TRUTH), load_launch("sim").speed
+    assert len(plots["/velocity"]) == SECONDS * 50 and speed > 0.0
+    for at, each in plots["/velocity"]:
+        assert each["commanded_forward"] == speed and each["commanded_left"] == 0.0
+        truth = truths[at]
+        velocity = rotation_from_quaternion(truth.q[3:7]) @ truth.v[:3]
+        assert np.hypot(each["forward"], each["left"]) == pytest.approx(
+            np.hypot(*velocity[:2]), abs=1e-5
+        )
+
+
+def test_footholds_are_where_planned_feet_land(frames, recording):
+    plans, landed = sent(frames, PLAN), 0
+    for at, message in read_published(recording)["/plan/footholds"]:
+        plan = plans[at]
+        expected = []
+        for knot, leg in np.argwhere((plan.contacts[1:] > 0.5) & (plan.contacts[:-1] < 0.5)):
+            q = plan.states_q[knot + 1]
+            foot = foot_positions_in_base(q[7:].copy())[leg]
+            expected.append(q[:3] + rotation_from_quaternion(q[3:7]) @ foot)
+        own = [xyz(ball.pose.position) for ball in message.entities[0].spheres]
+        np.testing.assert_allclose(own, expected or np.empty((0,)), atol=1e-5)
+        landed += len(own)
+    assert landed > 10
+
+
+def test_all_but_plans_comes_back_to_the_last_bit(frames, recording, tmp_path):
+    def others(path):
+        return [(f.topic, f.log_time_ns, f.data) for f in read_frames(path) if f.topic != PLAN.name]
+
+    own = [(topic.name, at, frame) for at, topic, frame in frames]
+    assert others(recording) == [each for each in own if each[0] != PLAN.name]
+    path = record(frames, tmp_path / "all.mcap", *ALL)
+    assert [(f.topic, f.log_time_ns, f.data) for f in read_frames(path)] == own
+
+
+@pytest.mark.parametrize("gains", ["float32", "float64", "none"])
+def test_plans_keep_what_the_options_say(frames, tmp_path, gains):
+    path = record(frames, tmp_path / "run.mcap", f"recording.gains={gains}")
+    own = list(sent(frames, PLAN).values())
+    kept = [message for _, message in read_recording(path) if isinstance(message, Plan)]
+    assert len(kept) == len(own)  # each is there
+    with_knots, with_gains = 0, 0
+    for plan, whole in zip(kept, own, strict=True):
+        for field in ("id", "tick", "time", "cost", "iterations", "solve_s", "status", "command"):
+            assert getattr(plan, field) == getattr(whole, field)
+        knots = len(plan.inputs)
+        assert knots in (0, len(whole.inputs))
+        np.testing.assert_array_equal(plan.states_q, whole.states_q[: knots + 1])
+        np.testing.assert_array_equal(plan.inputs, whole.inputs[:knots])
+        with_knots += knots > 0
+        if knots and not np.isnan(plan.gains).any():
+            with_gains += 1
+            dtype = np.dtype(gains)
+            np.testing.assert_array_equal(plan.gains, whole.gains.astype(dtype))
+        elif knots:
+            assert np.isnan(plan.gains).all()
+    assert with_knots == SECONDS * 20
+    assert with_gains == (0 if gains == "none" else 2)
+
+
+def test_a_page_finds_a_plan_with_knots_at_any_time(recording):
+    write_config(load_launch("sim", duration=SECONDS), recording.parent / "launch.yaml")
+    run = RecordedRun(recording.parent)
+    plans = [run.at(time).plan for time in np.arange(0.0, SECONDS, 0.02)]
+    assert all(plan is not None and len(plan.contacts) == 50 for plan in plans)
+    assert len({plan.id for plan in plans}) == SECONDS * 20
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
+def test_a_truncated_recording_gives_its_whole_chunks_to_others_too(recording, tmp_path, share):
+    cut = tmp_path / "cut.mcap"
+    data = recording.read_bytes()
+    cut.write_bytes(data[: int(share * len(data))])
+    whole, rest = read_published(recording), read_published(cut)
+    assert 0.5 * share * len(whole["/tf"]) < len(rest["/tf"]) < len(whole["/tf"])
+    for topic, messages in rest.items():
+        assert messages == whole[topic][: len(messages)]
+
+
+def test_what_is_not_finite_or_no_message_is_recorded_but_not_shown(frames, tmp_path):
+    broken = [(at, topic, frame.replace(b"status", b"sta\xffus")) for at, topic, frame in frames]
+    path = record(broken, tmp_path / "run.mcap")
+    assert [frame.data for frame in read_frames(path)] == [frame for _, _, frame in broken]
+    assert "/pose/estimate" not in read_published(path) and "/plan/path" not in read_published(path)
+
+
+def test_a_real_robot_is_drawn_where_it_is_estimated(frames, tmp_path):
+    """Nobody knows the truth."""
+    unknown = [each for each in frames if each[1] is not GROUND_TRUTH]
+    config = load_launch("a1")
+    with RunRecorder(tmp_path / "run.mcap", config) as recorder:
+        for at, topic, frame in unknown:
+            recorder.write(topic, frame, at)
+    found = read_published(tmp_path / "run.mcap")
+    assert set(found) == PUBLISHED - {"/pose/truth"}
+    assert all(message.transforms[0].child_frame_id == "trunk" for _, message in found["/tf"])
+
+
+def test_recordings_made_before_open_channels_open(frames, tmp_path):
+    path = tmp_path / "old.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file, compression=CompressionType.LZ4)
+        writer.start(profile="saltus", library="saltus")
+        channels = {}
+        for at, topic, frame in frames:
+            if topic.name not in channels:
+                schema = writer.register_schema(topic.message.__name__, "jsonschema", b"{}")
+                channels[topic.name] = writer.register_channel(topic.name, "msgpack", schema)
+            writer.add_message(channels[topic.name], at, frame, at)
+        writer.finish()
+    expected = [(topic.name, decode(topic.message, frame)) for _, topic, frame in frames]
+    assert list(read_recording(path)) == expected
+
+
+def test_a_second_takes_its_share_of_what_a_run_may_take(tmp_path):
+    """Twice the same bytes: the bench's figure is no accident."""
+    config = load_launch("sim", duration=SECONDS)
+    rows = measure([config, config], tmp_path)
+    assert rows[0]["bytes"] == rows[1]["bytes"] < SECONDS / 6.0 * 15e6
+    assert all(row["core_share"] > 0.0 for row in rows)
