@@ -6,7 +6,18 @@ from typing import Any
 
 import typer
 
-from saltus.commands import bench, doctor, drive, launch, perturb, report, serve, study, view
+from saltus.commands import (
+    bench,
+    doctor,
+    drive,
+    film,
+    launch,
+    perturb,
+    report,
+    serve,
+    study,
+    view,
+)
 from saltus.commands.common import INTERRUPTED
 from saltus.errors import BadRequest, interrupted
 
@@ -24,6 +35,7 @@ app.command("drive")(drive.drive)
 app.command("perturb")(perturb.perturb)
 app.command("view")(view.view)
 app.command("report")(report.report)
+app.command("film")(film.film)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
