@@ -16,12 +16,16 @@ from saltus.film.camera import View
 from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
 
 CAPTION_AT = (12, 10)  # [pixels]
-QUICK = (1024, 4)  # pixels of the shadow map, samples of a pixel
+CAPTION_SHARE = 0.05  # of the height of a picture: height of the text
+SMALL = 800  # width of a picture in which labels are smaller [pixels]
+# Pixels of the shadow map, samples of a pixel, facets of round shapes.
+QUICK = {"shadowsize": 2048, "offsamples": 4, "numslices": 16, "numstacks": 8}
 REFERENCE_COLOUR = (0.85, 0.25, 0.15, 1.0)  # of the line that the reference walks along
 REFERENCE_SIZE = (20.0, 0.012, 0.001)  # half of its length, width and height [m]
 PLAN_RADIUS = 0.006  # [m]
 PLAN_EVERY = 5  # knots from one point of the drawn path to the next
 ARROW_RADIUS = 0.016  # [m]
+LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
 ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
 
 Array = NDArray[np.float64]
@@ -39,10 +43,14 @@ class Painter:
         self._view = view
         self._model = load_mujoco()
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
-        if view.quick:
-            self._model.vis.quality.shadowsize, self._model.vis.quality.offsamples = QUICK
+        for name, value in QUICK.items() if view.quick else ():
+            setattr(self._model.vis.quality, name, value)
         self._data = mujoco.MjData(self._model)
-        self._renderer = mujoco.Renderer(self._model, width=size[0], height=size[1])
+        fonts = mujoco.mjtFontScale
+        font = fonts.mjFONTSCALE_100 if size[0] < SMALL else fonts.mjFONTSCALE_150
+        self._renderer = mujoco.Renderer(
+            self._model, width=size[0], height=size[1], font_scale=font
+        )
         self._camera = mujoco.MjvCamera()
         for name in ("distance", "azimuth", "elevation"):
             setattr(self._camera, name, getattr(view, name))
@@ -61,8 +69,8 @@ class Painter:
         self._draw_arrow(q[:3], frame.arrow, frame.arrow_label)
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).multiline_text(
-            CAPTION_AT, frame.caption, fill="white", font_size=22, stroke_width=1,
-            stroke_fill=(90, 100, 110),
+            CAPTION_AT, frame.caption, fill="white", font_size=CAPTION_SHARE * picture.height,
+            stroke_width=1, stroke_fill=(70, 80, 95),
         )  # fmt: skip
         return picture
 
@@ -86,17 +94,17 @@ class Painter:
         if length == 0.0:
             return
         end = base - ARROW_END / length * arrow
-        kind = mujoco.mjtGeom.mjGEOM_ARROW
-        geom = self._connect(kind, ARROW_RADIUS, end - arrow, end, ARROW_COLOUR)
-        geom.label = label
+        start = end - arrow
+        self._connect(mujoco.mjtGeom.mjGEOM_ARROW, ARROW_RADIUS, start, end, ARROW_COLOUR)
+        above = start + [0.0, 0.0, LABEL_HEIGHT]
+        self._add(mujoco.mjtGeom.mjGEOM_LABEL, np.zeros(3), above, ARROW_COLOUR).label = label
 
     def _connect(
         self, kind: mujoco.mjtGeom, radius: float, start: Array, end: Array,
         colour: tuple[float, ...],
-    ) -> mujoco.MjvGeom:  # fmt: skip
+    ) -> None:  # fmt: skip
         geom = self._add(kind, np.zeros(3), np.zeros(3), colour)
         mujoco.mjv_connector(geom, kind, radius, start, end)
-        return geom
 
     def _add(
         self, kind: mujoco.mjtGeom, size: Array, place: Array, colour: tuple[float, ...]

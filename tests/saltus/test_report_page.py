@@ -50,11 +50,14 @@ class Page(HTMLParser):
 def pixels():
     """A few bytes in place of every rendered picture."""
 
-    def film(jobs):
-        return Drawings({job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs}, "")
+    def draw_pictures(jobs):
+        pictures = {
+            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
+        }
+        return Drawings(pictures, "")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strips, "draw_pictures", film)
+        patch.setattr(strips, "draw_pictures", draw_pictures)
         yield
 
 
