@@ -16,6 +16,7 @@ from saltus.film.camera import View
 from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
 
 CAPTION_AT = (12, 10)  # [pixels]
+CAPTION_COLOUR = (35, 45, 60)
 CAPTION_SHARE = 0.05  # of the height of a picture: height of the text
 SMALL = 800  # width of a picture in which labels are smaller [pixels]
 # Pixels of the shadow map, samples of a pixel, facets of round shapes.
@@ -69,9 +70,8 @@ class Painter:
         self._draw_arrow(q[:3], frame.arrow, frame.arrow_label)
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).multiline_text(
-            CAPTION_AT, frame.caption, fill="white", font_size=CAPTION_SHARE * picture.height,
-            stroke_width=1, stroke_fill=(70, 80, 95),
-        )  # fmt: skip
+            CAPTION_AT, frame.caption, CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
+        )
         return picture
 
     def close(self) -> None:
