@@ -6,18 +6,7 @@ from typing import Any
 
 import typer
 
-from saltus.commands import (
-    bench,
-    doctor,
-    drive,
-    film,
-    launch,
-    perturb,
-    report,
-    serve,
-    study,
-    view,
-)
+from saltus.commands import bench, doctor, drive, film, launch, perturb, report, serve, study, view
 from saltus.commands.common import INTERRUPTED
 from saltus.errors import BadRequest, interrupted
 

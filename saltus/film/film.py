@@ -12,7 +12,7 @@ from saltus.errors import BadRequest
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
-from saltus.film.pushes import draw_pushes, pushes_of_run
+from saltus.film.pushes import arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion
 from saltus.progress import RunProgress
 
@@ -61,9 +61,8 @@ def make_film(run: Path, file: Path, options: FilmOptions) -> Film:
     _check(options, ending)
     motion = read_motion(run)
     times = _times(motion, options, MOST_FRAMES[ending])
-    frames = _frames(motion, times, options.speed)
-    pushes = pushes_of_run(run, float(times[-1]))
-    frames = draw_pushes(frames, times, pushes, options.speed)
+    arrows = arrows_of_run(run, motion)
+    frames = draw_arrows(_frames(motion, times, options.speed), times, arrows, options.speed)
     job = Job("film", options.size, options.view, ending, options.frames_per_second)
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.messages import DecodeError, GroundTruth, Plan, StateEstimate, decode
+from runtime.messages import DecodeError, GroundTruth, Plan, Push, StateEstimate, decode
 from runtime.recording import Frame, read_frames
-from runtime.topics import GROUND_TRUTH, PLAN, STATE_ESTIMATE
+from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.configuration import TICK_S
 from saltus.errors import BadRequest
 
@@ -26,6 +26,7 @@ class RecordedMotion(NamedTuple):
         estimated: they are estimates: nobody recorded the true ones.
         plan_time: (P,) of the plans' first knots [s].
         plan_paths: (P, K, 3) base positions in world [m]; a shorter plan stays at its last one.
+        pushes: by hand, and when [s].
     """
 
     time: Array
@@ -33,6 +34,7 @@ class RecordedMotion(NamedTuple):
     estimated: bool
     plan_time: Array
     plan_paths: Array
+    pushes: list[tuple[float, Push]]
 
     def q_at(self, times: Array) -> Array:
         """Configurations (n, 19) nearest to times (n,) [s]."""
@@ -76,6 +78,7 @@ class _Reader:
         self.truths: list[tuple[float, Array]] = []  # times by the launch's clock [s]
         self.estimates: list[tuple[float, Array]] = []  # until there is a true state
         self._plans: list[tuple[float, Array]] = []
+        self._pushes: list[tuple[float, Push]] = []
         self._tick_0 = 0.0  # when the first true state's tick 0 was [s]
 
     def take(self, frame: Frame) -> None:
@@ -93,6 +96,9 @@ class _Reader:
             # A copy, for the plan's gains are large. Some recordings have knots of a few plans.
             if plan.status != "failed" and len(plan.states_q) > 1:
                 self._plans.append((plan.time, plan.states_q[:, :3].copy()))
+        elif frame.topic == PUSH.name and self.truths:
+            # Its own time is by the sender's clock.
+            self._pushes.append((self.truths[-1][0], decode(Push, frame.data)))
 
     def motion(self) -> RecordedMotion:
         states = self.truths or self.estimates
@@ -105,4 +111,5 @@ class _Reader:
             times[order], np.array([q for _, q in states])[order], not self.truths,
             np.array([time for time, _ in self._plans]) - origin,
             np.array(paths).reshape(len(paths), knots, 3),
+            [(time - origin, push) for time, push in self._pushes],
         )  # fmt: skip

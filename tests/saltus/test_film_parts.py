@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saltus.configuration import load_launch, write_config
 from saltus.film.frames import Frames
-from saltus.film.pushes import LENGTHS, draw_pushes, pushes_of_run
+from saltus.film.pushes import LENGTHS, Arrow, arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion
-from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
-from tests.saltus.fake_run import PUSH_AT, make_run
+from tests.saltus.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, make_run
 
 INSTANTS = st.floats(-1.0, 4.0, allow_subnormal=False)
 
@@ -20,7 +20,7 @@ def test_a_frame_shows_the_nearest_state_and_the_newest_plan(instants, at):
     q = np.zeros((len(times), 19))
     q[:, 0] = times
     paths = np.tile(times[:, None, None], (1, 2, 3))
-    motion = RecordedMotion(times, q, False, times, paths)
+    motion = RecordedMotion(times, q, False, times, paths, [])
     shown = motion.q_at(np.array([at]))[0, 0]
     assert abs(shown - at) == pytest.approx(np.abs(times - at).min())
     begun = times[times <= at]
@@ -40,33 +40,43 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
 
 
-@given(PUSHES, st.floats(0.05, 4.0))
-def test_an_arrow_points_as_the_push_does_from_its_beginning(value, speed):
+@given(PUSHES)
+def test_an_arrow_points_as_the_push_does(tmp_path_factory, value):
+    run = make_run(tmp_path_factory.mktemp("run") / "run", push=value)
+    script, hand = sorted(arrows_of_run(run, read_motion(run)))
+    for arrow, push in ((script, value), (hand, HAND_PUSH)):
+        assert np.cross(arrow.vector, push) == pytest.approx(np.zeros(3), abs=1e-9)
+        assert arrow.vector @ np.array(push) > 0.0
+        assert LENGTHS[0] - 1e-9 <= np.linalg.norm(arrow.vector) <= LENGTHS[1] + 1e-9
+    assert script.begin == pytest.approx(PUSH_AT) and script.label.startswith("0.40 s: ")
+    assert hand.begin == pytest.approx(HAND_AT) and hand.label == "0.80 s: 2 m/s, FL"
+
+
+@given(st.floats(0.0, 1.0), st.floats(0.05, 4.0))
+def test_an_arrow_is_shown_from_its_beginning_for_a_while(length, speed):
     times = np.linspace(0.0, 2.0, 41)
-    events = [(0.5, 0.501, BaseVelocity(0.5, value)), (1.5, 1.9, MotorBlock(1.5, 0.4))]
-    frames = draw_pushes(Frames.plain(np.zeros((41, 19))), times, list(events), speed)
+    arrows = [Arrow(0.5, 0.5 + length, np.array([0.0, 0.3, 0.0]), "push"),
+              Arrow(1.5, 1.9, np.zeros(3), "motors blocked")]  # fmt: skip
+    frames = draw_arrows(Frames.plain(np.zeros((41, 19))), times, arrows, speed)
     shown = np.linalg.norm(frames.arrow, axis=1) > 0.0
-    assert (shown == ((times >= 0.5) & (times < 0.5 + 0.6 * speed))).all() and shown.any()
-    arrow, push = frames.arrow[shown][0], np.array(value)
-    assert np.cross(arrow, push) == pytest.approx(np.zeros(3), abs=1e-9) and arrow @ push > 0.0
-    assert LENGTHS[0] - 1e-9 <= np.linalg.norm(arrow) <= LENGTHS[1] + 1e-9
-    assert frames.arrow_label[shown][0].startswith("0.50 s: ")
+    assert (shown == ((times >= 0.5) & (times < 0.5 + max(length, 0.6 * speed)))).all()
+    assert shown.any() and (frames.arrow_label[shown] == "push").all()
     blocked = np.char.find(frames.caption, "motors blocked") >= 0
     assert blocked[times == 1.5].all() and not blocked[times < 1.5].any()
 
 
-def test_a_force_is_shown_as_long_as_it_lasts_and_every_time(tmp_path):
-    times = np.linspace(0.0, 2.0, 201)
-    force = BaseForce(0.1, (0.0, 80.0, 0.0), 1.5)
-    frames = draw_pushes(Frames.plain(np.zeros((201, 19))), times, [(0.1, 1.6, force)], 1.0)
-    shown = np.abs(frames.arrow[:, 1]) > 0.0
-    assert shown.sum() == pytest.approx(150, abs=1) and frames.arrow_label[20] == "0.10 s: 80 N"
-
-
-def test_pushes_come_from_the_launch_file_of_the_run(tmp_path, capfd):
+def test_without_its_launch_file_a_run_shows_pushes_by_hand_alone(tmp_path, capfd):
     run = make_run(tmp_path / "run")
-    ((begin, end, event),) = pushes_of_run(run, 1.0)
-    assert begin == pytest.approx(PUSH_AT) and end > begin and isinstance(event, BaseVelocity)
     (run / "launch.yaml").write_text("planner: none of ours\n")
-    assert pushes_of_run(run, 1.0) == []
+    assert [arrow.begin for arrow in arrows_of_run(run, read_motion(run))] == [HAND_AT]
     assert len(capfd.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_force_lasts_and_comes_again(tmp_path):
+    run = make_run(tmp_path / "run")
+    force = "perturbations=[{kind: base_force, at: 0.1, for: 0.2, every: 0.5, value: [0, 80, 0]}]"
+    write_config(load_launch("sim", [force]), run / "launch.yaml")
+    arrows = sorted(arrows_of_run(run, read_motion(run)))[:2]
+    assert [arrow.begin for arrow in arrows] == pytest.approx([0.1, 0.6])
+    assert [arrow.end for arrow in arrows] == pytest.approx([0.3, 0.8])
+    assert arrows[0].label == "0.10 s: 80 N"
