@@ -44,7 +44,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/pip install $(PIP_FLAGS) --editable .
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[view]'
 	@touch $@
 
 $(VENV)/installed-dev: pyproject.toml $(VENV)/installed

@@ -11,6 +11,7 @@ from saltus.commands import (
     doctor,
     drive,
     export,
+    film,
     launch,
     perturb,
     report,
@@ -36,6 +37,7 @@ app.command("perturb")(perturb.perturb)
 app.command("view")(view.view)
 app.command("report")(report.report)
 app.command("export")(export.export)
+app.command("film")(film.film)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)

@@ -85,10 +85,21 @@ class PerturbationScript:
         """First and one-past-last tick of each event's first time, in the order given."""
         return tuple((window.first, window.last) for window in self._windows)
 
+    def occurrences(self, end: int) -> list[tuple[int, int, Perturbation]]:
+        """Events that begin before tick `end`, the first time and again, in order.
+
+        Each comes with its first and one-past-last tick.
+        """
+        each = [
+            (first, first + window.last - window.first, window.event)
+            for window in self._windows
+            for first in range(window.first, max(end, window.first + 1), window.every or end + 1)
+        ]
+        return sorted(each, key=lambda occurrence: occurrence[0])
+
     def beginnings(self, end: int) -> list[int]:
         """Ticks before `end` at which events begin, the first time and again, in order."""
-        times = [range(w.first, max(end, w.first + 1), w.every or end + 1) for w in self._windows]
-        return sorted(tick for each in times for tick in each)
+        return [first for first, _, _ in self.occurrences(end)]
 
     def apply(self, simulation: Perturbable, tick: int) -> None:
         """Do to the simulation what begins or ends at `tick`; nothing on other ticks."""

@@ -60,9 +60,9 @@ def launch(
     from saltus import assembly  # what is loaded here takes longer than --help may
     from saltus.configuration import load_launch
     from saltus.confirmation import confirm_motion
+    from saltus.film.strip import leave_strip
     from saltus.hardware import check_at_hand
     from saltus.launcher import launch as run
-    from saltus.run_picture import leave_picture
     from saltus.summary import emulator_lines, readable_summary, robot_lines, rollout_phrase
     from saltus.viewer import viewer
 
@@ -87,7 +87,7 @@ def launch(
         if config.robot != "a1":  # of which nobody knows the true pose
             lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
             seconds = float(lived_s or outcome.summary["simulated_s"])
-            leave_picture(record, seconds, assembly.event_times(config))
+            leave_strip(record, seconds, assembly.event_times(config))
         say(f"run folder: {record}")
     if json:
         print_json(outcome.summary)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from saltus.film.camera import View
+from saltus.film.frames import Frames
+from saltus.film.jobs import Job
 from saltus.report.controllers import look
-from saltus.report.filming import Job, film
+from saltus.report.drawings import draw_pictures
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import since_event
 from saltus.report.outcomes import condition_in_words
 from saltus.report.pictures import Panel, data_uri, side_by_side
-from saltus.report.subject import Array, Trial
+from saltus.report.subject import Trial
 
 AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
 AFTER_FALL_S = 0.3  # the last picture of a fall
 PICTURE, FRAME = (320, 260), (400, 300)  # width, height [pixels]
-FILM_S, FRAME_MS = (-0.2, 2.0), 80  # part of a trial in the film, and time of a frame
+FILM_S, FRAME_S = (-0.2, 2.0), 0.08  # part of a trial in the film, and time of a frame [s]
 NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m per m aside], [m]
 FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
 CAPTION = (
@@ -44,18 +46,18 @@ def strips_section(trials: Sequence[Trial], filmed: Trial | None) -> Html:
     if not trials and filmed is None:
         return section(title, note("There is no trace of a trial to draw."))
     views = _view([*trials, *([filmed] if filmed else [])])
-    jobs = [(Job(f"strip{i}", PICTURE, views), _states(trial, strip_times(trial)))
+    jobs = [(Job(f"strip{i}", PICTURE, views), _frames(trial, strip_times(trial)))
             for i, trial in enumerate(trials)]  # fmt: skip
     if filmed is not None:
-        jobs.append((Job("film", FRAME, views, FRAME_MS), _states(filmed, film_times(filmed))))
-    done = film(jobs)
+        job = Job("film", FRAME, views, "webp", 1.0 / FRAME_S)
+        jobs.append((job, _frames(filmed, film_times(filmed))))
+    done = draw_pictures(jobs)
     figures = [_strip(trial, done.pictures[f"strip{i}"]) for i, trial in enumerate(trials)
                if f"strip{i}" in done.pictures]  # fmt: skip
     if filmed is not None and "film" in done.pictures:
         figures.append(_film(filmed, done.pictures["film"][0]))
     if done.failure:
-        figures.append(note(f"Pictures are missing here ({done.failure}): drawing off-screen needs "
-                            "EGL or OSMesa, see `saltus doctor`."))  # fmt: skip
+        figures.append(note(f"Pictures are missing here: {done.failure}."))
     return section(title, note(_caption(trials)) if done.pictures else None, *figures)
 
 
@@ -83,7 +85,7 @@ def film_times(trial: Trial) -> list[float]:
     begin = trial.begin if trial.trace.events else float(trial.trace.time[0]) - FILM_S[0]
     last = min(begin + FILM_S[1], float(trial.trace.time[-1]))
     first = max(begin + FILM_S[0], float(trial.trace.time[0]))
-    return [float(time) for time in np.arange(first, last, 1e-3 * FRAME_MS)]
+    return [float(time) for time in np.arange(first, last, FRAME_S)]
 
 
 def _last(trial: Trial) -> float:
@@ -92,19 +94,20 @@ def _last(trial: Trial) -> float:
     return end if fall is None else min(end, fall + AFTER_FALL_S)
 
 
-def _states(trial: Trial, times: Sequence[float]) -> Array:
-    """Configurations (n, 19) at instants [s]."""
+def _frames(trial: Trial, times: Sequence[float]) -> Frames:
+    """The robot at instants [s]."""
     assert trial.trace is not None
     index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
-    return trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
+    return Frames.plain(trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)])
 
 
-def _view(trials: Sequence[Trial]) -> dict[str, Any]:
+def _view(trials: Sequence[Trial]) -> View:
     """One camera for all trials, so that their pictures can be compared."""
     sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
     distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
-    return {"distance": distance, "azimuth": 0.0, "elevation": -22.0, "path": True, "quick": True,
-            "follow": FOLLOW * distance}  # fmt: skip
+    return View(
+        distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True
+    )
 
 
 def _strip(trial: Trial, pictures: Sequence[bytes]) -> Html:

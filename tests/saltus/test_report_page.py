@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from saltus import cli
-from saltus.report import filming, page, strips
-from saltus.report.filming import Filmed
+from saltus.report import drawings, page, strips
+from saltus.report.drawings import Drawings
 from tests.saltus.fake_sweep import make_sweep
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -50,11 +50,14 @@ class Page(HTMLParser):
 def pixels():
     """A few bytes in place of every rendered picture."""
 
-    def film(jobs):
-        return Filmed({job.name: [b"x"] * (1 if job.frame_ms else len(qs)) for job, qs in jobs}, "")
+    def draw_pictures(jobs):
+        pictures = {
+            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
+        }
+        return Drawings(pictures, "")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strips, "film", film)
+        patch.setattr(strips, "draw_pictures", draw_pictures)
         yield
 
 
@@ -166,7 +169,7 @@ def test_empty_sweep(bare):
 
 
 def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(strips, "film", filming.film)
+    monkeypatch.setattr(strips, "draw_pictures", drawings.draw_pictures)
     monkeypatch.setenv("MUJOCO_GL", "none")
     text = written(make_sweep(tmp_path / "s", controllers=("instant_qp",))).text
     assert "Pictures are missing here" in text and "saltus doctor" in text

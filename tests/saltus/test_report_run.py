@@ -9,7 +9,7 @@ from runtime.recording import Recorder
 from saltus import cli
 from saltus.configuration import load_launch, write_config
 from saltus.report import page, read_run, strips
-from saltus.report.filming import Filmed
+from saltus.report.drawings import Drawings
 from tests.saltus.fake_sweep import fake_trace
 
 SUMMARY = {
@@ -26,7 +26,7 @@ def run(tmp_path, monkeypatch):
     write_config(load_launch("push"), folder / "launch.yaml")
     (folder / "summary.json").write_text(json.dumps(SUMMARY))
     Recorder(folder / "run.mcap").close()
-    monkeypatch.setattr(strips, "film", lambda jobs: Filmed({}, "no graphics"))
+    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({}, "no graphics"))
     trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
     monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
     return folder
@@ -106,7 +106,7 @@ def test_lock_step_has_no_times_that_count(run):
 
 
 def test_an_undisturbed_run_is_told_nothing_about_pushes(run, monkeypatch):
-    monkeypatch.setattr(strips, "film", lambda jobs: Filmed({"strip0": [b"x"] * 6}, ""))
+    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({"strip0": [b"x"] * 6}, ""))
     assert "Fig. 6.9" in page.page(page.read_subject(run))
     write_config(load_launch("sim"), run / "launch.yaml")
     trace = replace(fake_trace("hilqr", 1.0, 0.0, fell=False), events=[])

@@ -89,6 +89,8 @@ def test_a_push_comes_again_until_nobody_asks() -> None:
     assert script.ticks == ((3, 4), (5, 7))
     assert script.beginnings(12) == [3, 5, 7, 10, 11]
     assert script.beginnings(0) == [3, 5]
+    velocity, force = events
+    assert script.occurrences(10) == [(3, 4, velocity), (5, 7, force), (7, 8, velocity)]
 
 
 def test_what_comes_once_comes_once() -> None:

@@ -2,22 +2,22 @@
 
 import pytest
 
-from saltus import run_picture
+from saltus.film import strip
 
 
 def test_panels_stand_around_the_first_push_and_within_the_run():
-    times = run_picture.panel_times(3.0, [2.5, 2.9])
+    times = strip.panel_times(3.0, [2.5, 2.9])
     assert times == pytest.approx([2.4, 2.6, 2.8, 3.0, 3.0])
-    assert run_picture.panel_times(3.0, [0.0])[0] == 0.0
+    assert strip.panel_times(3.0, [0.0])[0] == 0.0
 
 
 def test_panels_of_an_undisturbed_run_spread_over_it():
-    times = run_picture.panel_times(10.0, [])
+    times = strip.panel_times(10.0, [])
     assert times == pytest.approx([1.0, 3.0, 5.0, 7.0, 9.0])
 
 
 def test_a_run_that_cannot_be_drawn_is_one_line_and_no_error(tmp_path, capfd):
-    run_picture.leave_picture(tmp_path, 1.0, [])
+    strip.leave_strip(tmp_path, 1.0, [])
     told = capfd.readouterr().err.strip().splitlines()
     assert len(told) == 1 and told[0].startswith("no picture (")
-    assert not (tmp_path / run_picture.PICTURE).exists()
+    assert not (tmp_path / strip.STRIP).exists()

@@ -1,0 +1,39 @@
+"""Draws pictures in a process of its own: ``python -m saltus.film.child DIR``, see `film.jobs`."""
+
+import sys
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from saltus.film.frames import Frames
+from saltus.film.jobs import NO_ROOM, Job
+from saltus.film.painter import Painter
+from saltus.film.writers import WRITERS
+
+
+def main(folder: Path) -> int:
+    """Do the jobs of a folder, with a line on standard output for each picture."""
+    try:
+        for job in msgspec.msgpack.decode((folder / "jobs.msgpack").read_bytes(), type=list[Job]):
+            _do(job, folder)
+    except OSError as error:
+        print(error.strerror or error, file=sys.stderr)
+        return NO_ROOM
+    return 0
+
+
+def _do(job: Job, folder: Path) -> None:
+    with np.load(folder / f"{job.name}.npz") as file:
+        frames = Frames(**file)
+    painter = Painter(job.size, job.view)
+    writer = WRITERS[job.ending](folder / f"{job.name}.{job.ending}", job.frames_per_second)
+    for frame in frames.each():
+        writer.add(painter.draw(frame))
+        print(flush=True)
+    writer.close()
+    painter.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,118 @@
+"""Draws the A1 off-screen, with the push that acts on it and the path that it plans."""
+
+import os
+
+if not os.environ.get("DISPLAY"):
+    os.environ.setdefault("MUJOCO_GL", "egl")  # read once, when mujoco is imported
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from robots.a1.mujoco_model import load_mujoco
+from robots.state import mujoco_from_pinocchio
+from saltus.film.camera import View
+from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
+
+CAPTION_AT = (12, 10)  # [pixels]
+CAPTION_COLOUR = (35, 45, 60)
+CAPTION_SHARE = 0.05  # of the height of a picture: height of the text
+SMALL = 800  # width of a picture in which labels are smaller [pixels]
+# Pixels of the shadow map, samples of a pixel, facets of round shapes.
+QUICK = {"shadowsize": 2048, "offsamples": 4, "numslices": 16, "numstacks": 8}
+REFERENCE_COLOUR = (0.85, 0.25, 0.15, 1.0)  # of the line that the reference walks along
+REFERENCE_SIZE = (20.0, 0.012, 0.001)  # half of its length, width and height [m]
+PLAN_RADIUS = 0.006  # [m]
+PLAN_EVERY = 5  # knots from one point of the drawn path to the next
+ARROW_RADIUS = 0.016  # [m]
+LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
+ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
+
+Array = NDArray[np.float64]
+
+
+class Painter:
+    """Draws the A1 in given configurations, off-screen; `close` gives the graphics back."""
+
+    def __init__(self, size: tuple[int, int], view: View) -> None:
+        """Pictures of ``size``, width and height [pixels], from ``view``.
+
+        Raises:
+            Exception: MuJoCo's or the driver's own, where there are no graphics.
+        """
+        self._view = view
+        self._model = load_mujoco()
+        self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
+        for name, value in QUICK.items() if view.quick else ():
+            setattr(self._model.vis.quality, name, value)
+        self._data = mujoco.MjData(self._model)
+        fonts = mujoco.mjtFontScale
+        font = fonts.mjFONTSCALE_100 if size[0] < SMALL else fonts.mjFONTSCALE_150
+        self._renderer = mujoco.Renderer(
+            self._model, width=size[0], height=size[1], font_scale=font
+        )
+        self._camera = mujoco.MjvCamera()
+        for name in ("distance", "azimuth", "elevation"):
+            setattr(self._camera, name, getattr(view, name))
+
+    def draw(self, frame: Frame) -> Image.Image:
+        """The robot in one instant."""
+        q, view = frame.q, self._view
+        self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
+        mujoco.mj_forward(self._model, self._data)
+        beyond = q[1] - np.clip(q[1], view.sideways - view.follow, view.sideways + view.follow)
+        self._camera.lookat[:] = (q[0], view.sideways + beyond, 0.2)
+        self._renderer.update_scene(self._data, self._camera)
+        if view.reference_path:
+            self._draw_reference(q[0])
+        self._draw_plan(frame.plan_path)
+        self._draw_arrow(q[:3], frame.arrow, frame.arrow_label)
+        picture = Image.fromarray(self._renderer.render())
+        ImageDraw.Draw(picture).multiline_text(
+            CAPTION_AT, frame.caption, CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
+        )
+        return picture
+
+    def close(self) -> None:
+        """Give the graphics back."""
+        self._renderer.close()
+
+    def _draw_reference(self, x: float) -> None:
+        place = np.array([x, 0.0, REFERENCE_SIZE[2]])
+        self._add(mujoco.mjtGeom.mjGEOM_BOX, np.array(REFERENCE_SIZE), place, REFERENCE_COLOUR)
+
+    def _draw_plan(self, path: Array) -> None:
+        """The base's planned path (K, 3), on the ground: at its height the trunk would hide it."""
+        points = path[::PLAN_EVERY] * [1.0, 1.0, 0.0] + [0.0, 0.0, PLAN_RADIUS]
+        for start, end in zip(points, points[1:], strict=False):
+            self._connect(mujoco.mjtGeom.mjGEOM_CAPSULE, PLAN_RADIUS, start, end, PLAN_COLOUR)
+
+    def _draw_arrow(self, base: Array, arrow: Array, label: str) -> None:
+        """An arrow (3) [m] that ends at the base; none where it has no length."""
+        length = float(np.linalg.norm(arrow))
+        if length == 0.0:
+            return
+        end = base - ARROW_END / length * arrow
+        start = end - arrow
+        self._connect(mujoco.mjtGeom.mjGEOM_ARROW, ARROW_RADIUS, start, end, ARROW_COLOUR)
+        above = start + [0.0, 0.0, LABEL_HEIGHT]
+        self._add(mujoco.mjtGeom.mjGEOM_LABEL, np.zeros(3), above, ARROW_COLOUR).label = label
+
+    def _connect(
+        self, kind: mujoco.mjtGeom, radius: float, start: Array, end: Array,
+        colour: tuple[float, ...],
+    ) -> None:  # fmt: skip
+        geom = self._add(kind, np.zeros(3), np.zeros(3), colour)
+        mujoco.mjv_connector(geom, kind, radius, start, end)
+
+    def _add(
+        self, kind: mujoco.mjtGeom, size: Array, place: Array, colour: tuple[float, ...]
+    ) -> mujoco.MjvGeom:
+        scene = self._renderer.scene
+        geom = scene.geoms[scene.ngeom]
+        mujoco.mjv_initGeom(
+            geom, kind, size, place, np.eye(3).ravel(), np.array(colour, np.float32)
+        )
+        scene.ngeom += 1
+        return geom

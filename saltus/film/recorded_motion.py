@@ -1,0 +1,115 @@
+"""Reads how the robot moved, and what it planned, from the recording of a run."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.messages import DecodeError, GroundTruth, Plan, Push, StateEstimate, decode
+from runtime.recording import Frame, read_frames
+from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
+from saltus.configuration import TICK_S
+from saltus.errors import BadRequest
+
+RECORD = "make one with `saltus launch NAME --record DIR`"
+
+Array = NDArray[np.float64]
+
+
+class RecordedMotion(NamedTuple):
+    """A robot's motion, T states, and its P plans.
+
+    Attributes:
+        time: (T,) since tick 0 of a simulated run, or the first estimate [s]; ascending.
+        q: (T, 19) configurations.
+        estimated: they are estimates: nobody recorded the true ones.
+        plan_time: (P,) of the plans' first knots [s].
+        plan_paths: (P, K, 3) base positions in world [m]; a shorter plan stays at its last one.
+        pushes: by hand, and when [s].
+    """
+
+    time: Array
+    q: Array
+    estimated: bool
+    plan_time: Array
+    plan_paths: Array
+    pushes: list[tuple[float, Push]]
+
+    def q_at(self, times: Array) -> Array:
+        """Configurations (n, 19) nearest to times (n,) [s]."""
+        middles = 0.5 * (self.time[1:] + self.time[:-1])
+        return self.q[np.searchsorted(middles, times)]
+
+    def plan_path_at(self, times: Array) -> Array:
+        """Base path (n, K, 3) of the newest plan that has begun at times (n,) [s]; K = 0: none."""
+        if not len(self.plan_time):
+            return np.zeros((len(times), 0, 3))
+        newest = np.searchsorted(self.plan_time, times, side="right") - 1
+        return self.plan_paths[np.maximum(newest, 0)]
+
+
+def read_motion(run: Path) -> RecordedMotion:
+    """The motion of a run that ``saltus launch --record`` recorded.
+
+    A recording that was cut off gives what it holds.
+
+    Raises:
+        BadRequest: there is no recording, no state in it, or another version recorded it.
+    """
+    recording = run / "run.mcap"
+    reader = _Reader()
+    try:
+        for frame in read_frames(recording):
+            reader.take(frame)
+    except OSError as error:
+        raise BadRequest(f"{run}: no recorded run: {error.strerror or error}; {RECORD}") from error
+    except (DecodeError, ValueError) as error:
+        raise BadRequest(f"{recording}: recorded by another version? {error}") from error
+    if not (reader.truths or reader.estimates):
+        raise BadRequest(f"{recording}: no state of the robot in it: it is empty or was cut off")
+    return reader.motion()
+
+
+class _Reader:
+    """Keeps the little of a recording that a film shows."""
+
+    def __init__(self) -> None:
+        self.truths: list[tuple[float, Array]] = []  # times by the launch's clock [s]
+        self.estimates: list[tuple[float, Array]] = []  # until there is a true state
+        self._plans: list[tuple[float, Array]] = []
+        self._pushes: list[tuple[float, Push]] = []
+        self._tick_0 = 0.0  # when the first true state's tick 0 was [s]
+
+    def take(self, frame: Frame) -> None:
+        if frame.topic == GROUND_TRUTH.name:
+            truth = decode(GroundTruth, frame.data)
+            if not self.truths:
+                self._tick_0 = truth.time - TICK_S * truth.tick
+            self.truths.append((truth.time, truth.q.copy()))
+        elif frame.topic == STATE_ESTIMATE.name and not self.truths:
+            estimate = decode(StateEstimate, frame.data)
+            if estimate.status != "starting":
+                self.estimates.append((estimate.time, estimate.q.copy()))
+        elif frame.topic == PLAN.name:
+            plan = decode(Plan, frame.data)
+            # A copy, for the plan's gains are large. Some recordings have knots of a few plans.
+            if plan.status != "failed" and len(plan.states_q) > 1:
+                self._plans.append((plan.time, plan.states_q[:, :3].copy()))
+        elif frame.topic == PUSH.name and self.truths:
+            # Its own time is by the sender's clock.
+            self._pushes.append((self.truths[-1][0], decode(Push, frame.data)))
+
+    def motion(self) -> RecordedMotion:
+        states = self.truths or self.estimates
+        origin = self._tick_0 if self.truths else states[0][0]
+        times = np.array([time for time, _ in states]) - origin
+        order = np.argsort(times, kind="stable")
+        knots = max((len(path) for _, path in self._plans), default=0)
+        paths = [np.pad(path, ((0, knots - len(path)), (0, 0)), "edge") for _, path in self._plans]
+        return RecordedMotion(
+            times[order], np.array([q for _, q in states])[order], not self.truths,
+            np.array([time for time, _ in self._plans]) - origin,
+            np.array(paths).reshape(len(paths), knots, 3),
+            [(time - origin, push) for time, push in self._pushes],
+        )  # fmt: skip

@@ -1,0 +1,59 @@
+"""A recorded run that nobody ran: its folder as `saltus launch --record` leaves it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from runtime.messages import GroundTruth, Plan, Push, StateEstimate, encode
+from runtime.recording import Recorder
+from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
+from saltus.configuration import load_launch, write_config
+
+STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
+PUSH_AT = 0.4  # [s], to the left
+HAND_AT, HAND_PUSH = 0.8, (0.0, 0.0, 2.0)  # a push of the front left leg by hand [s], [m/s]
+END = 1.0  # [s]
+
+
+def configuration(time: float, speed: float) -> np.ndarray:
+    """A stiff robot that glides forward and bends its knees: (19,)."""
+    bend = np.tile([0.0, 0.3, -0.6], 4) * np.sin(5.0 * time) * (speed > 0.0)
+    return np.concatenate([[speed * time, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STANCE + bend])
+
+
+def make_run(
+    folder: Path,
+    speed: float = 0.5,
+    push: tuple[float, float, float] = (0.0, 1.0, 0.0),
+    estimates_only: bool = False,
+) -> Path:
+    """A run of 1 s with a push to the left, one by hand, and a plan that leads aside."""
+    folder.mkdir(parents=True)
+    script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: {[*push]}}}]"
+    write_config(load_launch("sim", [script]), folder / "launch.yaml")
+    origin = 1000.0 if estimates_only else 0.0  # a robot's clock begins anywhere
+    with Recorder(folder / "run.mcap") as recorder:
+        for tick in range(0, round(1e3 * END) + 1, 10):
+            time, q = 1e-3 * tick, configuration(1e-3 * tick, speed)
+            if not estimates_only:
+                truth = GroundTruth(
+                    tick=tick, time=time, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
+                    contact=np.ones(4), trunk_contact=False,
+                )  # fmt: skip
+                recorder.write(GROUND_TRUTH, encode(truth), tick)
+            estimate = StateEstimate(
+                tick=tick, time=origin + time, q=q, v=np.zeros(18), contact=np.ones(4), status="ok"
+            )
+            recorder.write(STATE_ESTIMATE, encode(estimate), tick)
+            if time == HAND_AT:
+                by_hand = Push(sequence=0, time=77.0, body="FL", velocity=np.array(HAND_PUSH))
+                recorder.write(PUSH, encode(by_hand), tick)
+        states = np.tile(configuration(0.0, speed), (51, 1))
+        states[:, 1] = np.linspace(0.0, -0.5, 51)
+        plan = Plan(
+            id=0, tick=500, time=origin + 0.5, period=0.01, states_q=states,
+            states_v=np.zeros((51, 18)), inputs=np.zeros((50, 12)), gains=np.zeros((50, 12, 36)),
+            contacts=np.ones((50, 4)), cost=1.0, iterations=1, solve_s=0.01, status="ok",
+        )  # fmt: skip
+        recorder.write(PLAN, encode(plan), 500)
+    return folder
