@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test lint test-numeric test-hybrid slow peers clean
+.PHONY: sim test browser lint test-numeric test-hybrid slow peers clean
 .DELETE_ON_ERROR:
 
 sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
@@ -15,9 +15,16 @@ sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
 # Most of a first run is compilation on one core: what needs no core for itself runs side by side.
 NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge
 
-test: $(VENV)/installed-dev  ## what CI runs
+test: $(VENV)/installed-dev browser  ## what CI runs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-numeric lint test-hybrid
 	$(VENV)/bin/pytest -q --ignore=tests/hybrid $(NUMERIC:%=--ignore=%)
+
+# The tests of the view look at its page as a person does.
+browser:  ## Chromium, from Debian's or Ubuntu's packages where it is missing
+	@{ command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null \
+	|| { [ "$$(id -u)" = 0 ] && apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	|| { echo "the tests of the view need Chromium: sudo apt install chromium" >&2; exit 1; }
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .

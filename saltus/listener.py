@@ -51,7 +51,8 @@ class Listener:
     costs each process some per cent of a core.
 
     Attributes:
-        plans: number of plans seen.
+        plans: number of plans that were published.
+        lost_plans: of these, those that did not come, because this process was too slow.
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
@@ -61,7 +62,7 @@ class Listener:
     def __init__(self, bus: Bus, metrics: RunMetrics, recorder: Recorder | None) -> None:
         """Connect; the recorder, where there is one, is closed with the listener."""
         self.metrics = metrics
-        self.plans = 0
+        self.plans = self.lost_plans = 0
         self.status: RobotStatus | None = None
         self.command: Command | None = None
         self.held_s = -math.inf
@@ -97,13 +98,18 @@ class Listener:
         if self._recorder:
             self._recorder.close()
             self._tell_once()
+            if self.recording and self.lost_plans:
+                say(f"recording: {self.recording['cause']}")
 
     @property
     def recording(self) -> dict[str, Any] | None:
         """Whether the recording is complete, and else the cause; None where none was asked for."""
         if self._recorder is None:
             return None
-        return {"complete": not self._recorder.failure, "cause": self._recorder.failure}
+        cause = self._recorder.failure
+        if not cause and self.lost_plans:
+            cause = f"{self.lost_plans} of {self.plans} plans were lost: the machine was too busy"
+        return {"complete": not cause, "cause": cause}
 
     def _tell_once(self) -> None:
         """Say that the recording has stopped, why, and what is kept; the launch goes on."""
@@ -131,8 +137,9 @@ class Listener:
             self._recorder.write(topic, frame, time_ns)
             self._tell_once()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
-        if topic is PLAN:
-            self.plans = max(self.plans, stamp.id)
+        if topic is PLAN and stamp.id > self.plans:
+            self.lost_plans += stamp.id - self.plans - 1
+            self.plans = stamp.id
         try:
             if topic is GROUND_TRUTH:
                 self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))

@@ -13,6 +13,7 @@ from runtime.messages import (
     GroundTruth,
     MotorCommand,
     Plan,
+    PlanOutline,
     Push,
     RobotStatus,
     StateCovariance,
@@ -28,7 +29,7 @@ from saltus.trace import config_of_run
 from saltus.view.instant import Instant, outline_of
 
 EVERY_TICKS = 10  # one state in so many is kept: truth and estimate of the same ticks
-PLAN_EVERY_S = 0.03
+PLAN_EVERY_S = 0.029  # and one plan
 
 
 class Mark(NamedTuple):
@@ -40,17 +41,15 @@ class Mark(NamedTuple):
 
 
 class _Track:
-    """Messages of one kind by their time, thinned out."""
+    """Messages of one kind by their time."""
 
-    def __init__(self, every: float = 0.0) -> None:
+    def __init__(self) -> None:
         self.times: list[float] = []
         self.messages: list[Any] = []
-        self._every = every
 
     def add(self, time: float, message: Any) -> None:
-        if not self.times or time >= self.times[-1] + self._every - 1e-6:
-            self.times.append(time)
-            self.messages.append(message)
+        self.times.append(time)
+        self.messages.append(message)
 
     def at(self, time: float) -> Any:
         """The newest message at a time; None before the first."""
@@ -59,7 +58,7 @@ class _Track:
 
 
 class RecordedRun:
-    """A run in memory: about 30 MB for a minute.
+    """A run in memory: about 1 MB a second.
 
     Attributes:
         config: that it was made with.
@@ -76,7 +75,7 @@ class RecordedRun:
         self.config: LaunchConfig = config_of_run(folder)
         states = (GroundTruth, StateEstimate)
         self._tracks = {kind: _Track() for kind in states} | {
-            Plan: _Track(PLAN_EVERY_S), StateCovariance: _Track(), RobotStatus: _Track(),
+            PlanOutline: _Track(), StateCovariance: _Track(), RobotStatus: _Track(),
             Command: _Track(),
         }  # fmt: skip
         self._finder = TouchdownFinder()
@@ -102,21 +101,17 @@ class RecordedRun:
         """What was known `time` [s] after the first state."""
         now = self._origin + time
         tracks = {kind: track.at(now) for kind, track in self._tracks.items()}
-        plan = tracks[Plan]
         return Instant(
-            truth=tracks[GroundTruth], estimate=tracks[StateEstimate],
-            plan=None if plan is None else outline_of(plan), covariance=tracks[StateCovariance],
-            status=tracks[RobotStatus], command=tracks[Command],
+            truth=tracks[GroundTruth], estimate=tracks[StateEstimate], plan=tracks[PlanOutline],
+            covariance=tracks[StateCovariance], status=tracks[RobotStatus],
+            command=tracks[Command],
         )  # fmt: skip
 
-    def next_mark(self, time: float) -> Mark | None:
-        """The first mark after `time` [s]."""
-        return next((mark for mark in self.marks if mark.time > time + 1e-3), None)
-
     def _add(self, message: Any) -> None:
-        track = self._tracks.get(type(message))
         if isinstance(message, Push):
             self._note(self._now(), "push", f"{message.body} by hand")
+        elif isinstance(message, Plan):
+            self._add_plan(message)
         elif isinstance(message, MotorCommand):
             self._note_tracking(message)
         elif isinstance(message, RobotStatus) and message.cause != self._cause:
@@ -129,13 +124,16 @@ class RecordedRun:
                 self._fell = True
                 self._note(message.time, "fall", "the robot fell")
         is_state = isinstance(message, GroundTruth | StateEstimate)
-        if is_state and message.tick % EVERY_TICKS:
-            return
-        if isinstance(message, Plan) and not len(message.inputs):
-            return  # recorded without its knots: there is nothing to draw
-        if track is not None:
+        track = self._tracks.get(type(message))
+        if track is not None and not (is_state and message.tick % EVERY_TICKS):
             # Commands are stamped by their source's own clock.
             track.add(self._now() if isinstance(message, Command) else message.time, message)
+
+    def _add_plan(self, plan: Plan) -> None:
+        """Keep the outline of a plan, unless it has no knots or the last one has just begun."""
+        track = self._tracks[PlanOutline]
+        if len(plan.inputs) and (not track.times or plan.time >= track.times[-1] + PLAN_EVERY_S):
+            track.add(plan.time, outline_of(plan))
 
     def _note_tracking(self, command: MotorCommand) -> None:
         """The tracker follows no plan any more: hold, stand_down, damp."""
