@@ -76,9 +76,9 @@ def launch(
     if read_only and (dry_run or record):
         raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     if config.bridged and config.hardware.mode == "read_only":
-        from saltus.hardware_view import view  # loads the compiler
+        from saltus.hardware_view import view as show_readings  # loads the compiler
 
-        return view(config, json)
+        return show_readings(config, json)
     check_at_hand(config)
     confirm_motion(config)
     with viewer(config) if view else nullcontext():

@@ -48,8 +48,8 @@ class PushControls:
             "body", ("base", "FR", "FL", "RR", "RL"), hint="A leg: its foot"
         )
         self._size = gui.add_slider("size [m/s]", 0.1, 4.0, 0.1, 1.0)
-        self._direction = gui.add_slider("direction [deg]", -180.0, 180.0, 5.0, 90.0,
-                                         hint="0 is forward, 90 to the left of the robot")  # fmt: skip
+        hint = "0 is forward, 90 to the left of the robot"
+        self._direction = gui.add_slider("direction [deg]", -180.0, 180.0, 5.0, 90.0, hint=hint)
         group = gui.add_button_group("towards", tuple(DIRECTIONS))
         group.on_click(lambda event: self._point(event.target.value))
         gui.add_button("push", color="red").on_click(lambda _: self._push())

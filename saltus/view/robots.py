@@ -24,7 +24,7 @@ class Part(NamedTuple):
     """Links of the same shape, which a browser draws at once."""
 
     links: tuple[int, ...]
-    mesh: trimesh.Trimesh
+    mesh: Any  # a trimesh.Trimesh, whose stubs do not know its vertices and colours
 
 
 class Kinematics:
@@ -48,7 +48,7 @@ class Kinematics:
 
     def parts(self, *groups: int) -> list[Part]:
         """The links by their shape, of the geoms of these groups, in the links' own axes."""
-        shapes: dict[bytes, tuple[list[int], trimesh.Trimesh]] = {}
+        shapes: dict[bytes, tuple[list[int], Any]] = {}
         for body in range(1, self.model.nbody):  # 0 is the world
             geoms = [
                 g
@@ -57,7 +57,7 @@ class Kinematics:
             ]
             if not geoms:
                 continue
-            mesh = trimesh.util.concatenate([_mesh(self.model, g) for g in geoms])
+            mesh: Any = trimesh.util.concatenate([_mesh(self.model, g) for g in geoms])
             key = np.round(mesh.vertices, 5).tobytes()
             shapes.setdefault(key, ([], mesh))[0].append(body)
         return [Part(tuple(links), mesh) for links, mesh in shapes.values()]
@@ -124,8 +124,9 @@ def _origins(count: int) -> tuple[Array, Array]:
     return np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)), np.tile((0.0, 0.0, -5.0), (count, 1))
 
 
-def _mesh(model: Any, geom: int) -> trimesh.Trimesh:
+def _mesh(model: Any, geom: int) -> Any:
     """A primitive of the model, in its link's axes and with its colour."""
+    mesh: Any
     kind, size = model.geom_type[geom], model.geom_size[geom]
     if kind == mjtGeom.mjGEOM_SPHERE:
         mesh = trimesh.creation.icosphere(subdivisions=2, radius=size[0])

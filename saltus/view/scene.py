@@ -107,7 +107,8 @@ class Scene:
         visible = self.shown.forces and truth is not None
         _show(self._forces, visible)
         if visible and truth is not None:
-            self._forces.points = np.stack([feet, feet + FORCE_SCALE * truth.foot_force], axis=1)
+            arrows = np.stack([feet, feet + FORCE_SCALE * truth.foot_force], axis=1)
+            self._forces.points = arrows.astype(np.float32)
 
     def _draw_velocity(self, instant: Instant) -> None:
         """The command in orange, what the base does in green; both from above the base."""
@@ -123,7 +124,8 @@ class Scene:
             wanted[:2] = (command.forward * x - command.left * y,
                           command.forward * y + command.left * x)  # fmt: skip
         arrows = np.array((wanted, rotation @ state.v[:3])) * VELOCITY_SCALE
-        self._velocities.points = np.stack([np.tile(begin, (2, 1)), begin + arrows], axis=1)
+        points = np.stack([np.tile(begin, (2, 1)), begin + arrows], axis=1)
+        self._velocities.points = points.astype(np.float32)
 
     def _draw_plan(self, plan: PlanOutline | None) -> None:
         """Base path, footholds, ghosts along the horizon and candidates of a plan that is new."""

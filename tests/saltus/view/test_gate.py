@@ -94,7 +94,8 @@ def lines() -> list[str]:
 
 
 def test_bytes_pass_both_ways(lines) -> None:
-    with closing(Inner()) as inner, closing(Gate("127.0.0.1", 0, inner.port, None, lines.append)) as door:
+    inner = Inner()
+    with closing(inner), closing(Gate("127.0.0.1", 0, inner.port, None, lines.append)) as door:
         with socket.create_connection(("127.0.0.1", door.port)) as client:
             client.settimeout(10.0)
             client.sendall(head())
