@@ -71,6 +71,7 @@ def condition_in_words(group: str, kind: str, magnitude: float) -> str:
         "base_velocity": f"push of {unit}",
         "base_force": f"force pulse of {unit}",
         "motor_block": "motors blocked",
+        "by_hand": "pushed by hand",
     }.get(kind, f"{kind} {magnitude:.3g}")
     if group in words:
         return words

@@ -79,7 +79,8 @@ def date_of(path: Path) -> str:
 
 def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> Row:
     """The run with the keys that a sweep's rows have."""
-    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else {}
+    by_hand = {"kind": "by_hand"} if trace and trace.events else {}
+    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else by_hand
     solve_ms = summary.get("planner", {}).get("solve_ms", {})
     statuses = trace.statuses if trace else {}
     commands = trace.commands if trace else {}
@@ -120,14 +121,17 @@ def _task(config: LaunchConfig) -> str:
 
 def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
     version = summary.get("code")
-    events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in config.perturbations)
+    kinds = [str(msgspec.to_builtins(event)["kind"]) for event in config.perturbations]
+    simulation = summary.get("processes", {}).get("simulation", {})
+    if pushes := simulation.get("pushes", {}).get("applied"):
+        kinds.append(f"{pushes} by hand")
     facts = {
         "Run": folder.resolve().name,
         "Robot's task": _task(config),
         "Planner": config.planner,
         "Estimator": config.estimator,
         "Time passes": "in lock step" if config.mode == "paused" else "by the clock",
-        "Perturbations": events or "none",
+        "Perturbations": ", ".join(kinds) or "none",
         "Begun": date_of(folder / "launch.yaml"),
         "Code": str(version or "not noted in this run"),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from runtime.messages import DecodeError, MotorCommand
 from runtime.recording import read_recording
-from runtime.topics import COMMAND, GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
+from runtime.topics import COMMAND, GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN, PUSH
 from saltus.configuration import LaunchConfig, make_config
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
@@ -30,7 +30,7 @@ def trace_of_run(folder: Path) -> Trace:
         GROUND_TRUTH.name: [recorder.add_truth, lambda truth: lived.append(truth.time)],
         MOTOR_COMMAND.name: [commands.append],
         PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
-        COMMAND.name: [recorder.add_driver],
+        COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
     }  # fmt: skip
     try:
         for topic, message in read_recording(folder / "run.mcap"):

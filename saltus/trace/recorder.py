@@ -9,7 +9,7 @@ import numpy as np
 from controller.driving.goal import Goal
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
-from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan
+from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan, Push
 from saltus.assembly import event_times, gait_clock
 from saltus.configuration import TICK_S, LaunchConfig
 from saltus.driven_goal import GoalWatch
@@ -36,6 +36,8 @@ class TraceRecorder:
         self._events = event_times(config)
         self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
         self._gait = gait_clock(config)
+        self._newest: GroundTruth | None = None
+        self._push = -1  # number of the last push by hand
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
@@ -58,6 +60,7 @@ class TraceRecorder:
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take a true state in."""
+        self._newest = truth
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
         self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
@@ -68,6 +71,14 @@ class TraceRecorder:
             goal = self._goal_watch.at(truth.time)
             if not self._goals or goal != self._goals[-1][1]:
                 self._goals.append((truth.time - self._origin, goal))
+
+    def add_push(self, push: Push) -> None:
+        """Note a push by hand at the newest state; one that comes again is the same."""
+        if self._newest is None or push.sequence == self._push:
+            return
+        self._push = push.sequence
+        self._events = sorted([*self._events, TICK_S * self._newest.tick])
+        self._first_event = round(self._events[0] / TICK_S)
 
     def add_driver(self, command: Command) -> None:
         """Take in what whoever drives the robot asks for."""

@@ -7,12 +7,15 @@ import numpy as np
 import pytest
 
 from controller.gaits import WALK
-from runtime.messages import encode
+from runtime import topics
+from runtime.messages import Push, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
 from saltus.configuration import load_launch, write_config
 from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
+from saltus.report.outcomes import condition_in_words
+from saltus.report.read_run import read_run
 from saltus.touchdowns import Touchdowns
 from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
 from saltus.trace.recorder import planned_contacts
@@ -163,6 +166,33 @@ def test_commands_count_while_the_robot_lives(tmp_path):
 
         LockStep(config).run(record)
     assert trace_of_run(tmp_path).commands == {"ok": 20}
+
+
+def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
+    """Each once; one before the robot is there is none."""
+    config = load_launch("stand", duration=0.06)
+    write_config(config, tmp_path / "launch.yaml")
+    with Recorder(tmp_path / "run.mcap") as file:
+
+        def push(sequence):
+            blow = Push(sequence=sequence, time=7.0e4, body="base", velocity=np.ones(3))
+            file.write(topics.PUSH, encode(blow), 0)
+
+        def record(tick):
+            file.write(GROUND_TRUTH, encode(tick.truth), 0)
+            if tick.plan is not None:
+                file.write(PLAN, encode(tick.plan), 0)
+            if tick.truth.tick in (23, 24, 41):
+                push(1 if tick.truth.tick < 40 else 2)
+
+        push(9)
+        LockStep(config).run(record)
+    trace = trace_of_run(tmp_path)
+    assert trace.events == pytest.approx([0.023, 0.041])
+    assert trace.plan_time == pytest.approx(0.03)  # the first that could know
+    subject = read_run(tmp_path)
+    assert subject.trials[0].row["kind"] == "by_hand"
+    assert condition_in_words("", subject.trials[0].kind, 0.0) == "pushed by hand"
 
 
 def test_plan_from_the_tick_of_the_push_could_not_know_of_it():
