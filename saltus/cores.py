@@ -6,6 +6,8 @@ second, and the robot falls meanwhile: no core may carry more of them than it ca
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from runtime.realtime import (
     avoid_huge_pages,
@@ -17,6 +19,7 @@ from saltus.configuration import LaunchConfig
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2}
+LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
 SIMULATION_NICE = -20  # of the simulated robot: before the planner, after all with real time
 
 
@@ -52,6 +55,22 @@ def serve_commands(config: LaunchConfig) -> None:
     """Let who reads keys or a gamepad go before other work; it sleeps nearly always."""
     if config.realtime.planner_nice is not None:
         prefer_process(config.realtime.planner_nice)
+
+
+@contextmanager
+def hear_first(config: LaunchConfig) -> Iterator[None]:
+    """Let who follows a launch in real time go before ordinary programs, such as a browser.
+
+    It hears some thousand messages a second; those that it takes too late are lost.
+    """
+    asks = config.mode == "realtime" and config.realtime.planner_nice is not None
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    preferred = asks and not prefer_process(LISTENER_NICE)
+    try:
+        yield
+    finally:
+        if preferred:
+            prefer_process(before)  # the terminal's other programs may share it
 
 
 def settle(config: LaunchConfig, name: str) -> None:

@@ -19,6 +19,7 @@ from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
 from saltus.console import say
+from saltus.cores import hear_first
 from saltus.first_compilation import ensure_compiled
 from saltus.hardware import check_at_hand
 from saltus.listener import Listener
@@ -109,7 +110,8 @@ def launch(
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
-                    run.follow(supervisor)
+                    with hear_first(config):
+                        run.follow(supervisor)
                 listener.drain(most=None)
             finally:
                 listener.close()

@@ -23,6 +23,8 @@ BENCHMARKS = {
     "convex_mpc": ("saltus.benchmarks.force_qps", "run"),
     "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
     "drive": ("saltus.benchmarks.drive", "run"),
+    "view": ("saltus.benchmarks.view", "run"),
+    "view_memory": ("saltus.benchmarks.view", "run_memory"),
     "a1": ("saltus.benchmarks.a1", "run"),
     "wire": ("saltus.benchmarks.wire", "run"),
     "skf": ("saltus.benchmarks.salted_filters", "run"),

@@ -166,7 +166,8 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
                 begin = time.monotonic()
                 if begin > alive_until:
                     if not launch.alive:
-                        say("view: the launch has ended")
+                        frames, seconds = page.frames, page.outcome().seconds
+                        say(f"view: the launch has ended; {frames} frames in {seconds:.1f} s")
                         break
                     alive_until = begin + ALIVE_S
                 levers.tick()
