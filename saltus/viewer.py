@@ -26,7 +26,8 @@ def viewer(config: LaunchConfig) -> Iterator[None]:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
     )  # fmt: skip
-    threading.Thread(target=_say_lines, args=(process,), daemon=True).start()
+    lines = threading.Thread(target=_say_lines, args=(process,), daemon=True)
+    lines.start()
     try:
         yield
     finally:
@@ -35,6 +36,7 @@ def viewer(config: LaunchConfig) -> Iterator[None]:
             process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             process.kill()
+        lines.join(GRACE_S)
 
 
 def _say_lines(process: subprocess.Popen[str]) -> None:

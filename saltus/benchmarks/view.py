@@ -140,7 +140,9 @@ class _Launch:
 
     def frames_per_s(self) -> float:
         """Of the page, after the end."""
-        found = re.search(r"(\d+) frames in ([\d.]+) s", self._line("view: the launch has ended"))
+        pattern = re.compile(r"(\d+) frames in ([\d.]+) s")
+        self._reader.join()
+        found = next(filter(None, map(pattern.search, self._lines)), None)
         return float(found[1]) / float(found[2]) if found else 0.0
 
     def _read(self) -> None:

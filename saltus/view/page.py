@@ -161,13 +161,12 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
             _add_controls(page, levers, launch, lambda: _heading(instant))
             page.add_common(math.nan if config.driven else config.speed)
             say(f"view: {page.url}")
-            alive_until, drawn = 0.0, True
+            alive_until, drawn, end = 0.0, True, "closed"
             while not stop():
                 begin = time.monotonic()
                 if begin > alive_until:
                     if not launch.alive:
-                        frames, seconds = page.frames, page.outcome().seconds
-                        say(f"view: the launch has ended; {frames} frames in {seconds:.1f} s")
+                        end = "the launch has ended"
                         break
                     alive_until = begin + ALIVE_S
                 levers.tick()
@@ -179,7 +178,9 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
                 time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
             levers.close()
             bus.close(LAST_WORDS_S)
-        return page.outcome()
+        outcome = page.outcome()
+        say(f"view: {end}; {outcome.frames} frames in {outcome.seconds:.1f} s")
+        return outcome
 
 
 def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
