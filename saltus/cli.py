@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from saltus import __version__
 from saltus.commands import (
     bench,
     doctor,
@@ -27,7 +28,6 @@ BAD_REQUEST = 2  # exit status
 app = typer.Typer(
     name="saltus",
     help="Saltus: a robot control stack for the Unitree A1 that plans through contact.",
-    add_completion=False,
     pretty_exceptions_enable=False,
     suggest_commands=False,
 )
@@ -44,8 +44,21 @@ app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"saltus {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
     """Saltus: a robot control stack for the Unitree A1 that plans through contact."""
 
 

@@ -24,6 +24,7 @@ from hw_bridge.options import HardwareOptions
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
+from saltus.planners import PLANNERS
 from saltus.recording.options import RecordingOptions
 from saltus.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
@@ -34,7 +35,6 @@ from sim_bridge.suites import SuiteError, parse_events
 Mode = Literal["paused", "realtime"]
 Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
-PLANNERS = ("hilqr", "convex_mpc", "instant_qp")
 ESTIMATORS = ("salted", "leg_odometry", "invariant")
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")

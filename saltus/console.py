@@ -9,9 +9,9 @@ from typing import Any
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 _UNBOUNDED = 10_000  # columns, more than any table
 
@@ -63,11 +63,13 @@ def print_table(
 
 
 def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, room, 0, 0))
+    """A table whose words are no markup: what stands in square brackets stays."""
+    shape = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, room, 0, 0)}
+    table = Table(title=Text(title), **shape)
     for i, heading in enumerate(headings):
-        table.add_column(escape(heading), overflow="fold", no_wrap=i == 0)
+        table.add_column(Text(heading), overflow="fold", no_wrap=i == 0)
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -21,7 +21,7 @@ class RunProgress:
         self._started = self._last_line = time.monotonic()
         self._bar = Progress(
             BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
-            TextColumn("{task.description}"), TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False), TimeRemainingColumn(),
             console=stderr, transient=True,
         ) if stderr.is_terminal else None
         self._task = self._bar.add_task("", total=total) if self._bar else None

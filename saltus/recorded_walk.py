@@ -18,7 +18,7 @@ from saltus.configuration import TICK_S, LaunchConfig
 from saltus.console import say
 from saltus.errors import BadRequest
 from saltus.folders import cache_folder, keep_whole
-from saltus.report.controllers import look
+from saltus.planners import look
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensor_options import SensorOptions
 

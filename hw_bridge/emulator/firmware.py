@@ -32,6 +32,7 @@ class Firmware:
         notes: of believed ones: not_finite (motors), header (another than the robot's).
         cut: the cable is out; whoever carries the frames asks.
         worst: since the first command that asked for motion.
+        pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
         first_damping_at: when, after that, the first command came that asked for none [s].
         button_pressed_at: when the first state with a remote's button was ready [s].
     """
@@ -41,6 +42,7 @@ class Firmware:
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
         self.cut, self.worst = False, WorstWatch()
+        self.pushes: list[tuple[int, list[float]]] = []
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None
         self._options, self._header = options, options.header
@@ -166,6 +168,7 @@ class Firmware:
         self.plant.drive_joints(disturbance.joint_torque)
         if disturbance.push.any():
             self.plant.add_base_velocity(disturbance.push)
+            self.pushes.append((self.clock_ms, disturbance.push.tolist()))
         if disturbance.power_cut:
             self.plant.block_motors(True)
             self._watch.switch_off(self._tick)

@@ -101,6 +101,7 @@ class EmulatorLoop:
             "notes": {note: count for note, count in firmware.notes.items() if count},
             "state": firmware.state.value,
             "history": [list(change) for change in firmware.history],
+            "pushes": firmware.pushes,
             "posture": posture_of(self._plant.truth()),
             "worst": msgspec.to_builtins(firmware.worst.values()),
             "first_damping_at": firmware.first_damping_at,
@@ -138,7 +139,8 @@ def run(
     Returns:
         The report, plain values only: `ticks`, `emulated_s`, `commands` (believed), `refused` (by
         reason), `notes`, `state` and its `history` (time since the first command [s], state,
-        cause), `posture` (standing, lying, fallen, moving), `worst` (see WorstValues),
+        cause), `pushes` (the robot's clock [ms], value [m/s]), `posture`
+        (standing, lying, fallen, moving), `worst` (see WorstValues),
         `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
         `lateness_us`.

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from runtime.messages import SensorReading
 from saltus.code_version import code_version, fingerprint
-from saltus.configuration import ESTIMATORS, PLANNERS, LaunchConfig
+from saltus.configuration import ESTIMATORS, LaunchConfig
 from saltus.errors import BadRequest
 from saltus.folders import cache_folder, keep_whole
 from saltus.lockstep import LockStep
+from saltus.planners import PLANNERS
 
 Array = NDArray[np.float64]
 

@@ -6,43 +6,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saltus.commands.common import JsonOption
+from saltus.benchmarks.catalogue import BENCHMARKS
+from saltus.commands import completion
+from saltus.commands.common import JsonOption, print_catalogue
 from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
 
 if TYPE_CHECKING:
     from saltus.benchmarks.result import BenchResult
 
-# name -> module and function, which takes nothing and returns a BenchResult
-BENCHMARKS = {
-    "planner": ("saltus.benchmarks.planner", "run"),
-    "tick": ("saltus.benchmarks.tick", "run"),
-    "tracker": ("saltus.benchmarks.one_khz", "run_tracker"),
-    "estimator": ("saltus.benchmarks.one_khz", "run_estimator"),
-    "estimators": ("saltus.benchmarks.estimators", "run"),
-    "convex_mpc": ("saltus.benchmarks.force_qps", "run"),
-    "hybrid": ("saltus.benchmarks.hybrid_simulation", "run"),
-    "drive": ("saltus.benchmarks.drive", "run"),
-    "view": ("saltus.benchmarks.view", "run"),
-    "view_memory": ("saltus.benchmarks.view", "run_memory"),
-    "a1": ("saltus.benchmarks.a1", "run"),
-    "wire": ("saltus.benchmarks.wire", "run"),
-    "skf": ("saltus.benchmarks.salted_filters", "run"),
-    "impacts": ("saltus.benchmarks.impacts", "run"),
-    "recording": ("saltus.benchmarks.recording", "run"),
-    "rollouts": ("saltus.benchmarks.rollouts", "run"),
-}
-
 
 def bench(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=completion.bench_names
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Measure one speed."""
+    """Measure one speed; without a name, list what can be measured."""
+    if name is None:
+        return print_catalogue("benches", BENCHMARKS, json)
     if name not in BENCHMARKS:
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
-    module, function = BENCHMARKS[name]
-    result = getattr(importlib.import_module(module), function)()
+    entry = BENCHMARKS[name]
+    result = getattr(importlib.import_module(entry.module), entry.function)()
     _save(result, Path("runs/benchmarks") / name)
     if result.note:
         say(result.note)

@@ -1,10 +1,40 @@
-"""What the commands' options have in common."""
+"""What the commands have in common."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Protocol
 
 import typer
+
+from saltus.commands import completion
+from saltus.console import print_json, print_lines
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on the last line of standard output.")
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a launch key.",
+        autocompletion=completion.assignments,
+    ),
+]  # fmt: skip
 INTERRUPTED = 130  # exit status of a command ended by Ctrl-C
+_NAME_WIDTH = 22  # columns of a list
+
+
+class Entry(Protocol):
+    """What can be run by its name."""
+
+    @property
+    def description(self) -> str:
+        """In a few words."""
+        ...
+
+
+def print_catalogue(kind: str, entries: Mapping[str, Entry], json: bool) -> int:
+    """List names with a line each; exit status 0."""
+    if json:
+        print_json({kind: {name: entry.description for name, entry in entries.items()}})
+    else:
+        print_lines([f"{name:{_NAME_WIDTH}}{e.description}" for name, e in entries.items()])
+    return 0

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from saltus.commands.common import JsonOption
+from saltus.commands import completion
+from saltus.commands.common import JsonOption, SetOption
 from saltus.console import print_json, print_table
 from saltus.errors import BadRequest
 
@@ -12,11 +13,12 @@ from saltus.errors import BadRequest
 def doctor(
     name_or_file: Annotated[
         str | None,
-        typer.Argument(help="A launch on an A1, such as a1: look at the robot too, torque-free."),
+        typer.Argument(
+            help="A launch on an A1, such as a1: look at the robot too, torque-free.",
+            autocompletion=completion.launch_names,
+        ),
     ] = None,
-    assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")
-    ] = None,
+    assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
     """Check this machine, or an A1 and its link; status 0 when everything essential is there."""

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
-from saltus.commands.common import INTERRUPTED, JsonOption
+from saltus.commands import completion
+from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
 from saltus.commands.view import require_view
 from saltus.console import print_json, print_lines, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
+from saltus.planners import PLANNERS
 
 
 class Mode(StrEnum):
@@ -32,16 +34,25 @@ class Driver(StrEnum):
 
 def launch(
     name_or_file: Annotated[
-        str, typer.Argument(help=f"A YAML file, or one of {names_in('launch')}.")
+        str,
+        typer.Argument(
+            help=f"A YAML file, or one of {names_in('launch')}.",
+            autocompletion=completion.launch_names,
+        ),
     ],
     drive: Annotated[
         Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
     ] = None,
+    planner: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{', '.join(PLANNERS)}; instead of the launch file's.",
+            autocompletion=completion.planner_names,
+        ),
+    ] = None,
     duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
-    assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a key.")
-    ] = None,
+    assignments: SetOption = None,
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
     ] = None,
@@ -70,7 +81,9 @@ def launch(
              (("read_only", read_only), ("dry_run", dry_run)) if on]
     if view:
         require_view()
-    config = load_launch(name_or_file, [*(assignments or ()), *modes], mode, duration, drive, view)
+    chosen = [f"planner={planner}"] if planner else []
+    settings = [*(assignments or ()), *modes, *chosen]
+    config = load_launch(name_or_file, settings, mode, duration, drive, view)
     if modes and not config.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
     if read_only and (dry_run or record):

@@ -7,27 +7,38 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saltus.blas_threads import use_one_thread
-from saltus.commands.common import INTERRUPTED, JsonOption
+from saltus.commands import completion
+from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
 from saltus.commands.launch import Mode
 from saltus.console import print_json, print_table, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
+from saltus.planners import ALL, PLANNERS, planners_named
 
 if TYPE_CHECKING:
     from saltus.sweep.sweep import SweepRequest, SweepResult
 
 
 def perturb(
-    suite: Annotated[str, typer.Argument(help=f"A YAML file, or one of {names_in('config')}.")],
-    controller: Annotated[
-        str, typer.Option(help="hilqr, convex_mpc, instant_qp, or all.")
-    ] = "hilqr",
+    suite: Annotated[
+        str,
+        typer.Argument(
+            help=f"A YAML file, or one of {names_in('config')}.",
+            autocompletion=completion.suite_names,
+        ),
+    ],
+    planner: Annotated[
+        str,
+        typer.Option(
+            help=f"{', '.join(PLANNERS)}, or {ALL}.", autocompletion=completion.sweep_planner_names
+        ),
+    ] = PLANNERS[0],
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores unless given.")
     ] = None,
-    backend: Annotated[
-        str, typer.Option(help="Of joblib: loky (this machine), dask, ray, ...")
+    cluster: Annotated[
+        str, typer.Option(help="dask, ray or spark, through joblib; loky is this machine.")
     ] = "loky",
     scheduler: Annotated[
         str | None,
@@ -45,9 +56,7 @@ def perturb(
     group: Annotated[
         list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
     ] = None,
-    assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a launch key.")
-    ] = None,
+    assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
     """Push the simulated robot, once per trial of a suite, and count how often it stays up.
@@ -56,13 +65,13 @@ def perturb(
     """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time need the machine for themselves; give 1")
-    if mode is Mode.REALTIME and backend != "loky":
-        raise BadRequest("--backend: trials in real time run here, one after another; leave it out")
+    if mode is Mode.REALTIME and cluster != "loky":
+        raise BadRequest("--cluster: trials in real time run here, one after another; leave it out")
     use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners(controller), mode.value, jobs, backend, scheduler, output,
+        suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
         tuple(trial or ()), tuple(group or ()), tuple(assignments or ()),
     )  # fmt: skip
     result = run_sweep(request)
@@ -73,22 +82,6 @@ def perturb(
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0
-
-
-def planners(name: str) -> tuple[str, ...]:
-    """The planners that a user's word stands for.
-
-    Raises:
-        BadRequest: there is none of this name; the message says which there are.
-    """
-    from saltus.configuration import PLANNERS
-
-    if name == "all":
-        return PLANNERS
-    if name not in PLANNERS:
-        accepted = ", ".join((*PLANNERS, "all"))
-        raise BadRequest(f"--controller {name!r} is unknown; accepted: {accepted}")
-    return (name,)
 
 
 def _print(result: "SweepResult", suite: str, json: bool) -> None:
@@ -103,12 +96,12 @@ def _print(result: "SweepResult", suite: str, json: bool) -> None:
 
 def _again(request: "SweepRequest", result: "SweepResult") -> str:
     """The command that goes on with what is missing."""
-    planner = request.controllers[0] if len(request.controllers) == 1 else "all"
-    words = ["saltus", "perturb", request.suite, "--controller", planner, "--mode", request.mode]
+    planner = request.planners[0] if len(request.planners) == 1 else ALL
+    words = ["saltus", "perturb", request.suite, "--planner", planner, "--mode", request.mode]
     if request.jobs is not None:
         words += ["--jobs", str(request.jobs)]
-    if request.backend != "loky":
-        words += ["--backend", request.backend]
+    if request.cluster != "loky":
+        words += ["--cluster", request.cluster]
     if request.scheduler is not None:
         words += ["--scheduler", request.scheduler]
     for option, values in (

@@ -18,10 +18,10 @@ def report(
     ] = None,
     strip: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONTROLLER:TRIAL", help="Draw a film strip of it; may be repeated."),
+        typer.Option(metavar="PLANNER:TRIAL", help="Draw a film strip of it; may be repeated."),
     ] = None,
     video: Annotated[
-        str | None, typer.Option(metavar="CONTROLLER:TRIAL", help="Make the film of this trial.")
+        str | None, typer.Option(metavar="PLANNER:TRIAL", help="Make the film of this trial.")
     ] = None,
     json: JsonOption = False,
 ) -> int:

@@ -4,103 +4,33 @@ import importlib
 import os
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
-from saltus.commands.common import JsonOption
+from saltus.commands import completion
+from saltus.commands.common import JsonOption, print_catalogue
 from saltus.console import print_json, print_lines, print_table, say
 from saltus.errors import BadRequest
 from saltus.progress import RunProgress
+from saltus.studies.catalogue import STUDIES
 
 if TYPE_CHECKING:
-    from saltus.studies.study import StudyResult
+    from saltus.studies.study import Criterion, StudyResult
 
 
-class Study(NamedTuple):
-    """A study of the command line: the module whose ``run`` does it, and what it shows."""
-
-    module: str
-    description: str
-
-
-STUDIES = {
-    "table-2.1": Study(
-        "saltus.studies.table_2_1", "eleven planners on a hill, and how uncertainty shrinks"
-    ),
-    "table-2.2": Study("saltus.studies.table_2_2", "the planners of table 2.1 against each other"),
-    "rotary-pendulum": Study(
-        "saltus.studies.rotary_pendulum", "swing-ups of a rotary cart pole, pushed at every step"
-    ),
-    "convergent-hybrid": Study(
-        "saltus.studies.convergent_hybrid", "HiLQR plans that shrink uncertainty through impacts"
-    ),
-    "rollout-drift": Study(
-        "saltus.studies.rollout_drift", "how far float32 rollouts drift from MuJoCo on the CPU"
-    ),
-    "table-3.1": Study(
-        "saltus.studies.table_3_1", "covariance through an event: particles against saltation"
-    ),
-    "table-5.1": Study(
-        "saltus.studies.table_5_1", "bouncing ball: HiLQR with saltation or reset Jacobian"
-    ),
-    "spring-damper": Study("saltus.studies.spring_damper", "HiLQR onto a spring-damper floor"),
-    "curved-surface": Study("saltus.studies.curved_surface", "HiLQR for a ball inside a tube"),
-    "quadcopter": Study("saltus.studies.quadcopter", "HiLQR for a perching quadcopter"),
-    "ball-mpc": Study("saltus.studies.ball_mpc", "MPC with and without the hybrid cost update"),
-    "saltation-rigid-body": Study(
-        "saltus.studies.saltation_rigid_body", "closed-form saltation matrices against definitions"
-    ),
-    "floquet": Study("saltus.studies.floquet", "Floquet multipliers against Poincare maps"),
-    "event-accuracy": Study(
-        "saltus.studies.event_accuracy",
-        "event times and orders of convergence against closed forms",
-    ),
-    "skf-particles": Study(
-        "saltus.studies.skf_particles", "salted filter and its bank beside particles, and the time"
-    ),
-    "skf-constant-flow": Study(
-        "saltus.studies.skf_constant_flow", "constant flow: Kalman filters with Xi or D_x R"
-    ),
-    "a1-faults": Study(
-        "saltus.studies.a1_faults", "the emulated A1 over UDP, in real time, and what can go wrong"
-    ),
-    "skf-aslip": Study("saltus.studies.skf_aslip", "two jumps: Kalman filters with Xi or D_x R"),
-    "ess-order": Study(
-        "saltus.studies.ess_order", "event-selected integration: order of convergence in epsilon"
-    ),
-    "ess-contacts": Study(
-        "saltus.studies.ess_contacts", "event-selected integration: cost of a contact, and MuJoCo's"
-    ),
-    "impact-sets": Study(
-        "saltus.studies.impact_sets", "all outcomes of simultaneous impacts with friction"
-    ),
-    "zeno-block": Study("saltus.studies.zeno_block", "a rocking block's infinitely many impacts"),
-    "impact-compliance": Study(
-        "saltus.studies.impact_compliance", "stiff contacts against the set of rigid outcomes"
-    ),
-    "uniqueness-rhex": Study(
-        "saltus.studies.uniqueness_rhex", "where a RHex's double touchdown has one outcome"
-    ),
-    "derivatives": Study(
-        "saltus.studies.derivatives",
-        "derivatives of the planner: rigid, of soft contact, differences",
-    ),
-    "latency": Study(
-        "saltus.studies.latency", "which computer is needed: pushes against the time of a solve"
-    ),
-    "a1-touchdown": Study(
-        "saltus.studies.a1_touchdown", "how unpredictable the A1's touchdowns are, by gait"
-    ),
-}
 _WIDTH = 80  # columns of a note
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(help=f"One of {', '.join(STUDIES)}.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"One of {', '.join(STUDIES)}.", autocompletion=completion.study_names
+        ),
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Instead of the study's own number.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
     full: Annotated[bool, typer.Option("--full", help="The size that the source has.")] = False,
@@ -108,11 +38,13 @@ def study(
         Path | None, typer.Option(help="Folder of the pictures; left out, runs/studies/NAME.")
     ] = None,
     json: JsonOption = False,
-    listed: Annotated[bool, typer.Option("--list", help="Name the studies and leave.")] = False,
 ) -> int:
-    """Reproduce one table or figure; without a name, list those that there are."""
-    if listed or name is None:
-        return _list(json)
+    """Reproduce one table or figure; without a name, list those that there are.
+
+    Exit status 1 when a criterion of the study is not met.
+    """
+    if name is None:
+        return print_catalogue("studies", STUDIES, json)
     _check(name, trials, seed)
     folder = output or Path("runs/studies") / name
     _check_writable(folder)
@@ -121,26 +53,30 @@ def study(
     seconds = time.monotonic() - started
     if not result.rows:
         say(f"study {name} gave no rows")
-        return 1
-    closing = [*result.notes, *_save(result, folder)]
+    unmet = [criterion for criterion in result.criteria if not criterion.met]
+    closing = [*result.notes, *_judge(result, unmet), *_save(result, folder)]
     if json:
         for line in closing:
             say(line)
-        print_json({"study": name, "rows": list(result.rows), "seconds": seconds})
+        criteria = [criterion.record() for criterion in result.criteria]
+        print_json(
+            {"study": name, "rows": list(result.rows), "seconds": seconds, "criteria": criteria}
+        )
     else:
         headings = list(result.shown.values()) if isinstance(result.shown, Mapping) else None
         print_table(f"study {name}", [_readable(row, result) for row in result.rows], headings)
         for line in closing:
             print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
-    return 0
+    return 1 if unmet or not result.rows else 0
 
 
-def _list(json: bool) -> int:
-    if json:
-        print_json({"studies": {name: entry.description for name, entry in STUDIES.items()}})
-    else:
-        print_lines([f"{name:22}{entry.description}" for name, entry in STUDIES.items()])
-    return 0
+def _judge(result: "StudyResult", unmet: "Sequence[Criterion]") -> list[str]:
+    """How many criteria are met, and which are not; nothing where nothing is asked."""
+    if not result.criteria:
+        return []
+    count = len(result.criteria)
+    met = f"{count - len(unmet)} of {count} criteria are met."
+    return [met, *(f"NOT MET: {criterion}." for criterion in unmet)]
 
 
 def _check(name: str, trials: int | None, seed: int) -> None:
@@ -149,6 +85,9 @@ def _check(name: str, trials: int | None, seed: int) -> None:
         raise BadRequest(f"no study {name!r}; accepted: {', '.join(STUDIES)}")
     if trials is not None and trials < 1:
         raise BadRequest(f"--trials {trials}: give 1 or more")
+    if trials is not None and not STUDIES[name].has_trials:
+        having = ", ".join(other for other, study in STUDIES.items() if study.has_trials)
+        raise BadRequest(f"--trials: study {name} has no trials; those that have: {having}")
     if seed < 0:
         raise BadRequest(f"--seed {seed}: give 0 or more")
 
@@ -199,7 +138,7 @@ def _cell(value: Any, digits: int) -> Any:
         return f"{value:.{digits}g}"
     if isinstance(value, (list, tuple)):
         return " ".join(_item(item, digits) for item in value)
-    return escape(value) if isinstance(value, str) else value
+    return value
 
 
 def _item(item: Any, digits: int) -> str:

@@ -12,7 +12,7 @@ _LARGE = 1.5  # push of the thesis's Fig. 6.9 [m/s]
 
 
 def representatives(subject: Subject) -> list[Trial]:
-    """One trial for each controller, the same one where they have it: its contacts and search.
+    """One trial for each planner, the same one where they have it: its contacts and search.
 
     It is that of the thesis's Fig. 6.9, the earliest of the pushes of 1.5 m/s; in a suite without
     such a push the earliest of the hardest ones.
@@ -24,8 +24,8 @@ def representatives(subject: Subject) -> list[Trial]:
     hardest = max(trial.magnitude for trial in trials)
     hard = pushes or [trial for trial in trials if trial.magnitude == hardest]
     first = min(hard, key=lambda trial: (trial.begin, int(trial.row["trial"])))
-    return [_counterpart(first, [t for t in trials if t.controller == c])
-            for c in subject.controllers if any(t.controller == c for t in trials)]  # fmt: skip
+    return [_counterpart(first, [t for t in trials if t.planner == c])
+            for c in subject.planners if any(t.planner == c for t in trials)]  # fmt: skip
 
 
 def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
@@ -34,7 +34,7 @@ def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
     Args:
         subject: of the report.
         asked: names, such as ``hilqr:3``; empty for a default: of the thesis's suite the push of
-            Fig. 6.9 for every controller; else for each the survivor that came furthest to the
+            Fig. 6.9 for every planner; else for each the survivor that came furthest to the
             side and the first fall.
 
     Raises:
@@ -45,8 +45,8 @@ def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
     if subject.name == "table-6.1" or subject.kind == "run":
         return representatives(subject)
     chosen: list[Trial] = []
-    for controller in subject.controllers:
-        own = [t for t in subject.trials if t.controller == controller and has_states(t)]
+    for planner in subject.planners:
+        own = [t for t in subject.trials if t.planner == planner and has_states(t)]
         fallen = [trial for trial in own if trial.fell]
         survivor = worst(own)
         chosen += ([survivor] if survivor else []) + fallen[:1]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from controller.gaits import GAITS
 from saltus.figures import figure
 from saltus.metrics import DRIVING_MEASURES
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.lateral import has_states
 from saltus.report.outcomes import Cell, cells
@@ -25,7 +25,7 @@ CAPTION = (
     "limits of the gait; in colour what the robot did. Below, the gait commanded. A grey line is "
     "where a perturbation began."
 )
-HEAD = ["Condition", "Controller", "Velocity off [m/s]", "Yaw rate off [rad/s]",
+HEAD = ["Condition", "Planner", "Velocity off [m/s]", "Yaw rate off [rad/s]",
         "Cost of transport", "Slip [m]", "Way [m]"]  # fmt: skip
 MEASURES = (
     "Means over the trials on their feet. Velocity and yaw rate: root mean square of true against "
@@ -40,7 +40,7 @@ def driving_section(subject: Subject, shown: list[Trial]) -> Html | None:
 
     Args:
         subject: of the report.
-        shown: trials to draw, one per controller.
+        shown: trials to draw, one per planner.
     """
     driven = [trial for trial in subject.trials if trial.is_driven]
     if not driven:
@@ -50,7 +50,7 @@ def driving_section(subject: Subject, shown: list[Trial]) -> Html | None:
         tag("figure", image(_panel(trial, trial.trace)), tag("figcaption", _name(trial)))
         for trial in drawable if trial.trace is not None and len(trial.trace.goals)
     ]  # fmt: skip
-    rows = [[cell.condition, look(cell.controller).name, *_means(cell)] for cell in cells(driven)]
+    rows = [[cell.condition, look(cell.planner).name, *_means(cell)] for cell in cells(driven)]
     title = "Commanded and true velocity"
     return section(
         title, note(CAPTION) if parts else None, *parts, table(HEAD, rows, MEASURES, words=2)
@@ -71,7 +71,7 @@ def base_motion(trace: Trace) -> Array:
 
 def _name(trial: Trial) -> str:
     group = f" ({trial.group})" if trial.group else ""
-    return f"{look(trial.controller).name}, trial {trial.row['trial']}{group}"
+    return f"{look(trial.planner).name}, trial {trial.row['trial']}{group}"
 
 
 def _means(cell: Cell) -> list[str]:
@@ -85,7 +85,7 @@ def _means(cell: Cell) -> list[str]:
 
 def _panel(trial: Trial, trace: Trace) -> Panel:
     """The three velocities and the gait above each other, on one axis of time."""
-    name, colour = look(trial.controller)
+    name, colour = look(trial.planner)
     made, axes = figure(
         rows=4, width=7.2, height=5.4, sharex=True, gridspec_kw={"height_ratios": (3, 3, 3, 1)}
     )

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from robots.a1.constants import FOOT_NAMES
 from saltus.figures import figure
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import has_states
 from saltus.report.pictures import Panel, drawn, side_by_side
@@ -30,7 +30,7 @@ def hildebrand_section(subject: Subject, shown: list[Trial]) -> Html:
 
     Args:
         subject: of the report.
-        shown: trials to draw, one per controller.
+        shown: trials to draw, one per planner.
     """
     title = "Feet on the ground"
     parts = [_figure(trial) for trial in shown if has_states(trial)]
@@ -42,7 +42,7 @@ def hildebrand_section(subject: Subject, shown: list[Trial]) -> Html:
 def _figure(trial: Trial) -> Html:
     assert trial.trace is not None
     panel = _panel(trial, trial.trace)
-    caption = f"{look(trial.controller).name}, trial {trial.row['trial']}"
+    caption = f"{look(trial.planner).name}, trial {trial.row['trial']}"
     if not len(trial.trace.plan_contacts):
         caption += ". No plan after a perturbation: " + (
             "none was made." if trial.trace.events else "the robot was not disturbed."
@@ -72,7 +72,7 @@ def _panel(trial: Trial, trace: Trace) -> Panel:
     axes[-1, 0].set_xlim(*limits)
     axes[-1, 0].set_xlabel("time since the perturbation [s]" if trace.events else "time [s]")
     alt = (f"Contacts of the feet {', '.join(FOOT_NAMES)} over time, "
-           f"{look(trial.controller).name}: {', '.join(name for name, _, _ in rows)}")  # fmt: skip
+           f"{look(trial.planner).name}: {', '.join(name for name, _, _ in rows)}")  # fmt: skip
     return drawn(made, alt)
 
 

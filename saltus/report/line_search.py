@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from saltus.figures import figure
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, note, section
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Array, Subject, Trial
@@ -34,7 +34,7 @@ def line_search_section(subject: Subject, shown: list[Trial]) -> Html:
     panels = [_panel(trial) for trial in shown if has_search(trial)]
     if panels:
         return section(title, side_by_side(panels, CAPTION))
-    if any(trial.controller == "hilqr" for trial in subject.trials):
+    if any(trial.planner == "hilqr" for trial in subject.trials):
         return section(title, note(
             "No line search after a perturbation was recorded: the robot was not disturbed, or the "
             "recording is of an older version. Record it again to see one."
@@ -50,7 +50,7 @@ def has_search(trial: Trial) -> bool:
 def _panel(trial: Trial) -> Panel:
     assert trial.trace is not None
     sizes, costs = trial.trace.step_sizes, trial.trace.costs[0]
-    name, colour = look(trial.controller)
+    name, colour = look(trial.planner)
     made, axes = figure(width=4.4, height=2.8)
     _draw(axes, sizes, costs, colour)
     axes.set_title(f"{name}, trial {trial.row['trial']}", loc="left", color=colour)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.report.controllers import in_order, look
+from saltus.planners import in_order, look
 from saltus.report.subject import Subject, Trial
 from saltus.sweep.summary import wilson_interval
 
@@ -18,13 +18,13 @@ Condition = tuple[str, str, float]
 
 
 class Cell(NamedTuple):
-    """The trials of one controller under one condition, which ``condition`` says in words."""
+    """The trials of one planner under one condition, which ``condition`` says in words."""
 
     condition: str
     group: str
     kind: str
     magnitude: float
-    controller: str
+    planner: str
     trials: Sequence[Trial]
 
     @property
@@ -49,17 +49,17 @@ class Cell(NamedTuple):
 
 
 def cells(trials: Sequence[Trial]) -> list[Cell]:
-    """Trials by group, kind and magnitude, and by controller; groups in the order they came in."""
+    """Trials by group, kind and magnitude, and by planner; groups in the order they came in."""
     conditions: dict[Condition, dict[str, list[Trial]]] = {}
     for trial in trials:
         key = (trial.group, trial.kind, trial.magnitude)
-        conditions.setdefault(key, {}).setdefault(trial.controller, []).append(trial)
+        conditions.setdefault(key, {}).setdefault(trial.planner, []).append(trial)
     groups = list(dict.fromkeys(trial.group for trial in trials))
     ordered = sorted(conditions, key=lambda key: (groups.index(key[0]), key[1], key[2]))
     return [
-        Cell(condition_in_words(*key), *key, controller, conditions[key][controller])
+        Cell(condition_in_words(*key), *key, planner, conditions[key][planner])
         for key in ordered
-        for controller in in_order(set(conditions[key]))
+        for planner in in_order(set(conditions[key]))
     ]
 
 
@@ -96,7 +96,7 @@ def safe_commands(trial: Trial) -> int:
 
 
 def _of_run(trial: Trial) -> str:
-    name, side = look(trial.controller).name, _metres(trial.deviation)
+    name, side = look(trial.planner).name, _metres(trial.deviation)
     came = "" if trial.is_driven else f"; it came at most {side} to the side"
     if not trial.row.get("completed", True) and not trial.fell:
         return f"With {name} the run was broken off{came}."
@@ -108,23 +108,23 @@ def _of_run(trial: Trial) -> str:
 
 
 def _of_sweep(subject: Subject) -> str:
-    rates = [_rate(subject, controller) for controller in subject.controllers]
-    furthest = [_furthest(subject, controller) for controller in subject.controllers]
+    rates = [_rate(subject, planner) for planner in subject.planners]
+    furthest = [_furthest(subject, planner) for planner in subject.planners]
     beyond = [text for text in furthest if text]
     told = f"On its feet: {'; '.join(rates)}."
     return told + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
 
 
-def _rate(subject: Subject, controller: str) -> str:
-    own = [trial for trial in subject.trials if trial.controller == controller]
+def _rate(subject: Subject, planner: str) -> str:
+    own = [trial for trial in subject.trials if trial.planner == planner]
     upright = sum(not trial.fell for trial in own)
-    return f"{look(controller).name} in {upright} of {len(own)} trials"
+    return f"{look(planner).name} in {upright} of {len(own)} trials"
 
 
-def _furthest(subject: Subject, controller: str) -> str:
+def _furthest(subject: Subject, planner: str) -> str:
     own = [trial.deviation for trial in subject.trials
-           if trial.controller == controller and not (trial.fell or trial.is_driven)]  # fmt: skip
-    return f"{look(controller).name} {_metres(max(own))}" if own else ""
+           if trial.planner == planner and not (trial.fell or trial.is_driven)]  # fmt: skip
+    return f"{look(planner).name} {_metres(max(own))}" if own else ""
 
 
 def _metres(value: float) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
@@ -14,7 +15,7 @@ from saltus.folders import is_file
 from saltus.metrics import DRIVING_MEASURES, FALLEN_COSINE
 from saltus.report.subject import Row, Subject, Trial
 from saltus.summary import rollout_phrase
-from saltus.trace import Trace, config_of_run, trace_of_run
+from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
 
 RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
 
@@ -48,7 +49,7 @@ def read_run(folder: Path) -> Subject:
     except BadRequest as error:
         trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
-    row = _row(config, summary, trace)
+    row = _row(config, summary, trace) | _perturbation(folder, config, trace)
     return Subject(
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
         (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
@@ -79,16 +80,14 @@ def date_of(path: Path) -> str:
 
 def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> Row:
     """The run with the keys that a sweep's rows have."""
-    by_hand = {"kind": "by_hand"} if trace and trace.events else {}
-    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else by_hand
     solve_ms = summary.get("planner", {}).get("solve_ms", {})
     statuses = trace.statuses if trace else {}
     commands = trace.commands if trace else {}
     simulation = summary.get("processes", {}).get("simulation", {})
+    fall_time = _fall_time(trace)
     return {
-        "controller": config.planner, "trial": 0, "kind": event.get("kind", "none"),
-        "at": trace.events[0] if trace and trace.events else None, "value": event.get("value"),
-        "fell": summary.get("fell", _lies(trace)), "fell_at": simulation.get("fell_at_s"),
+        "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
+        "fell_at": simulation.get("fell_at_s", fall_time),
         "completed": summary.get("completed", True),
         "max_lateral_deviation_m": (
             None if config.driven else summary.get("max_lateral_deviation_m", _furthest(trace))
@@ -103,12 +102,24 @@ def _furthest(trace: Trace | None) -> float | None:
     return float(abs(trace.q[:, 1]).max()) if trace and len(trace.time) else None
 
 
-def _lies(trace: Trace | None) -> bool:
-    """Whether a run without a summary ends on its side."""
-    if trace is None or not len(trace.time):
-        return False
-    x, y = trace.q[-1, 3], trace.q[-1, 4]
-    return not 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE
+def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Row:
+    """The keys about the first perturbation; an emulated robot's are its emulator's pushes."""
+    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else {}
+    if pushes := pushes_of_run(folder):
+        event = {"kind": "base_velocity", "value": pushes[0].value}
+    elif not event and trace and trace.events:
+        event = {"kind": "by_hand"}
+    at = trace.events[0] if trace and trace.events else None
+    return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
+
+
+def _fall_time(trace: Trace | None) -> float | None:
+    """When the body first tilts past 60 degrees [s]; None where it does not, or nobody knows."""
+    if trace is None:
+        return None
+    x, y = trace.q[:, 3], trace.q[:, 4]
+    tilted = np.flatnonzero(~(1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE))
+    return float(trace.time[tilted[0]]) if tilted.size else None
 
 
 def _task(config: LaunchConfig) -> str:
@@ -121,10 +132,11 @@ def _task(config: LaunchConfig) -> str:
 
 def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
     version = summary.get("code")
-    kinds = [str(msgspec.to_builtins(event)["kind"]) for event in config.perturbations]
-    simulation = summary.get("processes", {}).get("simulation", {})
-    if pushes := simulation.get("pushes", {}).get("applied"):
-        kinds.append(f"{pushes} by hand")
+    done = config.perturbations or (config.emulator.events if config.robot != "a1" else ())
+    events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in done)
+    by_hand = summary.get("processes", {}).get("simulation", {}).get("pushes", {})
+    if pushes := by_hand.get("applied"):
+        events = ", ".join([*([events] if events else []), f"{pushes} by hand"])
     facts = {
         "Run": folder.resolve().name,
         "Robot's task": _task(config),

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from saltus.folders import data_folder, is_file
+from saltus.planners import ALL, PLANNERS
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, Trial
 from saltus.report.sweep_files import Asked, read_asked, read_rows
@@ -41,17 +42,18 @@ def read_sweep(folder: Path) -> Subject:
 
 def _trace(folder: Path, row: Row) -> Trace | None:
     try:
-        return load_trace(folder / "traces" / f"{row['controller']}-{row['trial']}.npz")
+        return load_trace(folder / "traces" / f"{row['planner']}-{row['trial']}.npz")
     except (OSError, ValueError):
         return None
 
 
 def _lacking(subject: Subject, asked: Asked) -> list[str]:
-    again = f"run `{_command(subject.folder, asked)}`: it goes on where it stopped"
+    commands = " and ".join(f"`{command}`" for command in go_on(subject, asked))
+    again = f"run {commands}: it goes on where it stopped"
     told = []
     if subject.unfinished:
         done = f"{len(subject.trials)} of {subject.expected}"
-        told.append(f"{done} trials of the suite are done; for the others, {again}.")
+        told.append(f"{done} trials that were asked for are done; for the others, {again}.")
     elif not subject.trials:
         told.append(f"The sweep has no finished trial: {again}.")
     without = sum(trial.trace is None for trial in subject.trials)
@@ -63,24 +65,50 @@ def _lacking(subject: Subject, asked: Asked) -> list[str]:
     return told
 
 
-def _command(folder: Path, asked: Asked) -> str:
-    """What runs the trials that are lacking, as far as the sweep says so."""
-    controller = asked.controllers[0] if len(asked.controllers) == 1 else "all"
+def go_on(subject: Subject, asked: Asked) -> list[str]:
+    """The commands that run the trials that are lacking, as far as the sweep says so."""
+    done = {(trial.planner, int(trial.row["trial"])) for trial in subject.trials}
+    lacking = {planner: numbers for planner, numbers in asked.trials.items()
+               if any((planner, number) not in done for number in numbers)}  # fmt: skip
+    numbers = list(lacking.values())
+    if set(lacking) == set(PLANNERS) and all(each == numbers[0] for each in numbers):
+        lacking = {ALL: numbers[0]}
+    return [_command(subject.folder, asked, each, lacking[each]) for each in lacking] or [
+        _command(subject.folder, asked, ALL, [])
+    ]
+
+
+def _command(folder: Path, asked: Asked, planner: str, numbers: list[int]) -> str:
     ours = is_file(data_folder("config") / f"{asked.suite}.yaml")
     suite = asked.suite if ours else f"{asked.suite or 'SUITE'}.yaml"
-    words = ["saltus", "perturb", suite, "--controller", controller]
-    words += ["--mode", asked.mode or "paused"]
+    words = ["saltus", "perturb", suite, "--planner", planner, "--mode", asked.mode or "paused"]
+    words += _selection(asked, numbers)
     words += [word for setting in asked.settings for word in ("--set", setting)]
     return shlex.join([*words, "--output", str(folder)])
 
 
-def _expected(asked: Asked) -> int | None:
-    """Trials of the whole suite, for all controllers of the sweep."""
+def _selection(asked: Asked, numbers: list[int]) -> list[str]:
+    """Options for these trials of the suite: none for all, whole groups where they are, numbers."""
     try:
-        groups = parse_suite(asked.suite_text)
+        suite = parse_suite(asked.suite_text)
     except SuiteError:
-        return None
-    return sum(len(g.trials) * g.seeds for g in groups) * len(asked.controllers) or None
+        return []
+    groups: dict[str, list[int]] = {}
+    for group in suite:
+        first = sum(map(len, groups.values()))
+        mine = groups.setdefault(group.name, [])
+        mine += range(first, first + len(group.trials) * group.seeds)
+    if not numbers or len(numbers) == sum(map(len, groups.values())):
+        return []
+    named = [name for name, mine in groups.items() if set(mine) <= set(numbers)]
+    if sum(len(groups[name]) for name in named) == len(numbers):
+        return [word for name in named for word in ("--group", name)]
+    return [word for number in numbers for word in ("--trial", str(number))]
+
+
+def _expected(asked: Asked) -> int | None:
+    """Trials that were asked for, of all planners of the sweep."""
+    return sum(map(len, asked.trials.values())) or None
 
 
 def _settings(asked: Asked) -> str:
@@ -94,7 +122,7 @@ def _facts(folder: Path, asked: Asked) -> dict[str, str]:
     return {
         "Sweep": folder.resolve().name,
         "Suite": asked.suite or "not noted",
-        "Controllers": ", ".join(asked.controllers) or "not noted",
+        "Planners": ", ".join(asked.trials) or "not noted",
         "Time passes": mode.get(asked.mode, "not noted"),
         "Begun": date_of(source),
         "Last trial": date_of(rows) if rows.is_file() else "none yet",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from saltus.figures import figure
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, note, section, table
 from saltus.report.outcomes import START, safe_commands
 from saltus.report.pictures import Panel, drawn, side_by_side
@@ -30,7 +30,7 @@ ROLES = {
 
 def solve_section(subject: Subject) -> Html:
     """The part of the page about solves, plans and commands."""
-    groups = {c: [t for t in subject.trials if t.controller == c] for c in subject.controllers}
+    groups = {c: [t for t in subject.trials if t.planner == c] for c in subject.planners}
     parts: list[Html] = [_times_table(groups)]
     if subject.in_lock_step:
         parts.append(note(LOCK_STEP))
@@ -52,7 +52,7 @@ def has_times(trials: Sequence[Trial]) -> bool:
 
 
 def _times_table(groups: dict[str, list[Trial]]) -> Html:
-    head = ["Controller", "Solves", "p50 [ms]", "p90 [ms]", "p99 [ms]", "Longest [ms]"]
+    head = ["Planner", "Solves", "p50 [ms]", "p90 [ms]", "p99 [ms]", "Longest [ms]"]
     rows = [[look(c).name, *_quantiles(trials)] for c, trials in groups.items()]
     told = "Time of one solve, on the machine that ran it"
     if any(not has_times(trials) for trials in groups.values()):
@@ -76,8 +76,8 @@ def _histogram(times: dict[str, Array]) -> Panel:
     low, high = float(every[every > 0.0].min()), float(every.max())
     bins = np.geomspace(0.9 * low, 1.1 * high, BINS)
     made, axes = figure(width=4.8, height=2.6)
-    for controller, ms in times.items():
-        name, colour = look(controller)
+    for planner, ms in times.items():
+        name, colour = look(planner)
         share = np.full(len(ms), 100.0 / len(ms))
         axes.hist(ms, bins=bins.tolist(), weights=share, histtype="stepfilled", color=colour,
                   alpha=0.35)  # fmt: skip
@@ -94,11 +94,11 @@ def _histogram(times: dict[str, Array]) -> Panel:
 def _statuses(groups: dict[str, list[Trial]]) -> Html:
     """Plans by status; from the rows where there are no traces."""
     counts = {c: _total([t.trace.statuses for t in ts if t.trace]) for c, ts in groups.items()}
-    for controller, trials in groups.items():
+    for planner, trials in groups.items():
         for trial in trials:
             if trial.trace is None:
-                counts[controller]["failed"] += int(trial.row.get("plans_failed") or 0)
-                counts[controller]["time_limit"] += int(trial.row.get("plans_late") or 0)
+                counts[planner]["failed"] += int(trial.row.get("plans_failed") or 0)
+                counts[planner]["time_limit"] += int(trial.row.get("plans_late") or 0)
     known = ("ok", "not_converged", "time_limit", "failed")
     told = "Plans by status. Of one that failed nothing is used: the tracker follows the one before"
     if not _all_traced(groups):
@@ -112,11 +112,11 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
         return note("Motor commands by status are in traces alone, and there is none.")
     counts = {c: _total([t.trace.commands for t in ts if t.trace]) for c, ts in groups.items()}
     touched = []
-    for controller, trials in groups.items():
+    for planner, trials in groups.items():
         own = [t for t in trials if t.trace and safe_commands(t) > START]
         if own:
             names = ", ".join(str(trial.row["trial"]) for trial in own)
-            touched.append(f"{look(controller).name}: trials {names}.")
+            touched.append(f"{look(planner).name}: trials {names}.")
     told = (
         "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: "
         + ("none was sent." if not touched else "sent in " + " ".join(touched))
@@ -135,7 +135,7 @@ def _count_table(
 ) -> Html:
     found = [*known, *sorted({s for count in counts.values() for s in count}.difference(known))]
     rows = [[look(c).name, *(str(count[s]) for s in found)] for c, count in counts.items()]
-    return table(["Controller", *(words.get(s, s.replace("_", " ")) for s in found)], rows, caption)
+    return table(["Planner", *(words.get(s, s.replace("_", " ")) for s in found)], rows, caption)
 
 
 def _total(counts: Sequence[dict[str, int]]) -> Counter[str]:

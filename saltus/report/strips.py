@@ -9,7 +9,7 @@ import numpy as np
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.drawings import draw_pictures
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import since_event
@@ -115,13 +115,13 @@ def _strip(trial: Trial, pictures: Sequence[bytes]) -> Html:
     panels = []
     for time, picture in zip(strip_times(trial), pictures, strict=False):
         label = f"{time - begin:+.2f} s"
-        alt = f"The A1 under {look(trial.controller).name} at {label}"
+        alt = f"The A1 under {look(trial.planner).name} at {label}"
         panels.append(Panel(data_uri("image/webp", picture), alt, label))
     return side_by_side(panels, tag("span", tag("b", _title(trial)), ". ", _end(trial)), "strip")
 
 
 def _film(trial: Trial, content: bytes) -> Html:
-    alt = f"Film of the A1 under {look(trial.controller).name}, trial {trial.row['trial']}"
+    alt = f"Film of the A1 under {look(trial.planner).name}, trial {trial.row['trial']}"
     picture = tag("img", src=data_uri("image/webp", content), alt=alt, class_="film")
     return tag("figure", picture, tag("figcaption", f"Film: {_title(trial)}, at normal speed."))
 
@@ -130,7 +130,7 @@ def _title(trial: Trial) -> str:
     row = trial.row
     told = condition_in_words(trial.group, trial.kind, trial.magnitude)
     when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
-    return f"{look(trial.controller).name}, trial {row['trial']} ({told}{when})"
+    return f"{look(trial.planner).name}, trial {row['trial']} ({told}{when})"
 
 
 def _end(trial: Trial) -> str:

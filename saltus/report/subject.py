@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.lockstep import AFTER_FALL_S
-from saltus.report.controllers import in_order
+from saltus.planners import in_order
 from saltus.trace import Trace
 from sim_bridge.event_lists import UNDISTURBED
 
@@ -32,14 +32,14 @@ class Trial:
     trace: Trace | None = None
 
     @property
-    def controller(self) -> str:
+    def planner(self) -> str:
         """Which planner ran."""
-        return str(self.row["controller"])
+        return str(self.row["planner"])
 
     @property
     def name(self) -> str:
-        """As `--strip` and `--video` take it: ``controller:trial``."""
-        return f"{self.controller}:{self.row['trial']}"
+        """As `--strip` and `--video` take it: ``planner:trial``."""
+        return f"{self.planner}:{self.row['trial']}"
 
     @property
     def fell(self) -> bool:
@@ -86,9 +86,10 @@ class Trial:
         """When the robot fell [s]; None where it did not, or nobody knows."""
         if not self.fell or self.trace is None or not len(self.trace.time):
             return None
-        known = self.row.get("fell_at")
-        # A trial goes on for a fixed time after a fall and ends.
-        return float(self.trace.time[-1] - AFTER_FALL_S if known is None else known)
+        if "fell_at" in self.row:
+            return self.row["fell_at"]
+        # A sweep's trial goes on for a fixed time after a fall and ends.
+        return float(self.trace.time[-1] - AFTER_FALL_S)
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,9 @@ class Subject:
     in_lock_step: bool = False
 
     @property
-    def controllers(self) -> list[str]:
+    def planners(self) -> list[str]:
         """Those that have a trial, in the order in which the page names them."""
-        return in_order({trial.controller for trial in self.trials})
+        return in_order({trial.planner for trial in self.trials})
 
     @property
     def unfinished(self) -> bool:

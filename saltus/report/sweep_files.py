@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from saltus.errors import BadRequest
 from saltus.report.subject import Row
 
 Value = TypeVar("Value")
@@ -16,15 +17,16 @@ class Asked(msgspec.Struct):
     suite: str = ""
     suite_text: str = ""
     mode: str = ""
-    controllers: list[str] = []
     code: str = ""
     settings: list[str] = []
+    trials: dict[str, list[int]] = {}  # by planner
+
 
 
 class _Row(msgspec.Struct):
     """The types that a report reckons with; other keys are nobody's business."""
 
-    controller: str
+    planner: str
     trial: int
     fell: bool
     kind: str | None = None
@@ -58,13 +60,20 @@ def read_rows(folder: Path) -> tuple[list[Row], int]:
 
     The last line may be half of one where the sweep was broken off. Of two rows of one trial the
     later counts, as it does where a sweep goes on.
+
+    Raises:
+        BadRequest: all lines are of another version, such as those that name a `controller`.
     """
     try:
         lines = (folder / "rows.jsonl").read_bytes().splitlines()
     except OSError:
         return [], 0
     rows = [row for line in lines if (row := _row(line))]
-    return list({(row["controller"], row["trial"]): row for row in rows}.values()), (
+    if lines and not rows:
+        raise BadRequest(
+            f"{folder}: rows.jsonl has no row of this version of Saltus; run the sweep again"
+        )
+    return list({(row["planner"], row["trial"]): row for row in rows}.values()), (
         len(lines) - len(rows)
     )
 

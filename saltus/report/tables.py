@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, folded, note, section, table, tag
 from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
 from saltus.report.subject import Subject, Trial
@@ -15,11 +15,11 @@ NONE = "–"
 
 
 def success_section(subject: Subject) -> Html:
-    """Success by condition and controller with its 95 % interval, beside the thesis's figures."""
+    """Success by condition and planner with its 95 % interval, beside the thesis's figures."""
     found = cells(subject.trials)
-    known = [published(subject.name, c.controller, c.kind, c.magnitude) for c in found]
+    known = [published(subject.name, c.planner, c.kind, c.magnitude) for c in found]
     with_thesis = any(known)
-    head = ["Condition", "Controller", "On its feet", "Rate", "95 % interval", "",
+    head = ["Condition", "Planner", "On its feet", "Rate", "95 % interval", "",
             "Sideways [m]", "of all [m]"]  # fmt: skip
     head += ["Thesis: rate", "Thesis: sideways [m]"] if with_thesis else []
     rows, before = [], ""
@@ -52,9 +52,9 @@ def trials_section(subject: Subject) -> Html:
 def _cell(cell: Cell) -> list[Any]:
     upright, trials = len(cell.upright), len(cell.trials)
     low, high = cell.interval
-    bar = _bar(upright / trials, low, high, cell.controller)
+    bar = _bar(upright / trials, low, high, cell.planner)
     return [
-        _name(cell.controller), f"{upright} of {trials}", _percent(upright / trials),
+        _name(cell.planner), f"{upright} of {trials}", _percent(upright / trials),
         f"{100 * low:.0f} to {100 * high:.0f} %", bar,
         _number(cell.deviation, 3), _number(cell.deviation_of_all, 3),
     ]  # fmt: skip
@@ -72,7 +72,7 @@ def _trial(trial: Trial) -> list[Any]:
     kind = (trial.kind or "undisturbed").replace("_", " ")
     outcome = tag("b", "fell", class_="fell") if trial.fell else "on its feet"
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
-    name = Html(_name(trial.controller) + f" {int(row['trial'])}")
+    name = Html(_name(trial.planner) + f" {int(row['trial'])}")
     return [
         name, f"{trial.group}: {kind}" if trial.group else kind, outcome,
         _number(row.get("at"), 2), value, _number(row.get("max_lateral_deviation_m"), 3),
@@ -82,15 +82,15 @@ def _trial(trial: Trial) -> list[Any]:
     ]  # fmt: skip
 
 
-def _name(controller: str) -> Html:
-    name, colour = look(controller)
+def _name(planner: str) -> Html:
+    name, colour = look(planner)
     return Html(tag("i", "", class_="dot", style=f"background:{colour}") + tag("span", name))
 
 
-def _bar(rate: float, low: float, high: float, controller: str) -> Html:
+def _bar(rate: float, low: float, high: float, planner: str) -> Html:
     """The rate as a mark on a line from 0 to 100 %, its interval as a band."""
     band = f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"
-    colour = look(controller).colour
+    colour = look(planner).colour
     return tag(
         "span",
         tag("i", style=f"{band};background:{colour};opacity:.3"),

@@ -44,19 +44,19 @@ _DIFFERENCES = {
 }
 
 
-def published(suite: str, controller: str, kind: str, magnitude: float) -> Published | None:
+def published(suite: str, planner: str, kind: str, magnitude: float) -> Published | None:
     """The thesis's figures for a cell of a suite, None where it has none.
 
     Args:
         suite: its name, such as ``table-6.1``.
-        controller: which planner.
+        planner: which planner.
         kind: of the perturbation.
         magnitude: of the perturbation, [m/s] for a jump of velocity.
     """
     if suite == "table-6.1" and kind == "base_velocity":
-        return _TABLE_6_1.get((controller, round(magnitude, 3)))
+        return _TABLE_6_1.get((planner, round(magnitude, 3)))
     if suite == "table-6.2" and kind == "motor_block":
-        return _TABLE_6_2.get(controller)
+        return _TABLE_6_2.get(planner)
     return None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robots.a1.pinocchio_model import load_pinocchio
 from saltus.figures import figure
-from saltus.report.controllers import look
+from saltus.planners import look
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Subject, Trial
@@ -37,7 +37,7 @@ def touchdowns_section(subject: Subject, shown: list[Trial]) -> Html:
 
     Args:
         subject: of the report.
-        shown: trials to look at, one per controller.
+        shown: trials to look at, one per planner.
     """
     known = [trial for trial in shown if trial.trace and trial.trace.touchdowns is not None]
     if not known:
@@ -57,7 +57,7 @@ def touchdowns_section(subject: Subject, shown: list[Trial]) -> Html:
 
 
 def _name(trial: Trial) -> str:
-    return f"{look(trial.controller).name}, trial {trial.row['trial']}"
+    return f"{look(trial.planner).name}, trial {trial.row['trial']}"
 
 
 def _left_out(each: Measured) -> list[str]:
@@ -75,7 +75,7 @@ def _caption(trial: Trial, each: Measured) -> str:
 
 def _panel(trial: Trial, each: Measured) -> Panel:
     """Spread and s over time, above each other."""
-    name, colour = look(trial.controller)
+    name, colour = look(trial.planner)
     made, axes = figure(rows=2, width=4.4, height=3.0, sharex=True, height_ratios=[1.6, 1.0])
     assert trial.trace is not None
     events = bool(trial.trace.events)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from saltus.studies.a1_fault_cases import FAULTS
 from saltus.studies.a1_fault_runs import run_fault
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 
 SHOWN = ("fault", "ended", "ok", "cause", "stop_ticks", "torque_max")
 
@@ -26,4 +26,5 @@ def run(options: StudyOptions) -> StudyResult:
             rows.append(run_fault(fault, Path(folder) / str(done)))
     held = sum(row["ok"] for row in rows)
     notes = [f"{held} of {len(rows)} ended as they should"]
-    return StudyResult(rows, notes=notes, shown=SHOWN)
+    criteria = [Criterion("launches that ended as they should", held, ">=", len(rows))]
+    return StudyResult(rows, notes=notes, shown=SHOWN, criteria=criteria)

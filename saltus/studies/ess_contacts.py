@@ -13,7 +13,7 @@ import numpy as np
 from hybrid.examples.spring_bed import SpringBed, random_starts
 from saltus.studies.ess_calibration import calibrate
 from saltus.studies.ess_contacts_figures import calibration_figure, cost_figure
-from saltus.studies.ess_contacts_notes import notes
+from saltus.studies.ess_contacts_notes import criteria, notes
 from saltus.studies.ess_measure import collision_share, prepared
 from saltus.studies.ess_sweep import rows, steps_of, sweep
 from saltus.studies.study import StudyOptions, StudyResult
@@ -69,4 +69,5 @@ def study(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
         "figure-5.1": calibration_figure(calibration),
         "figure-5.2": cost_figure(found, made),
     }
-    return StudyResult(made, figures, notes(made, calibration, found, stiff, share), SHOWN)
+    closing = notes(made, calibration, found, stiff, share)
+    return StudyResult(made, figures, closing, SHOWN, criteria=criteria(found))

@@ -19,7 +19,7 @@ from saltus.studies.convergence import (
     integrator_errors,
 )
 from saltus.studies.event_accuracy_cases import OPTIONS, cases, event_time_error
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.style import COLOURS, figure
 
 TRIALS = 200  # random states of each case
@@ -49,7 +49,14 @@ def run(options: StudyOptions) -> StudyResult:
         " 4: it adds an error of h to the fifth within a step, so no order is lost between steps.",
     )
     every = [*rows, *order_rows(measured)]
-    return StudyResult(every, {"event-accuracy": draw(measured)}, notes)
+    criteria = [
+        Criterion(f"{row['case']}: {row['kind']}", row["value"],
+                  ">=" if row["kind"] == "order" else "<=", row["bound"])
+        for row in every
+    ]  # fmt: skip
+    return StudyResult(
+        every, {"event-accuracy": draw(measured)}, notes, criteria=criteria
+    )
 
 
 def time_rows(options: StudyOptions, trials: int) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
 from saltus.studies.impact_compliance_figure import draw
 from saltus.studies.impact_sets_outcomes import distances, set_size
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 
 TRIALS = 51  # in each sweep, 5.4.1
 DECADES = 5.0  # k_A / k_B from 1e-5 to 1e5, 5.4.1
@@ -61,7 +61,11 @@ def run(options: StudyOptions) -> StudyResult:
         rows.append(row)
         options.progress(len(rows), 2 * trials, row["sweep"])
     drawing = draw(rows, rigid.outcomes @ rigid.impact.J_n.T)
-    return StudyResult(rows, {"figure-12": drawing}, notes(rigid, rows), SHOWN)
+    worst = max(row["distance"] for row in rows)
+    criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
+    return StudyResult(
+        rows, {"figure-12": drawing}, notes(rigid, rows), SHOWN, criteria=criteria
+    )
 
 
 def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Prediction:

@@ -19,6 +19,7 @@ from saltus.studies.rotary_pendulum_cases import (
 from saltus.studies.rotary_pendulum_figures import figures
 from saltus.studies.rotary_pendulum_notes import (
     choices,
+    criteria,
     failures,
     family_notes,
     swing_note,
@@ -58,7 +59,9 @@ def run(options: StudyOptions) -> StudyResult:
         rows.insert(3, again.row)
     whole = family_notes(rows) if options.full else ()
     closing = [verdict(rows), *swing_note(rows), *whole, *failures(rows), *choices(base)]
-    return StudyResult(rows, figures(base), closing, SHOWN, digits=3)
+    return StudyResult(
+        rows, figures(base), closing, SHOWN, digits=3, criteria=criteria(rows)
+    )
 
 
 def _again(case: Case, convergent: Solved, trials: int, seed: int) -> Solved:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,16 @@ from controller.convergent.rotary.parameters import QUBE_VOLTAGE_LIMIT
 from controller.convergent.rotary.perturbation import PerturbationOptions
 from controller.convergent.rotary.tracking import Machine
 from saltus.studies.rotary_pendulum_cases import BASE, SWINGS, Solved
+from saltus.studies.study import Criterion
 
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
+
+
+def criteria(rows: Sequence[Mapping[str, Any]]) -> list[Criterion]:
+    """The convergent swing-up of the base survives more perturbations than the smooth one."""
+    convergent, smooth = _pair(rows, BASE.name)
+    what = "success of the convergent swing-up, against that of the smooth one"
+    return [Criterion(what, convergent, ">", math.nan if smooth is None else smooth)]
 
 
 def verdict(rows: Sequence[Mapping[str, Any]]) -> str:

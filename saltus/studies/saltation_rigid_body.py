@@ -16,7 +16,7 @@ from hybrid.rigid_body.saltation import closed_form
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
 from saltus.studies.saltation_rigid_body_cases import Case, cases, samples
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.style import COLOURS, figure
 
 TRIALS = 100  # states per transition and body
@@ -43,7 +43,13 @@ def run(options: StudyOptions) -> StudyResult:
         for row in rows
         if row["max_error_finite_difference"] is None
     ]
-    return StudyResult(rows, {"saltation-rigid-body": _figure(rows)}, (*NOTES, *failed), SHOWN)
+    criteria = [
+        Criterion(f"{row['transition']}: {key}", row[key], "<=", REQUIRED)
+        for row in rows for key in ("max_error_definition", "max_error_finite_difference")
+    ]  # fmt: skip
+    return StudyResult(
+        rows, {"saltation-rigid-body": _figure(rows)}, (*NOTES, *failed), SHOWN, criteria=criteria
+    )
 
 
 def _row(case: Case, trials: int, rng: np.random.Generator) -> dict[str, Any]:

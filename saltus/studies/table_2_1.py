@@ -14,7 +14,7 @@ from saltus.studies.contraction_figure import figure_regions
 from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.table_2_1_figures import area_figure, example_figure, flow_figure
 from saltus.studies.table_2_1_methods import BOTH_ENDS, METHODS, Method
-from saltus.studies.table_2_1_notes import notes, reach_notes
+from saltus.studies.table_2_1_notes import criteria, notes, reach_notes
 from saltus.studies.table_2_1_trials import Trials, run_trials
 
 SHOWN = {
@@ -44,7 +44,7 @@ def run(options: StudyOptions) -> StudyResult:
         "contraction-regions": figure_regions(),
     }
     lines = [*notes(made, trials, example), *reach_notes(options.seed, trials, asked_twice)]
-    return StudyResult(made, figures, lines, SHOWN, digits=3)
+    return StudyResult(made, figures, lines, SHOWN, digits=3, criteria=criteria(made))
 
 
 def rows(trials: Trials) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from hybrid.impacts.momentum_maps import surface_cosines
 from hybrid.impacts.momentum_orders import OrderOptions, all_orders
 from hybrid.impacts.order_sensitivity import deviation, order_sensitivity
 from hybrid.systems import Array
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.uniqueness_rhex_figures import contour, poses, spreads
 from saltus.studies.uniqueness_rhex_landscape import (
     KNEES,
@@ -74,7 +74,7 @@ def run(options: StudyOptions) -> StudyResult:
     }
     notes = (*_setting(rhex), *_findings(rhex, grid, points, rows), *_spreads(random, approach),
              *(row["message"] for row in rows if row["message"]))  # fmt: skip
-    return StudyResult(rows, drawn, notes, SHOWN)
+    return StudyResult(rows, drawn, notes, SHOWN, criteria=criteria(rhex, points))
 
 
 def touchdown(rhex: RHex, hip: float, knee: float, v: Array) -> Impact:
@@ -153,6 +153,19 @@ def _setting(rhex: RHex) -> tuple[str, ...]:
         "spread: distance of the outcomes of all orders in the kinetic metric over |p|, for a fall"
         " with all joints at rest.",
     )
+
+
+def criteria(rhex: RHex, points: dict[str, Extremum]) -> list[Criterion]:
+    """A and B are minima and mirror images, C is a maximum."""
+    curvatures = {key: point.curvatures for key, point in points.items()}
+    least = {key: curvatures[key][0] if key in curvatures else None for key in "AB"}
+    error = mirror_error(rhex, points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
+    return [
+        *(Criterion(f"least curvature at {key}", least[key], ">", 0.0) for key in least),
+        Criterion("largest curvature at C", curvatures["C"][1] if "C" in curvatures else None,
+                  "<", 0.0),
+        Criterion("error of A and B as mirror images [deg]", error, "<", MIRROR),
+    ]  # fmt: skip
 
 
 def _findings(

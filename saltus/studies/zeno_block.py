@@ -20,7 +20,7 @@ from hybrid.examples.impacts.block_zeno_closed_form import (
     rates,
 )
 from hybrid.examples.impacts.rocking_block import RockingBlock
-from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.zeno_block_figures import draw_block, draw_trajectory
 
 RATE = 1.0  # theta'_0 [rad/s], 4.3
@@ -42,7 +42,13 @@ def run(options: StudyOptions) -> StudyResult:
         "figure-7": draw_block(block, apex(block, RATE), RATE, rate_ratio(block)),
         "figure-8": draw_trajectory(block, simulated, limit),
     }
-    return StudyResult(table, figures, notes(block, simulated, table[-1]), SHOWN)
+    criteria = [
+        Criterion(f"{key} of the accumulation, relative", table[-1][key], "<=", REQUIRED)
+        for key in ("time_error", "s_error")
+    ]
+    return StudyResult(
+        table, figures, notes(block, simulated, table[-1]), SHOWN, criteria=criteria
+    )
 
 
 def rows(block: RockingBlock, simulated: ZenoRun) -> list[dict[str, Any]]:

@@ -19,11 +19,11 @@ IDENTITY = {"suite_text": "suite", "mode": "mode", "settings": "settings (--set)
 class SweepFolder:
     """Keeps what is finished, so that a sweep that was cut off goes on where it stopped.
 
-    One process works on a folder at a time. Controllers may join later: each has its own trials.
+    One process works on a folder at a time. Planners may join later: each has its own trials.
 
     Attributes:
         path: the folder; it exists.
-        rows: rows of the finished trials by controller and number.
+        rows: rows of the finished trials by planner and number.
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
@@ -31,7 +31,8 @@ class SweepFolder:
 
         Args:
             path: where.
-            about: suite, suite_text, mode, controllers, code and settings.
+            about: suite, suite_text, mode, code, settings, and the numbers of the trials asked for,
+                by planner; those of earlier requests stay.
 
         Raises:
             BadRequest: it holds another sweep or something else, is in use, or cannot be made.
@@ -46,18 +47,18 @@ class SweepFolder:
             self._write_about(about)
         except OSError as error:
             raise BadRequest(f"--output {path}: {error.strerror or error}") from error
-        self.rows = {(row["controller"], row["trial"]): row for row in self._whole_rows()}
+        self.rows = {(row["planner"], row["trial"]): row for row in self._whole_rows()}
 
     def add(self, finished: Finished) -> None:
         """Keep a finished trial: its trace, then its row."""
         row = finished.row
         if finished.trace is not None:
-            name = f"{row['controller']}-{row['trial']}.npz"
+            name = f"{row['planner']}-{row['trial']}.npz"
             save_trace(finished.trace, self.path / "traces" / name)
         self._file.write(msgspec.json.encode(row) + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.rows[row["controller"], row["trial"]] = row
+        self.rows[row["planner"], row["trial"]] = row
 
     def close(self) -> None:
         """Let another process have the folder."""
@@ -82,8 +83,7 @@ class SweepFolder:
                         f"--output {self.path}: holds a sweep with another {name}; "
                         "name another folder"
                     )
-            both = dict.fromkeys([*before["controllers"], *about["controllers"]])
-            about = about | {"controllers": list(both)}
+            about = about | {"trials": _union(before["trials"], about["trials"])}
         beside = self.path / f".sweep.json.{os.getpid()}"
         beside.write_bytes(msgspec.json.format(msgspec.json.encode(about)) + b"\n")
         os.replace(beside, self._about)
@@ -109,10 +109,16 @@ class SweepFolder:
         return [row for row in rows if row is not None]
 
 
+def _union(one: dict[str, list[int]], other: dict[str, list[int]]) -> dict[str, list[int]]:
+    """Numbers of trials by planner."""
+    planners = dict.fromkeys((*one, *other))
+    return {name: sorted({*one.get(name, ()), *other.get(name, ())}) for name in planners}
+
+
 def _row(line: bytes) -> Row | None:
     """The row of a whole line, None for anything else."""
     try:
         row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else {}
     except msgspec.DecodeError:
         return None
-    return row if {"controller", "trial"} <= row.keys() else None
+    return row if {"planner", "trial"} <= row.keys() else None

@@ -42,7 +42,7 @@ def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[No
         BadRequest: the backend is unknown, its package is missing, or nobody answers.
     """
     if scheduler is not None and backend != "dask":
-        raise BadRequest(f"--scheduler is for --backend dask, not {backend}")
+        raise BadRequest(f"--scheduler is for --cluster dask, not {backend}")
     _register(backend)
     options: dict[str, Any] = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with ExitStack() as stack:
@@ -52,7 +52,7 @@ def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[No
             stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
         except (ValueError, ImportError) as error:
             known = ", ".join((*LOCAL, *GUESTS))
-            raise BadRequest(f"--backend {backend!r}: accepted: {known}, or another that joblib "
+            raise BadRequest(f"--cluster {backend!r}: accepted: {known}, or another that joblib "
                              f"knows ({error})") from error  # fmt: skip
         yield
 
@@ -82,7 +82,7 @@ def _register(backend: str) -> None:
         guest = importlib.import_module(module)
     except ImportError as error:
         raise BadRequest(
-            f"--backend {backend}: not installed here; pip install {packages}"
+            f"--cluster {backend}: not installed here; pip install {packages}"
         ) from error
     if function:
         getattr(guest, function)()

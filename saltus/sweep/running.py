@@ -22,7 +22,7 @@ class Finished(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A trial that raised: its controller and number, and what was raised."""
+    """A trial that raised: its planner and number, and what was raised."""
 
     key: tuple[str, int]
     why: str

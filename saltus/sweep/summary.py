@@ -1,4 +1,4 @@
-"""Success of a sweep, by group, controller and magnitude of the perturbation."""
+"""Success of a sweep, by group, planner and magnitude of the perturbation."""
 
 import math
 from collections.abc import Iterable
@@ -33,18 +33,18 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def summarise(rows: Iterable[Row]) -> list[Row]:
-    """Success by group, controller, kind and magnitude, in the order of the trials.
+    """Success by group, planner, kind and magnitude, in the order of the trials.
 
     `success` counts trials without a fall, `success_low` and `success_high` bound the rate; the
     means are over these trials (None without one). Those of a driven robot's measures are there
     where its rows have them.
     """
     summary = []
-    for (group, controller, kind, magnitude), members in _cells(rows).items():
+    for (group, planner, kind, magnitude), members in _cells(rows).items():
         upright = [row for row in members if not row["fell"]]
         low, high = wilson_interval(len(upright), len(members))
         summary.append({
-            "controller": controller, "kind": kind, "magnitude": magnitude,
+            "planner": planner, "kind": kind, "magnitude": magnitude,
             "trials": len(members), "success": len(upright),
             "mean_max_lateral_deviation_m": _mean(upright, "max_lateral_deviation_m"),
             "group": group, "success_low": low, "success_high": high,
@@ -59,13 +59,13 @@ def readable_summary(rows: list[Row]) -> list[Row]:
     """
     summary, table = summarise(rows), []
     driven = any(_measures(members) for members in _cells(rows).values())
-    named = len({(entry["group"], entry["controller"]) for entry in summary}) == len(summary)
+    named = len({(entry["group"], entry["planner"]) for entry in summary}) == len(summary)
     for entry, members in zip(summary, _cells(rows).values(), strict=True):
         group = {"group": entry["group"]} if entry["group"] else {}
         push = {} if named and group else {"push": _push(entry)}
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
         table.append({
-            **group, "controller": entry["controller"], **push,
+            **group, "planner": entry["planner"], **push,
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
             **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
                for name, key, digits, unit in (_DRIVEN if driven else _SIDEWAYS)},
@@ -96,16 +96,16 @@ def _readable(value: float | None, digits: int, unit: str) -> str:
 
 
 def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:
-    """Rows by group, controller, kind and magnitude; groups and controllers as they first come."""
+    """Rows by group, planner, kind and magnitude; groups and planners as they first come."""
     rows = list(rows)
     groups = list(dict.fromkeys(row.get("group", "") for row in rows))
-    controllers = list(dict.fromkeys(row["controller"] for row in rows))
+    planners = list(dict.fromkeys(row["planner"] for row in rows))
     cells: dict[tuple[str, str, str, float], list[Row]] = {}
     for row in rows:
         magnitude = round(float(np.linalg.norm(row["value"] or [])), 3)
-        key = (row.get("group", ""), row["controller"], row["kind"], magnitude)
+        key = (row.get("group", ""), row["planner"], row["kind"], magnitude)
         cells.setdefault(key, []).append(row)
-    places = {key: (groups.index(key[0]), controllers.index(key[1]), *key[2:]) for key in cells}
+    places = {key: (groups.index(key[0]), planners.index(key[1]), *key[2:]) for key in cells}
     return {key: cells[key] for key in sorted(cells, key=lambda key: places[key])}
 
 

@@ -29,20 +29,20 @@ class SweepRequest(NamedTuple):
 
     Attributes:
         suite: a name in ``config/`` or a YAML file.
-        controllers: which planners.
+        planners: which planners.
         mode: ``paused`` or ``realtime``, in which trials run one after another.
         jobs: trials at the same time; None for what there is.
-        backend, scheduler: see `saltus.sweep.parallel.backend_ready`.
+        cluster, scheduler: see `saltus.sweep.parallel.backend_ready`.
         output: folder; None makes one in ``runs/``.
         trials, groups: which alone; empty for all.
         settings: ``KEY=VALUE`` of a launch file, which win over the suite.
     """
 
     suite: str
-    controllers: tuple[str, ...] = ("hilqr",)
+    planners: tuple[str, ...] = ("hilqr",)
     mode: str = "paused"
     jobs: int | None = None
-    backend: str = "loky"
+    cluster: str = "loky"
     scheduler: str | None = None
     output: Path | None = None
     trials: tuple[int, ...] = ()
@@ -78,14 +78,15 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     """
     path = find_file("config", request.suite)
     wanted, text = _wanted_trials(request, path)
-    jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.backend)
+    jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.cluster)
     run = run or (run_paused if request.mode == "paused" else run_realtime)
     _check_engines(wanted, jobs)
-    with backend_ready(request.backend, request.scheduler, jobs):
+    with backend_ready(request.cluster, request.scheduler, jobs):
         prepare(wanted)
-        folder = SweepFolder(request.output or _new_folder(path), _about(request, path, text))
+        about = _about(request, path, text, wanted)
+        folder = SweepFolder(request.output or _new_folder(path), about)
         try:
-            threads = threads_each(jobs, len(wanted), request.backend)
+            threads = threads_each(jobs, len(wanted), request.cluster)
             shared = [with_threads(trial, threads) for trial in wanted]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:
@@ -127,15 +128,15 @@ def with_threads(trial: Trial, threads: int) -> Trial:
 
 
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
-    """The trials of every controller, one controller after another, and the suite's text."""
+    """The trials of every planner, one planner after another, and the suite's text."""
     try:
         text = path.read_text()
         groups = parse_suite(text)
     except (SuiteError, OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"{path}: {error}") from error
     trials: list[Trial] = []
-    for controller in request.controllers:
-        mine = make_trials(groups, controller, request.mode, str(path), request.settings)
+    for planner in request.planners:
+        mine = make_trials(groups, planner, request.mode, str(path), request.settings)
         trials += select(mine, request.groups, request.trials, str(path))
     if not trials:
         raise BadRequest(f"{path}: no trial is both of --group and of --trial")
@@ -159,11 +160,11 @@ def _new_folder(suite: Path) -> Path:
     return Path("runs") / f"{suite.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
-def _about(request: SweepRequest, path: Path, text: str) -> dict[str, Any]:
+def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) -> dict[str, Any]:
+    trials = {name: [t.key[1] for t in wanted if t.key[0] == name] for name in request.planners}
     return {
         "suite": path.stem, "suite_text": text, "mode": request.mode,
-        "controllers": list(request.controllers), "code": code_version(),
-        "settings": list(request.settings),
+        "code": code_version(), "settings": list(request.settings), "trials": trials,
     }  # fmt: skip
 
 

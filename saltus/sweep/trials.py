@@ -17,14 +17,14 @@ from sim_bridge.suites import Group
 
 Row = dict[str, Any]
 
-_OPTION_FOR = {"planner": "--controller", "mode": "--mode", "perturbations": "a suite of your own"}
+_OPTION_FOR = {"planner": "--planner", "mode": "--mode", "perturbations": "a suite of your own"}
 
 
 class Trial(NamedTuple):
     """One run of a suite.
 
     Attributes:
-        labels: what its row begins with: controller, trial, kind, at, value.
+        labels: what its row begins with: planner, trial, kind, at, value.
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
     """
@@ -35,13 +35,13 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Controller and number, which no other trial of a sweep has."""
-        return self.labels["controller"], self.labels["trial"]
+        """Planner and number, which no other trial of a sweep has."""
+        return self.labels["planner"], self.labels["trial"]
 
 
 def make_trials(
     groups: Sequence[Group],
-    controller: str,
+    planner: str,
     mode: str,
     source: str,
     assignments: Sequence[str] = (),
@@ -52,7 +52,7 @@ def make_trials(
 
     Args:
         groups: the suite.
-        controller: which planner.
+        planner: which planner.
         mode: ``paused`` or ``realtime``.
         source: what messages begin with: the file.
         assignments: ``KEY=VALUE`` of a launch file, which win over the suite.
@@ -63,12 +63,12 @@ def make_trials(
     _check_assignments(assignments)
     trials: list[Trial] = []
     for group in groups:
-        config, random = _config(group, controller, mode, source, assignments)
+        config, random = _config(group, planner, mode, source, assignments)
         for event in group.trials:
             index = len(trials)
             config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
             for seeded in _seeds(config, group.seeds, random):
-                labels = _labels(event, seeded, controller, index, source)
+                labels = _labels(event, seeded, planner, index, source)
                 trials.append(Trial(labels | {"trial": len(trials)}, group.name, seeded))
     return trials
 
@@ -106,14 +106,14 @@ def _check_assignments(assignments: Sequence[str]) -> None:
 
 
 def _config(
-    group: Group, controller: str, mode: str, source: str, assignments: Sequence[str]
+    group: Group, planner: str, mode: str, source: str, assignments: Sequence[str]
 ) -> tuple[LaunchConfig, RandomCommand | None]:
     """The launch of a group's trials, but for its events and seeds; what draws its commands."""
     simulation = copy.deepcopy(group.simulation)
     if group.input_delay > 0.0:
         simulation["input_delay"] = group.input_delay
     mapping: dict[str, Any] = {
-        "mode": mode, "duration": group.duration, "planner": controller,
+        "mode": mode, "duration": group.duration, "planner": planner,
         "reference": group.reference, "command": copy.deepcopy(group.command),
         "simulation": simulation, "timing": dict(group.timing),
     }  # fmt: skip
@@ -156,7 +156,7 @@ def _seeds(
 
 
 def _labels(
-    event: Perturbation | None, config: LaunchConfig, controller: str, index: int, source: str
+    event: Perturbation | None, config: LaunchConfig, planner: str, index: int, source: str
 ) -> Row:
     try:
         at = next(iter(assembly.event_times(config)), None)
@@ -165,6 +165,6 @@ def _labels(
     if at is not None and at >= config.duration:
         raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
     return {
-        "controller": controller, "trial": index, "kind": event_kind(event), "at": at,
+        "planner": planner, "trial": index, "kind": event_kind(event), "at": at,
         "value": None if event is None or isinstance(event, MotorBlock) else list(event.value),
     }  # fmt: skip

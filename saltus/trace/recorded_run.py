@@ -1,47 +1,81 @@
 """The trace of a run that ``saltus launch --record`` has left in a folder."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from runtime.messages import DecodeError, MotorCommand
 from runtime.recording import read_recording
-from runtime.topics import COMMAND, GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN, PUSH
-from saltus.configuration import LaunchConfig, make_config
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    LINE_SEARCH,
+    MOTOR_COMMAND,
+    PLAN,
+    PUSH,
+    ROBOT_STATUS,
+    STATE_ESTIMATE,
+)
+from saltus.assembly import event_times
+from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.errors import BadRequest
 from saltus.options import read_mapping
 from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace
 
 
+class Stamp(NamedTuple):
+    """An instant of a run: tick, and time [s]."""
+
+    tick: int
+    time: float
+
+
+class RecordedPush(NamedTuple):
+    """A push that an emulated robot has had: its own clock [ms], and the velocity added [m/s]."""
+
+    tick: int
+    value: list[float]
+
+
 def trace_of_run(folder: Path) -> Trace:
     """Read the recording of a run.
 
     A recording that was cut off gives the trace of what it holds. Motor commands count while the
-    robot lives: by the clock the tracker sends them before its first state and after its last.
+    robot lives: by the clock the tracker sends them before its first state and after its last. A
+    robot behind the bridge stands up first: its time 0 is the first estimate, as the planner's is,
+    and only commands count that were sent while it ran.
 
     Raises:
         BadRequest: the folder holds no run, or one that another version recorded.
     """
-    recorder = TraceRecorder(config_of_run(folder))
+    config = config_of_run(folder)
+    zero = _first_estimate(folder) if config.bridged else Stamp(0, 0.0)
+    events = [TICK_S * (push.tick - zero.tick) for push in pushes_of_run(folder)]
+    recorder = TraceRecorder(config, event_times(config) or events)
     commands: list[MotorCommand] = []
     lived: list[float] = []
+    halts: list[float] = []  # when a bridge no longer ran the tracker's commands
     takers: dict[str, list[Callable[[Any], None]]] = {
         GROUND_TRUTH.name: [recorder.add_truth, lambda truth: lived.append(truth.time)],
         MOTOR_COMMAND.name: [commands.append],
         PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
         COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
+        ROBOT_STATUS.name: [lambda s: halts.append(s.time) if s.state != "running" else None],
     }  # fmt: skip
-    try:
-        for topic, message in read_recording(folder / "run.mcap"):
-            for take in takers.get(topic, ()):
+    for topic, message in _messages(folder):
+        own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender
+        if topic in takers and (own_clock or message.time >= zero.time):
+            if zero.time and not own_clock:
+                message = _since(message, zero)
+            for take in takers[topic]:
                 take(message)
-    except OSError as error:
-        raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
-    except (DecodeError, ValueError) as error:
-        raise BadRequest(f"{folder}: recorded by another version? {error}") from error
+    end = min([*lived[-1:], *halts], default=0.0)
     for command in commands:
-        if lived and lived[0] <= command.time <= lived[-1]:
+        if lived and lived[0] <= command.time <= end:
             recorder.add_command(command)
     return recorder.trace()
 
@@ -54,3 +88,37 @@ def config_of_run(folder: Path) -> LaunchConfig:
     """
     path = folder / "launch.yaml"
     return make_config(read_mapping(path), str(path))
+
+
+def pushes_of_run(folder: Path) -> list[RecordedPush]:
+    """What the emulator says that it pushed its robot by; empty where there is no report of it."""
+    try:
+        summary = msgspec.json.decode((folder / "summary.json").read_bytes(), type=dict[str, Any])
+        pushes = summary.get("processes", {}).get("emulator", {}).get("pushes", [])
+        return msgspec.convert(pushes, list[RecordedPush])
+    except (OSError, ValueError, AttributeError):
+        return []
+
+
+def _messages(folder: Path) -> Iterator[tuple[str, Any]]:
+    """The recording's messages, with what breaks it as a BadRequest."""
+    try:
+        yield from read_recording(folder / "run.mcap")
+    except OSError as error:
+        raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
+    except (DecodeError, ValueError) as error:
+        raise BadRequest(f"{folder}: recorded by another version? {error}") from error
+
+
+def _first_estimate(folder: Path) -> Stamp:
+    """When a robot behind the bridge ran for the first time; the end of time if it never did."""
+    estimates = (m for topic, m in _messages(folder) if topic == STATE_ESTIMATE.name)
+    first = next(estimates, None)
+    return Stamp(0, math.inf) if first is None else Stamp(first.tick, first.time)
+
+
+def _since(message: Any, zero: Stamp) -> Any:
+    """The message, its clocks set to 0 at that instant."""
+    return msgspec.structs.replace(
+        message, tick=message.tick - zero.tick, time=message.time - zero.time
+    )

@@ -27,13 +27,17 @@ class TraceRecorder:
     perturbation: the reading of the tick at which that begins is still free of it.
     """
 
-    def __init__(self, config: LaunchConfig) -> None:
+    def __init__(self, config: LaunchConfig, events: list[float] | None = None) -> None:
         """Of a trial with this configuration.
+
+        Args:
+            config: of the trial.
+            events: when perturbations began [s], where the configuration does not say.
 
         Raises:
             BadRequest: an event names a phase that the reference does not have.
         """
-        self._events = event_times(config)
+        self._events = event_times(config) if events is None else events
         self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
         self._gait = gait_clock(config)
         self._newest: GroundTruth | None = None

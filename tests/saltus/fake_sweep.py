@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from saltus.planners import PLANNERS
 from saltus.trace import Trace, save_trace
 
 SUITE = """reference: walk
@@ -16,37 +17,37 @@ trials:
     for speed in (1.0, 1.5)
     for at in (1.0, 1.2)
 )
-CONTROLLERS = ("hilqr", "convex_mpc", "instant_qp")
+
 REACH = {"hilqr": 0.1, "convex_mpc": 0.3, "instant_qp": 0.8}  # [m] at a push of 1 m/s
 STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 
 
-def fake_trace(controller: str, at: float, speed: float, fell: bool) -> Trace:
+def fake_trace(planner: str, at: float, speed: float, fell: bool) -> Trace:
     """A robot that glides sideways after a push at ``at`` [s] and comes back, or turns over."""
     time = np.arange(0.0, (at + 1.2 if fell else 3.0) + 1e-9, 0.01)
     since = np.maximum(time - at, 0.0)
-    side = REACH[controller] * speed**2 * np.e * 3.0 * since * np.exp(-3.0 * since)
+    side = REACH[planner] * speed**2 * np.e * 3.0 * since * np.exp(-3.0 * since)
     q = np.zeros((len(time), 19))
     q[:, 0], q[:, 1], q[:, 2], q[:, 7:] = 0.2 * time, side, 0.3, STANCE
     roll = np.minimum(2.0 * since, 1.5) if fell else 0.0 * since
     q[:, 3], q[:, 6] = np.sin(0.5 * roll), np.cos(0.5 * roll)
     feet = (time[:, None] / 0.72 + np.array([0.75, 0.25, 0.5, 0.0])) % 1.0 > 0.25
-    search = controller == "hilqr"
+    search = planner == "hilqr"
     return Trace(
         time=time, q=q, contact=feet, planned=feet, plan_time=at + 0.01, plan_period=0.01,
         plan_contacts=np.ones((50, 4)), plan_q=np.tile(q[0], (51, 1)),
         step_sizes=np.array([1.0, 0.5, 0.1, 0.0] if search else []),
         costs=np.array([[np.inf, 40.0, 12.0, 20.0]]) if search else np.zeros((0, 0)),
-        solve_ms=np.random.default_rng(0).gamma(4.0, REACH[controller], len(time)),
+        solve_ms=np.random.default_rng(0).gamma(4.0, REACH[planner], len(time)),
         statuses={"ok": len(time) - 2, "failed": 2} if fell else {"ok": len(time)},
         commands={"ok": 2000, "hold": 40, "damp": 300} if fell else {"ok": 3000}, events=[at],
     )  # fmt: skip
 
 
-def fake_row(controller: str, trial: int, at: float, speed: float, trace: Trace) -> dict:
+def fake_row(planner: str, trial: int, at: float, speed: float, trace: Trace) -> dict:
     fell = "damp" in trace.commands
     return {
-        "controller": controller, "trial": trial, "kind": "base_velocity", "at": at,
+        "planner": planner, "trial": trial, "kind": "base_velocity", "at": at,
         "value": [0.0, speed, 0.0], "fell": fell,
         "max_lateral_deviation_m": float(abs(trace.q[:, 1]).max()), "solve_ms_p50": 2.0,
         "group": "", "seed": 0, "solve_ms_p99": 4.0, "plans_failed": 2 if fell else 0,
@@ -58,22 +59,23 @@ def make_sweep(
     folder: Path,
     suite: str = "table-6.1",
     traces: bool = True,
-    controllers: tuple[str, ...] = CONTROLLERS,
+    planners: tuple[str, ...] = PLANNERS,
 ) -> Path:
-    """Two pushes of 1.0 and two of 1.5 m/s for each controller; Instant QP falls at 1.5 m/s."""
+    """Two pushes of 1.0 and two of 1.5 m/s for each planner; Instant QP falls at 1.5 m/s."""
     folder.mkdir()
     about = {
-        "suite": suite, "suite_text": SUITE, "mode": "paused", "controllers": list(controllers),
-        "code": "0.1.0+abc", "settings": ["tracker.kp_max=80"], "backend": "loky",
+        "suite": suite, "suite_text": SUITE, "mode": "paused",
+        "trials": dict.fromkeys(planners, [0, 1, 2, 3]),
+        "code": "0.1.0+abc", "settings": ["tracker.kp_max=80"],
     }  # fmt: skip
     (folder / "sweep.json").write_text(json.dumps(about))
     events = [(at, speed) for speed in (1.0, 1.5) for at in (1.0, 1.2)]
     with (folder / "rows.jsonl").open("w") as rows:
-        for controller in controllers:
+        for planner in planners:
             for trial, (at, speed) in enumerate(events):
-                fell = controller == "instant_qp" and speed > 1.0
-                trace = fake_trace(controller, at, speed, fell)
-                rows.write(json.dumps(fake_row(controller, trial, at, speed, trace)) + "\n")
+                fell = planner == "instant_qp" and speed > 1.0
+                trace = fake_trace(planner, at, speed, fell)
+                rows.write(json.dumps(fake_row(planner, trial, at, speed, trace)) + "\n")
                 if traces:
-                    save_trace(trace, folder / "traces" / f"{controller}-{trial}.npz")
+                    save_trace(trace, folder / "traces" / f"{planner}-{trial}.npz")
     return folder

@@ -1,13 +1,25 @@
 """A bad request is one line on standard error that names what is accepted, and exit status 2."""
 
+import importlib
+import json
+import os
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import typer
 
+from saltus import code_version
+from saltus.benchmarks.catalogue import BENCHMARKS
 from saltus.cli import app, run
-from saltus.configuration import ESTIMATORS
+from saltus.commands import completion
+from saltus.configuration import ESTIMATORS, load_launch
+from saltus.console import print_table
+from saltus.errors import BadRequest
+from saltus.planners import PLANNERS
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -56,19 +68,22 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "sim", "--set", f"reference={'x' * 5000}"], ["stand", "walk", "trot"]),
     (["perturb", "x" * 5000], ["push-stand", "push-walk"]),
     (["perturb", "push-moon"], ["push-stand", "push-walk"]),
-    (["perturb", "push-stand", "--controller", "pid"], ["hilqr", "all"]),
+    (["perturb", "push-stand", "--planner", "pid"], ["hilqr", "all"]),
     (["perturb", "push-stand", "--trial", "2"], ["trials 0 to 1"]),
     (["perturb", "push-stand", "--group", "left"], ["left", "no groups"]),
-    (["perturb", "push-stand", "--backend", "slurm"], ["slurm", "loky", "dask"]),
-    (["perturb", "push-stand", "--set", "planner=hilqr"], ["--controller"]),
+    (["perturb", "push-stand", "--cluster", "slurm"], ["slurm", "loky", "dask"]),
+    (["perturb", "push-stand", "--set", "planner=hilqr"], ["--planner"]),
     (["perturb", "push-stand", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
     (["perturb", "push-stand", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
     (["perturb", "push-stand", "--set", "durations=3"], ["durations", "duration"]),
-    (["perturb", "push-stand", "--scheduler", "tcp://127.0.0.1:9"], ["--backend dask"]),
+    (["perturb", "push-stand", "--scheduler", "tcp://127.0.0.1:9"], ["--cluster dask"]),
     (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),
     (["perturb", "push-stand", "--mode", "realtime", "--jobs", "2"], ["--jobs"]),
     (["bench", "coffee"], ["planner"]),
     (["doctor", "--fix"], ["--fix", "--json"]),
+    (["launch", "sim", "--planner", "magic"], ["magic", "hilqr", "convex_mpc", "instant_qp"]),
+    (["perturb", "push-stand", "--controller", "hilqr"], ["--controller", "--planner"]),
+    (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--cluster"]),
 ])  # fmt: skip
 def test_bad_request_names_what_is_accepted(capsys, arguments, accepted):
     line = refused(capsys, *arguments)
@@ -107,6 +122,77 @@ def test_the_script_itself_exits_with_2_and_no_traceback():
     )
     assert done.returncode == 2
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_version_is_that_of_the_package(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr() == (f"saltus {version('saltus')}\n", "")
+
+
+def test_without_a_name_the_benches_are_listed(capsys):
+    assert run(["bench"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(BENCHMARKS)
+    assert all(entry.description in line
+               for line, entry in zip(lines, BENCHMARKS.values(), strict=True))  # fmt: skip
+    assert run(["bench", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    assert set(json.loads(captured.out)["benches"]) == set(BENCHMARKS)
+
+
+@pytest.mark.parametrize("entry", BENCHMARKS.values(), ids=BENCHMARKS)
+def test_every_bench_is_where_the_list_says(entry):
+    assert callable(getattr(importlib.import_module(entry.module), entry.function))
+
+
+@pytest.mark.parametrize(("words", "offered"), [
+    ("saltus pert", ["perturb"]),
+    ("saltus launch pus", ["push"]),
+    ("saltus perturb table", ["table-6.1", "table-6.2"]),
+    ("saltus perturb table-6.1 --planner ", [*PLANNERS, "all"]),
+    ("saltus launch sim --planner c", ["convex_mpc"]),
+    ("saltus study zeno", ["zeno-block"]),
+    ("saltus bench ti", ["tick"]),
+    ("saltus doctor a1-e", ["a1-emulated"]),
+    ("saltus launch sim --set hilqr.cost.base_p", ["hilqr.cost.base_position="]),
+])  # fmt: skip
+def test_the_shell_completes(words, offered):
+    done = subprocess.run(
+        [sys.executable, "-m", "saltus.cli"], capture_output=True, text=True,
+        env=os.environ | {"_SALTUS_COMPLETE": "complete_bash", "COMP_WORDS": words,
+                          "COMP_CWORD": str(len(words.split(" ")) - 1)},
+    )  # fmt: skip
+    assert done.stdout.split() == offered
+
+
+def test_completion_of_values_and_files(tmp_path, monkeypatch):
+    assert completion.assignments("estimator=") == [f"estimator={name}" for name in ESTIMATORS]
+    assert completion.assignments("mode=r") == ["mode=realtime"]
+    assert completion.assignments("nothing=") == [] and completion.assignments("nothing") == []
+    for key in completion.assignments(""):
+        with pytest.raises(BadRequest) as refusal:
+            load_launch("sim", [f"{key}{{no_such_key: 1}}"])
+        assert "unknown key" not in str(refusal.value) or "no_such_key" in str(refusal.value)
+    (tmp_path / "mine.yaml").touch()
+    (tmp_path / "other.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completion.launch_names("mi") == ["mine.yaml"]
+    assert completion.suite_names(f"{tmp_path}/") == [f"{tmp_path}/mine.yaml"]
+
+
+def test_what_stands_in_square_brackets_is_printed(capsys):
+    print_table("doctor [x]", [{"found [m]": "pip install 'saltus[gpu]'", "more": ":smile: [/b]"}])
+    out = " ".join(capsys.readouterr().out.split())
+    for text in ("doctor [x]", "found [m]", "'saltus[gpu]'", ":smile: [/b]"):
+        assert text in out
+
+
+def test_the_code_of_a_result_is_all_that_the_wheel_has():
+    packages = {pattern.partition("/")[0] for pattern in code_version.ALL}
+    root = Path(code_version.__file__).parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    assert packages == set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
 
 
 def test_help_is_no_error(capsys):

@@ -17,7 +17,7 @@ def trials_of(text: str, *settings: str):
 
 
 def row(value, fell, deviation, kind="base_velocity"):
-    return {"controller": "hilqr", "trial": 0, "kind": kind, "at": 1.0, "value": value,
+    return {"planner": "hilqr", "trial": 0, "kind": kind, "at": 1.0, "value": value,
             "fell": fell, "max_lateral_deviation_m": deviation, "solve_ms_p50": 1.0}  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def test_goals_are_kept_in_traces_and_older_ones_have_none(tmp_path):
 
 @pytest.mark.parametrize("traced", [True, False])
 def test_page_of_a_driven_sweep(tmp_path, traced):
-    folder = make_sweep(tmp_path / "sweep", suite="drive", traces=False, controllers=("hilqr",))
+    folder = make_sweep(tmp_path / "sweep", suite="drive", traces=False, planners=("hilqr",))
     rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
     measures = dict(zip(DRIVING_MEASURES, (0.0123, 0.0456, 0.78, 1.5, 12.25), strict=True))
     changes = {"kind": "none", "at": None, "value": None, "max_lateral_deviation_m": None}

@@ -26,7 +26,7 @@ def change_rows(sweep, change) -> None:
 
 @pytest.mark.parametrize(("key", "value"), [
     ("trial", "x"), ("trial", None), ("fell", None), ("value", "abc"), ("value", ["a"]), ("at", []),
-    ("max_lateral_deviation_m", "far"), ("plans_failed", "many"), ("controller", 3), ("kind", {}),
+    ("max_lateral_deviation_m", "far"), ("plans_failed", "many"), ("planner", 3), ("kind", {}),
 ])  # fmt: skip
 def test_a_row_with_a_value_of_a_wrong_type_is_left_out(sweep, key, value):
     change_rows(sweep, lambda rows: [rows[0] | {key: value}, *rows[1:]])
@@ -42,7 +42,7 @@ def test_a_trial_counts_once_and_its_last_row_holds(sweep):
 
 
 @pytest.mark.parametrize("change", [
-    {"suite_text": 3}, {"controllers": "all"}, {"controllers": [1]}, {"settings": 3},
+    {"suite_text": 3}, {"trials": "all"}, {"trials": {"hilqr": [{}]}}, {"settings": 3},
     {"suite": None},
 ])  # fmt: skip
 def test_a_description_with_wrong_types_is_named_and_the_rows_are_kept(sweep, change):
@@ -54,10 +54,61 @@ def test_a_description_with_wrong_types_is_named_and_the_rows_are_kept(sweep, ch
 
 
 def test_what_is_lacking_comes_with_the_command_that_runs_it(sweep):
-    change_rows(sweep, lambda rows: rows[:5])
+    change_rows(sweep, lambda rows: rows[::2])
     told = page.read_subject(sweep).missing[0]
-    assert "saltus perturb table-6.1 --controller all --mode paused" in told
+    assert "6 of 12 trials that were asked for are done" in told
+    assert "saltus perturb table-6.1 --planner all --mode paused" in told
     assert f"--output {sweep}`: it goes on" in told
+
+
+def describe(sweep, **changes) -> None:
+    file = sweep / "sweep.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_two_planners_are_not_told_to_run_the_third(tmp_path):
+    sweep = make_sweep(tmp_path / "s", traces=False, planners=("hilqr", "instant_qp"))
+    change_rows(sweep, lambda rows: [rows[0], rows[4]])
+    told = page.read_subject(sweep).missing[0]
+    assert "2 of 8" in told and "--planner all" not in told and "convex_mpc" not in told
+    assert told.count("saltus perturb") == 2
+    change_rows(sweep, lambda rows: [rows[0], *(rows[1] | {"trial": i} for i in range(4))])
+    told = page.read_subject(sweep).missing[0]
+    assert told.count("saltus perturb") == 1 and "--planner hilqr " in told
+
+
+GROUPS = """groups:
+  - {name: left, reference: walk, duration: 3.0,
+     trials: {kind: base_velocity, at: [1.0, 1.2], value: [0, 1, 0]}}
+  - {name: right, reference: walk, duration: 3.0, seeds: 2,
+     trials: {kind: base_velocity, at: 1.0, value: [0, -1, 0]}}
+"""
+
+
+@pytest.mark.parametrize(("asked", "words"), [
+    ([2, 3], "--group right"), ([1, 2], "--trial 1 --trial 2"),
+    ([0, 1, 2, 3], "--mode paused --set"),
+])  # fmt: skip
+def test_a_part_of_a_suite_is_whole_when_that_part_is_done(tmp_path, asked, words):
+    """Of a sweep with `--group` or `--trial`, no other trial is lacking."""
+    sweep = make_sweep(tmp_path / "s", traces=False, planners=("hilqr",))
+    describe(sweep, suite_text=GROUPS, trials={"hilqr": asked})
+    change_rows(sweep, lambda rows: [rows[number] for number in asked])
+    whole = page.read_subject(sweep)
+    assert not whole.unfinished and not any("are done" in text for text in whole.missing)
+    change_rows(sweep, lambda rows: rows[1:] or [rows[0] | {"trial": 7}])
+    told = page.read_subject(sweep).missing[0]
+    assert words in told and f"of {len(asked)} trials" in told
+
+
+def test_a_sweep_whose_rows_name_a_controller_is_refused_in_one_line(sweep, capsys):
+    change_rows(sweep, lambda rows: [
+        {"controller" if key == "planner" else key: value for key, value in row.items()}
+        for row in rows
+    ])  # fmt: skip
+    assert cli.run(["report", str(sweep)]) == cli.BAD_REQUEST
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and "run the sweep again" in lines[0]
 
 
 @pytest.mark.parametrize(("name", "value"), [
@@ -65,7 +116,7 @@ def test_what_is_lacking_comes_with_the_command_that_runs_it(sweep):
     ("contact", np.zeros(3)), ("costs", np.zeros((2, 9))), ("statuses", np.array("[1]")),
 ])  # fmt: skip
 def test_a_trace_whose_arrays_do_not_fit_is_none(tmp_path, name, value):
-    path = make_sweep(tmp_path / "s", controllers=("hilqr",)) / "traces" / "hilqr-0.npz"
+    path = make_sweep(tmp_path / "s", planners=("hilqr",)) / "traces" / "hilqr-0.npz"
     with np.load(path) as file:
         members = dict(file)
     assert load_trace(path).q.shape == (301, 19)

@@ -145,7 +145,7 @@ def test_names_in_the_data_are_text(tmp_path):
 
 
 def test_the_same_sweep_gives_the_same_bytes(tmp_path):
-    subject = page.read_subject(make_sweep(tmp_path / "s", controllers=("hilqr",)))
+    subject = page.read_subject(make_sweep(tmp_path / "s", planners=("hilqr",)))
     assert page.page(subject) == page.page(subject)
 
 
@@ -171,7 +171,7 @@ def test_empty_sweep(bare):
 def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
     monkeypatch.setattr(strips, "draw_pictures", drawings.draw_pictures)
     monkeypatch.setenv("MUJOCO_GL", "none")
-    text = written(make_sweep(tmp_path / "s", controllers=("instant_qp",))).text
+    text = written(make_sweep(tmp_path / "s", planners=("instant_qp",))).text
     assert "Pictures are missing here" in text and "saltus doctor" in text
     assert "Solve times" in text
 

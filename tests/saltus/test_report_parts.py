@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from saltus.errors import BadRequest
+from saltus.planners import PLANNERS, in_order, look
 from saltus.report import choice, page
-from saltus.report.controllers import in_order, look
 from saltus.report.hildebrand import stances
 from saltus.report.html import Html, tag
 from saltus.report.lateral import since_event, worst
@@ -13,7 +13,7 @@ from saltus.report.outcomes import cells, condition_in_words
 from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
 from saltus.report.subject import Trial
 from saltus.report.thesis import published
-from tests.saltus.fake_sweep import CONTROLLERS, make_sweep
+from tests.saltus.fake_sweep import make_sweep
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,8 @@ def test_published_figures_are_the_thesis_percentages():
         ("hilqr", 1.0): 100, ("convex_mpc", 1.0): 88, ("instant_qp", 1.0): 50,
         ("hilqr", 1.5): 88, ("convex_mpc", 1.5): 50, ("instant_qp", 1.5): 25,
     }  # fmt: skip
-    for (controller, speed), rate in percent.items():
-        cell = published("table-6.1", controller, "base_velocity", speed)
+    for (planner, speed), rate in percent.items():
+        cell = published("table-6.1", planner, "base_velocity", speed)
         assert cell is not None and round(100 * cell.success / cell.trials + 1e-9) == rate
     assert published("table-6.1", "hilqr", "base_velocity", 2.0) is None
     assert published("push-walk", "hilqr", "base_velocity", 1.5) is None
@@ -56,9 +56,9 @@ def test_everything_but_markup_is_escaped():
     assert tag("a", title='"><script>') == '<a title="&quot;&gt;&lt;script&gt;"></a>'
 
 
-def test_controllers_stand_in_the_thesis_order_and_differ_in_colour():
+def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
     assert in_order({"instant_qp", "mine", "hilqr"}) == ["hilqr", "instant_qp", "mine"]
-    assert len({look(name).colour for name in (*CONTROLLERS, "mine")}) == 4
+    assert len({look(name).colour for name in (*PLANNERS, "mine")}) == 4
 
 
 def test_conditions_say_nothing_twice():
@@ -82,12 +82,12 @@ def test_cells_hold_every_trial_once(subject):
     )
     assert [cell.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
     fallen = found[-1]
-    assert fallen.controller == "instant_qp" and fallen.deviation is None
+    assert fallen.planner == "instant_qp" and fallen.deviation is None
     assert fallen.deviation_of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)
 
 
 def test_strips_of_the_thesis_suite_show_the_first_large_push_of_everybody(subject):
-    assert [trial.name for trial in choice.strips(subject, ())] == [f"{c}:2" for c in CONTROLLERS]
+    assert [trial.name for trial in choice.strips(subject, ())] == [f"{c}:2" for c in PLANNERS]
 
 
 def test_strips_of_another_suite_show_worst_survivor_and_first_fall(tmp_path):
@@ -116,7 +116,7 @@ def test_a_fall_ends_the_line_and_the_strip(subject):
 
 
 def test_the_worst_is_on_its_feet():
-    rows = [{"controller": "a", "trial": i, "fell": i == 2, "max_lateral_deviation_m": 0.1 * i}
+    rows = [{"planner": "a", "trial": i, "fell": i == 2, "max_lateral_deviation_m": 0.1 * i}
             for i in range(3)]  # fmt: skip
     trials = [Trial(row) for row in rows]
     assert worst(trials) is trials[1] and worst(trials[2:]) is None

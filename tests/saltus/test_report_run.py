@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from runtime.recording import Recorder
@@ -45,6 +46,20 @@ def test_a_fall_is_told_with_its_time(run):
     summary = SUMMARY | {"fell": True, "processes": {"simulation": {"fell_at_s": 2.75}}}
     (run / "summary.json").write_text(json.dumps(summary))
     assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell at 2.75 s")
+
+
+def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
+    """An emulated robot lies on for seconds after its fall."""
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
+    tilt = np.radians(np.minimum(90.0, 100.0 * np.maximum(trace.time - 0.5, 0.0)))  # 60 at 1.1 s
+    trace.q[:, 3], trace.q[:, 6] = np.sin(0.5 * tilt), np.cos(0.5 * tilt)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    (run / "summary.json").write_text(json.dumps(SUMMARY | {"fell": True}))
+    fall_time = page.read_subject(run).trials[0].fall_time
+    assert fall_time == pytest.approx(1.11, abs=0.011)
+    trace.q[:, 3], trace.q[:, 6] = 0.0, 1.0  # it fell, and nobody saw when
+    assert page.read_subject(run).trials[0].fall_time is None
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell; ")
 
 
 def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch):

@@ -25,10 +25,10 @@ def landings(q=STAND) -> Touchdowns:
     return Touchdowns(np.array([0.5, 1.0, 1.5, 2.0]), np.tile(q, (4, 1)), v, mask, 1.0 - mask)
 
 
-def trial(found: Touchdowns | None, fell: bool = False, controller: str = "hilqr") -> Trial:
+def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") -> Trial:
     """Of a robot that is pushed at 1.2 s."""
-    trace = replace(fake_trace(controller, 1.2, 1.0, fell), touchdowns=found)
-    return Trial({"controller": controller, "trial": 3, "fell": fell, "at": 1.2}, trace)
+    trace = replace(fake_trace(planner, 1.2, 1.0, fell), touchdowns=found)
+    return Trial({"planner": planner, "trial": 3, "fell": fell, "at": 1.2}, trace)
 
 
 def page_of(*shown: Trial) -> str:
@@ -37,7 +37,7 @@ def page_of(*shown: Trial) -> str:
 
 
 def test_the_section_draws_each_trial_and_tells_its_kinds():
-    text = page_of(trial(landings()), trial(landings(), controller="convex_mpc"))
+    text = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
     assert text.count("<img") == 2 and "Touchdowns</h2>" in text
     assert "Spread of the outcomes and s of 4 touchdowns over time, HiLQR MPC: at most" in text
     assert text.count("<td>diagonal pair</td>") == text.count("<td>one foot</td>") == 2
@@ -60,7 +60,7 @@ def test_a_page_measures_few_and_says_so(monkeypatch):
     found = measured(load_pinocchio(), trial(landings()), 2)
     assert [each.time for each in found.landings] == [1.0, 1.5] and found.of == 4
     monkeypatch.setattr(touchdowns, "MOST", 4)
-    both = page_of(trial(landings()), trial(landings(), controller="convex_mpc"))
+    both = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
     assert both.count("2 of 4 touchdowns") == 2
 
 
@@ -92,7 +92,7 @@ def test_traces_without_touchdowns_say_why(found, says):
 
 
 def test_an_older_trace_beside_a_newer_one_is_told():
-    text = page_of(trial(landings()), trial(None, controller="convex_mpc"))
+    text = page_of(trial(landings()), trial(None, planner="convex_mpc"))
     assert text.count("<img") == 1 and "Convex MPC, trial 3: Its trace is older" in text
 
 

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 
 from saltus import progress
 from saltus.cli import run
-from saltus.commands.study import STUDIES, Study
 from saltus.console import print_table
 from saltus.studies import quadcopter, saltation_rigid_body, two_methods
+from saltus.studies.catalogue import STUDIES, Study
 from saltus.studies.floquet_cases import CASES
 from saltus.studies.saltation_rigid_body_cases import cases
-from saltus.studies.study import StudyResult
+from saltus.studies.study import Criterion, StudyResult
 from saltus.studies.style import COLOURS, figure, save
 
 ROWS = [
@@ -105,7 +105,7 @@ def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 1
     answer = json.loads(captured.out, parse_constant=lambda word: pytest.fail(word))
-    assert set(answer) == {"study", "rows", "seconds"} and answer["study"] == "tiny"
+    assert set(answer) == {"study", "rows", "seconds", "criteria"} and answer["study"] == "tiny"
     assert answer["rows"][0] == ROWS[0] and answer["rows"][1]["cost"] is None
     assert answer["seconds"] >= 0.0
     assert "A note." in captured.err and "line.png" in captured.err
@@ -185,10 +185,11 @@ def test_options_reach_the_study(tiny, capsys, tmp_path):
 
 
 def test_without_a_name_the_studies_are_listed(tiny, capsys):
-    for arguments in (["study"], ["study", "--list"], ["study", "tiny", "--list"]):
-        assert run(arguments) == 0
-        out = capsys.readouterr().out
-        assert all(name in out and entry.description in out for name, entry in STUDIES.items())
+    assert run(["study"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(STUDIES)
+    for line, (name, entry) in zip(lines, STUDIES.items(), strict=True):
+        assert line.startswith(name) and line.endswith(entry.description)
     assert run(["study", "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)["studies"]) == set(STUDIES)
 
@@ -197,7 +198,31 @@ def test_no_rows_is_not_success(tiny, capsys):
     tiny.result = StudyResult([])
     assert run(["study", "tiny", "--json"]) == 1
     captured = capsys.readouterr()
-    assert captured.out == "" and "no rows" in captured.err
+    assert json.loads(captured.out)["rows"] == [] and "no rows" in captured.err
+
+
+@pytest.mark.parametrize(("value", "op", "bound", "met"), [
+    (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<", 2.0, False), (2.0, "<=", 2.0, True),
+    (None, "<", 1.0, False), (float("nan"), "<", 1.0, False), (float("nan"), ">", 1.0, False),
+])  # fmt: skip
+def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound, met):
+    criteria = [Criterion("sure", 1.0, ">", 0.0), Criterion("order", value, op, bound)]
+    tiny.result = StudyResult(ROWS, criteria=criteria)
+    assert run(["study", "tiny", "--json"]) == (0 if met else 1)
+    first, second = json.loads(capsys.readouterr().out)["criteria"]
+    assert first == {"what": "sure", "value": 1.0, "op": ">", "bound": 0.0, "met": True}
+    assert second["met"] is met
+    assert run(["study", "tiny"]) == (0 if met else 1)
+    out = capsys.readouterr().out
+    assert f"{1 + met} of 2 criteria are met." in out and ("NOT MET: order is" in out) != met
+
+
+def test_trials_are_refused_by_studies_that_have_none(capsys):
+    none = [name for name, entry in STUDIES.items() if not entry.has_trials]
+    assert len(none) == 7
+    for name in none:
+        said = refused(capsys, "study", name, "--trials", "3")
+        assert f"study {name} has no trials" in said and "table-2.1" in said
 
 
 def test_bad_requests(tiny, capsys):

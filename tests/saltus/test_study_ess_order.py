@@ -16,7 +16,7 @@ def found():
 def test_the_order_is_at_least_two(found):
     result, seen = found
     assert result.rows[0]["order"] >= 2.0
-    assert any("met" in note and "not met" not in note for note in result.notes)
+    assert [criterion.met for criterion in result.criteria] == [True]
     assert seen[-1][:2] == (len(result.rows), len(result.rows))
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from saltus.commands.study import STUDIES
 from saltus.studies import skf_aslip, skf_constant_flow
+from saltus.studies.catalogue import STUDIES
 from saltus.studies.skf_comparison import compare, compare_all, sign_test
 from saltus.studies.skf_constant_flow import covariance_at_transition
 from saltus.studies.skf_systems import ASLIP_BODY, Level, aslip_problem, flow_problem

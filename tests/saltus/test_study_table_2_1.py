@@ -83,12 +83,12 @@ def test_rows_are_means_over_successes():
 def test_notes_judge_by_what_was_measured():
     good = trials_of({2: [-4.0] * 10, 5: [NAN] * 9 + [-2.0], 8: [-5.0] * 10})
     lines = table_2_1_notes.notes(table_2_1.rows(good), good, 3)
-    assert sum(": met." in line for line in lines) == 6
+    assert sum(each.met for each in table_2_1_notes.criteria(table_2_1.rows(good))) == 6
     poor = trials_of({2: [-4.0] * 9 + [NAN], 5: [NAN] * 10, 8: [-4.0] * 9 + [NAN]})
     slow = [outcome(-1.0, seconds=3.0, broken="D_a < 0: it is 1 at waypoint 2", rough=True)] * 10
     poor.outcomes[9][:] = slow
     lines = table_2_1_notes.notes(table_2_1.rows(poor), poor, 3)
-    assert sum("NOT MET" in line for line in lines) == 5
+    assert sum(not each.met for each in table_2_1_notes.criteria(table_2_1.rows(poor))) == 5
     assert any("gave out 10 paths" in line and "waypoint 2" in line for line in lines)
     assert any("Method 9: 10 evaluations" in line for line in lines)
 
@@ -141,9 +141,10 @@ def test_table_2_2_says_who_is_ahead():
     assert rows[0]["2"] + rows[1]["8"] == 1.0 and rows[0]["8"] == 0.0
     assert rows[0]["pairs_2"] == 40 and rows[0]["t_2"] < 0.001
     lines = table_2_2.notes(trials)
-    assert lines[0].endswith(": met.")
+    assert all(criterion.met for criterion in table_2_2.criteria(trials))
     assert "8 and" not in lines[2] and "2 and 4" in lines[2]
-    assert "NOT MET: not of 4" in table_2_2.notes(trials_of(areas | {4: 2.0 * areas[8]}))[0]
+    judged = table_2_2.criteria(trials_of(areas | {4: 2.0 * areas[8]}))
+    assert [each.what.split()[-1] for each in judged if not each.met] == ["4"]
     assert len(table_2_2.draw(rows).axes[0].texts) == 42
     printed = np.array(table_2_2.PRINTED)
     apart = (printed + printed.T)[~np.eye(7, dtype=bool)]

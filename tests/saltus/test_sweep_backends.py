@@ -28,7 +28,7 @@ def test_missing_package_is_one_line_that_names_it(backend, monkeypatch):
         raise ImportError(name)
 
     monkeypatch.setattr(importlib, "import_module", missing)
-    with pytest.raises(BadRequest, match=f"--backend {backend}.*pip install .*{backend}"):
+    with pytest.raises(BadRequest, match=f"--cluster {backend}.*pip install .*{backend}"):
         with backend_ready(backend, None, 1):
             pass
 
@@ -37,7 +37,7 @@ def test_unknown_backend_and_misplaced_scheduler_are_refused():
     with pytest.raises(BadRequest, match="'slurm'.*loky.*dask"):
         with backend_ready("slurm", None, 1):
             pass
-    with pytest.raises(BadRequest, match="--backend dask, not loky"):
+    with pytest.raises(BadRequest, match="--cluster dask, not loky"):
         with backend_ready("loky", "tcp://127.0.0.1:9", 1):
             pass
 

@@ -69,7 +69,7 @@ def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_
     assert run_sweep(request_of(), again).rows == result.rows and again.ran == []
 
 
-@pytest.mark.parametrize("torn", [b'{"controller":"hilqr","tri', b"\0\0\0\0\n"])
+@pytest.mark.parametrize("torn", [b'{"planner":"hilqr","tri', b"\0\0\0\0\n"])
 def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, torn):
     run_sweep(request_of(), Counting(stop=4))
     rows = tmp_path / "sweep" / "rows.jsonl"
@@ -104,13 +104,13 @@ def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
     assert numbers(run_sweep(request_of(), Counting())) == list(range(6))
 
 
-def test_parts_of_one_sweep_and_other_controllers_share_a_folder(request_of, tmp_path):
+def test_parts_of_one_sweep_and_other_planners_share_a_folder(request_of, tmp_path):
     run_sweep(request_of(trials=(4,)), Counting())
     assert numbers(run_sweep(request_of(trials=(1, 4)), Counting())) == [1, 4]
-    both = run_sweep(request_of(controllers=("convex_mpc",), trials=(1,)), Counting())
-    assert [row["controller"] for row in both.rows] == ["convex_mpc"]
+    both = run_sweep(request_of(planners=("convex_mpc",), trials=(1,)), Counting())
+    assert [row["planner"] for row in both.rows] == ["convex_mpc"]
     about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
-    assert about["controllers"] == ["hilqr", "convex_mpc"] and about["suite_text"] == SUITE
+    assert about["trials"] == {"hilqr": [1, 4], "convex_mpc": [1]} and about["suite_text"] == SUITE
 
 
 @pytest.mark.parametrize("change", ["suite", "settings", "code"])
@@ -130,11 +130,11 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     (tmp_path / "full" / "thesis.txt").write_text("held out")
     with pytest.raises(BadRequest, match="something else"):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
-    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "controllers": []}
+    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "trials": {}}
     folder = SweepFolder(tmp_path / "used", about)
     before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another sweep is writing"):
-        SweepFolder(tmp_path / "used", about | {"controllers": ["convex_mpc"]})
+        SweepFolder(tmp_path / "used", about | {"trials": {"convex_mpc": [0]}})
     assert (tmp_path / "used" / "sweep.json").read_bytes() == before
     folder.close()
     SweepFolder(tmp_path / "used", about).close()
@@ -151,7 +151,7 @@ def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch
     assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
     rest = captured.err.split("go on with: ")[1].split()
     assert rest == [
-        "saltus", "perturb", suite, "--controller", "hilqr", "--mode", "paused", "--jobs", "1",
+        "saltus", "perturb", suite, "--planner", "hilqr", "--mode", "paused", "--jobs", "1",
         "--trial", "0", "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40",
         "--output", folder,
     ]  # fmt: skip

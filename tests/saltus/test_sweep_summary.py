@@ -8,8 +8,8 @@ from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.summary import readable_summary, summarise, wilson_interval
 
 
-def row(controller="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):
-    return {"controller": controller, "trial": 0, "kind": kind, "at": 1.0,
+def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):
+    return {"planner": planner, "trial": 0, "kind": kind, "at": 1.0,
             "value": None if value is None else list(value), "fell": fell,
             "max_lateral_deviation_m": 0.25, "solve_ms_p50": 3.0, "group": group, "seed": 0,
             "solve_ms_p99": 5.0}  # fmt: skip
@@ -24,16 +24,16 @@ def test_wilson_interval_is_scipys(trials):
         assert 0.0 <= interval[0] <= successes / trials <= interval[1] <= 1.0
 
 
-def test_groups_and_controllers_stay_apart_and_in_order():
+def test_groups_and_planners_stay_apart_and_in_order():
     rows = [row("hilqr", "z", value=(0.0, -1.5, 0.0)), row("hilqr", "z", fell=True),
             row("hilqr", "a"), row("convex_mpc", "z"), row("convex_mpc", "a")]  # fmt: skip
     summary = summarise(rows)
-    found = [(entry["group"], entry["controller"], entry["trials"]) for entry in summary]
+    found = [(entry["group"], entry["planner"], entry["trials"]) for entry in summary]
     assert found == [
         ("z", "hilqr", 2), ("z", "convex_mpc", 1), ("a", "hilqr", 1), ("a", "convex_mpc", 1)
     ]  # fmt: skip
     assert list(summary[0]) == [
-        "controller", "kind", "magnitude", "trials", "success", "mean_max_lateral_deviation_m",
+        "planner", "kind", "magnitude", "trials", "success", "mean_max_lateral_deviation_m",
         "group", "success_low", "success_high",
     ]  # fmt: skip
 
@@ -47,7 +47,7 @@ def test_equal_speeds_in_directions_of_rounded_components_are_one_cell():
 def test_table_says_success_with_its_interval():
     table = readable_summary([row(fell=i == 0) for i in range(16)])
     assert table == [{
-        "controller": "hilqr", "push": "1.5 m/s", "success": "15/16 (72-99 %)",
+        "planner": "hilqr", "push": "1.5 m/s", "success": "15/16 (72-99 %)",
         "to the side": "0.25 m", "solve": "3.0 ms",
     }]  # fmt: skip
     (blocked,) = readable_summary([row(group="g", value=None, kind="motor_block", fell=True)])

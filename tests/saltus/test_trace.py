@@ -1,5 +1,6 @@
 """Traces: written whole, read back, and the same from lock step and from a recording of it."""
 
+import json
 from dataclasses import fields, replace
 
 import msgspec
@@ -8,9 +9,16 @@ import pytest
 
 from controller.gaits import WALK
 from runtime import topics
-from runtime.messages import Push, encode
+from runtime.messages import Push, RobotStatus, encode
 from runtime.recording import Recorder
-from runtime.topics import GROUND_TRUTH, LINE_SEARCH, MOTOR_COMMAND, PLAN
+from runtime.topics import (
+    GROUND_TRUTH,
+    LINE_SEARCH,
+    MOTOR_COMMAND,
+    PLAN,
+    ROBOT_STATUS,
+    STATE_ESTIMATE,
+)
 from saltus.configuration import load_launch, write_config
 from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
@@ -193,6 +201,68 @@ def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
     subject = read_run(tmp_path)
     assert subject.trials[0].row["kind"] == "by_hand"
     assert condition_in_words("", subject.trials[0].kind, 0.0) == "pushed by hand"
+def _record_emulated(folder, ticks):
+    """An A1 that lies for 0.3 s, runs through `ticks` at tick 6000 of its clock, and sits down."""
+    config = load_launch("a1-emulated")
+    write_config(config, folder / "launch.yaml")
+    emulator = {"pushes": [[6042, [0.0, 0.4, 0.0]]]}
+    (folder / "summary.json").write_text(json.dumps(
+        {"processes": {"emulator": emulator}, "simulated_s": 0.12, "distance_m": 0.0}
+    ))
+
+    def moved(message, ticks):
+        return msgspec.structs.replace(
+            message, tick=message.tick + ticks, time=message.time + 500.0 + 1e-3 * ticks
+        )
+
+    def status(tick, state):
+        return encode(RobotStatus(tick=tick, time=500.0 + 1e-3 * tick, state=state, cause="",
+                                  temperature=np.zeros(12), power=0.0, state_age=0.0, frames=1,
+                                  refused=0))  # fmt: skip
+
+    with Recorder(folder / "run.mcap") as file:
+        for early in range(5700, 6000, 10):
+            file.write(GROUND_TRUTH, encode(moved(ticks[0].truth, early)), 0)
+            file.write(MOTOR_COMMAND, encode(moved(ticks[0].command, early)), 0)
+        file.write(ROBOT_STATUS, status(6000, "running"), 0)
+        for tick in ticks:
+            for topic, message in ((GROUND_TRUTH, tick.truth), (STATE_ESTIMATE, tick.estimate),
+                                   (MOTOR_COMMAND, tick.command), (PLAN, tick.plan),
+                                   (LINE_SEARCH, tick.search)):  # fmt: skip
+                if message is not None:
+                    file.write(topic, encode(moved(message, 6000)), 0)
+        end = 6000 + len(ticks)
+        for late in range(end, end + 100):
+            sitting = msgspec.structs.replace(ticks[-1].command, status="stand_down", tick=0)
+            file.write(MOTOR_COMMAND, encode(moved(sitting, late)), 0)
+        file.write(ROBOT_STATUS, status(end, "sit_down"), 0)
+
+
+def test_an_a1_begins_when_it_runs_and_was_pushed_when_its_emulator_says(tmp_path):
+    """Whatever its clock says: the trace is that of the same run of a simulated robot."""
+    config = load_launch("sim", [PUSH], duration=0.12)
+    ticks, recorder = [], TraceRecorder(config)
+    LockStep(config).run(lambda tick: (recorder.add(tick), ticks.append(tick)))
+    _record_emulated(tmp_path, ticks)
+    trace, alike = trace_of_run(tmp_path), recorder.trace()
+    np.testing.assert_allclose(trace.time, alike.time, atol=1e-9)
+    np.testing.assert_array_equal(trace.q, alike.q)
+    np.testing.assert_array_equal(trace.planned, alike.planned)
+    assert trace.events == pytest.approx([0.042]) and trace.commands == alike.commands
+    assert trace.plan_time == pytest.approx(alike.plan_time)
+    subject = read_run(tmp_path)
+    assert "push" in subject.facts["Perturbations"]
+    row = subject.trials[0].row
+    assert (row["kind"], row["value"]) == ("base_velocity", [0.0, 0.4, 0.0])
+    assert row["at"] == pytest.approx(0.042)
+
+
+def test_an_a1_that_never_ran_has_no_states(tmp_path):
+    config = load_launch("sim", duration=0.01)
+    ticks = []
+    LockStep(config).run(ticks.append)
+    _record_emulated(tmp_path, [tick._replace(estimate=None) for tick in ticks])
+    assert trace_of_run(tmp_path).time.size == 0
 
 
 def test_plan_from_the_tick_of_the_push_could_not_know_of_it():

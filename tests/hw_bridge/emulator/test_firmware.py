@@ -167,6 +167,7 @@ def test_hands_on_a_joint_and_pushes_reach_the_plant_for_their_time() -> None:
         felt.append(plant.outside[2])
     assert felt == [0.0] * 5 + [9.0] * 3 + [0.0] * 12
     np.testing.assert_array_equal(plant.pushed, [0.0, 1.0, 0.0])
+    assert firmware.pushes == [(30, [0.0, 1.0, 0.0])]  # by the robot's clock, as states are
 
 
 def test_the_remotes_buttons_and_the_damping_that_follows_are_timed() -> None:

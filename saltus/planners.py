@@ -1,0 +1,47 @@
+"""The planners of a launch: their names, what people call them, and their colours."""
+
+from typing import NamedTuple
+
+from saltus.errors import BadRequest
+
+
+class Look(NamedTuple):
+    """Name and colour of a planner, for people."""
+
+    name: str
+    colour: str
+
+
+# Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
+LOOKS = {
+    "hilqr": Look("HiLQR MPC", "#0072B2"),
+    "convex_mpc": Look("Convex MPC", "#D55E00"),
+    "instant_qp": Look("Instant QP", "#009E73"),
+}
+PLANNERS = tuple(LOOKS)
+ALL = "all"  # stands for every planner on the command line
+_OTHER = "#555555"
+
+
+def planners_named(name: str) -> tuple[str, ...]:
+    """The planners that a name on the command line stands for.
+
+    Raises:
+        BadRequest: there is no planner of this name.
+    """
+    if name == ALL:
+        return PLANNERS
+    if name not in PLANNERS:
+        raise BadRequest(f"--planner {name!r} is unknown; accepted: {', '.join((*PLANNERS, ALL))}")
+    return (name,)
+
+
+def look(planner: str) -> Look:
+    """Name and colour of a planner; one that is not known here has its own name, in grey."""
+    return LOOKS.get(planner, Look(planner, _OTHER))
+
+
+def in_order(planners: set[str]) -> list[str]:
+    """Planners in the order of the thesis's tables, unknown ones last."""
+    known = [name for name in PLANNERS if name in planners]
+    return known + sorted(planners.difference(PLANNERS))
