@@ -143,7 +143,7 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         "Planner": config.planner,
         "Estimator": config.estimator,
         "Time passes": "in lock step" if config.mode == "paused" else "by the clock",
-        "Perturbations": ", ".join(kinds) or "none",
+        "Perturbations": events or "none",
         "Begun": date_of(folder / "launch.yaml"),
         "Code": str(version or "not noted in this run"),
     }
