@@ -85,11 +85,20 @@ class ViewOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             may be pushed and its time stopped too. None: with a simulated robot alone.
         address: that the page is served at; other than this machine's own it needs a token.
         port: of the page; None takes 8080, or any other where that is occupied.
+        speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
     address: str = "127.0.0.1"
     port: int | None = None
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a port or a speed out of range."""
+        if self.port is not None and not 0 <= self.port < 65536:
+            raise ValueError(f"port is {self.port}; give a number up to 65535, or 0 for any")
+        if not self.speed > 0.0:
+            raise ValueError(f"speed is {self.speed:g}; give a number > 0")
 
 
 class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

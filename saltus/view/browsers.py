@@ -22,6 +22,7 @@ class Browsers:
         """Begin; `report` takes one line about a browser that does not answer."""
         self._server, self._report = server, report
         self._silent: set[int] = set()
+        self._reported: set[int] = set()
         self._sent, self._ready, self._over = threading.Event(), threading.Event(), False
         self._ready.set()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -57,12 +58,14 @@ class Browsers:
             try:
                 client.local_storage.get_item(_KEY, timeout=ANSWER_S)
             except TimeoutError:
+                first = number not in self._reported
                 self._silent.add(number)
+                self._reported.add(number)
                 threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
-                self._report(
-                    f"view: a browser has not answered for {ANSWER_S:g} s; others no longer wait "
-                    "for it"
-                )
+                if first:
+                    self._report(
+                        f"view: a browser has not answered for {ANSWER_S:g} s; nobody waits for it"
+                    )
 
     def _hear(self, number: int, client: viser.ClientHandle) -> None:
         """Wait for a browser again once it has answered."""

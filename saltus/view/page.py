@@ -220,7 +220,7 @@ def _add_controls(
             add_pad(server, levers)
     if levers.paces:
         with page.tabs.add_tab("Time"):
-            add_time(server, levers)
+            add_time(server, levers, config.view.speed)
     if levers.tunes:
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)
