@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -21,6 +22,7 @@ from runtime.topics import (
     ROBOT_STATUS,
     STATE_ESTIMATE,
     TOPICS,
+    Topic,
 )
 from saltus.console import say
 from saltus.metrics import RunMetrics
@@ -41,6 +43,13 @@ class Stamp(msgspec.Struct):
     time: float
     tick: int = -1
     id: int = 0  # of plans, which count from 1
+
+
+class _Arrival(NamedTuple):
+    time: float  # by the launch's clock [s]
+    stamp: Stamp
+    topic: Topic[Any]
+    frame: bytes
 
 
 class Listener:
@@ -71,6 +80,7 @@ class Listener:
         self._subscribers: list[Subscriber] = [
             bus.subscriber(t, conflate=t is PLAN and not recorder) for t in RECORDED
         ]
+        self._waiting: list[_Arrival] = []
         self._recorder = recorder
         self._told = False
         self._newest_s: float | None = None  # by the launch's clock
@@ -78,13 +88,36 @@ class Listener:
         self._stamp = msgspec.msgpack.Decoder(Stamp)
 
     def drain(self, most: int | None = TURN) -> None:
-        """Take what has arrived, or `most` frames of each topic; what does not decode is passed."""
+        """Take what has arrived, or `most` frames of each topic, in the order of their times.
+
+        Where more of a topic waits, frames of others that are later wait too: a state is judged by
+        what the robot was allowed to do then. What does not decode is passed over.
+        """
+        end = math.inf
         for subscriber in self._subscribers:
-            for frame in subscriber.raw(most):
-                self._take(subscriber, frame)
+            frames = subscriber.raw(most)
+            self._waiting += [each for frame in frames if (each := self._read(subscriber, frame))]
+            if len(frames) == most and self._waiting:
+                end = min(end, self._waiting[-1].time)
+        self._waiting.sort(key=lambda each: each.time)
+        ready = bisect_right(self._waiting, end, key=lambda each: each.time)
+        for each in self._waiting[:ready]:
+            self._take(each)
+        del self._waiting[:ready]
         begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
         if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
             self._give_up_the_rest()
+
+    def _read(self, subscriber: Subscriber, frame: bytes) -> _Arrival | None:
+        """A frame with its time by the launch's clock; None for one that does not decode."""
+        try:
+            stamp = self._stamp.decode(frame)
+        except msgspec.DecodeError:
+            return None
+        at = stamp.time
+        if self._newest_s is not None and subscriber.topic in OTHER_CLOCKS:
+            at = self._newest_s
+        return _Arrival(at, stamp, subscriber.topic, frame)
 
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
@@ -121,12 +154,8 @@ class Listener:
             say(f"recording stopped: {recorder.failure}; "
                 f"{kept if recorder.kept else 'nothing'} is kept; the launch goes on")  # fmt: skip
 
-    def _take(self, subscriber: Subscriber, frame: bytes) -> None:
-        topic = subscriber.topic
-        try:
-            stamp = self._stamp.decode(frame)
-        except msgspec.DecodeError:
-            return
+    def _take(self, arrival: _Arrival) -> None:
+        _, stamp, topic, frame = arrival
         if self._newest_s is None and topic in BY_WATCHERS:
             return  # there is no robot yet for which it could be meant
         if self._newest_s is None or topic not in OTHER_CLOCKS:

@@ -9,9 +9,18 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import Command, GroundTruth, MotorCommand, Pace, Push, Tuning
+from runtime.messages import Command, GroundTruth, MotorCommand, Pace, Push, RobotStatus, Tuning
 from runtime.recording import Recorder, read_frames
-from runtime.topics import COMMAND, GROUND_TRUTH, MOTOR_COMMAND, PACE, PLAN, PUSH, TUNING
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PACE,
+    PLAN,
+    PUSH,
+    ROBOT_STATUS,
+    TUNING,
+)
 from saltus.configuration import load_launch
 from saltus.listener import Listener
 from saltus.metrics import RunMetrics, run_metrics
@@ -141,3 +150,38 @@ def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
         ("ground_truth", 0), ("push", 0), ("ground_truth", 7_000_000), ("push", 7_000_000),
         ("tuning", 7_000_000),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("most", [3, 200, None])
+def test_states_are_judged_by_what_the_robot_was_allowed_then(tmp_path, most):
+    """The robot lies until its bridge runs, at 20 ms, and again after 30 ms; statuses are fewer."""
+
+    def truth(tick):
+        height = 0.3 if 20 <= tick < 30 else 0.05
+        return GroundTruth(
+            tick=tick, time=1e-3 * tick, q=np.array([0, 0, height, 0, 0, 0, 1, *[0] * 12], float),
+            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4),
+            trunk_contact=height < 0.1,
+        )  # fmt: skip
+
+    def status(tick, state):
+        return RobotStatus(
+            tick=tick, time=1e-3 * tick - 1e-4, state=state, cause="", temperature=np.zeros(12),
+            power=0.0, state_age=0.0, frames=tick, refused=0,
+        )  # fmt: skip
+
+    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
+        truths, statuses = bus.publisher(GROUND_TRUTH), bus.publisher(ROBOT_STATUS)
+        metrics = RunMetrics(judging=False)
+        listener = Listener(bus, metrics, None)
+        assert truths.wait_for_subscribers(1, 10.0) and statuses.wait_for_subscribers(1, 10.0)
+        for tick, state in ((0, "stand_up"), (20, "running"), (30, "sit_down")):
+            statuses.send(status(tick, state))
+        for tick in range(50):
+            truths.send(truth(tick))
+        time.sleep(0.2)  # all have come before the first look
+        deadline = time.monotonic() + 10.0
+        while listener.ticks["ground_truth"] < 49 and time.monotonic() < deadline:
+            listener.drain(most)
+        assert (metrics.first_tick, metrics.last_tick, metrics.fell) == (20, 29, False)
+        listener.close()
