@@ -62,7 +62,6 @@ def require_view() -> None:
         BadRequest: they are not; the message says how to get them.
     """
     try:
-        import mjviser  # noqa: F401
         import viser  # noqa: F401
     except ImportError as error:
         raise BadRequest(REMEDY) from error

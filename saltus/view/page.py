@@ -14,6 +14,7 @@ import viser
 
 from runtime.bus import Bus
 from saltus.announcement import RunningLaunch
+from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.driving_metrics import base_rotation
 from saltus.view.browsers import Browsers
@@ -61,8 +62,8 @@ class Page:
         speed: of the launch file's command [m/s]; NaN for a robot that is driven.
     """
 
-    def __init__(self, title: str, place: Place, slope: float = 0.0) -> None:
-        """Serve an empty scene.
+    def __init__(self, title: str, place: Place, config: LaunchConfig) -> None:
+        """Serve an empty scene of a launch.
 
         Raises:
             BadRequest: the port is occupied, or the address is none of this machine's.
@@ -82,14 +83,14 @@ class Page:
         gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
         self.status = gui.add_markdown("starting")
         self.tabs = gui.add_tab_group()
-        self.scene = Scene(self.server, slope)
+        self.speed = math.nan if config.driven else config.speed
+        self.scene = Scene(self.server, config.simulation.floor_slope, self.speed)
         self.browsers = Browsers(self.server, say)
         self.frames = 0
-        self._begin, self.speed = time.monotonic(), math.nan
+        self._begin = time.monotonic()
 
-    def add_common(self, speed: float) -> None:
-        """The tabs that every page has; `speed` is the launch file's command [m/s]."""
-        self.speed = speed
+    def add_common(self) -> None:
+        """The tabs that every page has."""
         with self.tabs.add_tab("Plots"):
             self.plots = Plots(self.server)
         with self.tabs.add_tab("Show"):
@@ -155,11 +156,11 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
     """
     config = launch.config
     instant = Instant()
-    with Page(f"Saltus: {config.robot} A1", place, config.simulation.floor_slope) as page:
+    with Page(f"Saltus: {config.robot} A1", place, config) as page:
         with Bus(launch.endpoints) as bus:
             levers, feed = Levers(config, bus), LiveFeed(launch, bus)
             _add_controls(page, levers, launch, lambda: _heading(instant))
-            page.add_common(math.nan if config.driven else config.speed)
+            page.add_common()
             say(f"view: {page.url}")
             alive_until, drawn, end = 0.0, True, "closed"
             while not stop():
@@ -189,10 +190,10 @@ def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[],
     Raises:
         BadRequest: the port is occupied, or the address is none of this machine's.
     """
-    with Page(f"Saltus: {name}", place, run.config.simulation.floor_slope) as page:
+    with Page(f"Saltus: {name}", place, run.config) as page:
         with page.tabs.add_tab("Time"):
             line = TimeLine(page.server, run)
-        page.add_common(math.nan if run.config.driven else run.config.speed)
+        page.add_common()
         say(f"view: {page.url}")
         last, shown, drawn, instant = time.monotonic(), None, True, Instant()
         while not stop():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,18 +42,22 @@ class Shown:
 class Scene:
     """Draws instants; what did not change is not sent again."""
 
-    def __init__(self, server: viser.ViserServer, slope: float = 0.0) -> None:
+    def __init__(
+        self, server: viser.ViserServer, slope: float = 0.0, speed: float = math.nan
+    ) -> None:
         """Build the scene.
 
         Args:
             server: of the pages.
             slope: angle by which the floor is tilted about y [rad].
+            speed: that the launch file commands [m/s]; NaN for a robot that is driven.
         """
+        self._speed = speed
         self.shown = Shown()
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights(cast_shadow=False)
-        server.initial_camera.position = (0.7, -1.3, 0.6)
+        server.initial_camera.position = (0.55, -1.0, 0.5)
         server.initial_camera.look_at = (0.0, 0.0, 0.2)
         self._world = scene.add_frame(WORLD, show_axes=False)
         tilt = np.array((np.cos(slope / 2), 0.0, -np.sin(slope / 2), 0.0))
@@ -119,10 +124,10 @@ class Scene:
         rotation = base_rotation(state.q[3:7])
         x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])
         begin = state.q[:3] + (0.0, 0.0, ABOVE_BASE)
-        wanted = np.zeros(3)
+        forward, left = self._speed, 0.0
         if command is not None:
-            wanted[:2] = (command.forward * x - command.left * y,
-                          command.forward * y + command.left * x)  # fmt: skip
+            forward, left = command.forward, command.left
+        wanted = np.nan_to_num((forward * x - left * y, forward * y + left * x, 0.0))
         arrows = np.array((wanted, rotation @ state.v[:3])) * VELOCITY_SCALE
         points = np.stack([np.tile(begin, (2, 1)), begin + arrows], axis=1)
         self._velocities.points = points.astype(np.float32)

@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 from runtime.bus import Bus
 from runtime.topics import GROUND_TRUTH
 from saltus.announcement import RunningLaunch, running_launches
+from saltus.configuration import load_launch
 from tests.saltus.view.browser import Tab, chromium, wait_until
 from tests.saltus.view.test_page import shown_time
 
@@ -29,10 +30,10 @@ def browser() -> Iterator[Browser]:
 class Program:
     """A command that runs, and what it says on standard error."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, **environment: str) -> None:
         self.process = subprocess.Popen(
             [*COMMAND, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True,
+            stderr=subprocess.PIPE, text=True, env=os.environ | environment,
         )  # fmt: skip
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -123,17 +124,41 @@ def test_time_stands_still_when_the_page_says_so(launch: Program, browser: Brows
     tab.close()
 
 
+def test_the_planner_is_tuned_and_the_tuning_saved(
+    launch: Program, browser: Browser, tmp_path
+) -> None:
+    tab = Tab(browser, launch.wait_for(r"view: (http://\S+)")[1])
+    wait_until(lambda: shown_time(tab) > 0.0, "the robot")
+    tab.page.get_by_role("tab", name="Planner").click()
+    tab.page.locator("input[value^='1, 0.7']").fill("1.0, 2.0")
+    wait_until(lambda: "Not sent" in tab.text(), "step sizes to be refused")
+    tab.page.locator("input[value='1.0, 2.0']").fill("1.0, 0.5")
+    wait_until(lambda: "In force from the next solve" in tab.text(), "step sizes to be taken")
+    file = tmp_path / "tuned.yaml"
+    tab.page.locator("input[value='tuned.yaml']").fill(str(file))
+    wait_until(lambda: tab.page.locator(f"input[value='{file}']").count() == 1, "the name")
+    tab.page.get_by_role("button", name="save as launch file").click()
+    wait_until(file.exists, "the launch file")
+    wait_until(lambda: "Saved: saltus launch" in tab.text(), "the page to say so")
+    assert load_launch(str(file)).hilqr.step_sizes == (1.0, 0.5)
+    tab.page.get_by_role("button", name="save as launch file").click()
+    wait_until(lambda: "Not saved" in tab.text(), "what there is to be left alone")
+    assert tab.faults == []
+    tab.close()
+
+
 def test_a_view_that_dies_disturbs_nothing_and_another_may_come(
     launch: Program, browser: Browser
 ) -> None:
     launch.wait_for(r"view: (http://\S+)")
     os.kill(viewer_of(launch), signal.SIGKILL)
     launch.wait_for(r"view: it ended with status -9; the launch goes on. Again: saltus view")
-    again = Program("view", "--port", "0")
+    own = ("--port", "0", "--process", str(launch.process.pid))
+    again = Program("view", *own)
     tab = Tab(browser, again.wait_for(r"view: (http://\S+)")[1])
     wait_until(lambda: shown_time(tab) > 0.0, "the robot in another view")
     assert tab.page.get_by_role("button", name="push", exact=True).is_visible()
-    third = Program("view", "--port", "0")
+    third = Program("view", *own)
     looks_on = Tab(browser, third.wait_for(r"view: (http://\S+)")[1])
     wait_until(lambda: "another view has the controls" in looks_on.text(), "who has the controls")
     assert third.stop() == 0
@@ -142,9 +167,7 @@ def test_a_view_that_dies_disturbs_nothing_and_another_may_come(
     assert again.process.wait(30.0) == 0
 
 
-def test_without_a_launch_one_line_says_how_to_start_one() -> None:
-    if running_launches():
-        pytest.skip("another launch runs on this machine")
-    refused = Program("view")
+def test_without_a_launch_one_line_says_how_to_start_one(tmp_path) -> None:
+    refused = Program("view", TMPDIR=str(tmp_path))  # where no launch announces itself
     assert refused.process.wait(60.0) == 2
     refused.wait_for(r"^saltus: no launch is running; start one .*: saltus launch sim --view$")

@@ -1,0 +1,113 @@
+"""What a page does to a launch, on the bus."""
+
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from runtime.bus import Bus
+from runtime.endpoints import Endpoints
+from runtime.topics import COMMAND, PACE, PUSH, TUNING
+from saltus.configuration import load_launch
+from saltus.view.levers import Levers
+
+
+@pytest.fixture
+def endpoints(tmp_path) -> Endpoints:
+    return Endpoints.ipc(tmp_path / "bus")
+
+
+def newest(subscriber):
+    message = subscriber.wait(10.0)
+    assert message is not None
+    return message
+
+
+def levers_of(bus: Bus, *assignments: str, mode: str | None = None) -> Levers:
+    return Levers(load_launch("sim", list(assignments), mode), bus)
+
+
+def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
+    with Bus(endpoints) as page, Bus(endpoints) as launch:
+        levers = levers_of(page)
+        pushes, tunings = launch.subscriber(PUSH), launch.subscriber(TUNING)
+        assert levers._push is not None and levers._tuning is not None
+        assert levers._push.wait_for_subscribers(1, 10.0)
+        assert levers._tuning.wait_for_subscribers(1, 10.0)
+        levers.push("FL", (0.0, -2.0, 0.5))
+        push = newest(pushes)
+        assert push.body == "FL"
+        np.testing.assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
+        levers.tune({"cost": {"joint_velocity": 0.2}})
+        tuning = newest(tunings)
+        assert json.loads(tuning.options) == {"cost": {"joint_velocity": 0.2}}
+        assert tuning.sequence > push.sequence
+
+
+def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
+    with Bus(endpoints) as page, Bus(endpoints) as launch:
+        levers = levers_of(page)
+        paces = launch.subscriber(PACE, conflate=False)
+        assert levers._pace is not None and levers._pace.wait_for_subscribers(1, 10.0)
+        levers.tick()
+        first = newest(paces)
+        assert (first.speed, first.steps) == (math.inf, 0)
+        levers.set_speed(0.0)
+        levers.step()
+        levers.step(10)
+        levers.tick()
+        pace = newest(paces)
+        assert (pace.speed, pace.steps) == (0.0, 11)
+        levers.tick()  # too soon to be sent again
+        end = time.monotonic() + 10.0
+        while (again := paces.wait(0.05)) is None and time.monotonic() < end:
+            levers.tick()
+        assert again is not None and (again.speed, again.steps) == (0.0, 11)
+        assert again.sequence == pace.sequence + 1
+
+
+def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) -> None:
+    with Bus(endpoints) as page, Bus(endpoints) as launch:
+        levers = levers_of(page, "drive.source=client", mode="realtime")
+        commands = launch.subscriber(COMMAND, conflate=False)
+        assert levers.drives and levers.pushes and not levers.paces
+        end = time.monotonic() + 10.0
+        levers.pad.press("3iij")
+        heard = []
+        while not (heard and heard[-1].forward > 0.0) and time.monotonic() < end:
+            levers.tick()
+            heard += commands.all()
+            time.sleep(0.005)
+        assert (heard[-1].gait, heard[-1].forward > 0.1, heard[-1].yaw_rate > 0.0) == (
+            "trot", True, True,
+        )  # fmt: skip
+        levers.close()
+        last = newest(commands)
+        while (later := commands.wait(0.2)) is not None:
+            last = later
+        assert (last.forward, last.left, last.yaw_rate) == (0.0, 0.0, 0.0)
+
+
+def test_a_second_page_looks_on(endpoints) -> None:
+    with Bus(endpoints) as first, Bus(endpoints) as second:
+        assert levers_of(first).refusal == ""
+        other = levers_of(second)
+        assert other.refusal == "another view has the controls"
+        assert not (other.pushes or other.paces or other.tunes or other.drives)
+        other.push("base", (1.0, 0.0, 0.0))  # nothing happens
+        other.tick()
+
+
+def test_what_the_launch_file_forbids_cannot_be_done(endpoints) -> None:
+    with Bus(endpoints) as bus:
+        levers = levers_of(bus, "view.control=false")
+        assert "allows no control" in levers.refusal
+        assert not (levers.pushes or levers.paces or levers.tunes or levers.drives)
+
+
+def test_other_planners_are_not_tuned(endpoints) -> None:
+    with Bus(endpoints) as bus:
+        levers = levers_of(bus, "planner=instant_qp")
+        assert levers.pushes and not levers.tunes

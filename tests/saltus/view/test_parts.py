@@ -1,0 +1,89 @@
+"""What a page is made of, without a browser."""
+
+import sys
+
+import numpy as np
+import pytest
+import trimesh
+
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from saltus.commands.view import require_view
+from saltus.configuration import load_launch
+from saltus.errors import BadRequest
+from saltus.view.instant import Instant, outline_of
+from saltus.view.page import words_of
+from saltus.view.robots import BODY, FEET, LOOKS, Kinematics
+from tests.saltus.view.moving_robot import plan, truth
+
+
+@pytest.fixture(scope="module")
+def kinematics() -> Kinematics:
+    return Kinematics()
+
+
+def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
+    """With the base turned by 90 degrees about z."""
+    half = np.sqrt(0.5)
+    q = np.concatenate([[1.0, 2.0, STAND_HEIGHT, 0.0, 0.0, half, half], STAND_JOINTS])
+    positions, quaternions, feet = kinematics.place(q)
+    np.testing.assert_allclose(positions[1], q[:3])
+    np.testing.assert_allclose(quaternions[1], [half, 0.0, 0.0, half], atol=1e-12)
+    turned = foot_positions_in_base(np.array(STAND_JOINTS)) @ np.array(
+        [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    )
+    np.testing.assert_allclose(feet, q[:3] + turned, atol=1e-9)
+
+
+@pytest.mark.parametrize("groups", [(FEET, LOOKS), (FEET, BODY)])
+def test_every_part_stands_for_links_of_its_own(kinematics: Kinematics, groups) -> None:
+    parts = kinematics.parts(*groups)
+    links = [link for part in parts for link in part.links]
+    assert len(links) == len(set(links)) and {1, 3, 4, 6, 7, 9, 10, 12, 13} <= set(links)
+    for part in parts:
+        assert isinstance(part.mesh, trimesh.Trimesh) and len(part.mesh.faces) > 10
+
+
+def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
+    """Each link's shapes lie within its geoms' bounding spheres, and reach near their rims."""
+    model = kinematics.model
+    for part in kinematics.parts(FEET, LOOKS):
+        link = part.links[0]
+        shown = np.isin(model.geom_group, (FEET, LOOKS)) & (model.geom_bodyid == link)
+        geoms = np.flatnonzero(shown)
+        centres, radii = model.geom_pos[geoms], model.geom_rbound[geoms]
+        far = np.linalg.norm(part.mesh.vertices[:, None] - centres, axis=2)
+        assert (far <= radii * 1.001 + 1e-6).any(axis=1).all()
+        assert (far.min(axis=0) <= radii + 1e-6).all()
+
+
+def test_words_say_time_plan_and_what_may_be_done() -> None:
+    assert words_of(Instant(), "") == "starting"
+    words = words_of(Instant(truth=truth(1234), plan=outline_of(plan(10))), "no controls")
+    assert words == "**1.23 s**, plan ok, no controls"
+
+
+def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(BadRequest, match=r"pip install 'saltus\[view\]'"):
+        require_view()
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [("view.port=70000", "port is 70000"), ("view.speed=0", "speed is 0")],
+)
+def test_options_out_of_range_are_refused(assignment: str, words: str) -> None:
+    with pytest.raises(BadRequest, match=words):
+        load_launch("sim", [assignment])
+
+
+@pytest.mark.parametrize(
+    ("launch", "assignments", "allowed"),
+    [
+        ("sim", [], True), ("sim", ["view.control=false"], False), ("a1", [], False),
+        ("a1", ["view.control=true"], True), ("a1-emulated", [], False),
+    ],
+)  # fmt: skip
+def test_a_real_robot_is_only_watched_unless_its_file_says_so(launch, assignments, allowed) -> None:
+    assert load_launch(launch, assignments).controllable is allowed
