@@ -15,7 +15,7 @@ from mcap.exceptions import EndOfFile, InvalidMagic
 from mcap.records import Channel
 from mcap.records import Message as Record
 from mcap.stream_reader import StreamReader
-from mcap.writer import CompressionType, Writer
+from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
 from runtime.chunk_file import ChunkFile
 from runtime.messages import Message, decode
@@ -168,6 +168,14 @@ def read_frames(path: Path) -> Iterator[Frame]:
             return
         except InvalidMagic as error:
             raise ValueError(f"{path}: {error}") from None
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a recording was finished: one that was cut off, as by a kill, lacks its end."""
+    with Path(path).open("rb") as file:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - len(MCAP0_MAGIC)))
+        return file.read() == MCAP0_MAGIC
 
 
 def read_recording(path: Path) -> Iterator[tuple[str, Message]]:

@@ -97,7 +97,7 @@ def _result(times: Times, versions: dict[str, Any]) -> BenchResult:
         f"Python {sys.version_info[0]}.{sys.version_info[1]}; noise of this machine: "
         f"10th to 90th percentile of ours {low:.1f} to {high:.1f} ms"
     )
-    return BenchResult(rows, ratio, note)
+    return BenchResult(rows, ratio, note, extra={"ratio_as_run": as_run})
 
 
 def _ratio_row(name: str, ratio: float, target: float | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ class BenchResult(NamedTuple):
         note: for people, such as how to install a missing peer.
         figures: pictures by their file name without ending.
         table: the rows as a person reads them; as they are where empty.
+        extra: further keys of the JSON object.
     """
 
     rows: list[dict[str, Any]]
@@ -23,3 +24,4 @@ class BenchResult(NamedTuple):
     note: str = ""
     figures: Mapping[str, "Figure"] = {}
     table: Sequence[dict[str, Any]] = ()
+    extra: Mapping[str, Any] = {}

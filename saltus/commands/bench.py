@@ -36,7 +36,7 @@ def bench(
     if result.note:
         say(result.note)
     if json:
-        print_json({"bench": name, "rows": result.rows, "ratio": result.ratio})
+        print_json({"bench": name, "rows": result.rows, "ratio": result.ratio, **result.extra})
     else:
         print_table(f"bench {name}", list(result.table or result.rows))
         if result.ratio is not None:

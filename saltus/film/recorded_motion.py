@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.messages import DecodeError, GroundTruth, Plan, Push, StateEstimate, decode
-from runtime.recording import Frame, read_frames
+from runtime.recording import Frame, is_whole, read_frames
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.configuration import TICK_S
+from saltus.console import say
 from saltus.errors import BadRequest
 
 RECORD = "make one with `saltus launch NAME --record DIR`"
@@ -68,6 +69,8 @@ def read_motion(run: Path) -> RecordedMotion:
         raise BadRequest(f"{recording}: recorded by another version? {error}") from error
     if not (reader.truths or reader.estimates):
         raise BadRequest(f"{recording}: no state of the robot in it: it is empty or was cut off")
+    if not is_whole(recording):
+        say(f"{recording} was cut off; what it holds is taken")
     return reader.motion()
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.messages import Command, DecodeError, GroundTruth, Plan, StateEstimate
-from runtime.recording import read_recording
+from runtime.messages import Command, GroundTruth, Plan, StateEstimate
 from saltus.driving_metrics import motion_in_heading
 from saltus.errors import BadRequest
 from saltus.recording.plans import Sampling
+from saltus.recording.reading import messages_of_run
 from saltus.trace.recorded_run import config_of_run
 
 Array = NDArray[np.float64]
@@ -74,22 +74,17 @@ def motion_of_run(folder: Path) -> RecordedMotion:
         BadRequest: the folder holds no run, no states, or what another version recorded.
     """
     motion, command = RecordedMotion(), np.array([config_of_run(folder).speed, 0.0, 0.0])
-    try:
-        for _, message in read_recording(folder / "run.mcap"):
-            if isinstance(message, Command):
-                command = np.array([message.forward, message.left, message.yaw_rate])
-            elif isinstance(message, GroundTruth):
-                motion.truth.add(message, command)
-            elif isinstance(message, StateEstimate):
-                motion.estimate.add(message, command)
-            elif isinstance(message, Plan):
-                motion.solves.append((message.time, 1e3 * message.solve_s))
-                if len(message.inputs):
-                    motion.paths.append((message.time, message.states_q[:, :3]))
-    except OSError as error:
-        raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
-    except (DecodeError, ValueError) as error:
-        raise BadRequest(f"{folder}: recorded by another version? {error}") from error
+    for _, message in messages_of_run(folder):
+        if isinstance(message, Command):
+            command = np.array([message.forward, message.left, message.yaw_rate])
+        elif isinstance(message, GroundTruth):
+            motion.truth.add(message, command)
+        elif isinstance(message, StateEstimate):
+            motion.estimate.add(message, command)
+        elif isinstance(message, Plan):
+            motion.solves.append((message.time, 1e3 * message.solve_s))
+            if len(message.inputs):
+                motion.paths.append((message.time, message.states_q[:, :3]))
     if not motion.robot.time:
         raise BadRequest(f"{folder}: no states in its recording")
     return motion

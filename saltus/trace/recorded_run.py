@@ -1,14 +1,13 @@
 """The trace of a run that ``saltus launch --record`` has left in a folder."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from runtime.messages import DecodeError, MotorCommand
-from runtime.recording import read_recording
+from runtime.messages import MotorCommand
 from runtime.topics import (
     COMMAND,
     GROUND_TRUTH,
@@ -21,8 +20,8 @@ from runtime.topics import (
 )
 from saltus.assembly import event_times
 from saltus.configuration import TICK_S, LaunchConfig, make_config
-from saltus.errors import BadRequest
 from saltus.options import read_mapping
+from saltus.recording.reading import messages_of_run
 from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace
 
@@ -66,7 +65,7 @@ def trace_of_run(folder: Path) -> Trace:
         COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
         ROBOT_STATUS.name: [lambda s: halts.append(s.time) if s.state != "running" else None],
     }  # fmt: skip
-    for topic, message in _messages(folder):
+    for topic, message in messages_of_run(folder):
         own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender
         if topic in takers and (own_clock or message.time >= zero.time):
             if zero.time and not own_clock:
@@ -100,19 +99,10 @@ def pushes_of_run(folder: Path) -> list[RecordedPush]:
         return []
 
 
-def _messages(folder: Path) -> Iterator[tuple[str, Any]]:
-    """The recording's messages, with what breaks it as a BadRequest."""
-    try:
-        yield from read_recording(folder / "run.mcap")
-    except OSError as error:
-        raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
-    except (DecodeError, ValueError) as error:
-        raise BadRequest(f"{folder}: recorded by another version? {error}") from error
-
 
 def _first_estimate(folder: Path) -> Stamp:
     """When a robot behind the bridge ran for the first time; the end of time if it never did."""
-    estimates = (m for topic, m in _messages(folder) if topic == STATE_ESTIMATE.name)
+    estimates = (m for topic, m in messages_of_run(folder) if topic == STATE_ESTIMATE.name)
     first = next(estimates, None)
     return Stamp(0, math.inf) if first is None else Stamp(first.tick, first.time)
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from runtime.messages import (
     Command,
-    DecodeError,
     GroundTruth,
     MotorCommand,
     Plan,
@@ -19,11 +18,11 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
-from runtime.recording import read_recording
 from saltus.assembly import event_times
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from saltus.metrics import has_fallen
+from saltus.recording.reading import messages_of_run
 from saltus.touchdowns import TouchdownFinder, feet_of
 from saltus.trace import config_of_run
 from saltus.view.instant import Instant, outline_of
@@ -81,15 +80,8 @@ class RecordedRun:
         self._finder = TouchdownFinder()
         self._marks: list[Mark] = []
         self._fell, self._cause, self._tracking = False, "", "ok"
-        try:
-            for _, message in read_recording(folder / "run.mcap"):
-                self._add(message)
-        except OSError as error:
-            raise BadRequest(
-                f"{folder}: holds no recorded run: {error.strerror or error}"
-            ) from error
-        except (DecodeError, ValueError) as error:
-            raise BadRequest(f"{folder}: recorded by another version? {error}") from error
+        for _, message in messages_of_run(folder):
+            self._add(message)
         self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
         times = self._tracks[self._state].times
         if not times:

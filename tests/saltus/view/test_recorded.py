@@ -70,13 +70,14 @@ def test_what_happened_is_marked(run: RecordedRun) -> None:
     assert not any(mark.kind == "fall" for mark in run.marks)
 
 
-def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path) -> None:
+def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path, capsys) -> None:
     folder = make_run(tmp_path / "run", 3000)
     file = folder / "run.mcap"
     whole = RecordedRun(folder)
     file.write_bytes(file.read_bytes()[: 2 * file.stat().st_size // 3])
     cut = RecordedRun(folder)
     assert 0.0 < cut.duration < whole.duration
+    assert capsys.readouterr().err.splitlines() == [f"{file} was cut off; what it holds is taken"]
     np.testing.assert_array_equal(cut.at(0.5).truth.q, whole.at(0.5).truth.q)  # type: ignore[union-attr]
 
 
