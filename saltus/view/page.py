@@ -17,6 +17,7 @@ from saltus.announcement import RunningLaunch
 from saltus.configuration import LaunchConfig
 from saltus.console import say
 from saltus.driving_metrics import base_rotation
+from saltus.errors import BadRequest
 from saltus.view.browsers import Browsers
 from saltus.view.gate import Gate, is_loopback
 from saltus.view.instant import Instant, measures_of
@@ -28,6 +29,7 @@ from saltus.view.recorded import RecordedRun
 from saltus.view.scene import Scene
 from saltus.view.timeline import TimeLine
 
+PORT = 8080
 FRAME_S = 1.0 / 30.0
 ALIVE_S = 0.5  # between two looks whether the launch lives [s]
 LAST_WORDS_S = 0.1  # in which the last command may leave
@@ -123,15 +125,12 @@ class Page:
 
 def _open_gate(place: Place, inner: int, token: str | None) -> Gate:
     """At the port that was asked for; without one at 8080, or any."""
-    from saltus.errors import BadRequest
-
-    report = say
     if place.port is not None:
-        return Gate(place.address, place.port, inner, token, report)
+        return Gate(place.address, place.port, inner, token, say)
     try:
-        return Gate(place.address, 8080, inner, token, report)
+        return Gate(place.address, PORT, inner, token, say)
     except BadRequest:
-        return Gate(place.address, 0, inner, token, report)
+        return Gate(place.address, 0, inner, token, say)
 
 
 def words_of(instant: Instant, note: str) -> str:
