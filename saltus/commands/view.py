@@ -39,7 +39,7 @@ def view(
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
     require_view()
     from runtime.signals import StopFlag
-    from saltus.view.page import Place, view_launch, view_recording
+    from saltus.view.page import Outcome, Place, view_launch, view_recording
 
     place = Place(address, port)
     with StopFlag() as stop:
@@ -49,8 +49,10 @@ def view(
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:
             launch = _launch(process, stop)
-            outcome = None if launch is None else view_launch(launch, place, stop)
-    if json and outcome is not None:
+            outcome = Outcome("", 0.0, 0)  # of a view that was stopped before there was a launch
+            if launch is not None:
+                outcome = view_launch(launch, place, stop)
+    if json:
         print_json(outcome._asdict())
     return 0
 

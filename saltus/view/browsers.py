@@ -33,7 +33,7 @@ class Browsers:
         """Whether somebody looks and is ready for another frame."""
         return self._ready.is_set() and bool(self._server.get_clients())
 
-    def sent(self) -> None:
+    def note_frame(self) -> None:
         """A frame is on its way."""
         self._ready.clear()
         self._sent.set()

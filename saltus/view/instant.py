@@ -16,7 +16,7 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
-from saltus.driving_metrics import base_rotation
+from saltus.driving_metrics import motion_in_heading
 
 Array = NDArray[np.float64]
 
@@ -59,19 +59,14 @@ def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
     """The numbers of an instant; `speed` is the velocity commanded by the launch file [m/s]."""
     nan = float("nan")
     state, plan, command = instant.state, instant.plan, instant.command
-    forward = yaw_rate = nan
-    if state is not None:
-        rotation = base_rotation(state.q[3:7])
-        heading = rotation[:2, 0] / np.hypot(*rotation[:2, 0])
-        forward = float(heading @ (rotation @ state.v[:3])[:2])
-        yaw_rate = float((rotation @ state.v[3:6])[2])
+    forward, _, yaw_rate = (nan, nan, nan) if state is None else motion_in_heading(state)
     return Measures(
         time=instant.time,
         solve_ms=nan if plan is None else 1e3 * plan.solve_s,
         plan_age_ms=nan if plan is None else 1e3 * (instant.time - plan.time),
-        forward=forward,
+        forward=float(forward),
         forward_command=speed if command is None else command.forward,
-        yaw_rate=yaw_rate,
+        yaw_rate=float(yaw_rate),
         yaw_rate_command=nan if command is None else command.yaw_rate,
         nees=velocity_nees(instant),
     )
@@ -80,7 +75,7 @@ def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
 def velocity_nees(instant: Instant) -> float:
     """Normalised estimation error squared e^T P^-1 e of the base's linear velocity.
 
-    NaN without a truth, or where truth, estimate and covariance are not of the same time.
+    NaN without a truth, an estimate of its tick and a covariance, which may be 20 ms older.
     """
     truth, estimate, covariance = instant.truth, instant.estimate, instant.covariance
     if truth is None or estimate is None or covariance is None or truth.tick != estimate.tick:

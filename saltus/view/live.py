@@ -38,11 +38,6 @@ class LiveFeed:
         self._subscribers: dict[str, Subscriber[Any]] = {}
         self._instant = Instant()
 
-    @property
-    def begun(self) -> bool:
-        """Whether the robot moves."""
-        return bool(self._subscribers)
-
     def newest(self) -> Instant | None:
         """What has come since; None where no state has. Never blocks."""
         if not self._subscribers:

@@ -23,7 +23,7 @@ from saltus.view.gate import Gate, is_loopback
 from saltus.view.instant import Instant, measures_of
 from saltus.view.levers import Levers
 from saltus.view.live import LiveFeed
-from saltus.view.panel import PushControls, TuningControls, add_pad, add_shown, add_time
+from saltus.view.panel import PushControls, TuningControls, add_pad, add_time, add_visibility
 from saltus.view.plots import Plots
 from saltus.view.recorded import RecordedRun
 from saltus.view.scene import Scene
@@ -96,7 +96,7 @@ class Page:
         with self.tabs.add_tab("Plots"):
             self.plots = Plots(self.server)
         with self.tabs.add_tab("Show"):
-            add_shown(self.server, self.scene)
+            add_visibility(self.server, self.scene)
 
     def draw(self, instant: Instant, note: str = "") -> bool:
         """Show an instant, and its state in words; False while the browsers are not ready."""
@@ -107,7 +107,7 @@ class Page:
             self.plots.update(time.monotonic())
             self.status.content = words_of(instant, note)
         self.frames += 1
-        self.browsers.sent()
+        self.browsers.note_frame()
         return True
 
     def outcome(self) -> Outcome:

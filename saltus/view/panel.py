@@ -23,7 +23,7 @@ PAD = {"faster": "i", "slower": "k", "turn left": "j", "turn right": "l", "left"
 GAITS = {"stand": "1", "walk": "2", "trot": "3", "bound": "4", "auto": "5"}
 
 
-def add_shown(server: viser.ViserServer, scene: Scene) -> None:
+def add_visibility(server: viser.ViserServer, scene: Scene) -> None:
     """Check boxes of what is drawn."""
     labels = {
         "follow": "camera follows", "estimate": "estimate (ghost)", "plan": "plan: path, footholds",
@@ -31,8 +31,8 @@ def add_shown(server: viser.ViserServer, scene: Scene) -> None:
         "forces": "contact forces", "velocity": "velocity and command",
     }  # fmt: skip
     for field, label in labels.items():
-        box = server.gui.add_checkbox(label, getattr(scene.shown, field))
-        box.on_update(lambda event, field=field: setattr(scene.shown, field, event.target.value))
+        box = server.gui.add_checkbox(label, getattr(scene.visible, field))
+        box.on_update(lambda event, field=field: setattr(scene.visible, field, event.target.value))
 
 
 class PushControls:

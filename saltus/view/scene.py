@@ -27,7 +27,7 @@ BLUE, GREEN, ORANGE, RED, GREY = (
 
 
 @dataclass
-class Shown:
+class Visibility:
     """What a person wants to see."""
 
     follow: bool = True
@@ -53,7 +53,7 @@ class Scene:
             speed: that the launch file commands [m/s]; NaN for a robot that is driven.
         """
         self._speed = speed
-        self.shown = Shown()
+        self.visible = Visibility()
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights(cast_shadow=False)
@@ -97,19 +97,20 @@ class Scene:
 
     def draw(self, instant: Instant) -> None:
         """Show an instant."""
-        state, shown = instant.state, self.shown
+        state, visible = instant.state, self.visible
         if state is None:
             return
         feet = self._robot.place(state.q)
-        self._world.position = (-state.q[0], -state.q[1], 0.0) if shown.follow else (0.0, 0.0, 0.0)
+        x, y = state.q[:2] if visible.follow else (0.0, 0.0)
+        self._world.position = (-x, -y, 0.0)
         estimate = instant.estimate if instant.truth is not None else None
         self._draw_forces(instant.truth, feet)
         self._draw_velocity(instant)
         self._draw_plan(instant.plan)
-        self._draw_ghosts(estimate.q if shown.estimate and estimate is not None else None)
+        self._draw_ghosts(estimate.q if visible.estimate and estimate is not None else None)
 
     def _draw_forces(self, truth: GroundTruth | None, feet: Array) -> None:
-        visible = self.shown.forces and truth is not None
+        visible = self.visible.forces and truth is not None
         _show(self._forces, visible)
         if visible and truth is not None:
             arrows = np.stack([feet, feet + FORCE_SCALE * truth.foot_force], axis=1)
@@ -118,8 +119,8 @@ class Scene:
     def _draw_velocity(self, instant: Instant) -> None:
         """The command in orange, what the base does in green; both from above the base."""
         state, command = instant.state, instant.command
-        _show(self._velocities, self.shown.velocity)
-        if state is None or not self.shown.velocity:
+        _show(self._velocities, self.visible.velocity)
+        if state is None or not self.visible.velocity:
             return
         rotation = base_rotation(state.q[3:7])
         x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])
@@ -134,27 +135,27 @@ class Scene:
 
     def _draw_plan(self, plan: PlanOutline | None) -> None:
         """Base path, footholds, ghosts along the horizon and candidates of a plan that is new."""
-        shown = self.shown
+        visible = self.visible
         has_plan = plan is not None and plan.status != "failed"
-        _show(self._path, shown.plan and has_plan)
-        _show(self._footholds, shown.plan and has_plan)
+        _show(self._path, visible.plan and has_plan)
+        _show(self._footholds, visible.plan and has_plan)
         candidates = plan is not None and len(plan.candidates) > 0
-        _show(self._candidates, shown.candidates and candidates)
+        _show(self._candidates, visible.candidates and candidates)
         if plan is None or not has_plan or plan.id == self._plan:
             return
         self._plan = plan.id
         q = plan.states_q
-        if shown.plan:
+        if visible.plan:
             self._path.points = _segments(q[None, :, :3])
             self._footholds.points = self._landings(plan).astype(np.float32)
         knots = np.linspace(0, len(q) - 1, GHOSTS + 1).round().astype(int)[1:]
         self._horizon = list(q[knots])
-        if shown.candidates and candidates:
+        if visible.candidates and candidates:
             self._candidates.points = _segments(plan.candidates)
 
     def _draw_ghosts(self, estimate: Array | None) -> None:
         """The estimate, and poses along the horizon."""
-        poses = [estimate, *(self._horizon if self.shown.horizon else [None] * GHOSTS)]
+        poses = [estimate, *(self._horizon if self.visible.horizon else [None] * GHOSTS)]
         if estimate is not None or any(a is not b for a, b in zip(poses, self._poses, strict=True)):
             self._poses = poses
             self._ghosts.place(poses)

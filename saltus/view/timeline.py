@@ -21,7 +21,7 @@ class TimeLine:
     def __init__(self, server: viser.ViserServer, run: RecordedRun) -> None:
         """Begin at the first state, playing."""
         self.time = 0.0
-        self._run, self._due, self._moves = run, 0.0, False
+        self._run, self._due = run, 0.0
         gui = server.gui
         notable = [mark for mark in run.marks if mark.kind != "touchdown"][:MOST_MARKS]
         self._slider = gui.add_slider(
@@ -50,7 +50,7 @@ class TimeLine:
 
     def _drag(self, by_hand: bool) -> None:
         """A person moved the slider: playback stops there."""
-        if by_hand and not self._moves:
+        if by_hand:
             self._play.value, self.time = False, self._slider.value
 
     def _jump(self, forward: bool) -> None:
@@ -65,9 +65,7 @@ class TimeLine:
 
     def _show(self) -> None:
         """Slider and text of this time."""
-        self._moves = True
         self._slider.value = round(min(self.time, self._run.duration), 2)
-        self._moves = False
         past = [mark for mark in self._run.marks if mark.time <= self.time + 0.005]
         text = f"{past[-1].time:.2f} s: {past[-1].kind} {past[-1].text}" if past else ""
         if self._text.content != text:
