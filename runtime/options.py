@@ -1,0 +1,76 @@
+"""Options with units and ranges, declared beside the type and checked when they are made."""
+
+import math
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import msgspec
+
+
+class Range(NamedTuple):
+    """The unit of a number and the values that are accepted; of a tuple, those of each component.
+
+    Written as ``Annotated[float, Range("m/s", 0.0, 5.0)]``.
+
+    Attributes:
+        unit: such as "m/s^2"; "-" for a number without one.
+        least: smallest value.
+        most: largest value.
+        above: the least value itself is not accepted.
+    """
+
+    unit: str
+    least: float = -math.inf
+    most: float = math.inf
+    above: bool = False
+
+    def accepts(self, value: float) -> bool:
+        """Whether `value` is in the range; NaN and infinity never are."""
+        large = value > self.least if self.above else value >= self.least
+        return bool(math.isfinite(value) and large and value <= self.most)
+
+    def __str__(self) -> str:
+        """Such as "0 to 5 m/s", "above 0 s", "any number"."""
+        unit = "" if self.unit == "-" else f" {self.unit}"
+        low, high = f"{self.least:.10g}", f"{self.most:.10g}"
+        if self.most == math.inf and self.least == -math.inf:
+            return "any number" + (f" [{self.unit}]" if unit else "")
+        if self.most == math.inf:
+            return f"above {low}{unit}" if self.above else f"{low}{unit} or more"
+        if self.least == -math.inf:
+            return f"up to {high}{unit}"
+        return f"above {low}, up to {high}{unit}" if self.above else f"{low} to {high}{unit}"
+
+
+@cache
+def ranges_of(kind: type[Any]) -> dict[str, Range]:
+    """The ranges that the annotations of a Struct or a dataclass declare, by field."""
+    ranges: dict[str, Range] = {}
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        for part in (hint, *get_args(hint)):  # also of Annotated[float, ...] | None
+            extras = get_args(part)[1:] if get_origin(part) is Annotated else ()
+            ranges.update((name, each) for each in extras if isinstance(each, Range))
+    return ranges
+
+
+def check_ranges(options: Any) -> None:
+    """Check every field that has a range.
+
+    Raises:
+        ValueError: a number is out of its range, is NaN or infinite; the message names the field.
+    """
+    for name, accepted in ranges_of(type(options)).items():
+        value = getattr(options, name)
+        for each in value if isinstance(value, tuple) else (value,):
+            number = isinstance(each, int | float) and not isinstance(each, bool)
+            if number and not accepted.accepts(each):
+                shown = f"{each:.10g}" if isinstance(each, float) else str(each)
+                raise ValueError(f"{name} is {shown}; give {accepted}")
+
+
+class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of options that a launch file sets: ranges are checked when one is made."""
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range."""
+        check_ranges(self)

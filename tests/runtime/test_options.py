@@ -1,0 +1,78 @@
+"""Units and ranges of options: what is accepted, what is refused, and in which words."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.options import Options, Range, check_ranges, ranges_of
+
+SPEED = Range("m/s", 0.0, 5.0)
+
+
+class Walk(Options, frozen=True):
+    """One option of each shape."""
+
+    speed: Annotated[float, SPEED] = 1.0
+    steps: Annotated[int, Range("-", 1, 100)] = 3
+    reach: tuple[float, float] = (0.0, 0.0)
+    weights: Annotated[tuple[float, float], Range("-", 0.0, above=True)] = (1.0, 2.0)
+    limit: Annotated[float, Range("s", 0.0)] | None = None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Options that a compiled function takes as a record."""
+
+    force: Annotated[float, Range("N", 0.0, above=True)] = 1.0
+    __post_init__ = check_ranges
+
+
+@given(st.floats(allow_nan=True, allow_infinity=True))
+def test_a_number_is_accepted_exactly_inside_its_range(value: float) -> None:
+    inside = math.isfinite(value) and 0.0 <= value <= 5.0
+    assert SPEED.accepts(value) == inside
+    if inside:
+        assert Walk(speed=value).speed == value
+    else:
+        with pytest.raises(ValueError, match="speed is .*; give 0 to 5 m/s"):
+            Walk(speed=value)
+
+
+def test_every_component_and_an_optional_number_are_checked() -> None:
+    with pytest.raises(ValueError, match="weights is 0; give above 0"):
+        Walk(weights=(1.0, 0.0))
+    with pytest.raises(ValueError, match="limit is -1; give 0 s or more"):
+        Walk(limit=-1.0)
+    assert Walk(limit=2.0).limit == 2.0
+    assert set(ranges_of(Walk)) == {"speed", "steps", "weights", "limit"}
+
+
+def test_a_mapping_is_refused_with_the_place() -> None:
+    with pytest.raises(msgspec.ValidationError, match="steps is 0; give 1 to 100"):
+        msgspec.convert({"steps": 0}, Walk)
+
+
+def test_a_dataclass_is_checked_too() -> None:
+    assert Noise(2.0).force == 2.0
+    with pytest.raises(ValueError, match="force is 0; give above 0 N"):
+        Noise(0.0)
+
+
+@pytest.mark.parametrize(
+    ("accepted", "words"),
+    [
+        (Range("m/s", 0.0, 5.0), "0 to 5 m/s"),
+        (Range("-", 2, 500), "2 to 500"),
+        (Range("s", 0.0, above=True), "above 0 s"),
+        (Range("s", 0.0, 1.0, above=True), "above 0, up to 1 s"),
+        (Range("rad", most=1.5), "up to 1.5 rad"),
+        (Range("m"), "any number [m]"),
+    ],
+)
+def test_the_words_of_a_range(accepted: Range, words: str) -> None:
+    assert str(accepted) == words
