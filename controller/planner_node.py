@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -23,6 +24,7 @@ from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import Command, LineSearch, Plan, StateEstimate
 
+LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
 
@@ -67,6 +69,30 @@ class Planner(Protocol):
     def statistics(self) -> dict[str, Any]:
         """What the report says besides, plain values only."""
         ...
+
+
+class SolveGuard:
+    """Solves; what a planner raises becomes a plan with status "failed", which no tracker follows.
+
+    Attributes:
+        errors: solves that raised.
+        first_error: what the first of them raised, in one line; empty without one.
+    """
+
+    def __init__(self) -> None:
+        """Nothing has failed yet."""
+        self.errors, self.first_error = 0, ""
+
+    def plan(self, estimate: StateEstimate, solve: Callable[[], Plan]) -> Plan:
+        """The plan that `solve` makes from `estimate`; the first failure is logged."""
+        try:
+            return solve()
+        except Exception as error:
+            if self.errors == 0:
+                self.first_error = f"{type(error).__name__}: {' '.join(str(error).split())}"
+                LOG.exception("planner: no plan from the estimate of tick %d", estimate.tick)
+            self.errors += 1
+            return no_plan(estimate)
 
 
 class SolveTimes:
@@ -122,17 +148,17 @@ def run(
     time; each better trajectory is published at once. After `time_limit` [s] a solve tries fewer
     candidates and ends with this iteration.
 
-    An exception from the planner is counted and logged once; the plan of that solve says "failed",
-    which no tracker follows. Line searches go to `searches`, each after its plan. Commands come
-    from `driver` before each solve; a script's own are published on `script`, for the recording.
+    An exception from the planner is counted (`SolveGuard`). Line searches go to `searches`, each
+    after its plan. Commands come from `driver` before each solve; a script's own are published on
+    `script`, for the recording.
     `outlines` are offered every plan but those that another of the same solve replaces; `tuner`
     looks for tunings before each solve.
 
     Returns:
-        The report: solves, solve_ms, rate_hz, statuses, errors, undecodable frames, tunings where
-        some came, and the planner's own statistics.
+        The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable frames,
+        tunings where some came, and the planner's own statistics.
     """
-    errors, sequence = 0, -1
+    guard, sequence = SolveGuard(), -1
     times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     solves = iter(schedule)
@@ -148,21 +174,17 @@ def run(
             continue
         if tuner is not None:
             tuner.look()
-        begin = perf_counter()
-        try:
-            if solve is not None:
-                plan = solve_in_lock_step(planner, estimate, solve)
-            else:
-                age = max(0.0, clock.now() - estimate.time)
-                lead = age + times.expected.value
-                plan = _solve_in_time(planner, estimate, lead, plans, begin + time_limit)
-                plan = msgspec.structs.replace(plan, solve_s=perf_counter() - begin)
+        begin, errors = perf_counter(), guard.errors
+        if solve is not None:
+            plan = guard.plan(estimate, partial(solve_in_lock_step, planner, estimate, solve))
+        else:
+            lead = max(0.0, clock.now() - estimate.time) + times.expected.value
+            deadline = begin + time_limit
+            plan = guard.plan(
+                estimate, partial(_solve_in_time, planner, estimate, lead, plans, deadline)
+            )
+        if guard.errors == errors:
             times.record(perf_counter() - begin)
-        except Exception:
-            if errors == 0:
-                logging.exception("planner: no plan from the estimate of tick %d", estimate.tick)
-            errors += 1
-            plan = no_plan(estimate)
         statuses[plan.status] += 1
         plans.send(plan)
         if searches is not None:
@@ -172,7 +194,10 @@ def run(
             outlines.offer(plan, planner.candidates if plan.id else NO_CANDIDATES)
         if script is not None and planner.commands is not None:
             sequence = _send_command(planner.commands.newest, sequence, script)
-    counts: dict[str, Any] = {"errors": errors, "undecodable": estimates.undecodable}
+    counts: dict[str, Any] = {
+        "errors": guard.errors, "first_error": guard.first_error,
+        "undecodable": estimates.undecodable,
+    }  # fmt: skip
     if planner.commands is not None:
         counts["commands"] = dict(planner.commands.counts)
     if driver is not None:
@@ -223,5 +248,8 @@ def _solve_in_time(
     planner: Planner, estimate: StateEstimate, lead: float, plans: Publisher[Plan], deadline: float
 ) -> Plan:
     """Solve once for the state `lead` [s] after the estimate; late after `deadline` [s]."""
+    begin = perf_counter()
     plan = planner.solve(estimate, lead, lambda: perf_counter() > deadline, plans.send)
-    return msgspec.structs.replace(plan, round_trip_s=planner.round_trip_s)
+    return msgspec.structs.replace(
+        plan, round_trip_s=planner.round_trip_s, solve_s=perf_counter() - begin
+    )

@@ -154,7 +154,10 @@ class SafetyGate:
             self.counts[Reason.POSITION_LIMITED.value] += 1
 
     def enter(self, state: str, reason: Reason) -> None:
-        """Note the tracker's state; a change is one log line."""
+        """Note the tracker's state; a change is one log line, a warning if tracking is given up."""
         if state != self.state:
-            LOG.warning("tracker: %s -> %s (%s)", self.state, state, reason.value)
+            gives_up = state in ("stand_down", "damp") and self.state != "waiting"
+            gives_up = gives_up and reason is not Reason.STOPPED
+            level = logging.WARNING if gives_up else logging.INFO
+            LOG.log(level, "tracker: %s -> %s (%s)", self.state, state, reason.value)
             self.state = state

@@ -153,6 +153,7 @@ class TrackerLoop:
             "mode": "paused" if self.clock.paused else "realtime",
             "ticks": statistics.ticks,
             "missed": statistics.missed,
+            "late": statistics.late,
             "lateness_us": asdict(statistics.lateness_us),
             "commands": dict(self.tracker.commands),
             "safety": dict(self.tracker.gate.counts),
@@ -200,8 +201,8 @@ def run(
             paused run loses none.
 
     Returns:
-        The report: mode, ticks, missed, lateness_us, commands by status, safety reasons counted,
-        plans_accepted, plan_age_ms (from knot 0 to the effect of a command, while tracking),
+        The report: mode, ticks, missed, late, lateness_us, commands by status, safety reasons
+        counted, plans_accepted, plan_age_ms (from knot 0 to the effect of a command, tracking),
         plan_arrival_ms (from knot 0 to the arrival of a plan; negative in good time),
         estimate_age_ms (at each command, while tracking), command_interval_ms (between commands),
         ticks with no_reading, no_estimate, and ticks with no_plan where one was to arrive (lock

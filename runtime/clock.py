@@ -13,6 +13,7 @@ from runtime.histogram import LogHistogram
 __all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
 
 LATENESS_RESOLUTION_US = 1.0
+LATE = 0.5  # of a period, after which a tick counts as late
 REACH = 0.4  # of a period, by which a tick may begin before or after it is due
 PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
 
@@ -27,7 +28,7 @@ class RealTimeClock:
         self._start = 0.0
         self._tick = -1
         self._ticks = 0
-        self._missed = 0
+        self._missed = self._late = 0
         self._lateness = LogHistogram(LATENESS_RESOLUTION_US)
 
     def now(self) -> float:
@@ -47,6 +48,7 @@ class RealTimeClock:
         self._tick = max(due_tick, int((now - self._start) / self._period))
         self._ticks += 1
         self._missed += self._tick - due_tick
+        self._late += now - due > LATE * self._period
         self._lateness.add(1e6 * max(0.0, now - due))
         return self._tick
 
@@ -57,8 +59,9 @@ class RealTimeClock:
         return source.newest()
 
     def statistics(self) -> TickStatistics:
-        """Ticks served and skipped, and how late those served were [us]."""
-        return TickStatistics(self._ticks, self._missed, self._lateness.quantiles())
+        """Ticks served, skipped and late, and how late those served were [us]."""
+        quantiles = self._lateness.quantiles()
+        return TickStatistics(self._ticks, self._missed, self._late, quantiles)
 
     def _sleep_until(self, due: float) -> float:
         """Sleep, and return the time [s], which is `due` or later."""

@@ -9,10 +9,18 @@ from runtime.histogram import Quantiles
 
 @dataclass(frozen=True)
 class TickStatistics:
-    """How well a clock kept time: ticks served, ticks skipped, lateness of those served [us]."""
+    """How well a clock kept time.
+
+    Attributes:
+        ticks: served.
+        missed: skipped.
+        late: served, but begun more than half a period after they were due.
+        lateness_us: of those served [us].
+    """
 
     ticks: int = 0
     missed: int = 0
+    late: int = 0
     lateness_us: Quantiles = field(default_factory=Quantiles)
 
 

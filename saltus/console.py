@@ -5,7 +5,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import Console
@@ -13,6 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+COLOURS = {"OK": "green", "WARNING": "yellow", "STOPPED": "yellow", "FAILED": "bold red"}
 _UNBOUNDED = 10_000  # columns, more than any table
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -32,6 +33,29 @@ def print_json(result: dict[str, Any]) -> None:
     """Print ``result`` as exactly one JSON object on one line, the last of standard output."""
     sys.stdout.write(json.dumps(_plain(result), allow_nan=False) + "\n")
     sys.stdout.flush()
+
+
+class Fact(NamedTuple):
+    """A line of a summary: a short label, and what is to be said."""
+
+    label: str
+    text: str
+
+
+def print_facts(facts: Sequence[Fact]) -> None:
+    """Print labels and texts in two columns on standard output.
+
+    On a terminal texts wrap within their column, and the verdict has a colour; elsewhere each fact
+    is one line.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    indent = max(map(len, (fact.label for fact in facts)), default=0) + 2
+    room = max(console.width - indent, 20) if console.is_terminal else _UNBOUNDED
+    for label, text in facts:
+        lines = textwrap.wrap(text, room, break_long_words=False) or [""]
+        console.print(Text(f"{label:<{indent}}", COLOURS.get(label, "")) + Text(lines[0]))
+        for line in lines[1:]:
+            console.print(Text(" " * indent + line))
 
 
 def print_lines(lines: list[str]) -> None:

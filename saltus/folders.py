@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,13 @@ def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
         raise BadRequest(
             f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
         ) from error
+
+
+def new_run_folder(name: str) -> Path:
+    """A folder below ``runs/`` that does not exist yet, of this name and the time."""
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, 1000)))
+    return next(path for each in names if not (path := Path("runs") / each).exists())
 
 
 def write_whole(path: Path, data: bytes) -> str:

@@ -24,10 +24,12 @@ from saltus.first_compilation import ensure_compiled
 from saltus.hardware import check_at_hand
 from saltus.listener import Listener
 from saltus.metrics import run_metrics
+from saltus.problems import Problem, find_problems
 from saltus.progress import RunProgress
 from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
 from saltus.run_view import beat_of, operator_keys, progress_of, unit_of
-from saltus.summary import launch_summary, planner_warnings, robot_summary
+from saltus.stall import STALL_S, START_S, describe_stall
+from saltus.summary import launch_summary, robot_summary
 from saltus.supervisor import Death, Supervisor
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ Meddle = Callable[[Supervisor, Listener], None]
 PROGRAM = "saltus.processes"
 POLL_S = 0.02
 LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
-STALL_S = 200.0  # without a tick that nobody holds up; longer than a compilation
 
 
 class Outcome(NamedTuple):
@@ -50,6 +51,7 @@ class Outcome(NamedTuple):
         completed: the run came to its end, be it a fall.
         interrupted: the user asked it to stop.
         reports: the counters of each process; empty for one that died.
+        problems: what went wrong, the gravest first.
     """
 
     summary: dict[str, Any]
@@ -57,26 +59,27 @@ class Outcome(NamedTuple):
     completed: bool
     interrupted: bool
     reports: dict[str, dict[str, Any]]
+    problems: list[Problem]
 
     @property
     def ok(self) -> bool:
-        """True when the launch did what was asked: all of it, every process alive, no fall."""
-        robot_well = self.summary.get("robot", {"ended_well": True})["ended_well"]
-        return self.completed and not self.deaths and not self.summary["fell"] and robot_well
+        """Whether the launch did what was asked: all of it, every process alive, no failure."""
+        return self.completed and not any(problem.failure for problem in self.problems)
 
 
 def launch(
-    config: LaunchConfig, record: Path | None = None, meddle: Meddle | None = None,
-    modules: Mapping[str, str] | None = None,
+    config: LaunchConfig, folder: Path | None = None, meddle: Meddle | None = None,
+    modules: Mapping[str, str] | None = None, record: bool = True,
 ) -> Outcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
     Args:
         config: what to run.
-        record: folder of the recording, or None to keep nothing.
+        folder: of the run, for its logs, reports, summary and recording; None keeps nothing.
         meddle: called with the processes and what was heard, some fifty times a second; a study
             of faults does its harm here.
         modules: of processes that run in place of their own, by name.
+        record: into the folder, if there is one.
 
     Raises:
         BadRequest: the configuration does not fit together, or the run folder or the endpoints
@@ -93,17 +96,18 @@ def launch(
         by_client = config.drive.source == "client"  # who may be there already
         others = (*BY_WATCHERS, COMMAND) if by_client else BY_WATCHERS
         check_free(endpoints, [topic for topic in TOPICS if topic not in others])
-        folder = RunFolder(record or Path(temporary) / "run")
+        files = RunFolder(folder or Path(temporary) / "run")
         with preparing():
             ensure_compiled(config)
-            write_config(config, folder.configuration)
-            announcer = Announcer(Path(temporary), folder.configuration, sockets)
+            write_config(config, files.configuration)
+            announcer = Announcer(Path(temporary), files.configuration, sockets)
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config)
-            listener = Listener(bus, metrics, open_recorder(folder, config) if record else None)
+            recorder = open_recorder(files, config) if folder and record else None
+            listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, meddle)
             programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
-            children = [_child(name, config, folder, sockets, programs) for name in programs]
+            children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
                     children, cast.finishing, cast.spared, cast.grace_s, report=say
@@ -115,17 +119,22 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        reports = {name: folder.read_report(name) for name in cast.processes}
+        reports = {name: files.read_report(name) for name in cast.processes}
         tell_of_lost_reports(reports, supervisor.deaths, run.completed)
-        _warn(reports)
         summary = _summary(config, listener, reports, supervisor.deaths)
-        outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports)
+        end = "complete" if run.completed else "interrupted" if stop() else "broken"
+        problems = find_problems(config, summary, reports, supervisor.deaths, end, run.stall)
+        outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports, problems)
+        summary |= {
+            "ok": outcome.ok, "problems": [problem._asdict() for problem in problems],
+            "folder": None if folder is None else str(folder),
+        }  # fmt: skip
         extra = {
             "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
             "deaths": [death._asdict() for death in outcome.deaths], "processes": reports,
             "recording": listener.recording,
         }  # fmt: skip
-        folder.write_summary(summary | extra)
+        files.write_summary(summary | extra)
         return outcome
 
 
@@ -136,11 +145,13 @@ def _summary(
     """What `saltus launch --json` prints."""
     metrics = listener.metrics
     # In real time truth is published too seldom to show a short touch of the ground.
-    metrics.fell |= reports.get("simulation", {}).get("fell", False)
+    simulation = reports.get("simulation", {})
+    if simulation.get("fell") and not metrics.fell:
+        metrics.fell, metrics.fell_at_s = True, simulation["fell_at_s"]
     metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
     names = ("planner", "tracker", "estimator")
     planner, tracker, estimator = (reports.get(name, {}) for name in names)
-    summary = launch_summary(metrics, listener.plans, planner, tracker, estimator)
+    summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
     if config.bridged:
         summary["robot"] = robot_summary(listener.status, tracker, deaths)
     return summary
@@ -158,21 +169,6 @@ def open_recorder(folder: RunFolder, config: LaunchConfig) -> "Recorder":
         return RunRecorder(folder.recording, config)
 
 
-def _warn(reports: Mapping[str, dict[str, Any]]) -> None:
-    """One line for each thing that went on all the same, and that a person should know."""
-    planner = reports.get("planner", {})
-    losses = planner.get("rollouts", {}).get("losses", 0)
-    if losses:
-        times = "once" if losses == 1 else f"{losses} times"
-        say(f"the rollout server was lost {times}, and MuJoCo here took its place")
-    for line in planner_warnings(planner.get("statuses", {})):
-        say(line)
-    for name, report in reports.items():
-        if report.get("compiled_late"):
-            functions = ", ".join(report["compiled_late"])
-            say(f"warning: the {name} compiled while the robot waited: {functions}")
-
-
 def _child(
     name: str, config: LaunchConfig, folder: RunFolder, sockets: Path, programs: Mapping[str, str]
 ) -> Child:
@@ -185,13 +181,18 @@ def _child(
 
 
 class _Run:
-    """Follows one launch until it is over, for whatever reason."""
+    """Follows one launch until it is over, for whatever reason.
+
+    Attributes:
+        completed: the launch came to its end.
+        stall: who waited for whom, where it stood still; empty elsewhere.
+    """
 
     def __init__(
         self, config: LaunchConfig, listener: Listener, stop: StopFlag, announcer: Announcer,
         meddle: Meddle | None,
     ) -> None:  # fmt: skip
-        self.completed = False
+        self.completed, self.stall = False, ""
         self._announcer, self._meddle = announcer, meddle
         self._config, self._listener, self._stop = config, listener, stop
         self._beat = beat_of(config)
@@ -205,6 +206,8 @@ class _Run:
                 if any(not d.fatal and d.name != DRIVER for d in supervisor.watch()):
                     self._go_on_without_peer(supervisor)
                 self._show(progress)
+                if self._last_state_is_estimated():
+                    supervisor.dismiss("tracker")  # else it would warn that the robot is silent
                 if self._meddle is not None:
                     self._meddle(supervisor, self._listener)
                 time.sleep(POLL_S)
@@ -219,6 +222,12 @@ class _Run:
             self._listener.drain()
             if ticks[STATE_ESTIMATE.name] >= ticks[GROUND_TRUTH.name]:
                 return
+
+    def _last_state_is_estimated(self) -> bool:
+        """Whether nobody needs the tracker any more."""
+        ticks, simulated = self._listener.ticks, self._config.robot == "simulated"
+        last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
+        return simulated and last >= self._config.ticks
 
     def _go_on_without_peer(self, supervisor: Supervisor) -> None:
         tracker = next(child for child in supervisor.children if child.name == "tracker")
@@ -241,10 +250,13 @@ class _Run:
         still = time.monotonic() - moved
         if self._config.robot == "emulator":
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
-        if still > STALL_S:
-            say(f"no tick for {STALL_S:g} s: stopping")
+        longest = START_S if self._tick() < 0 else STALL_S
+        if still > longest:
+            waits = describe_stall(self._config, self._listener.ticks)
+            self.stall = f"no tick for {longest:g} s, {waits}"
+            say(f"{self.stall}: ending the launch")
         self.completed = supervisor.finished
-        return self.completed or still > STALL_S
+        return self.completed or bool(self.stall)
 
     def _show(self, progress: RunProgress) -> None:
         tick = self._tick()

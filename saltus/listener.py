@@ -20,6 +20,7 @@ from runtime.topics import (
     PLAN,
     RECORDED,
     ROBOT_STATUS,
+    SENSOR_READING,
     STATE_ESTIMATE,
     TOPICS,
     Topic,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 # By who does not record.
 NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
+IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits for whom
 OTHER_CLOCKS = (COMMAND, *BY_WATCHERS)  # their sources have clocks of their own
 
 TURN = 200  # frames of a topic that are taken before others have their turn
@@ -43,6 +45,7 @@ class Stamp(msgspec.Struct):
     time: float
     tick: int = -1
     id: int = 0  # of plans, which count from 1
+    status: str = ""  # of plans, estimates and commands
 
 
 class _Arrival(NamedTuple):
@@ -65,15 +68,20 @@ class Listener:
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
+        planner_fails: the newest plan has the status "failed".
         held_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
     """
 
-    def __init__(self, bus: Bus, metrics: RunMetrics, recorder: Recorder | None) -> None:
+    def __init__(
+        self, bus: Bus, metrics: RunMetrics, recorder: Recorder | None, lock_step: bool = False
+    ) -> None:
         """Connect; the recorder, where there is one, is closed with the listener."""
+        self._needed = (*NEEDED, *(IN_LOCK_STEP if lock_step else ()))
         self.metrics = metrics
         self.plans = self.lost_plans = 0
         self.status: RobotStatus | None = None
         self.command: Command | None = None
+        self.planner_fails = self._failure_reported = False
         self.held_s = -math.inf
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
@@ -105,7 +113,7 @@ class Listener:
             self._take(each)
         del self._waiting[:ready]
         begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
-        if begun and not self._recorder and len(self._subscribers) > len(NEEDED):
+        if begun and not self._recorder and len(self._subscribers) > len(self._needed):
             self._give_up_the_rest()
 
     def _read(self, subscriber: Subscriber, frame: bytes) -> _Arrival | None:
@@ -122,9 +130,9 @@ class Listener:
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
         for subscriber in self._subscribers:
-            if subscriber.topic not in NEEDED:
+            if subscriber.topic not in self._needed:
                 subscriber.close()
-        self._subscribers = [each for each in self._subscribers if each.topic in NEEDED]
+        self._subscribers = [each for each in self._subscribers if each.topic in self._needed]
 
     def close(self) -> None:
         """Finish the recording."""
@@ -169,6 +177,11 @@ class Listener:
         if topic is PLAN and stamp.id > self.plans:
             self.lost_plans += stamp.id - self.plans - 1
             self.plans = stamp.id
+        if topic is PLAN:
+            self.planner_fails = stamp.status == "failed"
+            if self.planner_fails and not self._failure_reported:
+                self._failure_reported = True
+                say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
         try:
             if topic is GROUND_TRUTH:
                 self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from controller.planner_node import solve_in_lock_step
+from controller.planner_node import SolveGuard, solve_in_lock_step
 from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
 from saltus import assembly
 from saltus.configuration import LaunchConfig
@@ -53,6 +53,7 @@ class LockStep:
         self.tracker = assembly.make_tracker(config)
         self.metrics = run_metrics(config)
         self.solve_ms: list[float] = []
+        self._guard = SolveGuard()
         schedule = assembly.solve_schedule(config)
         self._solves = iter(schedule)
         self._solve = next(self._solves)
@@ -104,7 +105,8 @@ class LockStep:
         if tick < solve.arrival or self._basis is None:
             return None
         begin = time.perf_counter()
-        plan = solve_in_lock_step(self.planner, self._basis, solve)
+        basis = self._basis
+        plan = self._guard.plan(basis, lambda: solve_in_lock_step(self.planner, basis, solve))
         self.solve_ms.append(1e3 * (time.perf_counter() - begin))
         self._solve = next(self._solves)
         if tick == self._solve.start:

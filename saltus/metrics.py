@@ -46,6 +46,7 @@ class RunMetrics:
     by_estimates: bool = False
     driving: DrivingMetrics | None = None
     fell: bool = False
+    fell_at_s: float | None = None  # since the first state judged
     first_tick: int = 0
     last_tick: int = -1
     distance: float = 0.0  # [m]
@@ -59,8 +60,11 @@ class RunMetrics:
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
         if self.judging:
-            self.fell = self.fell or has_fallen(truth)
+            falls = not self.fell and has_fallen(truth)
+            self.fell = self.fell or falls
             self._follow(truth)
+            if falls:
+                self.fell_at_s = 1e-3 * (truth.tick - self.first_tick)
             self._match(truth)
 
     def add_estimate(self, estimate: StateEstimate) -> None:
@@ -89,6 +93,7 @@ class RunMetrics:
         """The part of the run's summary that truth and estimates tell."""
         return {
             "fell": self.fell,
+            "fell_at_s": self.fell_at_s,
             "simulated_s": round(max(self.last_tick - self.first_tick, 0) * 1e-3, 6),
             "distance_m": self.distance,
             "max_lateral_deviation_m": self.max_lateral_deviation,

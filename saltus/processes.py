@@ -213,7 +213,7 @@ def main(arguments: list[str]) -> int:
     die_with_parent(int(parent))
     gc.disable()  # it would look through all that is being loaded, again and again
     os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)

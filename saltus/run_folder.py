@@ -1,5 +1,6 @@
 """The folder of a run: its configuration, logs, reports, recording and summary."""
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ import msgspec
 
 from saltus.console import say
 from saltus.errors import BadRequest
-from saltus.folders import write_whole
+from saltus.folders import new_run_folder, write_whole
 from saltus.supervisor import Death
 
 
@@ -21,7 +22,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        """Make the folder.
+        """Make the folder, which `--record` names.
 
         Raises:
             BadRequest: it holds a run already, or cannot be made.
@@ -65,6 +66,17 @@ class RunFolder:
         failure = write_whole(self.path / "summary.json", text + b"\n")
         if failure:
             say(f"no summary.json in the run folder: {failure}")
+
+
+def folder_for_logs(name: str) -> Path:
+    """A new folder for a launch that nobody records: below ``runs/``, or else a temporary one."""
+    path = new_run_folder(name)
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        path = Path(tempfile.mkdtemp(prefix=f"saltus-{name}-"))
+        say(f"runs/ cannot be written ({error.strerror}): logs are in {path}")
+    return path
 
 
 @contextmanager

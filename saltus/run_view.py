@@ -36,7 +36,9 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
         what = f"{listener.status.state}, {way}, motors to {hottest:.0f} degC"
         return metrics.summary()["simulated_s"], what
     seconds = max(tick, 1) * 1e-3
-    return seconds, f"{way}, {listener.plans / seconds:.0f} plans/s"
+    rate = f"{listener.plans / seconds:.0f} plans/s"
+    plans = f"{listener.plans} plans" if config.mode == "paused" else rate
+    return seconds, f"{way}, {plans}" + (", THE PLANNER FAILS" if listener.planner_fails else "")
 
 
 @contextmanager

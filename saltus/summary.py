@@ -4,27 +4,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runtime.messages import RobotStatus
+from saltus.configuration import LaunchConfig
+from saltus.console import Fact
 from saltus.metrics import RunMetrics
+from saltus.problems import Problem
 from saltus.supervisor import Death
 
 LATENESS = ("p50", "p99", "p999")
 MEDIAN_AND_TAIL = ("p50", "p99")
 WITH_LONGEST = ("p50", "p99", "max")
-WARNING_SHARE = 0.03  # of the solves that may have another status than ok without a warning
-REMEDIES = {
-    "time_limit": "this machine is too slow or too busy; `saltus doctor` measures it",
-    "failed": "no candidate stayed finite, or the planner raised; see logs/planner.log of --record",
-    "not_converged": "the backward pass found no descent; look at the cost weights",
-}
+_ERRORS = (("position", "m"), ("velocity", "m_s"), ("tilt", "rad"))
 
 
 def launch_summary(
-    metrics: RunMetrics, plans: int, planner: dict[str, Any], tracker: dict[str, Any],
-    estimator: dict[str, Any],
+    config: LaunchConfig, metrics: RunMetrics, plans: int, planner: dict[str, Any],
+    tracker: dict[str, Any], estimator: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     """Put a run's metrics and its processes' reports together.
 
     Args:
+        config: of the launch.
         metrics: from truth and estimates.
         plans: number of plans that were seen, for a planner that died without a report.
         planner, tracker, estimator: reports of the processes, possibly empty.
@@ -35,9 +34,11 @@ def launch_summary(
     return {
         **simulated,
         "planner": {
+            "name": config.planner,
             "solves": solves,
             "solve_ms": _quantiles(planner.get("solve_ms"), MEDIAN_AND_TAIL),
-            "rate_hz": solves / seconds if seconds else 0.0,  # per second of the robot's time
+            "rate_hz": solves / seconds if seconds else 0.0,
+            "rate_clock": "simulated" if config.mode == "paused" else "wall",
             "statuses": dict(planner.get("statuses", {})),
             "plan_arrival_ms": _quantiles(tracker.get("plan_arrival_ms"), WITH_LONGEST),
         },
@@ -49,24 +50,11 @@ def launch_summary(
             "estimate_age_ms": _quantiles(tracker.get("estimate_age_ms"), WITH_LONGEST),
         },
         "estimator": {
+            "name": config.estimator,
             **metrics.estimator(),
             "update_us": _quantiles(estimator.get("update_us"), MEDIAN_AND_TAIL),
         },
     }
-
-
-def planner_warnings(statuses: Mapping[str, int]) -> list[str]:
-    """One line for each status other than ok that more than a few per cent of the solves had.
-
-    Args:
-        statuses: number of solves by status.
-    """
-    solves = sum(statuses.values())
-    return [
-        f"warning: {count} of {solves} solves ended with {status}: {REMEDIES.get(status, '')}"
-        for status, count in statuses.items()
-        if status != "ok" and count > WARNING_SHARE * solves
-    ]
 
 
 def robot_summary(
@@ -87,65 +75,102 @@ def robot_summary(
     return robot
 
 
-def readable_summary(
-    summary: dict[str, Any], mode: str, filter: str, completed: bool = True
-) -> list[str]:
-    """The summary in a few lines for a person.
+def launch_facts(
+    robot: str, summary: Mapping[str, Any], problems: Sequence[Problem],
+    reports: Mapping[str, Mapping[str, Any]],
+) -> list[Fact]:  # fmt: skip
+    """All that `saltus launch` prints in the end, of any kind of robot."""
+    folder = Fact("folder", f"{summary['folder']}: logs, reports, summary.json")
+    if robot == "emulator":
+        return [*emulator_facts(reports["emulator"]), folder]
+    facts = readable_summary(summary, problems)
+    if phrase := rollout_phrase(reports.get("planner", {}).get("rollouts", {})):
+        facts.append(Fact("rollouts", phrase))
+    if "robot" in summary:
+        facts += robot_facts(summary["robot"])
+    return [*facts, folder]
+
+
+def readable_summary(summary: Mapping[str, Any], problems: Sequence[Problem]) -> list[Fact]:
+    """The summary for a person: first what must be known, then what was measured.
 
     Args:
         summary: of `launch_summary`.
-        mode, filter: those of the launch.
-        completed: the run came to its end.
+        problems: of `saltus.problems.find_problems`.
     """
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
-    lateness, solve = tracker["lateness_us"], planner["solve_ms"]
-    ticks = f"{tracker['missed']} missed, late by {_number(lateness['p50'])} us " + (
-        f"(p99 {_number(lateness['p99'])}, p99.9 {_number(lateness['p999'])}), at most "
-        f"{_number(tracker['command_interval_ms']['max'], 1)} ms between commands"
-    )
-    outcome = _outcome(summary, completed)
-    errors_known = any(value for key, value in estimator.items() if key != "update_us")
-    unknown = "robot" in summary and not errors_known
-    errors = "no truth to compare it with" if unknown else (
-        f"off by {_number(estimator['position_rmse_m'], 3)} m, "
-        f"{_number(estimator['velocity_rmse_m_s'], 3)} m/s, "
-        f"{_number(estimator['tilt_rmse_rad'], 4)} rad of tilt (RMS)"
-    )
+    facts = [headline(summary, problems)]
+    facts += [Fact("", problem.detail) for problem in problems if problem.detail]
+    if summary["simulated_s"]:
+        facts.append(Fact("way", _way(summary)))
     return [
-        f"The A1 {outcome}: {summary['simulated_s']:.1f} s, {_way(summary)}.",
-        f"planner    {planner['solves']} plans, {planner['rate_hz']:.0f} a second, "
-        f"each in {_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)})",
-        f"tracker    {tracker['ticks']} ticks, {'in lock step' if mode == 'paused' else ticks}",
-        f"estimator  {filter}: {errors}",
+        *facts,
+        Fact("planner", _solves(planner)),
+        Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
+        Fact("estimator", _errors(estimator, "robot" in summary)),
     ]
 
 
-def _way(summary: dict[str, Any]) -> str:
+def headline(summary: Mapping[str, Any], problems: Sequence[Problem]) -> Fact:
+    """The first line: whether the launch did its job, and every problem with its count."""
+    who = f"planner {summary['planner']['name']}, estimator {summary['estimator']['name']}"
+    if any(problem.failure for problem in problems):
+        words = "; ".join(problem.words for problem in problems)
+        return Fact("FAILED", f"{words[0].upper()}{words[1:]} ({who})")
+    seconds = summary["simulated_s"]
+    well = f"The A1 stayed on its feet for {seconds:.1f} s" if seconds else "The A1 did not run"
+    others = [problem.words for problem in problems if problem.what != "interrupted"]
+    verdict = "WARNING" if others else "OK"
+    if len(others) < len(problems):
+        verdict, well = "STOPPED", f"{well} until you stopped the launch"
+    return Fact(verdict, "; ".join([well, *others]) + f" ({who})")
+
+
+def _solves(planner: Mapping[str, Any]) -> str:
+    """How many plans, how often, and how long a solve took, each by the clock it is said to be."""
+    solve, rate = planner["solve_ms"], planner["rate_hz"]
+    a_second = "simulated second" if planner["rate_clock"] == "simulated" else "second"
+    return (
+        f"{planner['solves']} plans, {rate:.0f} per {a_second}; a solve took "
+        f"{_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)}) on this machine"
+    )
+
+
+def _ticks(tracker: Mapping[str, Any], real_time: bool) -> str:
+    """How well the tracker kept time."""
+    if not real_time:
+        return f"{tracker['ticks']} ticks, in lock step"
+    lateness = tracker["lateness_us"]
+    return (
+        f"{tracker['ticks']} ticks, {tracker['missed']} missed, late by "
+        f"{_number(lateness['p50'])} us (p99 {_number(lateness['p99'])}, p99.9 "
+        f"{_number(lateness['p999'])}), at most "
+        f"{_number(tracker['command_interval_ms']['max'], 1)} ms between commands"
+    )
+
+
+def _errors(estimator: Mapping[str, Any], on_robot: bool) -> str:
+    """How far the estimates were off, where the truth is known."""
+    errors = [estimator[f"{name}_rmse_{unit}"] for name, unit in _ERRORS]
+    if on_robot and not any(errors):
+        return "no truth to compare it with"
+    position, velocity, tilt = errors
+    return f"off by {position:.3f} m, {velocity:.3f} m/s, {tilt:.4f} rad of tilt (RMS)"
+
+
+def _way(summary: Mapping[str, Any]) -> str:
     """How far the robot came; of one that is driven, also how well it followed its commands."""
     side = summary["max_lateral_deviation_m"]
     if side is not None:
         return f"{summary['distance_m']:.2f} m forward, at most {side:.2f} m to the side"
     return (
-        f"{summary['distance_m']:.2f} m of way, off its command by "
+        f"{summary['distance_m']:.2f} m, off its command by "
         f"{_number(summary['velocity_rmse_m_s'], 3)} m/s and "
         f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s (RMS)"
     )
 
 
-def _outcome(summary: dict[str, Any], completed: bool) -> str:
-    """What became of the robot; nobody looks at one that was stopped after it ran."""
-    robot = summary.get("robot")
-    if summary["fell"]:
-        return "fell"
-    if robot is None and summary["simulated_s"] and not completed:
-        return "was on its feet when the run broke off"
-    well = completed if robot is None else robot["ended_well"] and summary["simulated_s"]
-    if well:
-        return "stayed on its feet"
-    return "ran until it was stopped" if summary["simulated_s"] else "did not run"
-
-
-def rollout_phrase(rollouts: dict[str, Any]) -> str:
+def rollout_phrase(rollouts: Mapping[str, Any]) -> str:
     """What a person wants to know of a line search that was not MuJoCo's on this machine.
 
     Args:
@@ -169,7 +194,7 @@ def rollout_phrase(rollouts: dict[str, Any]) -> str:
     )
 
 
-def robot_lines(robot: dict[str, Any]) -> list[str]:
+def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
     """What a person wants to know of a robot's bridge after a run."""
     frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
     good = frames.get("accepted", 0) + frames.get("overtaken", 0)
@@ -179,22 +204,31 @@ def robot_lines(robot: dict[str, Any]) -> list[str]:
     )
     why = f": {robot['cause']}" if robot["cause"] else ""
     return [
-        f"robot      {robot['state']}{why}",
-        f"link       {good} frames, refused {refused or 'none'}; a state is answered in "
-        f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
+        Fact("robot", f"{robot['state']}{why}"),
+        Fact(
+            "link",
+            f"{good} frames, refused {refused or 'none'}; a state is answered in "
+            f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
+        ),
     ]
 
 
-def emulator_lines(report: dict[str, Any]) -> list[str]:
+def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
     """What an emulated A1 lived through; `report` is its process's, empty where it left none."""
     if not report:
-        return ["the emulated A1 left no report"]
+        return [Fact("FAILED", "The emulated A1 left no report")]
     worst = report["worst"]
     return [
-        f"The emulated A1 lived {report['emulated_s']:.1f} s, took {report['commands']} commands "
-        f"and is {report['posture']}.",
-        f"worst      {worst['torque_demand']:.1f} N m asked for, {worst['speed']:.1f} rad/s, "
-        f"{worst['power']:.0f} W, {worst['temperature']:.0f} degC",
+        Fact(
+            "emulator",
+            f"ran for {report['emulated_s']:.1f} s, took {report['commands']} commands, is now "
+            f"{report['posture']}",
+        ),
+        Fact(
+            "worst",
+            f"torque demand {worst['torque_demand']:.1f} N m, speed {worst['speed']:.1f} rad/s, "
+            f"power {worst['power']:.0f} W, temperature {worst['temperature']:.0f} degC",
+        ),
     ]
 
 

@@ -10,11 +10,19 @@ from saltus.children import Child, describe_exit
 
 
 class Death(NamedTuple):
-    """A process that ended although nobody asked it to."""
+    """A process that ended although nobody asked it to, or did not end when asked.
+
+    Attributes:
+        name: of the process.
+        cause: exit status or signal, and the last line that it logged.
+        fatal: the launch cannot go on without it.
+        hung: it did not end when asked, and was killed.
+    """
 
     name: str
-    cause: str  # exit status or signal, and the last line it logged
-    fatal: bool  # the launch cannot go on without it
+    cause: str
+    fatal: bool
+    hung: bool = False
 
 
 @dataclass
@@ -41,6 +49,7 @@ class Supervisor:
         self.deaths: list[Death] = []
         self.finished = False
         self._running: list[Child] = []
+        self._dismissed: set[str] = set()
 
     def start(self) -> None:
         """Start every process."""
@@ -58,10 +67,19 @@ class Supervisor:
             self._running.remove(child)
             if child.name == self.finishing and status == 0:
                 self.finished = True
+            if child.name in (self.finishing, *self._dismissed) and status == 0:
                 continue
             deaths.append(self._mourn(child, status))
         # A process that ends because the finishing one has gone is no death of its own.
         return deaths
+
+    def dismiss(self, name: str) -> None:
+        """Ask one process to end before the others; that it does is no death."""
+        if name not in self._dismissed:
+            self._dismissed.add(name)
+            for child in self._running:
+                if child.name == name:
+                    child.signal(signal.SIGTERM)
 
     @property
     def lost(self) -> bool:
@@ -79,7 +97,9 @@ class Supervisor:
         while self._running:
             child = self._running.pop(0)
             if not child.stop(self.grace_s):
-                self.report(f"{child.name} did not stop within {self.grace_s:g} s: killed")
+                cause = f"it did not end within {self.grace_s:g} s and was killed"
+                self.deaths.append(Death(child.name, cause, False, hung=True))
+                self.report(f"{child.name} hung: {cause}")
 
     def _mourn(self, child: Child, status: int) -> Death:
         # Who is killed from outside has no last words that would explain it.

@@ -10,7 +10,7 @@ import typer
 from saltus.commands import completion
 from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
 from saltus.commands.view import require_view
-from saltus.console import print_json, print_lines, say
+from saltus.console import print_facts, print_json
 from saltus.errors import BadRequest
 from saltus.folders import names_in
 from saltus.planners import PLANNERS
@@ -74,7 +74,8 @@ def launch(
     from saltus.film.strip import leave_strip
     from saltus.hardware import check_at_hand
     from saltus.launcher import launch as run
-    from saltus.summary import emulator_lines, readable_summary, robot_lines, rollout_phrase
+    from saltus.run_folder import folder_for_logs
+    from saltus.summary import launch_facts
     from saltus.viewer import viewer
 
     modes = [f"hardware.mode={m}" for m, on in
@@ -94,25 +95,18 @@ def launch(
         return show_readings(config, json)
     check_at_hand(config)
     confirm_motion(config)
+    folder = record or folder_for_logs(Path(name_or_file).stem)
     with viewer(config) if view else nullcontext():
-        outcome = run(config, record)
+        outcome = run(config, folder, record=record is not None)
     if record:
         if config.robot != "a1":  # of which nobody knows the true pose
             lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
             seconds = float(lived_s or outcome.summary["simulated_s"])
             leave_strip(record, seconds, assembly.event_times(config))
-        say(f"run folder: {record}")
     if json:
         print_json(outcome.summary)
-    elif config.robot == "emulator":
-        print_lines(emulator_lines(outcome.reports["emulator"]))
     else:
-        filter, completed = config.estimator, outcome.completed
-        print_lines(readable_summary(outcome.summary, config.mode, filter, completed))
-        phrase = rollout_phrase(outcome.reports.get("planner", {}).get("rollouts", {}))
-        print_lines([f"rollouts   {phrase}"] if phrase else [])
-        if config.bridged:
-            print_lines(robot_lines(outcome.summary["robot"]))
+        print_facts(launch_facts(config.robot, outcome.summary, outcome.problems, outcome.reports))
     if outcome.interrupted:
         return INTERRUPTED
     return 0 if outcome.ok else 1

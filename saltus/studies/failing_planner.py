@@ -25,19 +25,9 @@ class FailingPlanner:
         self._planner = planner
         self._first: float | None = None
 
-    @property
-    def line_search(self) -> Any:
-        """The planner's own."""
-        return self._planner.line_search
-
-    @property
-    def round_trip_s(self) -> float:
-        """The planner's own."""
-        return self._planner.round_trip_s
-
-    def statistics(self) -> dict[str, Any]:
-        """The planner's own."""
-        return self._planner.statistics()
+    def __getattr__(self, name: str) -> Any:
+        """All but the plans is the planner's own."""
+        return getattr(self._planner, name)
 
     def solve(self, estimate: StateEstimate, *arguments: Any, **named: Any) -> Plan:
         """Plan, and spoil the plan when it is time to."""

@@ -17,7 +17,7 @@ from saltus.errors import BadRequest
 from saltus.hardware import hardware_options
 from saltus.metrics import RunMetrics
 from saltus.studies.a1_fault_cases import FAULTS
-from saltus.summary import emulator_lines, robot_lines, robot_summary
+from saltus.summary import emulator_facts, robot_facts, robot_summary
 from saltus.supervisor import Death
 
 
@@ -185,8 +185,8 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
     assert robot_summary(None, report, [])["cause"] == "the planner died"
     silent = robot_summary(status("damping", "too hot"), {}, [])
     assert silent == {"state": "silent", "cause": "too hot", "ended_well": False}
-    assert any("too hot" in line for line in robot_lines(silent))
-    assert "no report" in emulator_lines({})[0]
+    assert any("too hot" in fact.text for fact in robot_facts(silent))
+    assert "no report" in emulator_facts({})[0].text
 
 
 def free_port() -> int:

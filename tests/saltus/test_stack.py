@@ -97,14 +97,15 @@ def test_lock_step_in_processes(tmp_path, timing):
         sent = {m.tick: m for name, m in messages if name == topic}
         assert {tick: sent[tick] for tick in own} == own
     assert summary["max_lateral_deviation_m"] == metrics.max_lateral_deviation > 0.005
-    assert set(summary) == {
+    assert set(summary) >= {
         "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
         "estimator",
     }  # fmt: skip
+    assert summary["ok"] and summary["problems"] == []
     assert set(summary["planner"]) >= {"solves", "solve_ms", "rate_hz"}
     assert set(summary["tracker"]) >= {"ticks", "missed", "lateness_us"}
     errors = {"position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad"}
-    assert set(summary["estimator"]) == errors | {"update_us"}
+    assert set(summary["estimator"]) >= errors | {"update_us"}
     assert not list((tmp_path / "t").iterdir())
 
 

@@ -111,7 +111,18 @@ def test_one_that_ignores_sigterm_is_killed(tmp_path):
         supervisor.start()
         ready(tmp_path, "deaf")
     assert deaf.status == -signal.SIGKILL
-    assert "planner did not stop" in lines[0]
+    assert "planner hung" in lines[0] and "was killed" in lines[0]
+    assert [(death.name, death.hung) for death in supervisor.deaths] == [("planner", True)]
+
+
+def test_the_end_of_one_that_was_dismissed_is_no_death(tmp_path):
+    names = ["tracker", "simulation"]
+    with Supervisor([child(tmp_path, name) for name in names], "simulation") as supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+        supervisor.dismiss("tracker")
+        assert wait_until(lambda: supervisor.children[0].status == 0)
+        assert supervisor.watch() == [] and not supervisor.lost and not supervisor.finished
 
 
 def test_children_stop_when_an_error_leaves_the_block(tmp_path):

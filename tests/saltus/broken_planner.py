@@ -1,0 +1,55 @@
+"""A planner process that goes wrong from its 31st solve on: ``FAULT`` says how.
+
+Run in place of `saltus.processes`, with the same arguments; the other processes are as they are.
+"""
+
+import os
+import sys
+import time
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from runtime.messages import Plan
+from saltus import assembly, processes
+
+GOOD_SOLVES = 30
+
+
+class BrokenPlanner:
+    """A planner's plans, until it breaks."""
+
+    def __init__(self, planner: Any) -> None:
+        self._planner, self._solves = planner, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._planner, name)
+
+    def solve(self, *arguments: Any, **named: Any) -> Plan:
+        plan = self._planner.solve(*arguments, **named)
+        self._solves += 1
+        if self._solves > GOOD_SOLVES:
+            return globals()[os.environ["FAULT"]](plan)
+        return plan
+
+
+def raises(_plan: Plan) -> Plan:
+    raise ArithmeticError("no such plan")
+
+
+def hangs(_plan: Plan) -> Plan:
+    while True:
+        time.sleep(1.0)
+
+
+def has_wrong_shapes(plan: Plan) -> Plan:
+    return msgspec.structs.replace(plan, gains=np.zeros((3, 12)))
+
+
+if __name__ == "__main__":
+    make = assembly.make_planner
+    assembly.make_planner = lambda config: BrokenPlanner(make(config))  # type: ignore[assignment]
+    status = processes.main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(status)
