@@ -1,6 +1,7 @@
 """The summary of a launch, with exactly the keys that scripts rely on."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runtime.messages import RobotStatus
@@ -80,7 +81,9 @@ def launch_facts(
     reports: Mapping[str, Mapping[str, Any]],
 ) -> list[Fact]:  # fmt: skip
     """All that `saltus launch` prints in the end, of any kind of robot."""
-    folder = Fact("folder", f"{summary['folder']}: logs, reports, summary.json")
+    recording = Path(summary["folder"]) / "run.mcap"
+    kept = "logs, reports, summary.json" + (", run.mcap" if recording.exists() else "")
+    folder = Fact("folder", f"{summary['folder']}: {kept}")
     if robot == "emulator":
         return [*emulator_facts(reports["emulator"]), folder]
     facts = readable_summary(summary, problems)
