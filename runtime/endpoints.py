@@ -66,8 +66,8 @@ class Endpoints:
         host = "127.0.0.1" if host == "localhost" else host
         if host not in LOOPBACK and keys is None:
             raise ValueError(
-                f"tcp://{host} can be reached from other hosts: pass keys (CurveKeys.generate()), "
-                "or use 127.0.0.1"
+                f"tcp://{host} can be reached from other hosts, which needs keys "
+                "(CurveKeys.generate()); without keys, as in a launch file, give 127.0.0.1"
             )
         return cls(host=host, base_port=base_port, keys=keys)
 

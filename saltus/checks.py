@@ -137,8 +137,8 @@ def _rollouts() -> tuple[bool, str]:
 
     backends = availability(LaunchConfig())
     here = ", ".join(f"{row.backend} ({row.found})" for row in backends if row.here)
-    missing = [f"without {row.backend}: {row.found}" for row in backends if not row.here]
-    return bool(here), "; ".join([f"here: {here}", *missing])
+    missing = [f"{row.backend} is missing: {row.found}" for row in backends if not row.here]
+    return bool(here), "; ".join([here, *missing])
 
 
 def _in_child(code: str) -> str:

@@ -48,7 +48,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
     """
     if config.robot != "a1":
         raise BadRequest(
-            f"doctor looks at a launch whose robot is a1, such as `saltus doctor a1`, not "
+            f"doctor checks a launch on a real A1, such as `saltus doctor a1`; this one's robot is "
             f"{config.robot}"
         )
     options = hardware_options(config)

@@ -99,7 +99,7 @@ def view(config: LaunchConfig, json: bool) -> int:
     else:
         print_lines(as_lines(last))
     if (age := last.age_s) > SILENT_S:
-        say(f"the A1 fell silent {age:.1f} s before the end")
+        say(f"no state came from the A1 in the last {age:.1f} s")
         return 1
     return 0
 

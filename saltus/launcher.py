@@ -239,10 +239,10 @@ class _Run:
     def _over(self, supervisor: Supervisor) -> bool:
         if self._stop() or supervisor.lost:
             if self._config.bridged and not supervisor.lost:
-                say("ending: a robot that is up sits down first")
+                say("ending the launch; the robot sits down first")
             return True
         if self._tick() < 0 and supervisor.deaths:
-            say(f"the {supervisor.deaths[0].name} died before the robot moved: stopping")
+            say(f"the {supervisor.deaths[0].name} died before the robot moved; ending the launch")
             return True
         moved = self._moved
         if self._config.mode == "paused":  # in real time nobody stops time

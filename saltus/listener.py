@@ -158,9 +158,9 @@ class Listener:
         if recorder and recorder.failure and not self._told:
             self._told = True
             seconds = (recorder.kept_until_ns - (self._first_ns or 0)) * 1e-9
-            kept = f"its first {seconds:.2f} s ({recorder.kept} frames)"
+            kept = f"the first {seconds:.2f} s ({recorder.kept} frames) are kept"
             say(f"recording stopped: {recorder.failure}; "
-                f"{kept if recorder.kept else 'nothing'} is kept; the launch goes on")  # fmt: skip
+                f"{kept if recorder.kept else 'nothing is kept'}; the launch goes on")  # fmt: skip
 
     def _take(self, arrival: _Arrival) -> None:
         _, stamp, topic, frame = arrival

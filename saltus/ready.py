@@ -19,4 +19,4 @@ def await_listeners(publisher: Publisher, count: int, stop: Callable[[], bool]) 
         NotReady: they did not come.
     """
     if not publisher.wait_for_subscribers(count, READY_S, stop) and not stop():
-        raise NotReady(f"only {publisher.subscribers()} of {count} listeners came")
+        raise NotReady(f"{publisher.subscribers()} of {count} subscribers came in {READY_S:g} s")

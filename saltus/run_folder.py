@@ -65,7 +65,7 @@ class RunFolder:
         text = msgspec.json.format(msgspec.json.encode(summary))
         failure = write_whole(self.path / "summary.json", text + b"\n")
         if failure:
-            say(f"no summary.json in the run folder: {failure}")
+            say(f"summary.json could not be written: {failure}")
 
 
 def folder_for_logs(name: str) -> Path:
@@ -99,4 +99,4 @@ def tell_of_lost_reports(
     dead = {death.name for death in deaths}
     lost = [name for name, report in reports.items() if not report and name not in dead]
     if completed and lost:
-        say(f"no report of {', '.join(lost)} (see the logs): the summary lacks what they counted")
+        say(f"no report from {', '.join(lost)} (see the logs): the summary lacks their counts")

@@ -45,7 +45,7 @@ def make_service(backend: str, threads: int) -> PhysicsService:
         BadRequest: no such backend, or something that it needs is not here.
     """
     if backend not in BACKENDS:
-        raise BadRequest(f"no backend {backend!r} is served; accepted: {', '.join(BACKENDS)}")
+        raise BadRequest(f"unknown backend {backend!r}; accepted: {', '.join(BACKENDS)}")
     try:
         service = _mujoco(threads) if backend == "mujoco" else _warp()
     except Unavailable as error:

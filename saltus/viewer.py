@@ -46,4 +46,4 @@ def _say_lines(process: subprocess.Popen[str]) -> None:
         say(line.rstrip())
     status = process.wait()
     if status not in (0, -15):
-        say(f"view: it ended with status {status}; the launch goes on. Again: saltus view")
+        say(f"view: ended with status {status}; the launch goes on; `saltus view` opens it again")

@@ -86,7 +86,7 @@ class Limiter:
         for reason in limited.limited:
             self.counts[reason] += 1
             if reason in _FAULTS and self.counts[reason] == 1:
-                LOG.error("limiter: a command met %r; what cannot be sent is damping", reason)
+                LOG.error("limiter: a command is faulty (%s); damping takes its place", reason)
         return limited
 
     def _apply(

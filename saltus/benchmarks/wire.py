@@ -73,7 +73,7 @@ def agree(commands: list[Setpoints], states: list[bytes]) -> None:
     ours = LowCommandEncoder()
     same = all(ours.encode(each) == wire_peer.encode(each) for each in commands)
     if not (same and all(_equal(decode_low_state(f), wire_peer.decode(f)) for f in states)):
-        raise BadRequest("the codec and its peer differ: tests/hw_bridge/wire says where")
+        raise BadRequest("codec and peer disagree; `pytest tests/hw_bridge/wire` says where")
 
 
 def measure(contestants: list[Contestant], calls: int) -> list[dict[str, Any]]:

@@ -1,13 +1,17 @@
 """``saltus doctor``: say whether this machine, or an A1 too, is fit for Saltus."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from saltus.commands import completion
 from saltus.commands.common import JsonOption, SetOption
-from saltus.console import print_json, print_table
+from saltus.console import Fact, print_facts, print_json
 from saltus.errors import BadRequest
+
+if TYPE_CHECKING:
+    from saltus.checks import Check
 
 
 def doctor(
@@ -33,11 +37,32 @@ def doctor(
         from saltus.hardware_doctor import examine
 
         checks, measured = examine(load_launch(name_or_file, assignments or ()))
-    rows = [check._asdict() for check in checks]
     ok = all(check.ok for check in checks if check.essential)
     if json:
         robot = {} if measured is None else {"measured": measured}
-        print_json({"ok": ok, "checks": rows} | robot)
+        print_json({"ok": ok, "checks": [check._asdict() for check in checks]} | robot)
     else:
-        print_table("doctor" if name_or_file is None else f"doctor {name_or_file}", rows)
+        print_facts(_facts(checks))
     return 0 if ok else 1
+
+
+def _facts(checks: Sequence["Check"]) -> list[Fact]:
+    """The verdict, then every check, those that failed first."""
+    lines = sorted(((_verdict(check), check) for check in checks), key=lambda each: each[0][0])
+    failed = [check for (order, _), check in lines if order < 2]
+    names = ", ".join(check.check for check in failed)
+    verdict, words = "OK", f"{len(lines)} checks passed"
+    if failed:
+        essential = any(check.essential for check in failed)
+        verdict = "FAILED" if essential else "WARNING"
+        words = f"{len(failed)} of {len(lines)} checks failed: {names}"
+        words += "" if essential else "; none of them is essential"
+    facts = [Fact(label, f"{check.check}: {check.found}") for (_, label), check in lines]
+    return [Fact(verdict, words), *facts]
+
+
+def _verdict(check: "Check") -> tuple[int, str]:
+    """Where a check stands in the order, and its label."""
+    if check.ok:
+        return 2, "ok"
+    return (0, "FAILED") if check.essential else (1, "WARNING")

@@ -42,7 +42,7 @@ def drive(
             commands = bus.publisher(COMMAND)
         except EndpointInUse as error:
             raise BadRequest(
-                f"the launch of process {launch.pid} has a driver already; end that one first "
+                f"the launch of process {launch.pid} has a driver already; end that driver first "
                 f"({error.address})"
             ) from error
         say(f"driving the {launch.config.robot} A1 of process {launch.pid}; {_how(gamepad)}")
@@ -54,8 +54,8 @@ def drive(
     if line.ended:
         say("the launch has ended")
     elif device.lost:
-        say(f"{device.lost}; the robot stands when it has heard nothing for "
-            f"{launch.config.drive.silence:g} s")  # fmt: skip
+        silence = launch.config.drive.silence
+        say(f"{device.lost}; after {silence:g} s without a command the robot stands")
     if json:
         print_json({"commands": pacer.sent, "seconds": time.monotonic() - begin})
     return 0

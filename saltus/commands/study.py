@@ -52,7 +52,7 @@ def study(
     result = _run(name, trials, seed, full)
     seconds = time.monotonic() - started
     if not result.rows:
-        say(f"study {name} gave no rows")
+        say(f"study {name} has no rows")
     unmet = [criterion for criterion in result.criteria if not criterion.met]
     closing = [*result.notes, *_judge(result, unmet), *_save(result, folder)]
     if json:

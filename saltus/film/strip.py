@@ -37,7 +37,7 @@ def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
     except (BadRequest, OSError) as error:
         failure = str(error)
     if failure:
-        say(f"no picture ({failure})")
+        say(f"the film strip was not made: {failure}")
 
 
 def panel_times(duration: float, events: Sequence[float]) -> list[float]:

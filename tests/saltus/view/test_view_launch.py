@@ -152,7 +152,7 @@ def test_a_view_that_dies_disturbs_nothing_and_another_may_come(
 ) -> None:
     launch.wait_for(r"view: (http://\S+)")
     os.kill(viewer_of(launch), signal.SIGKILL)
-    launch.wait_for(r"view: it ended with status -9; the launch goes on. Again: saltus view")
+    launch.wait_for(r"view: ended with status -9; the launch goes on; `saltus view` opens it again")
     own = ("--port", "0", "--process", str(launch.process.pid))
     again = Program("view", *own)
     tab = Tab(browser, again.wait_for(r"view: (http://\S+)")[1])
