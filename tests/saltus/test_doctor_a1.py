@@ -88,8 +88,8 @@ def test_a_table_for_a_person(quick, capsys):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["moon"], ["a1", "emulator", "sim"]),
-    (["sim"], ["robot is a1", "simulated"]),
-    (["a1-emulated"], ["robot is a1", "emulated"]),
+    (["sim"], ["real A1", "saltus doctor a1", "simulated"]),
+    (["a1-emulated"], ["real A1", "emulated"]),
     (["--set", "duration=3"], ["doctor a1"]),
     (["a1", "--set", "hardware.tick_units=3"], ["tick_units", "tick_unit_s"]),
     (["a1", "--set", "hardware.link.robot_address=robot"], ["robot_address", "192.168.123.10"]),

@@ -19,7 +19,7 @@ def test_names_the_backends_here_and_what_the_others_lack(monkeypatch):
         Availability("remote", False, "nobody answers: start one"),
     ]
     monkeypatch.setattr(rollouts, "availability", lambda config: found)
-    expected = "here: mujoco (cpu), warp (GPU X); without remote: nobody answers: start one"
+    expected = "mujoco (cpu), warp (GPU X); remote is missing: nobody answers: start one"
     assert row() == checks.Check("rollouts", True, False, expected)
 
 
@@ -42,5 +42,5 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, package):
 
     monkeypatch.setattr(builtins, "__import__", without)
     found = row()
-    assert found.ok and "without warp: the package" in found.found
+    assert found.ok and "warp is missing: the package" in found.found
     assert "pip install 'saltus[gpu]'" in found.found
