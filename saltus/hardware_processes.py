@@ -42,13 +42,13 @@ class EndsSeated:
     def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
         """Listen to the supervisor."""
         self._stop, self._bridge = stop, bridge
-        self._told = self._peer_gone = False
+        self._ending = self._peer_gone = False
         signal.signal(PEER_GONE, self._on_peer_gone)
 
     def __call__(self) -> bool:
         """Whether the robot is off and the loop may end."""
-        if self._stop() and not self._told:
-            self._told = True
+        if self._stop() and not self._ending:
+            self._ending = True
             self._bridge.end()
         if self._peer_gone:
             self._peer_gone = False

@@ -26,7 +26,7 @@ from saltus.listener import Listener
 from saltus.metrics import run_metrics
 from saltus.problems import Problem, find_problems
 from saltus.progress import RunProgress
-from saltus.run_folder import RunFolder, preparing, tell_of_lost_reports
+from saltus.run_folder import RunFolder, preparing, say_missing_reports
 from saltus.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.stall import STALL_S, START_S, describe_stall
 from saltus.summary import launch_summary, robot_summary
@@ -120,7 +120,7 @@ def launch(
             finally:
                 listener.close()
         reports = {name: files.read_report(name) for name in cast.processes}
-        tell_of_lost_reports(reports, supervisor.deaths, run.completed)
+        say_missing_reports(reports, supervisor.deaths, run.completed)
         summary = _summary(config, listener, reports, supervisor.deaths)
         end = "complete" if run.completed else "interrupted" if stop() else "broken"
         problems = find_problems(config, summary, reports, supervisor.deaths, end, run.stall)
@@ -246,7 +246,7 @@ class _Run:
             return True
         moved = self._moved
         if self._config.mode == "paused":  # in real time nobody stops time
-            moved = max(moved, self._listener.held_s)
+            moved = max(moved, self._listener.paced_at_s)
         still = time.monotonic() - moved
         if self._config.robot == "emulator":
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes

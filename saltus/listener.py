@@ -69,7 +69,7 @@ class Listener:
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
         planner_fails: the newest plan has the status "failed".
-        held_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
+        paced_at_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Listener:
         self.plans = self.lost_plans = 0
         self.status: RobotStatus | None = None
         self.command: Command | None = None
-        self.planner_fails = self._failure_reported = False
-        self.held_s = -math.inf
+        self.planner_fails = self._failure_announced = False
+        self.paced_at_s = -math.inf
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
         self._subscribers: list[Subscriber] = [
@@ -90,7 +90,7 @@ class Listener:
         ]
         self._waiting: list[_Arrival] = []
         self._recorder = recorder
-        self._told = False
+        self._stop_announced = False
         self._newest_s: float | None = None  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
@@ -138,7 +138,7 @@ class Listener:
         """Finish the recording."""
         if self._recorder:
             self._recorder.close()
-            self._tell_once()
+            self._say_failure()
             if self.recording and self.lost_plans:
                 say(f"recording: {self.recording['cause']}")
 
@@ -152,11 +152,11 @@ class Listener:
             cause = f"{self.lost_plans} of {self.plans} plans were lost: the machine was too busy"
         return {"complete": not cause, "cause": cause}
 
-    def _tell_once(self) -> None:
+    def _say_failure(self) -> None:
         """Say that the recording has stopped, why, and what is kept; the launch goes on."""
         recorder = self._recorder
-        if recorder and recorder.failure and not self._told:
-            self._told = True
+        if recorder and recorder.failure and not self._stop_announced:
+            self._stop_announced = True
             seconds = (recorder.kept_until_ns - (self._first_ns or 0)) * 1e-9
             kept = f"the first {seconds:.2f} s ({recorder.kept} frames) are kept"
             say(f"recording stopped: {recorder.failure}; "
@@ -172,15 +172,15 @@ class Listener:
             time_ns = round(self._newest_s * 1e9)
             self._first_ns = time_ns if self._first_ns is None else self._first_ns
             self._recorder.write(topic, frame, time_ns)
-            self._tell_once()
+            self._say_failure()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN and stamp.id > self.plans:
             self.lost_plans += stamp.id - self.plans - 1
             self.plans = stamp.id
         if topic is PLAN:
             self.planner_fails = stamp.status == "failed"
-            if self.planner_fails and not self._failure_reported:
-                self._failure_reported = True
+            if self.planner_fails and not self._failure_announced:
+                self._failure_announced = True
                 say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
         try:
             if topic is GROUND_TRUTH:
@@ -193,7 +193,7 @@ class Listener:
                 self.command = decode(COMMAND.message, frame)
                 self.metrics.add_command(self.command)
             elif topic is PACE and decode(PACE.message, frame).speed < math.inf:
-                self.held_s = time.monotonic()
+                self.paced_at_s = time.monotonic()
         except DecodeError:
             return
 

@@ -92,7 +92,7 @@ def preparing() -> Iterator[None]:
         raise BadRequest(f"the launch cannot be prepared: {error}") from error
 
 
-def tell_of_lost_reports(
+def say_missing_reports(
     reports: Mapping[str, Mapping[str, Any]], deaths: Iterable[Death], completed: bool
 ) -> None:
     """Say which processes left no report although they lived to the end of a completed run."""

@@ -19,7 +19,7 @@ from saltus.errors import BadRequest
 from saltus.first_compilation import ensure_compiled
 from saltus.folders import write_whole
 from saltus.launcher import open_recorder
-from saltus.run_folder import RunFolder, tell_of_lost_reports
+from saltus.run_folder import RunFolder, say_missing_reports
 from saltus.supervisor import Death
 
 ROOT = Path(__file__).parents[2]
@@ -94,10 +94,10 @@ def test_a_device_is_never_removed():
 def test_reports_are_missed_of_those_that_lived_to_the_end(capsys):
     reports = {"planner": {}, "estimator": {}, "tracker": {"ticks": 1}}
     dead = [Death("planner", "killed by SIGKILL", False)]
-    tell_of_lost_reports(reports, dead, True)
+    say_missing_reports(reports, dead, True)
     told = capsys.readouterr().err
     assert "estimator" in told and "planner" not in told and "tracker" not in told
-    tell_of_lost_reports(reports, dead, False)  # stopped early: nobody had begun to count, perhaps
+    say_missing_reports(reports, dead, False)  # stopped early: nobody had begun to count, perhaps
     assert capsys.readouterr().err == ""
 
 

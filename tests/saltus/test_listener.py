@@ -112,11 +112,11 @@ def test_who_stops_or_slows_time_is_heard_until_the_end(tmp_path, records):
         commands.send(command(2))
         time.sleep(0.1)
         listener.drain()
-        assert listener.held_s == -math.inf
+        assert listener.paced_at_s == -math.inf
         for speed in (0.0, 0.5):
-            before = max(listener.held_s, time.monotonic())
+            before = max(listener.paced_at_s, time.monotonic())
             paces.send(pace(speed))
-            drain_until(listener, lambda before=before: listener.held_s >= before)
+            drain_until(listener, lambda before=before: listener.paced_at_s >= before)
         listener.close()
 
 
