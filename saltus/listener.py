@@ -69,7 +69,7 @@ class Listener:
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
         planner_fails: the newest plan has the status "failed".
-        paced_at_s: when somebody last asked for time to be stopped or slowed, by the monotonic clock.
+        paced_at_s: when somebody last asked to stop or slow time, by the monotonic clock.
     """
 
     def __init__(
