@@ -123,7 +123,10 @@ def launch(
         say_missing_reports(reports, supervisor.deaths, run.completed)
         summary = _summary(config, listener, reports, supervisor.deaths)
         end = "complete" if run.completed else "interrupted" if stop() else "broken"
-        problems = find_problems(config, summary, reports, supervisor.deaths, end, run.stall)
+        cause = (listener.recording or {"cause": ""})["cause"]
+        problems = find_problems(
+            config, summary, reports, supervisor.deaths, end, run.stall, cause
+        )
         outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports, problems)
         summary |= {
             "ok": outcome.ok, "problems": [problem._asdict() for problem in problems],

@@ -32,6 +32,7 @@ class Problem(NamedTuple):
 def find_problems(
     config: LaunchConfig, summary: Report, reports: Reports, deaths: Sequence[Death],
     end: Literal["complete", "interrupted", "broken"] = "complete", stall: str = "",
+    recording: str = "",
 ) -> list[Problem]:  # fmt: skip
     """Everything that went wrong, in the order in which a person wants to know.
 
@@ -42,6 +43,7 @@ def find_problems(
         deaths: processes that ended although nobody asked them to.
         end: how the launch ended: "interrupted" by the user, "broken" for another reason.
         stall: who waited for whom, where it stood still.
+        recording: why the recording is incomplete; empty where it is whole, or not asked for.
     """
     found = _of_robot(config, summary)
     found += [
@@ -61,6 +63,8 @@ def find_problems(
     found += _of_commands(reports.get("simulation", {}).get("in_force", {}))
     found += _of_ticks(reports.get("tracker", {}))
     found += _of_estimates(reports.get("estimator", {}))
+    if recording:
+        found.append(Problem("recording_incomplete", f"the recording is incomplete: {recording}"))
     for name, report in reports.items():
         found += _of_process(name, report, config.mode == "realtime")
     return found

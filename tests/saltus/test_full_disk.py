@@ -34,7 +34,9 @@ def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
             timeout=120, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)},
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1])["simulated_s"] == 0.3
+    summary = json.loads(done.stdout.splitlines()[-1])
+    assert summary["simulated_s"] == 0.3
+    assert [problem["what"] for problem in summary["problems"]] == ["recording_incomplete"]
     told = [line for line in done.stderr.splitlines() if "recording stopped" in line]
     assert len(told) == 1 and "File too large" in told[0] and "Traceback" not in done.stderr
 
