@@ -104,10 +104,11 @@ def readable_summary(summary: Mapping[str, Any], problems: Sequence[Problem]) ->
     planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
     facts = [headline(summary, problems)]
     facts += [Fact("", problem.detail) for problem in problems if problem.detail]
-    if summary["simulated_s"]:
-        facts.append(Fact("way", _way(summary)))
+    if not summary["simulated_s"]:
+        return facts  # nothing was measured
     return [
         *facts,
+        Fact("way", _way(summary)),
         Fact("planner", _solves(planner)),
         Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
         Fact("estimator", _errors(estimator, "robot" in summary)),
