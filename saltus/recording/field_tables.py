@@ -40,8 +40,8 @@ def _topics() -> str:
         f"| {'the sender' if topic in others else 'the launch'}'s | {TOPIC_MEANINGS[topic]} |"
         for topic in RECORDED
     ]
-    return "\n".join(["| topic | message | rate | clock of `time` | what |", "|---|---|---|---|---|",
-                      *rows])  # fmt: skip
+    head = ["| topic | message | rate | clock of `time` | what |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])
 
 
 def _fields(kind: type[Message]) -> str:

@@ -39,7 +39,7 @@ SEQUENCE = Field("", "", "counts the sender's messages; one that comes again is 
 PARTS: dict[str, dict[str, tuple[slice, Field]]] = {
     "q": {
         "position_base": (slice(0, 3), Field("m", WORLD, "where the base is")),
-        "quaternion_base": (slice(3, 7), Field("", WORLD, "turns base axes into world: x, y, z, w")),
+        "quaternion_base": (slice(3, 7), Field("", WORLD, "turns base axes into world")),
         "joint_position": (slice(7, 19), Field("rad", "", "angles of the joints")),
     },
     "v": {
@@ -54,7 +54,7 @@ V = Field(VARIOUS_RATES, BASE, "velocity_base, angular_velocity_base, joint_velo
 FIELDS: dict[type[Message], dict[str, Field]] = {
     m.SensorReading: {
         "tick": TICK, "time": TIME,
-        "quaternion_imu_in_world": Field("", WORLD, "turns IMU axes into world: x, y, z, w"),
+        "quaternion_imu_in_world": Field("", WORLD, "turns IMU axes into world"),
         "angular_velocity_imu": Field("rad/s", IMU, "as the gyroscope measures it"),
         "linear_acceleration_imu": Field("m/s^2", IMU, "specific force: +9.81 upwards at rest"),
         "joint_position": Field("rad", "", "measured"),

@@ -15,8 +15,8 @@ from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from saltus.folders import is_file
 from saltus.metrics import DRIVING_MEASURES, FALLEN_COSINE
-from saltus.report.subject import Row, Subject, Trial
 from saltus.recording.reading import summary_of_run
+from saltus.report.subject import Row, Subject, Trial
 from saltus.summary import rollout_phrase
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
 
@@ -50,7 +50,7 @@ def read_run(folder: Path) -> Subject:
         trace = trace_of_run(folder)
         if summary and (cause := open_run(folder).cause):
             missing.append(f"The recording stopped before the run did ({cause}): figures and "
-                           "counts that are drawn from it know of its beginning alone.")  # fmt: skip
+                           "counts drawn from it know of its beginning alone.")  # fmt: skip
     except BadRequest as error:
         trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
@@ -74,8 +74,8 @@ def _broke_off(
         return "before a state of the robot was recorded"
     time = summary.get("simulated_s", time)
     tilt = np.degrees(np.arccos(np.clip(1.0 - 2.0 * (q[3] ** 2 + q[4] ** 2), -1.0, 1.0)))
-    return (f"at {time:.2f} of {config.duration:g} s, when the A1's base was {q[2]:.2f} m high and "
-            f"tilted by {tilt:.0f} degrees")  # fmt: skip
+    return (f"at {time:.2f} of {config.duration:g} s; in the last state that was recorded the base "
+            f"was {q[2]:.2f} m high and tilted by {tilt:.0f} degrees")  # fmt: skip
 
 
 def _last_state(folder: Path, trace: Trace | None) -> tuple[float, Array | None]:
