@@ -6,16 +6,17 @@ Saltus reads back; and open channels in JSON, for the field's viewers, which Sal
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 import msgspec
-from mcap.exceptions import EndOfFile, InvalidMagic
+from mcap.exceptions import EndOfFile, McapError
 from mcap.records import Channel
 from mcap.records import Message as Record
 from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
+from zstandard import ZstdError
 
 from runtime.chunk_file import ChunkFile
 from runtime.messages import Message, decode
@@ -153,7 +154,8 @@ def message_schema(kind: type[Message]) -> dict[str, Any]:
 def read_frames(path: Path) -> Iterator[Frame]:
     """The frames in the order in which they were written; open channels are passed over.
 
-    A file that was cut off yields all its whole chunks. Raises ValueError where it is no MCAP file.
+    A file that was cut off yields all its whole chunks. Raises ValueError where it is no MCAP file,
+    or a damaged one.
     """
     channels: dict[int, str] = {}
     with Path(path).open("rb") as file:
@@ -166,7 +168,7 @@ def read_frames(path: Path) -> Iterator[Frame]:
                     yield Frame(channels[record.channel_id], record.log_time, record.data)
         except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
             return
-        except InvalidMagic as error:
+        except (McapError, ZstdError) as error:
             raise ValueError(f"{path}: {error}") from None
 
 
@@ -178,12 +180,14 @@ def is_whole(path: Path) -> bool:
         return file.read() == MCAP0_MAGIC
 
 
-def read_recording(path: Path) -> Iterator[tuple[str, Message]]:
-    """(topic name, message) in recorded order; topics that are not in the table are passed over.
+def read_recording(
+    path: Path, topics: Collection[Topic[Any]] = TOPICS
+) -> Iterator[tuple[str, Message]]:
+    """(topic name, message) of these topics, in recorded order; all others are passed over.
 
     Raises DecodeError where a frame does not decode: it was recorded by another version.
     """
-    kinds = {topic.name: topic.message for topic in TOPICS}
+    kinds = {topic.name: topic.message for topic in topics}
     for frame in read_frames(path):
         if frame.topic in kinds:
             yield frame.topic, decode(kinds[frame.topic], frame.data)

@@ -1,7 +1,13 @@
 """Saltus: the application on top. It wires planner, tracker, estimator and robot, and runs them."""
 
+from __future__ import annotations
+
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from saltus.recording.run import Run
 
 # Before anything imports numpy: the matrices here are small, and BLAS threads only fight the
 # planner's own rollout threads for the cores.
@@ -15,3 +21,17 @@ if "numba" in sys.modules:  # it has read its variables
     sys.modules["numba"].config.reload_config()
 
 __version__ = "0.1.0"
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """Open a recorded run: ``open_run("runs/x")["ground_truth"].velocity_base`` is an array.
+
+    Args:
+        path: of a run folder that ``saltus launch --record`` has left, or of its ``run.mcap``.
+
+    Raises:
+        saltus.errors.BadRequest: there is no recording, or it is none of Saltus's.
+    """
+    from saltus.recording.run import Run  # `import saltus` loads nothing
+
+    return Run(path)

@@ -3,8 +3,8 @@
 import os
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from saltus.errors import BadRequest
@@ -28,6 +28,19 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside ``path``, to write to: its file replaces ``path`` at the end, whole or never.
+
+    Raises:
+        OSError: it cannot be written; ``path`` is as it was.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
+        part = Path(beside) / path.name
+        yield part
+        part.replace(path)
+
+
 def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
     """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
 
@@ -41,9 +54,8 @@ def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
-            write(Path(beside) / path.name)
-            (Path(beside) / path.name).replace(path)
+        with replacing(path) as part:
+            write(part)
     except OSError as error:
         raise BadRequest(
             f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"

@@ -25,12 +25,16 @@ def report(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures."""
+    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
+
+    Exit status 1 about a recorded run that broke off before its end.
+    """
     from saltus.report.page import write_report  # the numeric stack takes a second to load
 
     written = write_report(folder, output, tuple(strip or ()), video)
     if json:
-        print_json({"report": str(written.path), "verdict": written.verdict, "rows": written.rows})
+        print_json({"report": str(written.path), "verdict": written.verdict, "rows": written.rows,
+                    "broke_off": written.broke_off})  # fmt: skip
     else:
-        print_lines([str(written.path), written.verdict])
-    return 0
+        print_lines([written.verdict, str(written.path)])
+    return int(written.broke_off)

@@ -6,14 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from runtime.messages import DecodeError, GroundTruth, Plan, Push, StateEstimate, decode
-from runtime.recording import Frame, is_whole, read_frames
+from runtime.messages import GroundTruth, Plan, Push, StateEstimate
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.configuration import TICK_S
-from saltus.console import say
 from saltus.errors import BadRequest
-
-RECORD = "make one with `saltus launch NAME --record DIR`"
+from saltus.recording.reading import messages_of_run
 
 Array = NDArray[np.float64]
 
@@ -58,19 +55,11 @@ def read_motion(run: Path) -> RecordedMotion:
     Raises:
         BadRequest: there is no recording, no state in it, or another version recorded it.
     """
-    recording = run / "run.mcap"
     reader = _Reader()
-    try:
-        for frame in read_frames(recording):
-            reader.take(frame)
-    except OSError as error:
-        raise BadRequest(f"{run}: no recorded run: {error.strerror or error}; {RECORD}") from error
-    except (DecodeError, ValueError) as error:
-        raise BadRequest(f"{recording}: recorded by another version? {error}") from error
+    for _, message in messages_of_run(run, (GROUND_TRUTH, STATE_ESTIMATE, PLAN, PUSH)):
+        reader.take(message)
     if not (reader.truths or reader.estimates):
-        raise BadRequest(f"{recording}: no state of the robot in it: it is empty or was cut off")
-    if not is_whole(recording):
-        say(f"{recording} was cut off; what it holds is taken")
+        raise BadRequest(f"{run}: no state of the robot in it: it is empty or was cut off")
     return reader.motion()
 
 
@@ -84,24 +73,21 @@ class _Reader:
         self._pushes: list[tuple[float, Push]] = []
         self._tick_0 = 0.0  # when the first true state's tick 0 was [s]
 
-    def take(self, frame: Frame) -> None:
-        if frame.topic == GROUND_TRUTH.name:
-            truth = decode(GroundTruth, frame.data)
+    def take(self, message: GroundTruth | StateEstimate | Plan | Push) -> None:
+        if isinstance(message, GroundTruth):
             if not self.truths:
-                self._tick_0 = truth.time - TICK_S * truth.tick
-            self.truths.append((truth.time, truth.q.copy()))
-        elif frame.topic == STATE_ESTIMATE.name and not self.truths:
-            estimate = decode(StateEstimate, frame.data)
-            if estimate.status != "starting":
-                self.estimates.append((estimate.time, estimate.q.copy()))
-        elif frame.topic == PLAN.name:
-            plan = decode(Plan, frame.data)
-            # A copy, for the plan's gains are large. Some recordings have knots of a few plans.
-            if plan.status != "failed" and len(plan.states_q) > 1:
-                self._plans.append((plan.time, plan.states_q[:, :3].copy()))
-        elif frame.topic == PUSH.name and self.truths:
+                self._tick_0 = message.time - TICK_S * message.tick
+            self.truths.append((message.time, message.q))
+        elif isinstance(message, StateEstimate):
+            if not self.truths and message.status != "starting":
+                self.estimates.append((message.time, message.q))
+        elif isinstance(message, Plan):
+            # A copy, for the plan's states are large. Some recordings have knots of a few plans.
+            if message.status != "failed" and len(message.states_q) > 1:
+                self._plans.append((message.time, message.states_q[:, :3].copy()))
+        elif self.truths:
             # Its own time is by the sender's clock.
-            self._pushes.append((self.truths[-1][0], decode(Push, frame.data)))
+            self._pushes.append((self.truths[-1][0], message))
 
     def motion(self) -> RecordedMotion:
         states = self.truths or self.estimates

@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from runtime.messages import DecodeError
+import msgspec
+
 from runtime.recording import is_whole, read_recording
+from runtime.topics import TOPICS, Topic
 from saltus.console import say
 from saltus.errors import BadRequest
+from saltus.folders import is_file
 
 
-def messages_of_run(folder: Path) -> Iterator[tuple[str, Any]]:
-    """(topic name, message) of a run folder, in recorded order.
+def recording_file(run: Path) -> Path:
+    """The recording that a person named: by its run folder, or the file itself."""
+    return run if run.suffix == ".mcap" or is_file(run) else run / "run.mcap"
+
+
+def messages_of_run(
+    run: Path, topics: Collection[Topic[Any]] = TOPICS
+) -> Iterator[tuple[str, Any]]:
+    """(topic name, message) of a run, in recorded order; other topics are not decoded.
 
     A recording that was cut off gives what it holds, and says so in one line.
 
     Raises:
-        BadRequest: the folder holds no recording, or one that another version made.
+        BadRequest: there is no recording, or one that another version made.
     """
-    file = folder / "run.mcap"
-    try:
+    file, empty = recording_file(run), True
+    with readable(run):
         whole = is_whole(file)
-        yield from read_recording(file)
-    except OSError as error:
-        raise BadRequest(f"{folder}: holds no recorded run: {error.strerror or error}") from error
-    except (DecodeError, ValueError) as error:
-        raise BadRequest(f"{folder}: recorded by another version? {error}") from error
-    if not whole:
+        for each in read_recording(file, topics):
+            empty = False
+            yield each
+    if not (whole or empty):
         say(f"{file} was cut off; what it holds is taken")
+
+
+@contextmanager
+def readable(run: Path) -> Iterator[None]:
+    """Why a recording cannot be read is one line.
+
+    Raises:
+        BadRequest: something within raised OSError, ValueError or DecodeError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise BadRequest(
+            f"{run}: holds no recorded run: {error.strerror or error}; make one with "
+            "`saltus launch NAME --record DIR`"
+        ) from error
+    except ValueError as error:
+        raise BadRequest(f"{run}: damaged, or recorded by another version? {error}") from error
+
+
+def summary_of_run(folder: Path) -> dict[str, Any] | None:
+    """What a launch printed at its end; None where there is nothing, or half of it."""
+    try:
+        data = (folder / "summary.json").read_bytes()
+        return msgspec.json.decode(data, type=dict[str, Any])
+    except (OSError, msgspec.DecodeError):
+        return None

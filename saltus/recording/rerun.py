@@ -1,7 +1,5 @@
 """A recorded run as a file of Rerun's viewer (``.rrd``)."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +8,7 @@ from numpy.typing import NDArray
 
 from robots.a1.constants import JOINT_NAMES
 from saltus.errors import BadRequest
+from saltus.folders import replacing
 from saltus.recording.motion import RecordedMotion, States
 from saltus.recording.robot_scene import ESTIMATE, LINKS, SHAPES, TRUNK, WORLD, link_rotations
 
@@ -33,8 +32,7 @@ def write_rerun(motion: RecordedMotion, name: str, path: Path) -> None:
     except ImportError as error:
         raise BadRequest("--rerun needs rerun-sdk: pip install 'saltus[rerun]'") from error
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
-            part = Path(beside) / path.name
+        with replacing(path) as part:
             with rr.RecordingStream("saltus", recording_id=name) as stream:
                 stream.save(part)
                 rr.set_log_time_enabled(False, recording=stream)
@@ -42,7 +40,6 @@ def write_rerun(motion: RecordedMotion, name: str, path: Path) -> None:
                 _Export(rr, stream, motion.robot.time[0]).write(motion)
                 stream.flush()
                 stream.disconnect()
-            os.replace(part, path)
     except (OSError, RuntimeError) as error:  # rerun raises the second for a file it cannot make
         raise BadRequest(f"--rerun {path}: cannot be written: {error}") from error
 

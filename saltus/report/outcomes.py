@@ -98,12 +98,13 @@ def safe_commands(trial: Trial) -> int:
 def _of_run(trial: Trial) -> str:
     name, side = look(trial.planner).name, _metres(trial.deviation)
     came = "" if trial.is_driven else f"; it came at most {side} to the side"
-    if not trial.row.get("completed", True) and not trial.fell:
-        return f"With {name} the run was broken off{came}."
     if trial.fell:
         when = trial.fall_time
         at = "" if when is None else f" at {when:.2f} s"
-        return f"With {name} the A1 fell{at}{came}."
+        rest = f" The run broke off {trial.broke_off}." if trial.broke_off else ""
+        return f"With {name} the A1 fell{at}{came}.{rest}"
+    if trial.broke_off:
+        return f"With {name} the run broke off {trial.broke_off}{came}."
     return f"With {name} the A1 stayed on its feet{came}."
 
 

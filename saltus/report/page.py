@@ -29,11 +29,19 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 class Written(NamedTuple):
-    """A report that was written: where, its verdict, and how many trials it counts."""
+    """A report that was written.
+
+    Attributes:
+        path: where it is.
+        verdict: its first sentence.
+        rows: how many trials it counts.
+        broke_off: it is about a recorded run that did not come to its end.
+    """
 
     path: Path
     verdict: str
     rows: int
+    broke_off: bool
 
 
 def write_report(
@@ -58,7 +66,8 @@ def write_report(
         write_whole(target, content)
     except OSError as error:
         raise BadRequest(f"--output {target}: {error.strerror or error}") from error
-    return Written(target, verdict(subject), len(subject.trials))
+    broke_off = any(trial.broke_off for trial in subject.trials)
+    return Written(target, verdict(subject), len(subject.trials), broke_off)
 
 
 def _check_target(target: Path) -> None:

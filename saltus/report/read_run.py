@@ -8,14 +8,19 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
+from saltus import open_run
 from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from saltus.folders import is_file
 from saltus.metrics import DRIVING_MEASURES, FALLEN_COSINE
+from saltus.recording.reading import summary_of_run
 from saltus.report.subject import Row, Subject, Trial
 from saltus.summary import rollout_phrase
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
+
+Array = NDArray[np.float64]
 
 RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
 
@@ -35,21 +40,22 @@ def read_run(folder: Path) -> Subject:
     """
     config = config_of_run(folder)
     missing: list[str] = []
-    summary = read_json(folder / "summary.json")
+    summary = summary_of_run(folder) or {}
     if not summary:
         missing.append("The run has no summary: it is still going on, or was broken off. Write the "
                        "report again when it has ended.")  # fmt: skip
     elif not summary.get("completed", True):
-        missing.append(_broken_off(summary))
-    if cause := (summary.get("recording") or {}).get("cause"):
-        missing.append(f"The recording stopped before the run did ({cause}): figures and counts "
-                       "that are drawn from it know of its beginning alone.")  # fmt: skip
+        missing.append(_unfinished(summary))
     try:
         trace = trace_of_run(folder)
+        if summary and (cause := open_run(folder).cause):
+            missing.append(f"The recording stopped before the run did ({cause}): figures and "
+                           "counts drawn from it know of its beginning alone.")  # fmt: skip
     except BadRequest as error:
         trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
     row = _row(config, summary, trace) | _perturbation(folder, config, trace)
+    row["broke_off"] = _broke_off(folder, config, summary, trace)
     return Subject(
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
         (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
@@ -57,20 +63,38 @@ def read_run(folder: Path) -> Subject:
     )  # fmt: skip
 
 
-def _broken_off(summary: dict[str, Any]) -> str:
+def _broke_off(
+    folder: Path, config: LaunchConfig, summary: dict[str, Any], trace: Trace | None
+) -> str:
+    """When a run broke off, and the robot's last state; empty of one that came to its end."""
+    if summary and summary.get("completed", True):
+        return ""
+    time, q = _last_state(folder, trace)
+    if q is None:
+        return "before a state of the robot was recorded"
+    time = summary.get("simulated_s", time)
+    tilt = np.degrees(np.arccos(np.clip(1.0 - 2.0 * (q[3] ** 2 + q[4] ** 2), -1.0, 1.0)))
+    return (f"at {time:.2f} of {config.duration:g} s; in the last state that was recorded the base "
+            f"was {q[2]:.2f} m high and tilted by {tilt:.0f} degrees")  # fmt: skip
+
+
+def _last_state(folder: Path, trace: Trace | None) -> tuple[float, Array | None]:
+    """Time [s] and configuration (19,) at the end: the true one, or else the estimate."""
+    if trace and len(trace.time):
+        return float(trace.time[-1]), trace.q[-1]
+    try:
+        estimates = open_run(folder)["state_estimate"]
+    except BadRequest:
+        return 0.0, None
+    return float(estimates.time[-1] - estimates.time[0]), estimates.q[-1]
+
+
+def _unfinished(summary: dict[str, Any]) -> str:
     """What a run that did not come to its end says about the rest: nothing."""
     deaths = [f"{death.get('name')}: {death.get('cause')}" for death in summary.get("deaths", [])]
     why = f" ({'; '.join(deaths)})" if deaths else ""
     seconds = summary.get("simulated_s", 0.0)
     return f"The run was broken off after {seconds:.2f} s{why}; nothing is known of the rest."
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; empty where there is none, or half of one."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError):
-        return {}
 
 
 def date_of(path: Path) -> str:
@@ -88,7 +112,6 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
     return {
         "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
         "fell_at": simulation.get("fell_at_s", fall_time),
-        "completed": summary.get("completed", True),
         "max_lateral_deviation_m": (
             None if config.driven else summary.get("max_lateral_deviation_m", _furthest(trace))
         ),

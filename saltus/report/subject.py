@@ -47,6 +47,11 @@ class Trial:
         return bool(self.row["fell"])
 
     @property
+    def broke_off(self) -> str:
+        """When a recorded run broke off, and the robot's last state; empty where it did not."""
+        return str(self.row.get("broke_off", ""))
+
+    @property
     def deviation(self) -> float:
         """Maximum lateral deviation [m]; NaN where it is not known."""
         value = self.row.get("max_lateral_deviation_m")

@@ -70,7 +70,8 @@ def _thesis(theirs: Published | None) -> list[str]:
 def _trial(trial: Trial) -> list[Any]:
     row = trial.row
     kind = (trial.kind or "undisturbed").replace("_", " ")
-    outcome = tag("b", "fell", class_="fell") if trial.fell else "on its feet"
+    upright = "broke off" if trial.broke_off else "on its feet"
+    outcome = tag("b", "fell", class_="fell") if trial.fell else upright
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
     name = Html(_name(trial.planner) + f" {int(row['trial'])}")
     return [

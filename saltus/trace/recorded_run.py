@@ -21,7 +21,7 @@ from runtime.topics import (
 from saltus.assembly import event_times
 from saltus.configuration import TICK_S, LaunchConfig, make_config
 from saltus.options import read_mapping
-from saltus.recording.reading import messages_of_run
+from saltus.recording.reading import messages_of_run, summary_of_run
 from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace
 
@@ -92,18 +92,16 @@ def config_of_run(folder: Path) -> LaunchConfig:
 def pushes_of_run(folder: Path) -> list[RecordedPush]:
     """What the emulator says that it pushed its robot by; empty where there is no report of it."""
     try:
-        summary = msgspec.json.decode((folder / "summary.json").read_bytes(), type=dict[str, Any])
+        summary = summary_of_run(folder) or {}
         pushes = summary.get("processes", {}).get("emulator", {}).get("pushes", [])
         return msgspec.convert(pushes, list[RecordedPush])
-    except (OSError, ValueError, AttributeError):
+    except (ValueError, AttributeError):
         return []
-
 
 
 def _first_estimate(folder: Path) -> Stamp:
     """When a robot behind the bridge ran for the first time; the end of time if it never did."""
-    estimates = (m for topic, m in messages_of_run(folder) if topic == STATE_ESTIMATE.name)
-    first = next(estimates, None)
+    _, first = next(messages_of_run(folder, (STATE_ESTIMATE,)), ("", None))
     return Stamp(0, math.inf) if first is None else Stamp(first.tick, first.time)
 
 

@@ -1,33 +1,27 @@
 """A recorded run as a file of Rerun's viewer: read back, it holds what the run did."""
 
 import builtins
+import csv
 import json
+import re
 
 import numpy as np
 import pytest
 
 from runtime.recording import Recorder
-from saltus import cli
-from saltus.benchmarks.recording import frames_of_run
+from saltus import cli, open_run
 from saltus.configuration import load_launch, write_config
-from saltus.lockstep import LockStep
+from saltus.recording.arrays import _joined
 from saltus.recording.motion import motion_of_run
-from saltus.recording.recorder import RunRecorder
 from saltus.recording.robot_scene import LINKS
-
-SECONDS = 0.3
+from tests.saltus.short_walk import record_walk
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The folder of a recorded run."""
     folder = tmp_path_factory.mktemp("walk")
-    config = load_launch("sim", duration=SECONDS)
-    write_config(config, folder / "launch.yaml")
-    with RunRecorder(folder / "run.mcap", config) as recorder:
-        for at, frames in frames_of_run(LockStep(config)):
-            for topic, frame in frames:
-                recorder.write(topic, frame, at)
+    record_walk(folder)
     return folder
 
 
@@ -111,3 +105,107 @@ def test_what_cannot_be_done_is_one_line(run, tmp_path, monkeypatch, capsys, wha
     told = capsys.readouterr()
     assert told.out == "" and len(told.err.splitlines()) == 1 and expected in told.err
     assert not path.exists()
+
+
+def read_csv(path):
+    """Column -> its values, as text."""
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert len({len(row) for row in rows}) == 1
+    return {name: list(values) for name, *values in zip(*rows, strict=True)}
+
+
+def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
+    assert cli.run(["export", str(run), "--csv", str(tmp_path / "csv"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    recorded = open_run(run)
+    assert result["rows"] == recorded.topics
+    assert result["files"] == [str(tmp_path / "csv" / f"{name}.csv") for name in recorded.topics]
+    assert "plan/gains" in result["left_out"] and result["complete"] is True
+    assert {path.name for path in (tmp_path / "csv").iterdir()} == {
+        f"{name}.csv" for name in recorded.topics
+    }
+    truth, table = recorded["ground_truth"], read_csv(tmp_path / "csv" / "ground_truth.csv")
+    for name, values in {
+        "log_time [s]": truth.log_time, "tick": truth.tick, "time [s]": truth.time,
+        "position_base_z [m]": truth.position_base[:, 2],
+        "quaternion_base_w": truth.quaternion_base[:, 3],
+        "velocity_base_x [m/s]": truth.velocity_base[:, 0],
+        "joint_velocity_RL_calf_joint [rad/s]": truth.joint_velocity[:, 11],
+        "foot_force_FL_z [N]": truth.foot_force[:, 1, 2], "contact_RR": truth.contact[:, 2],
+        "trunk_contact": truth.trunk_contact,
+    }.items():  # fmt: skip
+        np.testing.assert_array_equal(np.array(table[name], dtype=float), values)
+    assert not {"q_0", "q"} & set(table) and len(table) == 4 + 19 + 18 + 12 + 4 + 2
+    plans = read_csv(tmp_path / "csv" / "plan.csv")
+    assert plans["status"] == list(recorded["plan"].status)
+
+
+def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
+    path = tmp_path / "walk.of.mine"  # numpy would add an ending
+    assert cli.run(["export", str(run), "--npz", str(path)]) == 0
+    assert capsys.readouterr().out.startswith(f"{path}: ")
+    recorded = open_run(run)
+    with np.load(path) as arrays:
+        for name in recorded:
+            for field in recorded[name].fields:
+                values, stored = getattr(recorded[name], field), arrays[f"{name}/{field}"]
+                if isinstance(values, list):
+                    rows = arrays[f"{name}/{field}_rows"]
+                    assert rows.tolist() == [len(value) for value in values]
+                    for value, own in zip(
+                        values, np.split(stored, np.cumsum(rows)[:-1]), strict=True
+                    ):
+                        np.testing.assert_array_equal(own, value)
+                else:
+                    np.testing.assert_array_equal(stored, values)
+        assert len(arrays["plan/states_q_rows"]) == 30
+
+
+def test_candidates_whose_number_changes_are_filled_with_nan():
+    """Somebody tunes the step sizes while the planner runs."""
+    joined = _joined([np.ones((2, 3)), np.full((1, 5), 2.0)])
+    np.testing.assert_array_equal(joined[:2], [[1.0, 1.0, 1.0, np.nan, np.nan]] * 2)
+    np.testing.assert_array_equal(joined[2], np.full(5, 2.0))
+
+
+@pytest.mark.parametrize("option", ["--csv", "--npz"])
+def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, option):
+    path = tmp_path / "out"
+    wanted = ["--topic", "plan", "--topic", "motor_command"]
+    assert cli.run(["export", str(run / "run.mcap"), option, str(path), *wanted, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "--rerun FILE, --csv FOLDER and --npz FILE"),
+        (["--csv", "a", "--npz", "b"], "--rerun FILE, --csv FOLDER and --npz FILE"),
+        (["--rerun", "a", "--topic", "plan"], "--topic goes with --csv and --npz"),
+        (["--csv", "a", "--topic", "plan", "--topic", "truth"], "there is: .*ground_truth"),
+        (["--npz", "a", "--topic", "push"], "there is: .*ground_truth"),
+        (["--csv", "file/a"], "cannot be written"), (["--csv", "file"], "cannot be written"),
+        (["--npz", "none/a"], "cannot be written"), (["--npz", "folder"], "cannot be written"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, capsys, options, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    assert cli.run(["export", str(run), *options]) == cli.BAD_REQUEST
+    output = capsys.readouterr()
+    assert output.out == "" and len(output.err.splitlines()) == 1
+    assert re.search(words, output.err)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "file"]
+
+
+def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, capsys, room_for):
+    old = tmp_path / "plan.csv"
+    old.write_text("old\n")
+    for options in (["--csv", str(tmp_path)], ["--npz", str(tmp_path / "plan.csv")]):
+        with room_for(20_000):
+            assert cli.run(["export", str(run), *options]) == cli.BAD_REQUEST
+        assert "cannot be written" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"

@@ -6,12 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from runtime.messages import StateEstimate, encode
 from runtime.recording import Recorder
-from saltus import cli
+from runtime.topics import STATE_ESTIMATE
+from saltus import cli, open_run
 from saltus.configuration import load_launch, write_config
 from saltus.report import page, read_run, strips
 from saltus.report.drawings import Drawings
 from tests.saltus.fake_sweep import fake_trace
+from tests.saltus.short_walk import record_walk
 
 SUMMARY = {
     "fell": False, "simulated_s": 3.0, "distance_m": 0.5, "max_lateral_deviation_m": 0.123,
@@ -75,7 +78,7 @@ def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
     summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
     (run / "summary.json").write_text(json.dumps(summary))
     written = page.write_report(run)
-    assert "broken off" in written.verdict and "stayed" not in written.verdict
+    assert "broke off at 1.50 of" in written.verdict and "stayed" not in written.verdict
     text = written.path.read_text()
     assert "broken off after 1.50 s (estimator: signal SIGKILL)" in text
 
@@ -83,8 +86,72 @@ def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
 def test_a_run_that_broke_off_has_no_summary(run):
     (run / "summary.json").write_text('{"fell": fal')
     written = page.write_report(run)
+    assert written.broke_off
     assert "still going on, or was broken off" in written.path.read_text()
     assert "0.10 m" in written.verdict  # from the trace
+
+
+@pytest.mark.parametrize("summary", [None, SUMMARY | {"completed": False, "simulated_s": 0.2}])
+def test_a_run_that_was_killed_is_a_failure_that_is_said_first(tmp_path, capsys, summary):
+    """Whatever its recording shows until then."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    sent = record_walk(folder)
+    write_config(load_launch("sim", duration=20.0), folder / "launch.yaml")
+    file = folder / "run.mcap"
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    truth = open_run(folder)["ground_truth"]
+    end, tilt = truth.time[-1], np.degrees(2.0 * np.arcsin(np.hypot(*truth.q[-1, 3:5])))
+    assert 0.0 < end < 1e-9 * sent[-1][0]
+    if summary is not None:
+        end = summary["simulated_s"]  # the launch knew more than the recording holds
+        (folder / "summary.json").write_text(json.dumps(summary))
+    assert cli.run(["report", str(folder)]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert second == str(folder / "report.html") and first in (folder / "report.html").read_text()
+    height = truth.position_base[-1, 2]
+    assert first.startswith(
+        f"With HiLQR MPC the run broke off at {end:.2f} of 20 s; in the last state that was "
+        f"recorded the base was {height:.2f} m high and tilted by {tilt:.0f} degrees"
+    )
+    assert ">broke off<" in (folder / "report.html").read_text()  # in the list of trials
+    assert cli.run(["report", str(folder), "--json"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert result["broke_off"] is True and result["verdict"] == first
+
+
+def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    (run / "summary.json").unlink()
+    verdict = page.write_report(run).verdict
+    assert verdict.startswith("With HiLQR MPC the A1 fell at ")
+    assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
+    """Nobody knows where it truly was."""
+    write_config(load_launch("a1", duration=20.0), tmp_path / "launch.yaml")
+    with Recorder(tmp_path / "run.mcap") as recorder:
+        for tick in range(0, 400 * recorded, 10):
+            q = np.zeros(19)
+            q[2], q[6] = 0.25, 1.0
+            estimate = StateEstimate(tick=tick, time=70.0 + 1e-3 * tick, q=q, v=np.zeros(18),
+                                     contact=np.ones(4), status="ok")  # fmt: skip
+            recorder.write(STATE_ESTIMATE, encode(estimate), tick)
+    when = "at 0.39 of 20 s; " if recorded else "before a state"
+    verdict = page.write_report(tmp_path).verdict
+    assert f"the run broke off {when}" in verdict and ("was 0.25 m high" in verdict) == recorded
+
+
+def test_a_completed_run_says_where_its_recording_ends(tmp_path):
+    record_walk(tmp_path)
+    (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
+    file = tmp_path / "run.mcap"
+    assert "stopped before the run did" not in page.page(page.read_subject(tmp_path))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert "stopped before the run did (it was cut off)" in page.page(page.read_subject(tmp_path))
 
 
 def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):

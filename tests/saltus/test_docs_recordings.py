@@ -1,0 +1,62 @@
+"""The page about recordings: its code runs, and its tables are those of the code."""
+
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import saltus
+from saltus import cli
+from saltus.recording.field_tables import written_anew
+from saltus.recording.fields import PARTS
+from tests.saltus.doc_code import blocks
+from tests.saltus.short_walk import record_walk
+
+PAGE = Path(__file__).parents[2] / "docs" / "recordings.md"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a recorded run in it, where the page has it."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "runs" / "walk").mkdir(parents=True)
+    record_walk(folder / "runs" / "walk")
+    return folder
+
+
+def test_its_code_runs(place, monkeypatch, capsys):
+    """Commands first: they write what the code reads."""
+    monkeypatch.chdir(place)
+    commands = [line for block in blocks(PAGE, "sh") for line in block.splitlines()]
+    assert len(commands) == 3
+    for command in commands:
+        program, *arguments = shlex.split(command, comments=True)
+        assert program == "saltus" and cli.run(arguments) == 0
+    names = {}
+    code = blocks(PAGE, "python")
+    assert len(code) == 6
+    for block in code:
+        exec(block, names)
+    out = capsys.readouterr().out
+    assert "30 plans, 6 with knots" in out and "velocity is off by" in out
+    run = saltus.open_run("runs/walk")
+    assert names["path"].shape == (51, 3)
+    np.testing.assert_array_equal(names["q"], run["ground_truth"].q[-1])  # of the last message
+    assert len(names["states_q"]) == len(run["plan"])
+    for own, other in zip(names["states_q"], run["plan"].states_q, strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def test_its_tables_are_those_of_the_code():
+    text = PAGE.read_text()
+    assert written_anew(text) == text, (
+        "write them anew: python -m saltus.recording.field_tables docs/recordings.md"
+    )
+
+
+def test_it_says_where_the_parts_of_a_state_are():
+    text = PAGE.read_text()
+    for parts in PARTS.values():
+        for name, (slots, _) in parts.items():
+            assert f"| `{name}` | {slots.start} to {slots.stop - 1} |" in text
