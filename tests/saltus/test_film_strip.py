@@ -19,5 +19,5 @@ def test_panels_of_an_undisturbed_run_spread_over_it():
 def test_a_run_that_cannot_be_drawn_is_one_line_and_no_error(tmp_path, capfd):
     strip.leave_strip(tmp_path, 1.0, [])
     told = capfd.readouterr().err.strip().splitlines()
-    assert len(told) == 1 and told[0].startswith("no picture (")
+    assert len(told) == 1 and told[0].startswith("the film strip was not made")
     assert not (tmp_path / strip.STRIP).exists()
