@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.options import Options, Range, positive
+
 Array = NDArray[np.float64]
+Triple = tuple[float, float, float]
 
 
-class CostOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CostOptions(Options, frozen=True):
     """Weights of the tracking cost; the state's per component of the tangent x (-) x_ref.
 
     Attributes:
-        base_position: [1/m^2]; base_orientation: roll, pitch, yaw [1/rad^2];
-        joints: hip, thigh, calf of each leg [1/rad^2];
-        base_velocity, base_angular_velocity, joint_velocity: of the velocities;
-        terminal_scale: factor of all state weights at the horizon's end;
-        input_loaded, input_unloaded: R_min and R_max of (6.3) [1/(N m)^2].
+        base_position: of the trunk's position, along the axes of the reference's trunk.
+        base_orientation: of roll, pitch, yaw.
+        joints: of hip, thigh, calf of each leg.
+        base_velocity: of the trunk's linear velocity.
+        base_angular_velocity: of the trunk's angular velocity.
+        joint_velocity: of all joints' velocities.
+        terminal_scale: factor of all state weights at the horizon's end.
+        input_loaded: R_min of (6.3), of the torques of a leg that bears all of the load.
+        input_unloaded: R_max of (6.3), of the torques of a leg that bears none.
     """
 
-    base_position: tuple[float, float, float] = (40.0, 40.0, 150.0)
-    base_orientation: tuple[float, float, float] = (80.0, 80.0, 60.0)
-    joints: tuple[float, float, float] = (6.0, 3.0, 2.0)
-    base_velocity: float = 6.0
-    base_angular_velocity: float = 0.5
-    joint_velocity: float = 0.03
-    terminal_scale: float = 4.0
-    input_loaded: float = 1e-3
-    input_unloaded: float = 5e-3
+    base_position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (40.0, 40.0, 150.0)
+    base_orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (80.0, 80.0, 60.0)
+    joints: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (6.0, 3.0, 2.0)
+    base_velocity: Annotated[float, Range("s^2/m^2", 0.0, 1e6)] = 6.0
+    base_angular_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.5
+    joint_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.03
+    terminal_scale: Annotated[float, Range("-", 0.0, 1e6)] = 4.0
+    input_loaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 1e-3
+    input_unloaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 5e-3
 
     def __post_init__(self) -> None:
         """Raise ValueError where the cost would not be convex, or an input cost nothing."""
-        weights = (*self.state_weights(), self.terminal_scale)
-        if not (np.isfinite(weights).all() and min(weights) >= 0.0):
-            raise ValueError("state weights must be finite and not negative")
-        if not 0.0 < self.input_loaded <= self.input_unloaded < np.inf:
-            raise ValueError("input weights must be 0 < input_loaded <= input_unloaded")
+        Options.__post_init__(self)
+        if self.input_loaded > self.input_unloaded:
+            raise ValueError(
+                f"input_loaded is {self.input_loaded:g}; give input_unloaded, "
+                f"{self.input_unloaded:g}, or less"
+            )
 
     def state_weights(self) -> Array:
         """Diagonal of Q, (36,)."""

@@ -2,16 +2,16 @@
 
 import socket
 from ipaddress import IPv4Address, IPv4Interface
-from typing import Final
+from typing import Annotated, Final
 
-import msgspec
+from runtime.options import Options, Range
 
 AUTO: Final = "auto"
 SUBNET_BITS: Final = 24  # the robot's network is 192.168.123.0/24
 SPARE_HOST: Final = 222  # in the remedy: an address that no computer of the robot has
 
 
-class LinkOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LinkOptions(Options, frozen=True):
     """Addresses of the robot and of this machine, IPv4, in numbers.
 
     The defaults are those of unitree_legged_sdk v3.3.1 udp.h, but for one: the vendor's library
@@ -19,27 +19,24 @@ class LinkOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         robot_address: of the robot's low-level controller.
-        robot_port: the port that it listens on, 1 to 65535.
+        robot_port: the port that it listens on.
         local_address: what to listen on; ``auto`` is the address that faces the robot.
-        local_port: to listen on, 1 to 65535; 0 takes a free one.
+        local_port: the port to listen on; 0 takes a free one.
     """
 
     robot_address: str = "192.168.123.10"
-    robot_port: int = 8007
+    robot_port: Annotated[int, Range("-", 1, 65535)] = 8007
     local_address: str = AUTO
-    local_port: int = 8080
+    local_port: Annotated[int, Range("-", 0, 65535)] = 8080
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
         robot = _address("robot_address", self.robot_address, "such as 192.168.123.10")
         if robot.is_unspecified or robot.is_multicast or int(robot) == 0xFFFFFFFF:
-            raise ValueError(f"link: robot_address must be one machine's, not {robot}")
+            raise ValueError(f"robot_address is {robot}; give that of one machine")
         if self.local_address != AUTO:
             _address("local_address", self.local_address, f"or {AUTO!r}")
-        if not 1 <= self.robot_port <= 65535:
-            raise ValueError(f"link: robot_port must be 1 to 65535, not {self.robot_port}")
-        if not 0 <= self.local_port <= 65535:
-            raise ValueError(f"link: local_port must be 0 to 65535, not {self.local_port}")
 
     @property
     def robot(self) -> tuple[str, int]:
@@ -63,7 +60,7 @@ def _address(option: str, text: str, accepted: str) -> IPv4Address:
         return IPv4Address(text)
     except ValueError:
         raise ValueError(
-            f"link: {option} must be an IPv4 address in numbers, {accepted}, not {text!r}"
+            f"{option} is {text!r}; give an IPv4 address in numbers, {accepted}"
         ) from None
 
 

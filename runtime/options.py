@@ -27,7 +27,7 @@ class Range(NamedTuple):
     def accepts(self, value: float) -> bool:
         """Whether `value` is in the range; NaN and infinity never are."""
         large = value > self.least if self.above else value >= self.least
-        return bool(math.isfinite(value) and large and value <= self.most)
+        return bool(-math.inf < value < math.inf and large and value <= self.most)
 
     def __str__(self) -> str:
         """Such as "0 to 5 m/s", "above 0 s", "any number"."""
@@ -40,6 +40,11 @@ class Range(NamedTuple):
         if self.least == -math.inf:
             return f"up to {high}{unit}"
         return f"above {low}, up to {high}{unit}" if self.above else f"{low} to {high}{unit}"
+
+
+def positive(unit: str, most: float = math.inf) -> Range:
+    """Numbers above 0."""
+    return Range(unit, 0.0, most, above=True)
 
 
 @cache
@@ -65,7 +70,33 @@ def check_ranges(options: Any) -> None:
             number = isinstance(each, int | float) and not isinstance(each, bool)
             if number and not accepted.accepts(each):
                 shown = f"{each:.10g}" if isinstance(each, float) else str(each)
-                raise ValueError(f"{name} is {shown}; give {accepted}")
+                raise ValueError(f"{_key(options, name)} is {shown}; give {accepted}")
+
+
+def _key(options: Any, name: str) -> str:
+    """What a field is called in a file."""
+    if not isinstance(options, msgspec.Struct):
+        return name
+    return options.__struct_encode_fields__[options.__struct_fields__.index(name)]
+
+
+def refusal(error: msgspec.ValidationError, root: str = "") -> str:
+    """Why plain data was refused, in one line with the whole dotted key.
+
+    A message of a class of options begins with the key: "speed is 9; give 0 to 5 m/s" becomes
+    "walk.speed is 9; give 0 to 5 m/s".
+
+    Args:
+        error: what msgspec raised.
+        root: key of the data.
+    """
+    text, _, place = str(error).partition(" - at `$")
+    place = (root + place.rstrip("`")).lstrip(".")
+    if not place:
+        return text.replace("`", "")
+    if not isinstance(error.__cause__, ValueError):
+        return f"{text} - at {place}".replace("`", "")
+    return f"{place}.{text}" if text.partition(" ")[2].startswith("is ") else f"{place}: {text}"
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,9 +2,8 @@
 
 import copy
 from collections.abc import Sequence
-from math import isfinite
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -21,6 +20,7 @@ from estimator.salted.options import SaltedOptions
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions
+from runtime.options import Options, Range, positive
 from saltus.errors import BadRequest
 from saltus.folders import find_file, is_file
 from saltus.options import fields_of, override, read_mapping, to_options
@@ -40,13 +40,17 @@ DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
 
 
-class Command(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the reference is asked to do: ``velocity_x`` forward [m/s]."""
+class Command(Options, frozen=True):
+    """What the reference is asked to do.
 
-    velocity_x: float = 0.0
+    Attributes:
+        velocity_x: speed forward.
+    """
+
+    velocity_x: Annotated[float, Range("m/s", -5.0, 5.0)] = 0.0
 
 
-class BusOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BusOptions(Options, frozen=True):
     """Where the topics are bound.
 
     Attributes:
@@ -59,10 +63,10 @@ class BusOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     transport: Literal["ipc", "tcp"] = "ipc"
     folder: str | None = None
     host: str = "127.0.0.1"
-    base_port: int = 46100
+    base_port: Annotated[int, Range("-", 1, 65_000)] = 46100
 
 
-class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RealtimeOptions(Options, frozen=True):
     """How processes ask for real time, where the system grants it.
 
     Attributes:
@@ -72,43 +76,36 @@ class RealtimeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         pin: share the cores out among the processes (docs/realtime.md).
     """
 
-    priority: int | None = 40
-    planner_nice: int | None = -15
+    priority: Annotated[int, Range("-", 1, 95)] | None = 40
+    planner_nice: Annotated[int, Range("-", -20, 19)] | None = -15
     pin: bool = True
 
 
-class ViewOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ViewOptions(Options, frozen=True):
     """What somebody may do who watches a launch in the browser.
 
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
             may be pushed and its time stopped too. None: with a simulated robot alone.
         address: that the page is served at; other than this machine's own it needs a token.
-        port: of the page; None takes 8080, or any other where that is occupied.
+        port: of the page, 0 for any; None takes 8080, or any other where that is occupied.
         speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
     address: str = "127.0.0.1"
-    port: int | None = None
-    speed: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a port or a speed out of range."""
-        if self.port is not None and not 0 <= self.port < 65536:
-            raise ValueError(f"port is {self.port}; give a number up to 65535, or 0 for any")
-        if not self.speed > 0.0:
-            raise ValueError(f"speed is {self.speed:g}; give a number > 0")
+    port: Annotated[int, Range("-", 0, 65535)] | None = None
+    speed: Annotated[float, positive("-", 1000.0)] = 1.0
 
 
-class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LaunchConfig(Options, frozen=True):
     """Everything that one launch is made of; the file and the overrides are gone.
 
     Attributes:
         robot: ``simulated``; ``a1`` over UDP; ``emulated``, the same bridge with an emulator of the
             A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
-        duration: length of the run [s]; of an A1's, how long it runs before it sits down.
+        duration: length of the run; of an A1's, how long it runs before it sits down.
         planner: which planner runs: one of `PLANNERS`, each with a section of options.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
@@ -116,18 +113,33 @@ class LaunchConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         command: a speed along a straight line, or the steps of a script that drives the robot.
         drive: who else may drive, and how commands are followed.
         sources: what keys and sticks ask for, where they drive.
-        estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
-        rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
-            a section of options.
         perturbations: what is done to the robot, and when.
         timing: how long solves take and how old estimates are, in lock step.
+        hilqr: the planner HiLQR MPC.
+        convex_mpc: the planner Convex MPC.
+        instant_qp: the planner Instant QP.
+        tracker: from plans to motor commands.
+        estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
+        salted: the salted Kalman filter.
+        leg_odometry: the leg-odometry filter.
+        invariant: the invariant filter.
+        rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
+            a section of options.
+        warp: rollouts by MuJoCo Warp.
+        isaacgym: rollouts by a server of Isaac Gym's.
+        remote: rollouts by a server of ours, `saltus serve`.
+        simulation: the simulated robot and its world.
+        hardware: the bridge to an A1, real or emulated.
+        emulator: the emulated A1.
+        realtime: how processes ask for real time.
         view: what somebody may do who watches.
         recording: what a recording keeps of plans.
+        bus: where the topics are bound.
     """
 
     robot: Robot = "simulated"
     mode: Mode = "paused"
-    duration: float = 6.0
+    duration: Annotated[float, Range("s", TICK_S, 1e6)] = 6.0
     planner: str = "hilqr"
     reference: str = "walk"
     reference_from: ReferenceSource = "kinematic"
@@ -229,11 +241,10 @@ def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
     try:
         parse_events(mapping.get("perturbations") or [])
     except SuiteError as error:
-        raise BadRequest(f"{source}: perturbations: {error}") from error
+        raise BadRequest(f"{source}: {error}") from error
     if isinstance(options := mapping.get("estimator"), dict):
         raise BadRequest(f"{source}: {_not_in_estimator(next(iter(options), ''))}")
     config = to_options({k: v for k, v in mapping.items() if v is not None}, LaunchConfig, source)
-    _check_finite(msgspec.to_builtins(config), source)
     _check_values(config, source)
     return config
 
@@ -250,21 +261,7 @@ def _not_in_estimator(key: str) -> str:
     )
 
 
-def _check_finite(value: Any, source: str, path: str = "") -> None:
-    """No option is NaN or infinite: the planners would only ever say that they failed."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            _check_finite(item, source, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check_finite(item, source, path)
-    elif isinstance(value, float) and not isfinite(value):
-        raise BadRequest(f"{source}: {path} is {value}; give a finite number")
-
-
 def _check_values(config: LaunchConfig, source: str) -> None:
-    if config.duration < TICK_S:
-        raise BadRequest(f"{source}: duration is {config.duration:g}; give seconds > 0")
     if config.planner not in PLANNERS:
         raise BadRequest(
             f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"

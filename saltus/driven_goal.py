@@ -10,7 +10,7 @@ from controller.driving.script import Script
 from runtime.messages import Command
 from saltus.configuration import LaunchConfig
 
-HOLDS_S = 1e9  # a command of a script holds until the next one: its source is never silent
+HOLDS_S = 1e6  # a command of a script holds until the next one: its source is never silent
 
 
 class GoalWatch:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from runtime.options import refusal
 from saltus.errors import BadRequest
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
@@ -68,14 +69,14 @@ def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
         source: what messages begin with: the file.
 
     Raises:
-        BadRequest: an unknown key (the accepted ones are named) or a value of a wrong type.
+        BadRequest: an unknown key (the accepted ones are named) or a value of a wrong type
+            or out of range.
     """
     _check_keys(mapping, kind, source, "")
     try:
         return msgspec.convert(mapping, kind, strict=False)
     except msgspec.ValidationError as error:
-        text = str(error).replace("$.", "").replace("`", "")
-        raise BadRequest(f"{source}: {text}") from error
+        raise BadRequest(f"{source}: {refusal(error)}") from error
 
 
 def fields_of(kind: Any) -> dict[str, Any]:

@@ -2,37 +2,36 @@
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from controller.solve_schedule import TICK_S, SolveSchedule
 from runtime.messages import Plan
+from runtime.options import Options, Range
 from runtime.wire import DecodeError
 from saltus.errors import BadRequest
 
 LONGEST_S = 1.0  # of a solve or an age that is accepted
 
 
-class TimingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TimingOptions(Options, frozen=True):
     """What takes time in lock step.
 
     Attributes:
-        solve: duration of a solve [s]; or a recording (`run.mcap` or its folder) of a run in real
+        solve: duration of a solve; or a recording (`run.mcap` or its folder) of a run in real
             time, whose solves' durations are taken in their order, over and over again.
-        estimate: age of the estimates that planner and tracker have [s].
+        estimate: age of the estimates that planner and tracker have.
     """
 
-    solve: float | str = 0.0
-    estimate: float = 0.0
+    solve: Annotated[float, Range("s", 0.0, LONGEST_S)] | str = 0.0
+    estimate: Annotated[float, Range("s", 0.0, LONGEST_S)] = 0.0
 
     def __post_init__(self) -> None:
         """Read a number that is text; raise ValueError for a time that is out of range."""
         with suppress(ValueError):  # YAML takes 1e-3, without a point, for text
             msgspec.structs.force_setattr(self, "solve", float(self.solve))
-        for name in ("solve", "estimate"):
-            value = getattr(self, name)
-            if not isinstance(value, str) and not 0.0 <= value <= LONGEST_S:
-                raise ValueError(f"timing.{name} is {value:g}; give 0 to {LONGEST_S:g} s")
+        Options.__post_init__(self)
 
 
 def make_schedule(options: TimingOptions, every: int) -> SolveSchedule:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from runtime.options import refusal
 from sim_bridge.perturbations import KINDS, Perturbation, PhaseInstant
 
 Parsed = TypeVar("Parsed")
@@ -28,8 +29,8 @@ def parse_events(data: Any) -> tuple[Perturbation, ...]:
     if not isinstance(data, list):
         raise SuiteError("perturbations: give a list of events")
     for index, event in enumerate(data):
-        _check_event(f"event {index}", event)
-    return convert(data, tuple[Perturbation, ...])
+        _check_event(f"perturbations[{index}]", event)
+    return convert(data, tuple[Perturbation, ...], "perturbations")
 
 
 def parse_trials(data: Any) -> tuple[Perturbation | None, ...]:
@@ -78,10 +79,7 @@ def convert(data: Any, kind: Any, where: str = "") -> Any:
     try:
         return msgspec.convert(data, kind, strict=False)
     except msgspec.ValidationError as error:
-        text = str(error)
-        if where:
-            text = text.replace("`$", f"`{where}") if "`$" in text else f"{text} - at `{where}`"
-        raise SuiteError(text.replace("$.", "").replace("`$[", "`[")) from error
+        raise SuiteError(refusal(error, where)) from error
 
 
 def keys_of(kind: type[msgspec.Struct]) -> tuple[str, ...]:

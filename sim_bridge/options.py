@@ -1,9 +1,8 @@
 """Everything that can be chosen about the simulated robot and its world."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-import msgspec
-
+from runtime.options import Options, Range, positive
 from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import TICK
 from sim_bridge.rollouts.options import ISAAC_GYM_ROBOT_ADDRESS, SERVER_ADDRESS, ServerOptions
@@ -15,7 +14,7 @@ ENGINES = {
 }  # and where a server of that engine answers where no address is given  # fmt: skip
 
 
-class PhysicsServerOptions(ServerOptions, frozen=True, forbid_unknown_fields=True):
+class PhysicsServerOptions(ServerOptions, frozen=True):
     """Where a server of the robot's physics answers, and how long to wait for it.
 
     Attributes:
@@ -25,20 +24,21 @@ class PhysicsServerOptions(ServerOptions, frozen=True, forbid_unknown_fields=Tru
     address: str = ""
 
     def __post_init__(self) -> None:
-        """Nothing yet: the engine may complete the address."""
+        """Raise ValueError for times out of range; the engine may complete the address."""
+        Options.__post_init__(self)
 
 
-class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SimulationOptions(Options, frozen=True):
     """The simulated robot's physics, world and hardware.
 
     Attributes:
-        timestep: physics step [s]; a whole number of steps must make the tick of 1 ms.
+        timestep: physics step; a whole number of steps must make the tick of 1 ms.
         seed: of the sensors' noise; equal seeds give equal runs, bit for bit.
-        input_delay: time between a command and the motors acting on it [s].
+        input_delay: time between a command and the motors acting on it.
         friction: sliding friction coefficient between the robot and the floor.
-        payload_mass: mass added at the trunk's centre of mass [kg].
+        payload_mass: mass added at the trunk's centre of mass.
         mass_scale: factor on every mass and inertia of the robot (before the payload).
-        floor_slope: angle of the floor, uphill along world x [rad].
+        floor_slope: angle of the floor, uphill along world x.
         start: stand, or lying on the belly with limp motors: folded (legs under the body) or
             sprawled (legs anyhow).
         engine: whose physics it is: mujoco in this process, remote for a server of ours (`saltus
@@ -48,13 +48,13 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         sensors: errors of the sensors.
     """
 
-    timestep: float = 0.0005
-    seed: int = 0
-    input_delay: float = 0.0
-    friction: float = 0.8
-    payload_mass: float = 0.0
-    mass_scale: float = 1.0
-    floor_slope: float = 0.0
+    timestep: Annotated[float, Range("s", 1e-5, 1e-3)] = 0.0005
+    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    input_delay: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
+    friction: Annotated[float, positive("-", 10.0)] = 0.8
+    payload_mass: Annotated[float, Range("kg", 0.0, 100.0)] = 0.0
+    mass_scale: Annotated[float, Range("-", 0.1, 10.0)] = 1.0
+    floor_slope: Annotated[float, Range("rad", -0.5, 0.5)] = 0.0
     start: Literal["stand", "folded", "sprawled"] = "stand"
     engine: Literal["mujoco", "remote", "isaacgym"] = "mujoco"
     server: PhysicsServerOptions = PhysicsServerOptions()
@@ -63,17 +63,20 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        steps = TICK / self.timestep if self.timestep > 0.0 else 0.0
-        _check(steps >= 0.999 and abs(steps - round(steps)) < 1e-6, "timestep must divide 0.001 s")
-        _check(self.seed >= 0, "seed must be at least 0")
-        _check(0.0 <= self.input_delay < 10.0, "input_delay must be in [0, 10) s")
-        _check(0.0 < self.friction < 10.0, "friction must be in (0, 10)")
-        _check(0.0 <= self.payload_mass < 100.0, "payload_mass must be in [0, 100) kg")
-        _check(0.1 <= self.mass_scale <= 10.0, "mass_scale must be in [0.1, 10]")
-        _check(abs(self.floor_slope) < 0.5, "floor_slope must be in (-0.5, 0.5) rad")
-        _check(self.start in STARTS, f"start must be one of {', '.join(STARTS)}")
-        _check(self.engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}")
-        _check_server(self)
+        Options.__post_init__(self)
+        for name, accepted in (("start", STARTS), ("engine", ENGINES)):
+            if getattr(self, name) not in accepted:
+                given = getattr(self, name)
+                raise ValueError(f"{name} is {given!r}; accepted: {', '.join(accepted)}")
+        steps = TICK / self.timestep
+        if abs(steps - round(steps)) > 1e-6:
+            raise ValueError(
+                f"timestep is {self.timestep:g}; give {TICK:g} s divided by a whole number"
+            )
+        try:
+            self.physics_server  # noqa: B018  it checks itself
+        except ValueError as error:
+            raise ValueError(f"server.{error}") from None
 
     @property
     def steps_per_tick(self) -> int:
@@ -88,15 +91,3 @@ class SimulationOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
             address=given.address or usual, key_file=given.key_file, timeout=given.timeout,
             patience=given.patience, retry=given.retry,
         )  # fmt: skip
-
-
-def _check(holds: bool, requirement: str) -> None:
-    if not holds:
-        raise ValueError(f"simulation: {requirement}")
-
-
-def _check_server(options: SimulationOptions) -> None:
-    try:
-        options.physics_server  # noqa: B018  it checks itself
-    except ValueError as error:
-        raise ValueError(f"simulation: server: {error}") from None

@@ -8,10 +8,11 @@ One event is a mapping with a `kind`, as design and suite files write it::
     {kind: base_velocity, at: 5.0, every: 5.0, value: [0.0, 1.0, 0.0]}  # again every 5 s
 """
 
-import math
-from typing import Protocol
+from typing import Annotated, Protocol
 
 import msgspec
+
+from runtime.options import Options, Range, positive
 
 Vector = tuple[float, float, float]
 FEET = ("FR", "FL", "RR", "RL")
@@ -23,32 +24,30 @@ def _check_one_of(name: str, value: str, accepted: tuple[str, ...]) -> None:
         raise ValueError(f"{name} is {value!r}; accepted: {', '.join(accepted)}")
 
 
-class PhaseInstant(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PhaseInstant(Options, frozen=True):
     """An instant in one foot's swing or stance in one gait cycle.
 
     Attributes:
         foot: FR, FL, RR or RL.
         phase: swing or stance.
         cycle: stride, counted from 0.
-        share: part of the phase that has gone by, in [0, 1): 0.5 is the middle of a swing.
+        share: part of the phase that has gone by: 0.5 is the middle of a swing.
     """
 
     foot: str
     phase: str
-    cycle: int
-    share: float = 0.0
+    cycle: Annotated[int, Range("-", 0, 1_000_000)]
+    share: Annotated[float, Range("-", 0.0, 0.999)] = 0.0
 
     def __post_init__(self) -> None:
         """Raise ValueError for a foot or phase that is none, a cycle or a share out of range."""
+        Options.__post_init__(self)
         _check_one_of("foot", self.foot, FEET)
         _check_one_of("phase", self.phase, PHASES)
-        if self.cycle < 0:
-            raise ValueError(f"cycle is {self.cycle}; cycles count from 0")
-        if not 0.0 <= self.share < 1.0:
-            raise ValueError(f"share is {self.share}; give a part of the phase in [0, 1)")
 
 
-Instant = float | PhaseInstant
+Instant = Annotated[float, Range("s", 0.0, 86_400.0)] | PhaseInstant
+Length = Annotated[float, positive("s", 86_400.0)]
 
 
 class GaitClock(Protocol):
@@ -63,79 +62,54 @@ class GaitClock(Protocol):
         ...
 
 
-def _check_start(at: Instant) -> None:
-    if not isinstance(at, PhaseInstant) and not 0.0 <= at < math.inf:
-        raise ValueError(f"at is {at}; give seconds >= 0 or {{foot, phase, cycle}}")
+class BaseVelocity(Options, frozen=True, tag="base_velocity", tag_field="kind"):
+    """Adds a velocity to the trunk's; again and again with `every`.
 
-
-def _check_length(duration: float) -> None:
-    if not 0.0 < duration < math.inf:
-        raise ValueError(f"for is {duration}; give seconds > 0")
-
-
-def _check_every(every: float | None, duration: float = 0.0) -> None:
-    if every is not None and not duration < every < math.inf:
-        least = f"more than its `for` of {duration:g} s" if duration else "seconds > 0"
-        raise ValueError(f"every is {every}; give {least}")
-
-
-def _check_value(value: Vector) -> None:
-    if not all(math.isfinite(component) for component in value):
-        raise ValueError(f"value is {list(value)}; give three finite numbers")
-
-
-class BaseVelocity(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_velocity", tag_field="kind"
-):
-    """Adds `value` [m/s, world frame] to the trunk's linear velocity at the instant `at` [s].
-
-    With `every` it does so again each time that so many seconds have gone by.
+    Attributes:
+        at: when.
+        value: what is added to the trunk's linear velocity, world frame.
+        every: time after which it does so again; None does it once.
     """
 
     at: Instant
-    value: Vector
-    every: float | None = None
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time out of range or a value that is not finite."""
-        _check_start(self.at)
-        _check_value(self.value)
-        _check_every(self.every)
+    value: Annotated[Vector, Range("m/s", -20.0, 20.0)]
+    every: Length | None = None
 
 
-class BaseForce(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="base_force", tag_field="kind"
-):
-    """Pushes the trunk at its centre of mass with `value` [N, world frame] for `for` [s].
+class BaseForce(Options, frozen=True, tag="base_force", tag_field="kind"):
+    """Pushes the trunk at its centre of mass; again and again with `every`.
 
-    With `every` it does so again each time that so many seconds have gone by.
+    Attributes:
+        at: when the push begins.
+        value: force, world frame.
+        duration: `for` in a file: length of the push.
+        every: time after which the next push begins, longer than one; None pushes once.
     """
 
     at: Instant
-    value: Vector
-    duration: float = msgspec.field(name="for")
-    every: float | None = None
+    value: Annotated[Vector, Range("N", -10_000.0, 10_000.0)]
+    duration: Length = msgspec.field(name="for")
+    every: Length | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a time out of range or a value that is not finite."""
-        _check_start(self.at)
-        _check_length(self.duration)
-        _check_value(self.value)
-        _check_every(self.every, self.duration)
+        """Raise ValueError for a number out of range, or pushes that overlap."""
+        Options.__post_init__(self)
+        if self.every is not None and self.every <= self.duration:
+            raise ValueError(
+                f"every is {self.every:g}; give more than its `for`, {self.duration:g} s"
+            )
 
 
-class MotorBlock(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="motor_block", tag_field="kind"
-):
-    """Blocks the commands of all motors for `for` [s]: no torque (thesis, section 6.5.3)."""
+class MotorBlock(Options, frozen=True, tag="motor_block", tag_field="kind"):
+    """Blocks the commands of all motors: no torque (thesis, section 6.5.3).
+
+    Attributes:
+        at: when the block begins.
+        duration: `for` in a file: length of the block.
+    """
 
     at: Instant
-    duration: float = msgspec.field(name="for")
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a negative time or no duration."""
-        _check_start(self.at)
-        _check_length(self.duration)
+    duration: Length = msgspec.field(name="for")
 
 
 Perturbation = BaseVelocity | BaseForce | MotorBlock

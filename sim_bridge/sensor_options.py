@@ -1,11 +1,12 @@
 """Errors of the simulated sensors."""
 
 import math
+from typing import Annotated
 
-import msgspec
+from runtime.options import Options, Range
 
 
-class SensorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SensorOptions(Options, frozen=True):
     """Standard deviations of the sensors' errors; biases are drawn once, noise at every tick.
 
     Unitree publishes none of these numbers; they are assumptions. The inertial ones are typical of
@@ -13,41 +14,34 @@ class SensorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         noise: factor on every error below; 0 or false gives perfect sensors.
-        orientation_noise: of the attitude, each tick [rad].
-        orientation_bias: constant tilt and heading error of the attitude [rad].
-        yaw_drift: rate at which the heading turns away [rad/s]; a value, not a deviation.
-        gyro_noise: each tick [rad/s].
-        gyro_bias: constant [rad/s].
-        accelerometer_noise: each tick [m/s^2].
-        accelerometer_bias: constant [m/s^2].
-        accelerometer_range: readings are cut at plus and minus this [m/s^2] (16 g), noise or not.
-        joint_position_noise: each tick [rad].
-        joint_position_quantum: step of the encoder [rad].
-        joint_velocity_noise: each tick [rad/s].
-        joint_torque_noise: each tick [N m].
-        foot_force_noise: each tick [N].
-        foot_force_offset: constant per foot [N].
+        orientation_noise: of the attitude, each tick.
+        orientation_bias: constant tilt and heading error of the attitude.
+        yaw_drift: rate at which the heading turns away; a value, not a deviation.
+        gyro_noise: of the angular velocity, each tick.
+        gyro_bias: of the angular velocity, constant.
+        accelerometer_noise: of the acceleration, each tick.
+        accelerometer_bias: of the acceleration, constant.
+        accelerometer_range: readings are cut at plus and minus this (16 g), noise or not.
+        joint_position_noise: of a joint's angle, each tick.
+        joint_position_quantum: step of the encoder.
+        joint_velocity_noise: of a joint's velocity, each tick.
+        joint_torque_noise: of a joint's torque, each tick.
+        foot_force_noise: of a foot's force, each tick.
+        foot_force_offset: of a foot's force, constant.
     """
 
-    noise: float | bool = 1.0
-    orientation_noise: float = 0.0005
-    orientation_bias: float = 0.003
-    yaw_drift: float = 0.0
-    gyro_noise: float = 0.005
-    gyro_bias: float = 0.002
-    accelerometer_noise: float = 0.05
-    accelerometer_bias: float = 0.03
-    accelerometer_range: float = 157.0
-    joint_position_noise: float = 0.0002
-    joint_position_quantum: float = 2.0 * math.pi / 2**14 / 9.1
-    joint_velocity_noise: float = 0.03
-    joint_torque_noise: float = 0.2
-    foot_force_noise: float = 2.0
-    foot_force_offset: float = 4.0
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a negative or non-finite deviation."""
-        for name in self.__struct_fields__:
-            value = float(getattr(self, name))
-            if not math.isfinite(value) or (value < 0.0 and name != "yaw_drift"):
-                raise ValueError(f"sensors: {name} is {value}; give a finite number >= 0")
+    noise: Annotated[float, Range("-", 0.0, 1000.0)] | bool = 1.0
+    orientation_noise: Annotated[float, Range("rad", 0.0, 1.0)] = 0.0005
+    orientation_bias: Annotated[float, Range("rad", 0.0, 1.0)] = 0.003
+    yaw_drift: Annotated[float, Range("rad/s", -10.0, 10.0)] = 0.0
+    gyro_noise: Annotated[float, Range("rad/s", 0.0, 10.0)] = 0.005
+    gyro_bias: Annotated[float, Range("rad/s", 0.0, 10.0)] = 0.002
+    accelerometer_noise: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 0.05
+    accelerometer_bias: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 0.03
+    accelerometer_range: Annotated[float, Range("m/s^2", 0.0, 10_000.0)] = 157.0
+    joint_position_noise: Annotated[float, Range("rad", 0.0, 1.0)] = 0.0002
+    joint_position_quantum: Annotated[float, Range("rad", 0.0, 1.0)] = 2.0 * math.pi / 2**14 / 9.1
+    joint_velocity_noise: Annotated[float, Range("rad/s", 0.0, 100.0)] = 0.03
+    joint_torque_noise: Annotated[float, Range("N m", 0.0, 100.0)] = 0.2
+    foot_force_noise: Annotated[float, Range("N", 0.0, 1000.0)] = 2.0
+    foot_force_offset: Annotated[float, Range("N", 0.0, 1000.0)] = 4.0

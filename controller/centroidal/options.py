@@ -2,100 +2,85 @@
 
 from __future__ import annotations
 
-import msgspec
+from typing import Annotated
+
 import numpy as np
 from numpy.typing import NDArray
+
+from runtime.options import Options, Range, positive
 
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 
-def _check(options: msgspec.Struct, names: tuple[str, ...], positive: bool = False) -> None:
-    """Raise ValueError for a number, or one of several, that is negative or not finite."""
-    for name in names:
-        value = getattr(options, name)
-        for number in value if isinstance(value, tuple) else (value,):
-            if not 0.0 <= number < float("inf") or (positive and number == 0.0):
-                least = "above 0" if positive else ">= 0"
-                raise ValueError(f"{name} is {value}; give finite numbers {least}")
-
-
-class SteppingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SteppingOptions(Options, frozen=True):
     """Where feet step, and how they get there.
 
     Attributes:
-        capture: share of the capture point's offset sqrt(h / g) (v - v_des) that a step takes [-].
-        reach: how far a foothold may lie from its neutral place, forward and sideways [m].
-        inward: how far a foothold may lie on the other leg's side of its neutral place [m].
-        press: depth below the ground that a landing foot aims at [m].
-        early: share of the swing after which a foot that feels the ground stands [-].
-        kp, kd: joint feedback of a swinging leg [N m/rad], [N m s/rad].
-        stance_kp, stance_kd: of a standing leg.
+        capture: share of the capture point's offset sqrt(h / g) (v - v_des) that a step takes.
+        reach: how far a foothold may lie from its neutral place, forward and sideways.
+        inward: how far a foothold may lie on the other leg's side of its neutral place.
+        press: depth below the ground that a landing foot aims at.
+        early: share of the swing after which a foot that feels the ground stands.
+        kp: joint stiffness of a swinging leg.
+        kd: joint damping of a swinging leg.
+        stance_kp: joint stiffness of a standing leg.
+        stance_kd: joint damping of a standing leg.
     """
 
-    capture: float = 1.0
-    reach: tuple[float, float] = (0.25, 0.27)
-    inward: float = 0.12
-    press: float = 0.005
-    early: float = 0.5
-    kp: float = 60.0
-    kd: float = 1.0
-    stance_kp: float = 10.0
-    stance_kd: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number that is out of range."""
-        _check(self, ("capture", "reach", "inward", "press", "kp", "kd", "stance_kp", "stance_kd"))
-        if not 0.0 < self.early <= 1.0:
-            raise ValueError(f"early is {self.early}; give a share of the swing in (0, 1]")
+    capture: Annotated[float, Range("-", 0.0, 10.0)] = 1.0
+    reach: Annotated[tuple[float, float], Range("m", 0.0, 10.0)] = (0.25, 0.27)
+    inward: Annotated[float, Range("m", 0.0, 10.0)] = 0.12
+    press: Annotated[float, Range("m", 0.0, 0.1)] = 0.005
+    early: Annotated[float, positive("-", 1.0)] = 0.5
+    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 60.0
+    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
+    stance_kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 10.0
+    stance_kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 0.5
 
 
-class PathOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PathOptions(Options, frozen=True):
     """How the body returns to the commanded path.
 
     Attributes:
-        return_rate: velocity asked for per distance from the path [1/s].
-        return_speed: most of that velocity [m/s].
+        return_rate: velocity asked for per distance from the path.
+        return_speed: most of that velocity.
     """
 
-    return_rate: float = 1.0
-    return_speed: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number that leads the body away from the path."""
-        _check(self, ("return_rate", "return_speed"))
+    return_rate: Annotated[float, Range("1/s", 0.0, 100.0)] = 1.0
+    return_speed: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.1
 
 
-class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CentroidalOptions(Options, frozen=True):
     """What both planners share.
 
     Attributes:
-        period: time between the knots of a plan [s]; in lock step a plan is asked for once a knot.
-        knots: length of a plan; friction: assumed of the ground [-].
-        force_max, force_min: on a standing foot, normal to the ground [N].
-        time_limit: a QP that takes longer is abandoned, 0 for never [s]; lock step has none.
-        stepping: feet; path: the body's way back.
+        period: time between the knots of a plan; in lock step a plan is asked for once a knot.
+        knots: length of a plan.
+        friction: coefficient that is assumed of the ground.
+        force_max: largest force on a standing foot, normal to the ground.
+        force_min: least force on a standing foot, normal to the ground.
+        time_limit: a QP that takes longer is abandoned, 0 for never; lock step has none.
+        stepping: how feet step.
+        path: how the body returns to its path.
     """
 
-    period: float = 0.01
-    knots: int = 20
-    friction: float = 0.7
-    force_max: float = 200.0
-    force_min: float = 5.0
-    time_limit: float = 0.01
+    period: Annotated[float, Range("s", 0.001, 1.0)] = 0.01
+    knots: Annotated[int, Range("-", 2, 1000)] = 20
+    friction: Annotated[float, positive("-", 10.0)] = 0.7
+    force_max: Annotated[float, positive("N", 10_000.0)] = 200.0
+    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 5.0
+    time_limit: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     stepping: SteppingOptions = SteppingOptions()
     path: PathOptions = PathOptions()
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        _check(self, ("period", "friction", "force_max"), positive=True)
-        _check(self, ("force_min", "time_limit"))
-        if not self.force_min < self.force_max:
-            raise ValueError(f"force_min is {self.force_min}; give 0 or more, below force_max")
-        if self.period < 1e-3:
-            raise ValueError(f"period is {self.period}; give a tick of the robot, 0.001, or more")
-        if self.knots < 2:
-            raise ValueError(f"knots is {self.knots}; give 2 or more")
+        Options.__post_init__(self)
+        if self.force_min >= self.force_max:
+            raise ValueError(
+                f"force_min is {self.force_min:g}; give less than force_max, {self.force_max:g} N"
+            )
 
     @property
     def horizon(self) -> float:
@@ -103,28 +88,22 @@ class CentroidalOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         return self.knots * self.period
 
 
-class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ForceMpcWeights(Options, frozen=True):
     """Weights of Convex MPC, along the axes of the world.
 
     Attributes:
-        orientation: roll, pitch, yaw [1/rad^2]; position: [1/m^2].
-        angular_velocity: [s^2/rad^2]; velocity: [s^2/m^2].
-        force: of the distance from evenly shared forces [1/N^2]; above 0.
+        orientation: of roll, pitch, yaw.
+        position: of the body's position.
+        angular_velocity: of the body's angular velocity.
+        velocity: of the body's linear velocity.
+        force: of the distance from evenly shared forces.
     """
 
-    orientation: tuple[float, float, float] = (5.0, 5.0, 10.0)
-    position: tuple[float, float, float] = (20.0, 20.0, 50.0)
-    angular_velocity: tuple[float, float, float] = (0.3, 0.3, 0.3)
-    velocity: tuple[float, float, float] = (1.0, 1.0, 0.5)
-    force: float = 1e-5
-
-    def __post_init__(self) -> None:
-        """Raise ValueError where the problem would not be strictly convex."""
-        state = self.state_weights()
-        if not (np.isfinite(state).all() and state.min() >= 0.0):
-            raise ValueError("weights of the state must be finite and not negative")
-        if not 0.0 < self.force < np.inf:
-            raise ValueError(f"force is {self.force:g}; give a number above 0")
+    orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (5.0, 5.0, 10.0)
+    position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (20.0, 20.0, 50.0)
+    angular_velocity: Annotated[Triple, Range("s^2/rad^2", 0.0, 1e6)] = (0.3, 0.3, 0.3)
+    velocity: Annotated[Triple, Range("s^2/m^2", 0.0, 1e6)] = (1.0, 1.0, 0.5)
+    force: Annotated[float, positive("1/N^2", 1e6)] = 1e-5
 
     def state_weights(self) -> Array:
         """Diagonal of Q, (12,)."""
@@ -133,24 +112,18 @@ class ForceMpcWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
+class ConvexMpcOptions(CentroidalOptions, frozen=True):
     """Convex MPC (Di Carlo et al. 2018).
 
     Attributes:
-        steps: of the horizon; step: time of one [s].
+        steps: number of steps of the horizon.
+        step: time of one step of the horizon.
         weights: of the states and forces.
     """
 
-    steps: int = 10
-    step: float = 0.036
+    steps: Annotated[int, Range("-", 1, 1000)] = 10
+    step: Annotated[float, positive("s", 1.0)] = 0.036
     weights: ForceMpcWeights = ForceMpcWeights()
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for what no planner can run on."""
-        CentroidalOptions.__post_init__(self)
-        _check(self, ("step",), positive=True)
-        if self.steps < 1:
-            raise ValueError(f"steps is {self.steps}; give 1 or more")
 
     @property
     def horizon(self) -> float:
@@ -158,66 +131,62 @@ class ConvexMpcOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=Tru
         return max(self.steps * self.step, self.knots * self.period)
 
 
-class BodyFeedback(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BodyFeedback(Options, frozen=True):
     """The acceleration that Instant QP asks of the body, as a PD law.
 
     Attributes:
-        orientation_kp, orientation_kd: [1/s^2], [1/s].
-        height_kp: [1/s^2]; velocity_kd: the way back to the path is a velocity already [1/s].
+        orientation_kp: angular acceleration per error of roll, pitch, yaw.
+        orientation_kd: angular acceleration per error of the angular velocity.
+        height_kp: acceleration per error of the height.
+        velocity_kd: acceleration per error of the velocity; the way back to the path is a velocity
+            already.
     """
 
-    orientation_kp: Triple = (400.0, 400.0, 100.0)
-    orientation_kd: Triple = (40.0, 40.0, 20.0)
-    height_kp: float = 100.0
-    velocity_kd: Triple = (8.0, 8.0, 20.0)
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a number that is negative or not finite."""
-        _check(self, ("orientation_kp", "orientation_kd", "height_kp", "velocity_kd"))
+    orientation_kp: Annotated[Triple, Range("1/s^2", 0.0, 1e6)] = (400.0, 400.0, 100.0)
+    orientation_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (40.0, 40.0, 20.0)
+    height_kp: Annotated[float, Range("1/s^2", 0.0, 1e6)] = 100.0
+    velocity_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (8.0, 8.0, 20.0)
 
 
-class ForceQpWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ForceQpWeights(Options, frozen=True):
     """Weights of Instant QP, along the axes of the world.
 
     Attributes:
-        wrench: S, of force [1/N^2] and of torque [1/(N m)^2].
-        force: alpha [1/N^2]; change: beta, of the distance from the last forces [1/N^2]; one of
-            them above 0.
+        wrench: S, of the force and of the torque on the body.
+        force: alpha, of the forces; this or `change` is above 0.
+        change: beta, of the distance from the last forces.
     """
 
-    wrench: tuple[float, float, float, float, float, float] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
-    force: float = 1e-3
-    change: float = 1e-3
+    wrench: Annotated[
+        tuple[float, float, float, float, float, float], Range("1/N^2, 1/(N m)^2", 0.0, 1e6)
+    ] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
+    force: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
+    change: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
 
     def __post_init__(self) -> None:
         """Raise ValueError where the problem would not be strictly convex."""
-        weights = (*self.wrench, self.force, self.change)
-        if not (np.isfinite(weights).all() and min(weights) >= 0.0):
-            raise ValueError("weights must be finite and not negative")
+        Options.__post_init__(self)
         if self.force + self.change <= 0.0:
-            raise ValueError("force and change are 0; give one of them a number above 0")
+            raise ValueError("force is 0, and so is change; give one of them a number above 0")
 
 
-class InstantQpOptions(CentroidalOptions, frozen=True, forbid_unknown_fields=True):
+class InstantQpOptions(CentroidalOptions, frozen=True):
     """Instant QP: the forces of one instant, on the feet that are measured to stand.
 
     Attributes:
-        feedback: the acceleration asked for; weights: of the wrench and the forces.
         search: force with which a foot that should stand and does not feel the ground is pushed
-            down [N].
+            down.
+        feedback: the acceleration that is asked for.
+        weights: of the wrench and the forces.
     """
 
-    knots: int = 10  # forces of one instant say little about a later one
-    force_min: float = 20.0
-    search: float = 25.0
+    # The forces of one instant say little about a later one.
+    knots: Annotated[int, Range("-", 2, 1000)] = 10
+    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 20.0
+    search: Annotated[float, Range("N", 0.0, 10_000.0)] = 25.0
     stepping: SteppingOptions = SteppingOptions(
         reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, stance_kp=0.0, stance_kd=0.2
     )
     path: PathOptions = PathOptions(return_speed=0.3)
     feedback: BodyFeedback = BodyFeedback()
     weights: ForceQpWeights = ForceQpWeights(wrench=(1.0, 1.0, 10.0, 20.0, 20.0, 20.0))
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for what no planner can run on."""
-        CentroidalOptions.__post_init__(self)
-        _check(self, ("search",))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
 
@@ -13,32 +13,33 @@ from controller.driving.intake import AUTO, CommandIntake
 from controller.driving.options import DriveOptions
 from controller.gaits import GAITS
 from runtime.messages import Command
+from runtime.options import Options, Range
 
 
-class ScriptStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScriptStep(Options, frozen=True):
     """What is asked for from a time on; what is not named stays as it was.
 
     Attributes:
-        at: since the first plan [s].
-        velocity_x, velocity_y: forward and left, in the base's heading [m/s].
-        yaw_rate: to the left [rad/s].
-        height: of the trunk [m].
+        at: time since the first plan.
+        velocity_x: speed forward, in the base's heading.
+        velocity_y: speed to the left, in the base's heading.
+        yaw_rate: rate of turn to the left.
+        height: of the trunk.
         gait: stand, walk, trot, bound, or auto: chosen by speed.
     """
 
-    at: float
-    velocity_x: float | None = None
-    velocity_y: float | None = None
-    yaw_rate: float | None = None
-    height: float | None = None
+    at: Annotated[float, Range("s", 0.0, 1e6)]
+    velocity_x: Annotated[float, Range("m/s", -5.0, 5.0)] | None = None
+    velocity_y: Annotated[float, Range("m/s", -5.0, 5.0)] | None = None
+    yaw_rate: Annotated[float, Range("rad/s", -10.0, 10.0)] | None = None
+    height: Annotated[float, Range("m", 0.0, 1.0)] | None = None
     gait: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an unknown gait, or a time that is none."""
+        """Raise ValueError for an unknown gait, or a number out of range."""
+        Options.__post_init__(self)
         if self.gait is not None and self.gait not in (*GAITS, AUTO):
-            raise ValueError(f"unknown gait {self.gait!r}: use one of {', '.join(GAITS)}, {AUTO}")
-        if not 0.0 <= self.at < math.inf:
-            raise ValueError(f"at is {self.at}; give seconds >= 0")
+            raise ValueError(f"gait is {self.gait!r}; accepted: {', '.join(GAITS)}, {AUTO}")
 
 
 class Script:

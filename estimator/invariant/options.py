@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
 
 from estimator.options import LegOdometryOptions
 from estimator.options import parameters as leg_parameters
+from runtime.options import check_ranges, positive
 
 
 def _legs() -> LegOdometryOptions:
@@ -19,49 +20,49 @@ class InvariantOptions:
     """Noises and switches of `InvariantFilter`; every number is positive.
 
     Noises per sqrt(s) do not depend on the rate of the readings. Raises ValueError on a number
-    that is not positive.
+    out of its range.
     """
 
-    gyroscope_noise: float = 1.6e-4
-    """[rad per sqrt(s)]: 0.005 rad/s at 1 kHz, as `sim_bridge.sensors` assumes of the A1."""
-    accelerometer_noise: float = 1.6e-3
-    """[m/s per sqrt(s)]: 0.05 m/s2 at 1 kHz, likewise."""
-    acceleration_relative_noise: float = 0.0002
-    """More of it per m/s2 of measured acceleration, which impacts distort [sqrt(s)]."""
-    gyroscope_bias: float = 0.002
-    """The gyroscope's bias at the start [rad/s]."""
-    accelerometer_bias: float = 0.03
-    """The accelerometer's bias at the start [m/s2]."""
-    gyroscope_walk: float = 1e-5
-    """Random walk of the gyroscope's bias [rad/s per sqrt(s)]."""
-    accelerometer_walk: float = 1e-3
-    """Random walk of the accelerometer's bias [m/s2 per sqrt(s)]."""
-    contact_noise: float = 0.001
-    """Random walk of a standing contact [m per sqrt(s)]."""
-    light_contact_noise: float = 1.0
-    """The same of a contact that is hardly trusted, or slips [m per sqrt(s)]."""
-    encoder_noise: float = 0.0002
-    """A joint's angle [rad]."""
-    kinematics_noise: float = 0.0002
-    """Relative foot position beyond the encoders': links and hips [m]."""
+    gyroscope_noise: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 1.6e-4
+    """Random walk of the angle: 0.005 rad/s at 1 kHz, as the simulated sensors have it."""
+    accelerometer_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 1.6e-3
+    """Random walk of the velocity: 0.05 m/s^2 at 1 kHz, as the simulated sensors have it."""
+    acceleration_relative_noise: Annotated[float, positive("sqrt(s)", 1e6)] = 0.0002
+    """More of `accelerometer_noise` per measured acceleration, which impacts distort."""
+    gyroscope_bias: Annotated[float, positive("rad/s", 1e6)] = 0.002
+    """The gyroscope's bias at the start."""
+    accelerometer_bias: Annotated[float, positive("m/s^2", 1e6)] = 0.03
+    """The accelerometer's bias at the start."""
+    gyroscope_walk: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1e-5
+    """Random walk of the gyroscope's bias."""
+    accelerometer_walk: Annotated[float, positive("m/s^2/sqrt(s)", 1e6)] = 1e-3
+    """Random walk of the accelerometer's bias."""
+    contact_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 0.001
+    """Random walk of a standing contact."""
+    light_contact_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 1.0
+    """Random walk of a contact that is hardly trusted, or slips."""
+    encoder_noise: Annotated[float, positive("rad", 1e6)] = 0.0002
+    """Noise of a joint's angle."""
+    kinematics_noise: Annotated[float, positive("m", 1e6)] = 0.0002
+    """Relative foot position beyond the encoders': links and hips."""
     use_orientation: bool = True
     """Whether the IMU's own orientation is measured; the paper does not."""
-    orientation_noise: float = 0.0005
-    """The orientation, white [rad]."""
-    orientation_bias: float = 0.003
-    """The orientation's constant error, a state of the filter [rad]."""
-    orientation_walk: float = 1e-5
-    """Random walk of that error [rad per sqrt(s)]."""
+    orientation_noise: Annotated[float, positive("rad", 1e6)] = 0.0005
+    """White noise of the IMU's orientation."""
+    orientation_bias: Annotated[float, positive("rad", 1e6)] = 0.003
+    """The constant error of the IMU's orientation, a state of the filter."""
+    orientation_walk: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 1e-5
+    """Random walk of the IMU's orientation error."""
     use_height: bool = True
     """Whether standing feet are on the plane z = 0; the paper does not say so."""
-    height_noise: float = 0.004
-    """Height of a standing foot above flat ground [m]."""
+    height_noise: Annotated[float, positive("m", 1e6)] = 0.004
+    """Height of a standing foot above flat ground."""
     use_foot_velocity: bool = True
     """Whether the joints' velocities measure the base's; the paper does not."""
-    joint_velocity_noise: float = 0.03
-    """A joint's velocity [rad/s]."""
-    foot_velocity_noise: float = 0.08
-    """Velocity of a standing foot beyond that [m/s]: it slips and settles."""
+    joint_velocity_noise: Annotated[float, positive("rad/s", 1e6)] = 0.03
+    """Noise of a joint's velocity."""
+    foot_velocity_noise: Annotated[float, positive("m/s", 1e6)] = 0.08
+    """Velocity of a standing foot beyond that noise: it slips and settles."""
     use_rolling: bool = True
     """Whether contacts move as the foot's sphere rolls; the paper's stand, which costs a walk at
     0.2 m/s a bias of 12 mm/s in the velocity (1.7 mm/s RMS against 12.9)."""
@@ -86,13 +87,7 @@ class InvariantOptions:
             use_jump=False,
         )
 
-    def __post_init__(self) -> None:
-        """Refuse what is not a positive number."""
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, float | int) and not isinstance(value, bool):
-                if not 0.0 < value < float("inf"):
-                    raise ValueError(f"{item.name} must be a positive number, not {value!r}")
+    __post_init__ = check_ranges
 
 
 Parameters = namedtuple("Parameters", [item.name for item in fields(InvariantOptions)])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, fields
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
+from runtime.options import check_ranges, positive
 
 
 @dataclass(frozen=True)
@@ -15,135 +17,130 @@ class SaltedOptions:
     """Noises and thresholds of `SaltedEstimator`; every one is positive.
 
     A noise that grows with the square root of time is given per sqrt(s); a sensor's noise is that
-    of one reading. Raises ValueError on a number that is not positive.
+    of one reading; a huge one leaves it out. Raises ValueError on a number out of its range.
     """
 
     # What the dynamics do not know: forces, slip, flexible feet.
-    acceleration_noise: float = 0.1
-    """Of the base [m/s per sqrt(s)]; the accelerometer takes most of it back."""
-    angular_acceleration_noise: float = 1.0
-    """Of the base [rad/s per sqrt(s)]."""
-    joint_acceleration_noise: float = 3.0
-    """[rad/s per sqrt(s)]: the measured torques err by 0.2 N m, and soft feet let legs give way."""
-    touchdown_acceleration_noise: float = 30.0
-    """Of a leg's joints while its foot comes to rest, fading with `touchdown_time` [rad/s per
-    sqrt(s)]."""
-    impact_noise: float = 1.0
+    acceleration_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 0.1
+    """Random walk of the base's velocity; the accelerometer takes most of it back."""
+    angular_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1.0
+    """Random walk of the base's angular velocity."""
+    joint_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 3.0
+    """Random walk of a joint's velocity: measured torques err by 0.2 N m, and soft feet let legs
+    give way."""
+    touchdown_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 30.0
+    """Random walk of a leg's joint velocities while its foot comes to rest, fading with
+    `touchdown_time`."""
+    impact_noise: Annotated[float, positive("-", 1e6)] = 1.0
     """Standard deviation of an impact's jump, relative to the jump: feet and ground are soft."""
-    gyro_bias_walk: float = 1e-5
-    """[rad/s per sqrt(s)]"""
-    accelerometer_bias_walk: float = 1e-4
-    """[m/s2 per sqrt(s)]"""
-    misalignment_walk: float = 1e-5
-    """[rad per sqrt(s)]"""
+    gyro_bias_walk: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1e-5
+    """Random walk of the gyroscope's bias."""
+    accelerometer_bias_walk: Annotated[float, positive("m/s^2/sqrt(s)", 1e6)] = 1e-4
+    """Random walk of the accelerometer's bias."""
+    misalignment_walk: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 1e-5
+    """Random walk of the attitude's constant error."""
     # Sensors: rather above what `sim_bridge.sensors` assumes of the A1.
-    orientation_noise: float = 0.001
-    """Of the IMU's attitude [rad]."""
-    gyro_noise: float = 0.008
-    """[rad/s]"""
-    accelerometer_noise: float = 0.1
-    """[m/s2]"""
-    accelerometer_relative_noise: float = 0.005
-    """More of it, relative to the measured acceleration, which impacts distort."""
-    joint_position_noise: float = 0.0003
-    """[rad]"""
-    joint_velocity_noise: float = 0.03
-    """[rad/s]"""
+    orientation_noise: Annotated[float, positive("rad", 1e6)] = 0.001
+    """Noise of the IMU's attitude."""
+    gyro_noise: Annotated[float, positive("rad/s", 1e6)] = 0.008
+    """Noise of one gyroscope reading."""
+    accelerometer_noise: Annotated[float, positive("m/s^2", 1e6)] = 0.1
+    """Noise of one accelerometer reading."""
+    accelerometer_relative_noise: Annotated[float, positive("-", 1e6)] = 0.005
+    """More of that noise, relative to the measured acceleration, which impacts distort."""
+    joint_position_noise: Annotated[float, positive("rad", 1e6)] = 0.0003
+    """Noise of one joint's angle."""
+    joint_velocity_noise: Annotated[float, positive("rad/s", 1e6)] = 0.03
+    """Noise of one joint's velocity."""
     # At the start.
-    gyro_bias: float = 0.003
-    """[rad/s]"""
-    accelerometer_bias: float = 0.03
-    """[m/s2]"""
-    misalignment: float = 0.004
-    """[rad]"""
+    gyro_bias: Annotated[float, positive("rad/s", 1e6)] = 0.003
+    """The gyroscope's bias at the start."""
+    accelerometer_bias: Annotated[float, positive("m/s^2", 1e6)] = 0.03
+    """The accelerometer's bias at the start."""
+    misalignment: Annotated[float, positive("rad", 1e6)] = 0.004
+    """The attitude's constant error at the start."""
     # Feet that stand.
-    foot_velocity_noise: float = 0.01
-    """Slip along the ground [m/s]."""
-    foot_vertical_noise: float = 0.06
-    """Sinking of the foot and the ground [m/s]."""
-    touchdown_noise: float = 1.0
-    """Slip and bounce at touchdown [m/s], which fades with `touchdown_time`."""
-    touchdown_time: float = 0.01
-    """[s]"""
-    heavy_load: float = 100.0
-    """A foot under more than this sinks in [N]: its vertical noise grows by `touchdown_noise` for
-    every other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
-    height_noise: float = 0.006
-    """Height of a standing foot above flat ground [m]."""
-    foot_stiffness: float = 3e4
-    """Of foot and ground [N/m]. With `foot_depth` it fits the simulated ground; a real robot's feet
-    are to be measured."""
-    foot_depth: float = 0.0022
-    """How far a heavy load presses a foot in at most [m]."""
-    huber: float = 0.5
+    foot_velocity_noise: Annotated[float, positive("m/s", 1e6)] = 0.01
+    """Slip of a standing foot along the ground."""
+    foot_vertical_noise: Annotated[float, positive("m/s", 1e6)] = 0.06
+    """Sinking of the foot and the ground."""
+    touchdown_noise: Annotated[float, positive("m/s", 1e6)] = 1.0
+    """Slip and bounce at touchdown, which fade with `touchdown_time`."""
+    touchdown_time: Annotated[float, positive("s", 10.0)] = 0.01
+    """Time constant with which a touchdown's noise fades."""
+    heavy_load: Annotated[float, positive("N", 1e6)] = 100.0
+    """A foot under more than this sinks in: its vertical noise grows by `touchdown_noise` for every
+    other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
+    height_noise: Annotated[float, positive("m", 1e6)] = 0.006
+    """Height of a standing foot above flat ground."""
+    foot_stiffness: Annotated[float, positive("N/m", 1e9)] = 3e4
+    """Stiffness of foot and ground. With `foot_depth` it fits the simulated ground; a real robot's
+    feet are to be measured."""
+    foot_depth: Annotated[float, positive("m", 0.1)] = 0.0022
+    """How far a heavy load presses a foot in at most."""
+    huber: Annotated[float, positive("-", 1e6)] = 0.5
     """Standard deviations beyond which a foot's row counts less (Huber's weight): so few that slip
     counts by its sign rather than its size, for it has a long tail."""
     # Modes.
-    terrain_noise: float = 0.005
-    """Of the ground's height where a foot comes down: width of the guard [m]."""
-    touchdown_delay: float = 0.0015
-    """How late or early a force sensor tells a touchdown [s]."""
-    slowest_impact: float = 0.05
-    """A foot that comes down more slowly makes no impact [m/s]."""
-    load_noise: float = 15.0
-    """Of the predicted normal force at liftoff: width of that guard [N]."""
-    force_noise: float = 4.0
-    """Of a foot's force sensor, its drifting zero included [N]."""
-    largest_force: float = 200.0
-    """A standing foot's force is as likely to be anything up to this [N]."""
-    surprise_rate: float = 2.0
-    """Touchdowns and liftoffs that no guard announces [1/s]."""
-    force_off: float = 8.0
-    """From this force on a standing foot starts to hold [N]."""
-    force_full: float = 28.0
-    """Force from which it holds for certain [N]; a standing A1 has 33 N on each foot."""
-    offset_clearance: float = 0.02
-    """A foot this far above the lowest one is in the air and shows its sensor's zero [m]."""
-    offset_time: float = 0.03
-    """Time constant with which that zero is followed [s]."""
-    largest_offset: float = 20.0
-    """A force beyond this is no zero offset [N]."""
+    terrain_noise: Annotated[float, positive("m", 1e6)] = 0.005
+    """Noise of the ground's height where a foot comes down: width of the guard."""
+    touchdown_delay: Annotated[float, positive("s", 10.0)] = 0.0015
+    """How late or early a force sensor tells a touchdown."""
+    slowest_impact: Annotated[float, positive("m/s", 1e6)] = 0.05
+    """A foot that comes down more slowly makes no impact."""
+    load_noise: Annotated[float, positive("N", 1e6)] = 15.0
+    """Noise of the predicted normal force at liftoff: width of liftoff's guard."""
+    force_noise: Annotated[float, positive("N", 1e6)] = 4.0
+    """Noise of a foot's force sensor, its drifting zero included."""
+    largest_force: Annotated[float, positive("N", 1e6)] = 200.0
+    """A standing foot's force is as likely to be anything up to this."""
+    surprise_rate: Annotated[float, positive("1/s", 1e6)] = 2.0
+    """Touchdowns and liftoffs that no guard announces."""
+    force_off: Annotated[float, positive("N", 1000.0)] = 8.0
+    """From this force on a standing foot starts to hold."""
+    force_full: Annotated[float, positive("N", 1000.0)] = 28.0
+    """Force from which a standing foot holds for certain; a standing A1 has 33 N on each foot."""
+    offset_clearance: Annotated[float, positive("m", 1.0)] = 0.02
+    """A foot this far above the lowest one is in the air and shows its sensor's zero."""
+    offset_time: Annotated[float, positive("s", 100.0)] = 0.03
+    """Time constant with which the zero of a foot's sensor is followed."""
+    largest_offset: Annotated[float, positive("N", 1e6)] = 20.0
+    """A force beyond this is no zero offset of a foot's sensor."""
     # A push that changes the velocity between two samples of the accelerometer.
-    settling_time: float = 0.008
-    """Over this time of holding firmly a foot becomes a witness of jumps [s]."""
-    firm_time: float = 0.03
-    """One foot at least must have held firmly for so long [s]: a robot that lands is not pushed."""
-    jump_gate: float = 2.5
+    settling_time: Annotated[float, positive("s", 10.0)] = 0.008
+    """Over this time of holding firmly a foot becomes a witness of jumps."""
+    firm_time: Annotated[float, positive("s", 10.0)] = 0.03
+    """One foot at least must have held firmly for so long: a robot that lands is not pushed."""
+    jump_gate: Annotated[float, positive("-", 1e6)] = 2.5
     """Standard deviations of the mean stance-foot velocity that tell a jump of the base."""
-    jump_speed: float = 0.15
-    """Smallest jump of the base velocity looked for [m/s]."""
-    jump_scatter: float = 0.3
+    jump_speed: Annotated[float, positive("m/s", 1e6)] = 0.15
+    """Smallest jump of the base velocity looked for."""
+    jump_scatter: Annotated[float, positive("-", 1e6)] = 0.3
     """Largest scatter among the stance feet, relative to their mean, in a jump."""
-    jump_persistence: float = 0.001
-    """Time that the evidence of a jump must last [s]."""
-    jump_window: float = 0.030
-    """Time after a jump over which feet may slip and the velocity may still change [s]."""
-    jump_noise: float = 10.0
-    """Random walk of the horizontal velocity within that window [m/s per sqrt(s)]."""
-    jump_sideways: float = 0.2
-    """Share of that across the jump's direction."""
-    jump_selection: float = 0.3
-    """A foot that lags this far behind the one that follows the jump best is slipping [m/s]."""
+    jump_persistence: Annotated[float, positive("s", 10.0)] = 0.001
+    """Time that the evidence of a jump must last."""
+    jump_window: Annotated[float, positive("s", 10.0)] = 0.030
+    """Time after a jump over which feet may slip and the velocity may still change."""
+    jump_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 10.0
+    """Random walk of the horizontal velocity within `jump_window`."""
+    jump_sideways: Annotated[float, positive("-", 1000.0)] = 0.2
+    """Share of `jump_noise` across the jump's direction."""
+    jump_selection: Annotated[float, positive("m/s", 1e6)] = 0.3
+    """A foot that lags this far behind the one that follows the jump best is slipping."""
     # Limits.
-    longest_step: float = 0.0025
-    """After a longer time without a reading the estimate is "degraded" [s]. Two ticks, for one
-    reading that was lost, and half a tick of room: times are rounded, and a robot's clock may be
-    slow."""
-    largest_gap: float = 0.2
-    """Readings further apart, or this long without IMU and encoders, restart the filter [s]."""
-    largest_speed: float = 20.0
-    """An estimated speed above this is a divergence [m/s]."""
-    foot_radius: float = FOOT_RADIUS
-    """Radius of the foot sphere; the foot point is its centre [m]."""
-    gravity: float = GRAVITY
-    """[m/s2]"""
+    longest_step: Annotated[float, positive("s", 10.0)] = 0.0025
+    """After a longer time without a reading the estimate is "degraded". Two ticks, for one reading
+    that was lost, and half a tick of room: times are rounded, and a robot's clock may be slow."""
+    largest_gap: Annotated[float, positive("s", 1e6)] = 0.2
+    """Readings further apart, or this long without IMU and encoders, restart the filter."""
+    largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0
+    """An estimated speed above this is a divergence."""
+    foot_radius: Annotated[float, positive("m", 0.2)] = FOOT_RADIUS
+    """Radius of the foot sphere; the foot point is its centre."""
+    gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
+    """Acceleration of free fall."""
 
-    def __post_init__(self) -> None:
-        """Refuse what is not a positive number."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not 0.0 < value < float("inf"):
-                raise ValueError(f"{field.name} must be a positive number, not {value!r}")
+    __post_init__ = check_ranges
 
 
 Parameters = SaltedOptions

@@ -2,58 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-import msgspec
+from runtime.options import Options, Range, positive
 
 Gait = Literal["stand", "walk", "trot", "bound", "auto"]
+INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
 
 
-class KeyOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KeyOptions(Options, frozen=True):
     """What one press of a key adds or takes away.
 
     Attributes:
-        forward, left: [m/s].
-        yaw_rate: [rad/s].
-        height: of the trunk [m].
+        forward: of the speed forward.
+        left: of the speed to the left.
+        yaw_rate: of the rate of turn.
+        height: of the trunk's height.
     """
 
-    forward: float = 0.1
-    left: float = 0.05
-    yaw_rate: float = 0.2
-    height: float = 0.01
-
-    def __post_init__(self) -> None:
-        """Raise ValueError, naming the option and what it takes."""
-        if not all(step > 0.0 for step in (self.forward, self.left, self.yaw_rate, self.height)):
-            raise ValueError("sources.keys: expected steps above 0")
+    forward: Annotated[float, positive("m/s", 5.0)] = 0.1
+    left: Annotated[float, positive("m/s", 5.0)] = 0.05
+    yaw_rate: Annotated[float, positive("rad/s", 10.0)] = 0.2
+    height: Annotated[float, positive("m", 1.0)] = 0.01
 
 
-class StickOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class StickOptions(Options, frozen=True):
     """What the sticks of a gamepad or of the remote ask for.
 
     Attributes:
-        forward, left: of a stick at its end, either way [m/s].
-        yaw_rate: the same [rad/s].
+        forward: speed forward and back of a stick at its end.
+        left: speed to either side of a stick at its end.
+        yaw_rate: rate of turn of a stick at its end.
         dead_zone: share of a stick's way, from its middle, that asks for nothing.
         gait: one of stand, walk, trot, bound, or auto: chosen by speed.
     """
 
-    forward: float = 1.0
-    left: float = 0.3
-    yaw_rate: float = 1.0
-    dead_zone: float = 0.1
+    forward: Annotated[float, Range("m/s", 0.0, 5.0)] = 1.0
+    left: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.3
+    yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)] = 1.0
+    dead_zone: Annotated[float, Range("-", 0.0, 0.99)] = 0.1
     gait: Gait = "auto"
 
-    def __post_init__(self) -> None:
-        """Raise ValueError, naming the option and what it takes."""
-        if not 0.0 <= self.dead_zone < 1.0:
-            raise ValueError("sources.sticks: dead_zone must be in [0, 1)")
-        if not min(self.forward, self.left, self.yaw_rate) >= 0.0:
-            raise ValueError("sources.sticks: expected forward, left and yaw_rate of 0 or more")
 
-
-class GamepadOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GamepadOptions(Options, frozen=True):
     """A gamepad's device and the numbers of its axes, from 0; `jstest DEVICE` shows them.
 
     The numbers set here are those of Linux's xpad driver: 0 and 1 the left stick, 2 the left
@@ -61,32 +52,33 @@ class GamepadOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         device: a Linux joystick device.
-        forward, left, turn: axes.
+        forward: axis that asks for a speed forward.
+        left: axis that asks for a speed to the left.
+        turn: axis that asks for a rate of turn.
         dead_man_axis: a trigger; the robot moves only while it is pulled by more than half.
         dead_man_button: a button that allows it as well, for a gamepad without such an axis; not
             one that stops (`hardware.operator.gamepad_buttons`).
     """
 
     device: str = "/dev/input/js0"
-    forward: int = 1
-    left: int = 0
-    turn: int = 3
-    dead_man_axis: int | None = 2
-    dead_man_button: int | None = None
+    forward: Annotated[int, INPUT] = 1
+    left: Annotated[int, INPUT] = 0
+    turn: Annotated[int, INPUT] = 3
+    dead_man_axis: Annotated[int, INPUT] | None = 2
+    dead_man_button: Annotated[int, INPUT] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
         axes = [self.forward, self.left, self.turn]
         axes += [] if self.dead_man_axis is None else [self.dead_man_axis]
         if len(set(axes)) != len(axes):
-            raise ValueError("sources.gamepad: expected an axis of its own for each use")
+            raise ValueError("give each use an axis of its own")
         if self.dead_man_axis is None and self.dead_man_button is None:
-            raise ValueError("sources.gamepad: give dead_man_axis, dead_man_button, or both")
-        if any(not 0 <= number <= 255 for number in (*axes, self.dead_man_button or 0)):
-            raise ValueError("sources.gamepad: axes and buttons have numbers 0 to 255")
+            raise ValueError("give dead_man_axis, dead_man_button, or both")
 
 
-class SourceOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SourceOptions(Options, frozen=True):
     """The devices that can drive; `drive.source` says which one does.
 
     Attributes:

@@ -11,13 +11,15 @@ received [s]::
 A motor is named as in FR_hip, or given as its index 0 to 11.
 """
 
-import math
+from typing import Annotated
 
 import msgspec
 
 from hw_bridge.wire.remote import encode_remote
 from robots.a1.constants import JOINT_NAMES
+from runtime.options import Options, Range, positive
 
+Length = Annotated[float, positive("s", 86_400.0)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
 
 
@@ -34,114 +36,98 @@ def motor_index(motor: int | str) -> int:
     raise ValueError(f"motor is {motor!r}; accepted: 0 to 11 or one of {', '.join(MOTORS)}")
 
 
-def _check_finite(name: str, value: float, least: float = -math.inf) -> None:
-    if not (math.isfinite(value) and value >= least):
-        raise ValueError(f"{name} is {value}; give a number{f' >= {least:g}' * (least == 0.0)}")
+class Incident(Options, frozen=True):
+    """Something that goes wrong.
+
+    Attributes:
+        at: when, since the first command that the robot received.
+    """
+
+    at: Annotated[float, Range("s", 0.0, 86_400.0)]
 
 
-def _check_length(duration: float) -> None:
-    if not 0.0 < duration < math.inf:
-        raise ValueError(f"for is {duration}; give seconds > 0")
+class MotorIncident(Incident, frozen=True):
+    """Something that goes wrong with one motor.
 
+    Attributes:
+        motor: its name, such as FR_hip, or its index.
+    """
 
-class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="cut", tag_field="kind"):
-    """The cable is out for `for` [s]: no frame passes, in either direction."""
-
-    at: float
-    duration: float = msgspec.field(name="for")
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time out of range."""
-        _check_finite("at", self.at, 0.0)
-        _check_length(self.duration)
-
-
-class StuckEncoder(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="stuck_encoder", tag_field="kind"
-):
-    """The encoder of `motor` shows its last angle and no speed from now on, to its own loop too."""
-
-    at: float
-    motor: int | str
+    motor: Annotated[int, Range("-", 0, len(MOTORS) - 1)] | str
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a time or motor out of range."""
-        _check_finite("at", self.at, 0.0)
+        """Raise ValueError for a number or a motor that is not accepted."""
+        Options.__post_init__(self)
         motor_index(self.motor)
 
 
-class Heat(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="heat", tag_field="kind"):
-    """`motor` is at `temperature` [deg C], all of a sudden."""
+class Cut(Incident, frozen=True, tag="cut", tag_field="kind"):
+    """The cable is out: no frame passes, in either direction.
 
-    at: float
-    motor: int | str
-    temperature: float
+    Attributes:
+        duration: `for` in a file: how long it is out.
+    """
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time, motor or temperature out of range."""
-        _check_finite("at", self.at, 0.0)
-        motor_index(self.motor)
-        _check_finite("temperature", self.temperature)
+    duration: Length = msgspec.field(name="for")
 
 
-class DriveJoint(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="drive_joint", tag_field="kind"
-):
-    """Somebody turns the joint of `motor` with `torque` [N m] for `for` [s]."""
-
-    at: float
-    motor: int | str
-    torque: float
-    duration: float = msgspec.field(name="for")
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time, motor or torque out of range."""
-        _check_finite("at", self.at, 0.0)
-        _check_length(self.duration)
-        motor_index(self.motor)
-        _check_finite("torque", self.torque)
+class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder", tag_field="kind"):
+    """An encoder shows its last angle and no speed from now on, to its motor's own loop too."""
 
 
-class RemoteHold(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="remote", tag_field="kind"
-):
-    """`buttons` and `sticks`, in [-1, 1], of the A1's own remote are held for `for` [s]."""
+class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
+    """A motor is hot, all of a sudden.
 
-    at: float
-    duration: float = msgspec.field(name="for")
+    Attributes:
+        temperature: that it has now.
+    """
+
+    temperature: Annotated[float, Range("deg C", -100.0, 200.0)]
+
+
+class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"):
+    """Somebody turns a joint.
+
+    Attributes:
+        torque: with which it is turned.
+        duration: `for` in a file: how long it is turned.
+    """
+
+    torque: Annotated[float, Range("N m", -1000.0, 1000.0)]
+    duration: Length = msgspec.field(name="for")
+
+
+class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
+    """Buttons and sticks of the A1's own remote are held.
+
+    Attributes:
+        duration: `for` in a file: how long they are held.
+        buttons: their names.
+        sticks: from a stick's name to its place, -1 to 1.
+    """
+
+    duration: Length = msgspec.field(name="for")
     buttons: tuple[str, ...] = ()
     sticks: dict[str, float] = {}
 
     def __post_init__(self) -> None:
         """Raise ValueError for a time out of range, or what the remote does not have."""
-        _check_finite("at", self.at, 0.0)
-        _check_length(self.duration)
+        Options.__post_init__(self)
         encode_remote(self.buttons, self.sticks)
 
 
-class Push(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="push", tag_field="kind"):
-    """Adds `value` [m/s, world frame] to the trunk's linear velocity."""
+class Push(Incident, frozen=True, tag="push", tag_field="kind"):
+    """Adds a velocity to the trunk's.
 
-    at: float
-    value: tuple[float, float, float]
+    Attributes:
+        value: what is added to the trunk's linear velocity, world frame.
+    """
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time or a value out of range."""
-        _check_finite("at", self.at, 0.0)
-        for component in self.value:
-            _check_finite("value", component)
+    value: Annotated[tuple[float, float, float], Range("m/s", -20.0, 20.0)]
 
 
-class PowerCut(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="power_cut", tag_field="kind"
-):
+class PowerCut(Incident, frozen=True, tag="power_cut", tag_field="kind"):
     """The battery is gone for good: limp motors, and silence."""
-
-    at: float
-
-    def __post_init__(self) -> None:
-        """Raise ValueError for a time out of range."""
-        _check_finite("at", self.at, 0.0)
 
 
 Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteHold | Push | PowerCut

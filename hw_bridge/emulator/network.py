@@ -3,41 +3,34 @@
 import heapq
 import math
 from random import Random
-from typing import Generic, NamedTuple, TypeVar
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
 import msgspec
 
+from runtime.options import Options, Range
 
-class NetworkOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+
+class NetworkOptions(Options, frozen=True):
     """What happens to each frame, the same in both directions; the draws are independent.
 
     Attributes:
         loss: probability that it does not arrive.
         duplicate: probability that it arrives twice.
         reorder: probability that it is held up by `reorder_s`, so that later ones overtake it.
-        reorder_s: [s].
+        reorder_s: how long such a frame is held up.
         corrupt: probability that one to eight of its bits are flipped.
-        jitter_s: each frame is late by its own time, uniform from 0 to this [s]; frames overtake
-            each other.
+        jitter_s: each frame is late by its own time, uniform from 0 to this; frames overtake each
+            other.
         seed: equal seeds and frames give equal faults.
     """
 
-    loss: float = 0.0
-    duplicate: float = 0.0
-    reorder: float = 0.0
-    reorder_s: float = 0.003
-    corrupt: float = 0.0
-    jitter_s: float = 0.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Raise ValueError, naming the option and what it takes."""
-        for name in ("loss", "duplicate", "reorder", "corrupt"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise ValueError(f"network: {name} must be a probability in [0, 1]")
-        for name in ("reorder_s", "jitter_s"):
-            if not 0.0 <= getattr(self, name) < 10.0:
-                raise ValueError(f"network: {name} must be in [0, 10) s")
+    loss: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    duplicate: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    reorder: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
+    corrupt: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
+    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
 
     @property
     def perfect(self) -> bool:

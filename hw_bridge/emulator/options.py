@@ -1,19 +1,18 @@
 """Everything that can be chosen about the emulated A1, but for its body."""
 
 import ipaddress
-from typing import Literal
-
-import msgspec
+from typing import Annotated, Literal
 
 from hw_bridge.emulator.events import Event
 from hw_bridge.emulator.network import NetworkOptions
 from hw_bridge.emulator.thermal_options import ThermalOptions
 from hw_bridge.wire.header import Header
+from runtime.options import Options, Range
 
 Counts4 = tuple[int, int, int, int]
 
 
-class EmulatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EmulatorOptions(Options, frozen=True):
     """The emulated A1's address, firmware and misfortunes.
 
     What Unitree does not publish is an assumption, and said to be one.
@@ -24,63 +23,55 @@ class EmulatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         reply: ``per_command`` answers each command with one state, the pattern that the vendor's
             client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
             of the two the robot does is not published.
-        stream_hz: rate of a stream [Hz], at most 1000.
-        comm_version, robot_id, serial, bandwidth: of the header. Invented, and not zero, so that a
-            bridge that does not copy them shows.
-        tick_unit_s: length of the state's tick [s]. The vendor's header says microseconds, drivers
+        stream_hz: rate of a stream.
+        comm_version: of the header. Invented, as the next three, and not zero, so that a bridge
+            that does not copy them shows.
+        robot_id: of the header.
+        serial: of the header.
+        bandwidth: of the header.
+        tick_unit_s: length of the state's tick. The vendor's header says microseconds, drivers
             that work read milliseconds.
         first_tick: the tick at the start, for runs over its wrap.
-        foot_force_scale: [N/count]; an assumption.
-        foot_force_offset: counts of each unloaded foot; a public log of an A1 shows -1 to -23.
-        command_timeout_s: time without a command after which the robot brakes all motors [s].
+        foot_force_scale: force that a foot sensor's count stands for; an assumption.
+        foot_force_offset: what each unloaded foot shows; a public log of an A1 shows -1 to -23.
+        command_timeout_s: time without a command after which the robot brakes all motors.
             Users report about 30 ms (yxyang/locomotion_simulation thread 5).
         release_s: how long commands must ask for neither position nor torque before it obeys
-            again [s]. How the robot leaves this protection is not published: an assumption.
-        brake_kd: damping of a motor that brakes [N m s/rad]; an assumption.
+            again. How the robot leaves this protection is not published: an assumption.
+        brake_kd: damping of a motor that brakes; an assumption.
         thermal: of the motors.
         network: faults of the network, in both directions.
         events: what goes wrong, and when.
     """
 
     address: str = "127.0.0.1"
-    port: int = 8007
+    port: Annotated[int, Range("-", 0, 65535)] = 8007
     reply: Literal["per_command", "stream"] = "per_command"
-    stream_hz: float = 1000.0
-    comm_version: int = 3
-    robot_id: int = 1
-    serial: int = 20211207
-    bandwidth: int = 8
-    tick_unit_s: float = 1e-3
-    first_tick: int = 0
-    foot_force_scale: float = 1.0
-    foot_force_offset: Counts4 = (-1, -23, -8, -14)
-    command_timeout_s: float = 0.03
-    release_s: float = 0.5
-    brake_kd: float = 3.0
+    stream_hz: Annotated[float, Range("Hz", 1.0, 1000.0)] = 1000.0
+    comm_version: Annotated[int, Range("-", 0, 2**16 - 1)] = 3
+    robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
+    serial: Annotated[int, Range("-", 0, 2**32 - 1)] = 20211207
+    bandwidth: Annotated[int, Range("-", 0, 2**8 - 1)] = 8
+    tick_unit_s: Annotated[float, Range("s", 1e-7, 0.01)] = 1e-3
+    first_tick: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    foot_force_scale: Annotated[float, Range("N/count", 1e-3, 1e3)] = 1.0
+    foot_force_offset: Annotated[Counts4, Range("counts", -(2**15) + 1, 2**15 - 1)] = (
+        -1, -23, -8, -14,
+    )  # fmt: skip
+    command_timeout_s: Annotated[float, Range("s", 0.001, 10.0)] = 0.03
+    release_s: Annotated[float, Range("s", 0.0, 60.0)] = 0.5
+    brake_kd: Annotated[float, Range("N m s/rad", 0.0, 20.0)] = 3.0
     thermal: ThermalOptions = ThermalOptions()
     network: NetworkOptions = NetworkOptions()
     events: tuple[Event, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
         try:
             ipaddress.IPv4Address(self.address)
         except ValueError:
-            raise ValueError(f"emulator: address {self.address!r} is no IPv4 address") from None
-        _check(0 <= self.port < 65536, "port must be in [0, 65535]")
-        _check(1.0 <= self.stream_hz <= 1000.0, "stream_hz must be in [1, 1000] Hz")
-        _check(0 <= self.comm_version < 1 << 16, "comm_version has 16 bits")
-        _check(0 <= self.robot_id < 1 << 16, "robot_id has 16 bits")
-        _check(0 <= self.serial < 1 << 32, "serial has 32 bits")
-        _check(0 <= self.bandwidth < 1 << 8, "bandwidth has 8 bits")
-        _check(1e-7 <= self.tick_unit_s <= 0.01, "tick_unit_s must be in [1e-7, 0.01] s")
-        _check(0 <= self.first_tick < 1 << 32, "first_tick has 32 bits")
-        _check(1e-3 <= self.foot_force_scale <= 1e3, "foot_force_scale must be in [1e-3, 1e3]")
-        offsets = self.foot_force_offset
-        _check(all(abs(n) < 1 << 15 for n in offsets), "foot_force_offset: 16 bits each")
-        _check(0.001 <= self.command_timeout_s < 10.0, "command_timeout_s: [0.001, 10) s")
-        _check(0.0 <= self.release_s < 60.0, "release_s must be in [0, 60) s")
-        _check(0.0 <= self.brake_kd <= 20.0, "brake_kd must be in [0, 20] N m s/rad")
+            raise ValueError(f"address is {self.address!r}; give an IPv4 address") from None
 
     @property
     def header(self) -> Header:
@@ -91,8 +82,3 @@ class EmulatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             serial=self.serial,
             bandwidth=self.bandwidth,
         )
-
-
-def _check(holds: bool, requirement: str) -> None:
-    if not holds:
-        raise ValueError(f"emulator: {requirement}")

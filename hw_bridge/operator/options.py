@@ -1,38 +1,41 @@
 """Everything that can be chosen about the operator's means."""
 
-import msgspec
+from typing import Annotated
 
+from hw_bridge.driver.options import INPUT
 from hw_bridge.wire.remote import BUTTONS
+from runtime.options import Options
 
 
-class GamepadButtons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GamepadButtons(Options, frozen=True):
     """Numbers of a gamepad's buttons, from 0; `jstest DEVICE` shows them.
 
     The numbers set here are those of Linux's xpad driver (Documentation/input/gamepad.rst): 0 A,
     1 B, 2 X, 3 Y, 4 and 5 the shoulders, 6 back, 7 start.
 
     Attributes:
-        stand_up, run, sit_down: one button each.
+        stand_up: the button that stands the robot up.
+        run: the button that has it run.
+        sit_down: the button that sits it down.
         stop: any of these stops the robot.
     """
 
-    stand_up: int = 7
-    run: int = 0
-    sit_down: int = 2
-    stop: tuple[int, ...] = (1, 4, 5)
+    stand_up: Annotated[int, INPUT] = 7
+    run: Annotated[int, INPUT] = 0
+    sit_down: Annotated[int, INPUT] = 2
+    stop: Annotated[tuple[int, ...], INPUT] = (1, 4, 5)
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
         numbers = (self.stand_up, self.run, self.sit_down, *self.stop)
-        if not self.stop or any(not 0 <= number <= 255 for number in numbers):
-            raise ValueError(
-                "operator.gamepad_buttons: expected numbers 0 to 255, one or more stop"
-            )
+        if not self.stop:
+            raise ValueError("stop is []; give one button or more")
         if len(set(numbers)) != len(numbers):
-            raise ValueError("operator.gamepad_buttons: expected a button of its own for each use")
+            raise ValueError("give each use a button of its own")
 
 
-class OperatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OperatorOptions(Options, frozen=True):
     """Who may say what the robot does.
 
     Attributes:
@@ -55,6 +58,6 @@ class OperatorOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         for together in self.remote_stop:
             if not together or not set(together) <= set(BUTTONS):
                 raise ValueError(
-                    f"operator.remote_stop: expected sets of {', '.join(BUTTONS)}, "
-                    f"got {list(together)}"
+                    f"remote_stop is {[list(each) for each in self.remote_stop]}; give sets of "
+                    f"{', '.join(BUTTONS)}"
                 )

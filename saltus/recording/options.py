@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-import msgspec
+from runtime.options import Options
 
 
-class RecordingOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RecordingOptions(Options, frozen=True):
     """How much of the plans is recorded; every other message is, to the last bit.
 
     Attributes:

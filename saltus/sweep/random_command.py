@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-import math
+from typing import Annotated
 
-import msgspec
 import numpy as np
 
 from controller.driving.script import ScriptStep
+from runtime.options import Options, Range, positive
 
 
-class RandomCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RandomCommand(Options, frozen=True):
     """What commands are drawn from.
 
     Attributes:
         gait: of all commands.
-        velocity_x, velocity_y: greatest speed forward and left, either way [m/s].
-        yaw_rate: greatest rate of turn, either way [rad/s].
-        hold: least and greatest time that a command is held [s].
-        start: of the first command [s]; until then the robot does what its reference says.
+        velocity_x: greatest speed forward and back.
+        velocity_y: greatest speed to either side.
+        yaw_rate: greatest rate of turn, either way.
+        hold: least and greatest time that a command is held.
+        start: time of the first command; until then the robot does what its reference says.
     """
 
     gait: str = "trot"
-    velocity_x: float = 0.0
-    velocity_y: float = 0.0
-    yaw_rate: float = 0.0
-    hold: tuple[float, float] = (1.0, 4.0)
-    start: float = 0.5
+    velocity_x: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.0
+    velocity_y: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.0
+    yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)] = 0.0
+    hold: Annotated[tuple[float, float], positive("s", 1e6)] = (1.0, 4.0)
+    start: Annotated[float, Range("s", 0.0, 1e6)] = 0.5
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown gait and for numbers out of range."""
+        Options.__post_init__(self)
         ScriptStep(at=self.start, gait=self.gait)
-        for name in ("velocity_x", "velocity_y", "yaw_rate"):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name)}; give a finite bound >= 0")
-        least, most = self.hold
-        if not 0.0 < least <= most < math.inf:
-            raise ValueError(f"hold is {list(self.hold)}; give seconds > 0, the least first")
+        if not self.hold[0] <= self.hold[1]:
+            raise ValueError(f"hold is {list(self.hold)}; give the least time first")
 
     def script(self, seed: int, duration: float) -> tuple[ScriptStep, ...]:
         """The steps up to `duration` [s]: the same for the same seed, whoever asks."""

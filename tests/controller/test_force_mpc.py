@@ -186,7 +186,7 @@ def test_the_same_problems_give_the_same_bits():
 def test_options_are_checked():
     with pytest.raises(ValueError, match="force is 0"):
         ForceMpcWeights(force=0.0)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="position is -1; give 0 to"):
         ForceMpcWeights(position=(1.0, -1.0, 1.0))
     with pytest.raises(ValueError, match="steps is 0"):
         make(0)

@@ -137,5 +137,5 @@ def test_the_same_wrenches_give_the_same_bits():
 def test_options_are_checked():
     with pytest.raises(ValueError, match="above 0"):
         ForceQpWeights(force=0.0, change=0.0)
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="force is -1; give 0 to"):
         ForceQpWeights(force=-1.0)

@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.options import Options, Range, check_ranges, ranges_of
+from runtime.options import Options, Range, check_ranges, positive, ranges_of, refusal
 
 SPEED = Range("m/s", 0.0, 5.0)
 
@@ -22,6 +22,26 @@ class Walk(Options, frozen=True):
     reach: tuple[float, float] = (0.0, 0.0)
     weights: Annotated[tuple[float, float], Range("-", 0.0, above=True)] = (1.0, 2.0)
     limit: Annotated[float, Range("s", 0.0)] | None = None
+
+
+class Push(Options, frozen=True):
+    """An option whose key is no name in Python, and a check across fields."""
+
+    length: Annotated[float, positive("s", 9.0)] = msgspec.field(name="for", default=1.0)
+    every: float = 2.0
+
+    def __post_init__(self) -> None:
+        Options.__post_init__(self)
+        if self.every <= self.length:
+            raise ValueError("give pushes that do not overlap")
+
+
+class Launch(Options, frozen=True):
+    """Options in sections."""
+
+    walk: Walk = Walk()
+    pushes: tuple[Push, ...] = ()
+    duration: Annotated[float, Range("s", 0.0, 60.0)] = 6.0
 
 
 @dataclass(frozen=True)
@@ -52,9 +72,28 @@ def test_every_component_and_an_optional_number_are_checked() -> None:
     assert set(ranges_of(Walk)) == {"speed", "steps", "weights", "limit"}
 
 
-def test_a_mapping_is_refused_with_the_place() -> None:
-    with pytest.raises(msgspec.ValidationError, match="steps is 0; give 1 to 100"):
-        msgspec.convert({"steps": 0}, Walk)
+@pytest.mark.parametrize(
+    ("data", "root", "words"),
+    [
+        ({"walk": {"steps": 0}}, "", "walk.steps is 0; give 1 to 100"),
+        ({"walk": {"steps": 0}}, "suite", "suite.walk.steps is 0; give 1 to 100"),
+        ({"pushes": [{}, {"for": 0}]}, "", "pushes[1].for is 0; give above 0, up to 9 s"),
+        ({"pushes": [{"for": 3}]}, "", "pushes[0]: give pushes that do not overlap"),
+        ({"duration": -1}, "", "duration is -1; give 0 to 60 s"),
+        ({"duration": 10**400}, "", "Number out of range - at duration"),
+        ({"walk": {"steps": "x"}}, "", "Expected int, got str - at walk.steps"),
+        ({"speed": 1}, "", "Object contains unknown field speed"),
+    ],
+)
+def test_a_refusal_has_the_whole_key(data: dict[str, Any], root: str, words: str) -> None:
+    with pytest.raises(msgspec.ValidationError) as caught:
+        msgspec.convert(data, Launch)
+    assert refusal(caught.value, root) == words
+
+
+def test_an_integer_of_any_size_is_refused() -> None:
+    with pytest.raises(ValueError, match="steps is 1000.*; give 1 to 100"):
+        Walk(steps=10**400)
 
 
 def test_a_dataclass_is_checked_too() -> None:

@@ -122,11 +122,11 @@ def test_closed_figures_close(name: str, turn: float) -> None:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("{random: {gait: gallop}}", "command.random: unknown gait 'gallop': use one of stand"),
+        ("{random: {gait: gallop}}", "command.random: gait is 'gallop'; accepted: stand"),
         ("{random: {speed: 1}}", "command.random: unknown key 'speed'; accepted: gait, velocity_x"),
-        ("{random: {velocity_x: -1}}", "command.random: velocity_x is -1.0; give a finite bound"),
-        ("{random: {yaw_rate: .nan}}", "yaw_rate is nan; give a finite bound"),
-        ("{random: {hold: [4, 1]}}", r"hold is \[4.0, 1.0\]; give seconds > 0, the least first"),
+        ("{random: {velocity_x: -1}}", "command.random: velocity_x is -1; give 0 to 5 m/s"),
+        ("{random: {yaw_rate: .nan}}", "yaw_rate is nan; give 0 to 10 rad/s"),
+        ("{random: {hold: [4, 1]}}", r"hold is \[4.0, 1.0\]; give the least time first"),
         ("{random: {hold: [0, 1]}}", "hold is"),
         ("{random: 3}", "command.random stands alone, with the keys gait"),
         ("{random: {}, velocity_x: 1}", "command.random stands alone"),

@@ -59,5 +59,5 @@ def test_a_torque_that_is_not_finite_is_none(torque: float) -> None:
 
 
 def test_limits_that_make_no_curve_are_refused() -> None:
-    with pytest.raises(ValueError, match="corner_speed < no_load_speed"):
+    with pytest.raises(ValueError, match="corner_speed is 21; give less than no_load_speed"):
         MotorOptions(corner_speed=21.0)

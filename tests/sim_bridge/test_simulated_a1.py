@@ -196,8 +196,8 @@ def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"timestep": 0.0003}, "timestep must divide"),
-        ({"timestep": 0.002}, "timestep must divide"),
+        ({"timestep": 0.0003}, "timestep is 0.0003; give 0.001 s divided by a whole number"),
+        ({"timestep": 0.002}, "timestep is 0.002; give 1e-05 to 0.001 s"),
         ({"friction": 0.0}, "friction"),
         ({"mass_scale": 0.0}, "mass_scale"),
         ({"input_delay": -1.0}, "input_delay"),

@@ -59,7 +59,7 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
         (f"trials: [{BLOCK}]\ngroups: [{{name: a}}, {{name: a}}]", "group 1: give a mapping"),
         ("groups: [{name: a, speed: 3}]", "group 'a': unknown key 'speed'; accepted: reference"),
         ("groups: [{name: a, groups: []}]", "group 'a': unknown key 'groups'"),
-        ("groups: [{name: a, duration: 1}]", "group 'a': Object missing required field `trials`"),
+        ("groups: [{name: a, duration: 1}]", "group 'a': Object missing required field trials"),
         (f"name: a\ntrials: [{BLOCK}]", "unknown key 'name'; accepted: reference"),
         (f"seeds: 0\ntrials: [{BLOCK}]", "seeds is 0; give 1 or more"),
         (f"seeds: 2\nsimulation: {{seed: 1}}\ntrials: [{BLOCK}]", "seeds or simulation.seed"),
@@ -76,9 +76,9 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
         ("trials: {kind: motor_block, at: [1, {foot: FR, leg: 1}], for: 1}",
          "event 0: at: unknown key 'leg'; accepted: foot, phase, cycle, share"),
         ("trials: {kind: motor_block, at: {foot: FR, phase: swing, cycle: 0, share: 1}, for: 1}",
-         "give a part of the phase in [0, 1) - at `trials[0].at`"),
+         "trials[0].at.share is 1; give 0 to 0.999"),
         ("trials: {kind: base_velocity, at: 1, value: [[0, 0, 0], [0, 0]]}",
-         "length 3, got 2 - at `trials[0].value`"),
+         "length 3, got 2 - at trials[0].value"),
     ],
 )  # fmt: skip
 def test_a_bad_group_gives_one_line(text: str, said: str) -> None:

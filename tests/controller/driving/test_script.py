@@ -32,7 +32,7 @@ def test_a_time_that_falls_short_by_rounding_is_the_steps() -> None:
 
 @pytest.mark.parametrize("at", [-0.1, float("nan"), float("inf")])
 def test_a_step_has_a_time(at: float) -> None:
-    with pytest.raises(ValueError, match="give seconds >= 0"):
+    with pytest.raises(ValueError, match="at is .*; give 0 to 1000000 s"):
         ScriptStep(at)
 
 
@@ -42,5 +42,5 @@ def test_steps_come_in_their_order() -> None:
 
 
 def test_an_unknown_gait_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="unknown gait 'gallop': use one of stand, walk"):
+    with pytest.raises(ValueError, match="gait is 'gallop'; accepted: stand, walk"):
         ScriptStep(0.0, gait="gallop")

@@ -164,9 +164,14 @@ def test_the_remotes_sticks_and_cross() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"dead_man_axis": None}, {"turn": 1}, {"forward": 300}, {"dead_man_button": -1}],
+    ("options", "words"),
+    [
+        ({"dead_man_axis": None}, "give dead_man_axis, dead_man_button, or both"),
+        ({"turn": 1}, "give each use an axis of its own"),
+        ({"forward": 300}, "forward is 300; give 0 to 255"),
+        ({"dead_man_button": -1}, "dead_man_button is -1; give 0 to 255"),
+    ],
 )
-def test_gamepad_options_that_cannot_be_are_refused(options) -> None:
-    with pytest.raises(ValueError, match="sources.gamepad"):
+def test_gamepad_options_that_cannot_be_are_refused(options, words) -> None:
+    with pytest.raises(ValueError, match=words):
         GamepadOptions(**options)

@@ -253,8 +253,8 @@ def test_each_engine_has_its_address_unless_one_is_given() -> None:
 @pytest.mark.parametrize(
     ("server", "said"),
     [
-        ({"patience": 0.0}, "simulation: server: patience"),
-        ({"address": "here"}, "simulation: server: address is 'here'"),
+        ({"patience": 0.0}, "patience is 0; give above 0"),
+        ({"address": "here"}, "server.address is 'here'"),
     ],
 )
 def test_impossible_servers_are_refused_by_name(server: dict, said: str) -> None:
