@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 COLOURS = {"OK": "green", "WARNING": "yellow", "STOPPED": "yellow", "FAILED": "bold red"}
+NO_BREAK = "\N{NO-BREAK SPACE}"
 _UNBOUNDED = 10_000  # columns, more than any table
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -74,16 +75,47 @@ def print_table(
     names.
     """
     console = Console(highlight=False)
+    tables = _layouts(title, rows, headings)
+    console.print(next((table for table in tables if _fits(table, console)), tables[-1]))
+
+
+def fits(title: str, rows: list[dict[str, Any]]) -> bool:
+    """Whether `print_table` can show these rows without breaking a cell."""
+    return any(_fits(table, Console()) for table in _layouts(title, rows))
+
+
+def print_paragraphs(title: str, lines: Sequence[tuple[int, str]]) -> None:
+    """Print lines of text on standard output, broken between words, each with its indent.
+
+    `NO_BREAK` stands for a space at which no line is broken.
+    """
+    console = Console(highlight=False)
+    console.print(Text(title, style="italic"))
+    for indent, line in lines:
+        text = textwrap.fill(
+            line, max(console.width, 2 * indent + 10), initial_indent=" " * indent,
+            subsequent_indent=" " * (indent + 2), break_on_hyphens=False,
+        )  # fmt: skip
+        console.print(Text(text.replace(NO_BREAK, " ")), soft_wrap=True)
+
+
+def _layouts(
+    title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
+) -> list[Table]:
+    """The table, the widest form first."""
     cells = [[_cell(value) for value in row.values()] for row in rows]
     keys = [key.replace("_", " ") for key in (rows[0] if rows else ())]
     wide = keys if headings is None else list(headings)
     narrow = [_narrow(heading, [row[i] for row in cells]) for i, heading in enumerate(wide)]
+    return [
+        _table(title, names, cells, room)
+        for names, room in ((wide, 1), (narrow, 1), (narrow, 0))
+    ]  # fmt: skip
+
+
+def _fits(table: Table, console: Console) -> bool:
     unbounded = console.options.update(max_width=_UNBOUNDED)
-    for headings, room in ((wide, 1), (narrow, 1), (narrow, 0)):
-        table = _table(title, headings, cells, room)
-        if Measurement.get(console, unbounded, table).maximum <= console.width:
-            break
-    console.print(table)
+    return Measurement.get(console, unbounded, table).maximum <= console.width
 
 
 def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:

@@ -45,7 +45,7 @@ def parse_trials(data: Any) -> tuple[Perturbation | None, ...]:
     """
     entries = [data] if isinstance(data, dict) else data
     if not isinstance(entries, list):
-        raise SuiteError("trials: give a list of events, or one event with lists of at and value")
+        raise SuiteError("trials: give a list of events, or one event whose fields are lists")
     trials: list[Perturbation | None] = []
     for index, entry in enumerate(entries):
         where = f"event {index}"

@@ -30,7 +30,9 @@ def write_out_event(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def group_lists(group: dict[str, Any]) -> dict[tuple[str, ...], list[Any]]:
     """The lists of a group that multiply out, by the keys that lead to them."""
-    found = {(key,): group[key] for key in _PLAIN if isinstance(group.get(key), list)}
+    found: dict[tuple[str, ...], list[Any]] = {
+        (key,): group[key] for key in _PLAIN if isinstance(group.get(key), list)
+    }
     for section in SECTIONS:
         fields = group.get(section)
         if isinstance(fields, dict):

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
@@ -47,7 +48,8 @@ def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[No
     options: dict[str, Any] = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with ExitStack() as stack:
         if backend == "dask":
-            _start_dask(stack, scheduler, jobs)
+            with without_interrupt():
+                _start_dask(stack, scheduler, jobs)
         try:
             stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
         except (ValueError, ImportError) as error:
@@ -65,13 +67,29 @@ def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Resul
         return
     if getattr(backend, "supports_return_generator", False):
         run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=cast(Any, 1))
-        yield from cast(Iterator[Result], run(delayed(work)(item) for item in items))
+        with without_interrupt():
+            results = cast(Iterator[Result], run(delayed(work)(item) for item in items))
+        yield from results
         return
     size = max(1, backend.effective_n_jobs(jobs))  # such a backend hands out whole lists
     for first in range(0, len(items), size):
         batch = items[first : first + size]
         run = Parallel(n_jobs=jobs, batch_size=cast(Any, 1))
         yield from cast(list[Result], run(delayed(work)(item) for item in batch))
+
+
+@contextmanager
+def without_interrupt() -> Iterator[None]:
+    """Have processes and threads that start meanwhile never see Ctrl-C; here it waits.
+
+    A terminal sends it to the workers too, which would each print a traceback. This process alone
+    acts on it, and ends them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _register(backend: str) -> None:

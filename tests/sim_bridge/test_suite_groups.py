@@ -127,7 +127,7 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
          "event 0: unknown key 'value'; accepted: kind, at, for"),
         (f"trials: {{kind: base_force, at: {list(range(400))}, for: {list(range(400))}, "
          "value: [0, 1, 0]}", "event 0 stands for 160000 trials"),
-        (f"simulation: {{friction: []}}\ntrials: [{BLOCK}]", "simulation.friction: the list is empt"),
+        (f"simulation: {{friction: []}}\ntrials: [{BLOCK}]", "simulation.friction: the list"),
         (f"command: {{velocity_x: {list(range(400))}}}\ntrials: {{kind: motor_block, "
          f"at: {list(range(400))}, for: 1}}", "its lists stand for 160000 trials"),
         (f"trials: {'[' * 100_000}", "nested more than 40 levels deep"),
