@@ -66,9 +66,9 @@ def perturb(
     Ctrl-C keeps what is done, and says how to go on; `saltus report DIR` makes a page of it.
     """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
-        raise BadRequest("--jobs: trials in real time need the machine for themselves; give 1")
+        raise BadRequest("--jobs: trials in real time run one after another; give 1")
     if mode is Mode.REALTIME and cluster != "loky":
-        raise BadRequest("--cluster: trials in real time run here, one after another; leave it out")
+        raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
     use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
@@ -79,8 +79,8 @@ def perturb(
     result = run_sweep(request)
     _print(result, suite, json)
     if result.missing:
-        lacking = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
-        say(f"{lacking} not finished; go on with: {_again(request, result)}")
+        missing = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
+        say(f"{missing} not finished; go on with: {_again(request, result)}")
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0

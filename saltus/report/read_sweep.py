@@ -24,12 +24,12 @@ def read_sweep(folder: Path) -> Subject:
     found = read_asked(folder)
     asked = found or Asked()
     missing = [] if found else [
-        "The sweep's description (sweep.json) is missing or broken, so that nothing is said about "
-        "its suite, code and settings."
+        "The sweep's description (sweep.json) is missing or damaged: its suite, code and settings "
+        "are not known."
     ]  # fmt: skip
     rows, others = read_rows(folder)
     if others:
-        missing.append(f"{others} line(s) of rows.jsonl are no rows: left out.")
+        missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
     traces = [_trace(folder, row) for row in rows]
     trials = [Trial(row, trace) for row, trace in zip(rows, traces, strict=True)]
     subject = Subject(
@@ -53,15 +53,16 @@ def _lacking(subject: Subject, asked: Asked) -> list[str]:
     sentences: list[str] = []
     if subject.unfinished:
         done = f"{len(subject.trials)} of {subject.expected}"
-        sentences.append(f"{done} trials that were asked for are done; for the others, {again}.")
+        sentences.append(f"{done} requested trials are finished; for the others, {again}.")
     elif not subject.trials:
         sentences.append(f"The sweep has no finished trial: {again}.")
     without = sum(trial.trace is None for trial in subject.trials)
     if without:
-        sentences.append(f"{without} of {len(subject.trials)} trials have no readable trace in traces/, "
-                         "so they are in the tables and not in the figures. Only paused sweeps leave "
-                         "traces; record one trial with `saltus launch --record` to see it by the "
-                         "clock.")  # fmt: skip
+        sentences.append(
+            f"{without} of {len(subject.trials)} trials have no readable trace in traces/, so they "
+            "are in the tables and not in the figures. Only paused sweeps leave traces; record one "
+            "trial with `saltus launch --record` to see it by the clock."
+        )
     return sentences
 
 

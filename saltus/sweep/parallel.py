@@ -3,6 +3,7 @@
 import importlib
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
@@ -48,7 +49,7 @@ def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[No
     options: dict[str, Any] = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with ExitStack() as stack:
         if backend == "dask":
-            with without_interrupt():
+            with _deaf_to_interrupt():
                 _start_dask(stack, scheduler, jobs)
         try:
             stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
@@ -67,7 +68,7 @@ def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Resul
         return
     if getattr(backend, "supports_return_generator", False):
         run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=cast(Any, 1))
-        with without_interrupt():
+        with _deaf_to_interrupt():
             results = cast(Iterator[Result], run(delayed(work)(item) for item in items))
         yield from results
         return
@@ -79,17 +80,21 @@ def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Resul
 
 
 @contextmanager
-def without_interrupt() -> Iterator[None]:
-    """Have processes and threads that start meanwhile never see Ctrl-C; here it waits.
+def _deaf_to_interrupt() -> Iterator[None]:
+    """Have processes that start meanwhile ignore Ctrl-C, as this one does for that moment.
 
     A terminal sends it to the workers too, which would each print a traceback. This process alone
-    acts on it, and ends them.
+    acts on it, and ends them. A mask of signals would not lose it, but the workers' resource
+    tracker takes such a mask away.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if threading.current_thread() is not threading.main_thread():
+        yield  # the handler can be set in the main thread alone
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
 
 
 def _register(backend: str) -> None:

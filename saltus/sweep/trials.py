@@ -107,7 +107,7 @@ def _check_assignments(assignments: Sequence[str]) -> None:
     for assignment in assignments:
         section = assignment.partition("=")[0].strip().partition(".")[0]
         if section in _OPTION_FOR:
-            raise BadRequest(f"--set {assignment}: of a sweep, set by {_OPTION_FOR[section]}")
+            raise BadRequest(f"--set {assignment}: give {_OPTION_FOR[section]} instead")
 
 
 def _config(
@@ -167,8 +167,8 @@ def _event_labels(event: Perturbation | None, config: LaunchConfig, where: str) 
     except BadRequest as error:
         raise BadRequest(f"{where}: {error}") from error
     if at is not None and at >= config.duration:
-        raise BadRequest(f"{where} is at {at:g} s, after the end of the run")
-    fields = {} if event is None else msgspec.to_builtins(event)
+        raise BadRequest(f"{where}: at is {at:g} s, and the trial ends at {config.duration:g} s")
+    fields = {} if event is None else _plain(event)
     by_phase = isinstance(fields.get("at"), dict)
     return {
         "kind": event_kind(event), "at": at, "value": fields.get("value"),
@@ -182,17 +182,17 @@ def _launch_labels(
 ) -> Row:
     """The launch of a row: what may differ between trials, and what `--set` said."""
     if random is not None:
-        command: Any = {"random": msgspec.to_builtins(random)}
+        command: Any = {"random": _plain(random)}
     elif isinstance(config.command, tuple):
-        steps = [msgspec.to_builtins(step) for step in config.command]
+        steps = [_plain(step) for step in config.command]
         command = [{k: v for k, v in step.items() if v is not None} for step in steps]
     else:
-        command = msgspec.to_builtins(config.command)
-    world, usual = map(msgspec.to_builtins, (config.simulation, SimulationOptions()))
+        command = _plain(config.command)
+    world, usual = map(_plain, (config.simulation, SimulationOptions()))
     return {
         "reference": config.reference, "reference_from": config.reference_from,
         "command": command, "simulation": _differences(world | {"seed": usual["seed"]}, usual),
-        "timing": msgspec.to_builtins(config.timing), "duration": config.duration,
+        "timing": _plain(config.timing), "duration": config.duration,
         "settings": list(assignments),
     }  # fmt: skip
 
@@ -208,3 +208,8 @@ def _differences(options: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[s
         elif value != usual[key]:
             found[key] = value
     return found
+
+
+def _plain(value: Any) -> Any:
+    """As it comes back from a row that was written: lists instead of tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))
