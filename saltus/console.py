@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 COLOURS = {"OK": "green", "WARNING": "yellow", "STOPPED": "yellow", "FAILED": "bold red"}
-NO_BREAK = "\N{NO-BREAK SPACE}"
 _UNBOUNDED = 10_000  # columns, more than any table
 
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -82,21 +81,6 @@ def print_table(
 def fits(title: str, rows: list[dict[str, Any]]) -> bool:
     """Whether `print_table` can show these rows without breaking a cell."""
     return any(_fits(table, Console()) for table in _layouts(title, rows))
-
-
-def print_paragraphs(title: str, lines: Sequence[tuple[int, str]]) -> None:
-    """Print lines of text on standard output, broken between words, each with its indent.
-
-    `NO_BREAK` stands for a space at which no line is broken.
-    """
-    console = Console(highlight=False)
-    console.print(Text(title, style="italic"))
-    for indent, line in lines:
-        text = textwrap.fill(
-            line, max(console.width, 2 * indent + 10), initial_indent=" " * indent,
-            subsequent_indent=" " * (indent + 2), break_on_hyphens=False,
-        )  # fmt: skip
-        console.print(Text(text.replace(NO_BREAK, " ")), soft_wrap=True)
 
 
 def _layouts(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Iterable
+from itertools import groupby
 
 import numpy as np
 
-from saltus.console import NO_BREAK, fits, print_paragraphs, print_table
+from saltus.console import fits, print_lines, print_table
 from saltus.sweep.summary import cells, measures, summarise
 from saltus.sweep.trials import Row
 
@@ -19,6 +22,9 @@ _DRIVEN = (
     ("way", "distance_m", 1, " m"),
 )  # fmt: skip
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_NARROWEST = 34  # columns in which every value has room
+
 
 def print_summary(title: str, rows: Iterable[Row]) -> None:
     """Print a line for each condition and planner on standard output.
@@ -30,16 +36,22 @@ def print_summary(title: str, rows: Iterable[Row]) -> None:
     if fits(title, table):
         print_table(title, table)
         return
-    lines: list[tuple[int, str]] = []
-    before = ""
-    for line in table:
-        condition, planner = line.pop("condition"), line.pop("planner")
-        if condition != before:
-            lines.append((0, condition))
-        before = condition
-        parts = [f"{name} {value}" for name, value in line.items() if value != "-"]
-        lines.append((2, f"{planner}: {', '.join(part.replace(' ', NO_BREAK) for part in parts)}"))
-    print_paragraphs(title, lines)
+    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    lines = [title]
+    for condition, entries in groupby(table, key=lambda entry: entry["condition"]):
+        lines.append(textwrap.fill(condition, width, subsequent_indent="    "))
+        lines += [_paragraph(entry, width) for entry in entries]
+    print_lines(lines)
+
+
+def _paragraph(entry: Row, width: int) -> str:
+    """A planner's line as text, broken between its values alone."""
+    values = [f"{k} {v}" for k, v in entry.items() if k not in ("condition", "planner") and v != "-"]
+    text = f"{entry['planner']}: {', '.join(value.replace(' ', _NO_BREAK) for value in values)}"
+    filled = textwrap.fill(
+        text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
+    return filled.replace(_NO_BREAK, " ")
 
 
 def readable_summary(rows: list[Row]) -> list[Row]:
