@@ -46,7 +46,8 @@ def print_summary(title: str, rows: Iterable[Row]) -> None:
 
 def _paragraph(entry: Row, width: int) -> str:
     """A planner's line as text, broken between its values alone."""
-    values = [f"{k} {v}" for k, v in entry.items() if k not in ("condition", "planner") and v != "-"]
+    names = [name for name in entry if name not in ("condition", "planner") and entry[name] != "-"]
+    values = [f"{name} {entry[name]}" for name in names]
     text = f"{entry['planner']}: {', '.join(value.replace(' ', _NO_BREAK) for value in values)}"
     filled = textwrap.fill(
         text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False

@@ -187,7 +187,10 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     (tmp_path / "suite.yaml").write_text(suite)
     command = [sys.executable, "-m", "saltus.cli", "perturb", str(tmp_path / "suite.yaml"),
                "--jobs", jobs, "--output", str(tmp_path / "sweep")]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
     try:
         while not (tmp_path / "sweep" / "sweep.json").exists():
             assert process.poll() is None
