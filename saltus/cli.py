@@ -1,5 +1,6 @@
 """The command line: ``saltus COMMAND``; one file per command in ``saltus/commands``."""
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -105,7 +106,9 @@ def _one_line(error: typer.TyperException) -> str:
 
 def main() -> None:
     """Entry point of the ``saltus`` script."""
-    sys.exit(run())
+    status = run()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would break the end itself
+    sys.exit(status)
 
 
 if __name__ == "__main__":

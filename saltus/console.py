@@ -74,16 +74,32 @@ def print_table(
     names.
     """
     console = Console(highlight=False)
+    tables = _layouts(title, rows, headings)
+    console.print(next((table for table in tables if _fits(table, console)), tables[-1]))
+
+
+def fits(title: str, rows: list[dict[str, Any]]) -> bool:
+    """Whether `print_table` can show these rows without breaking a cell."""
+    return any(_fits(table, Console()) for table in _layouts(title, rows))
+
+
+def _layouts(
+    title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
+) -> list[Table]:
+    """The table, the widest form first."""
     cells = [[_cell(value) for value in row.values()] for row in rows]
     keys = [key.replace("_", " ") for key in (rows[0] if rows else ())]
     wide = keys if headings is None else list(headings)
     narrow = [_narrow(heading, [row[i] for row in cells]) for i, heading in enumerate(wide)]
+    return [
+        _table(title, names, cells, room)
+        for names, room in ((wide, 1), (narrow, 1), (narrow, 0))
+    ]  # fmt: skip
+
+
+def _fits(table: Table, console: Console) -> bool:
     unbounded = console.options.update(max_width=_UNBOUNDED)
-    for headings, room in ((wide, 1), (narrow, 1), (narrow, 0)):
-        table = _table(title, headings, cells, room)
-        if Measurement.get(console, unbounded, table).maximum <= console.width:
-            break
-    console.print(table)
+    return Measurement.get(console, unbounded, table).maximum <= console.width
 
 
 def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:

@@ -1,5 +1,6 @@
 """The planners of a launch: their names, what people call them, and their colours."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from saltus.errors import BadRequest
@@ -23,17 +24,26 @@ ALL = "all"  # stands for every planner on the command line
 _OTHER = "#555555"
 
 
-def planners_named(name: str) -> tuple[str, ...]:
-    """The planners that a name on the command line stands for.
+def planners_named(names: str) -> tuple[str, ...]:
+    """The planners that the command line names: one, several with commas between, or all.
 
     Raises:
-        BadRequest: there is no planner of this name.
+        BadRequest: there is no planner of a name.
     """
-    if name == ALL:
-        return PLANNERS
-    if name not in PLANNERS:
-        raise BadRequest(f"--planner {name!r} is unknown; accepted: {', '.join((*PLANNERS, ALL))}")
-    return (name,)
+    found: list[str] = []
+    for name in (part.strip() for part in names.split(",")):
+        if name not in (*PLANNERS, ALL):
+            raise BadRequest(
+                f"--planner {names}: no planner {name!r}; accepted: {', '.join(PLANNERS)}, several "
+                f"of them with commas between, or {ALL}"
+            )
+        found += PLANNERS if name == ALL else (name,)
+    return tuple(dict.fromkeys(found))
+
+
+def planners_in_words(planners: Collection[str]) -> str:
+    """What `planners_named` reads back as these planners."""
+    return ALL if set(planners) == set(PLANNERS) else ",".join(planners)
 
 
 def look(planner: str) -> Look:

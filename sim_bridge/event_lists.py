@@ -1,17 +1,14 @@
 """Lists of events from plain data: products written out, one clear line for each mistake."""
 
-from collections.abc import Iterator
-from itertools import product
-from math import prod
 from reprlib import repr as short
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 from runtime.options import refusal
 from sim_bridge.perturbations import KINDS, Perturbation, PhaseInstant
+from sim_bridge.suite_products import count_events, listed, write_out_event
 
-Parsed = TypeVar("Parsed")
 UNDISTURBED = "none"  # the kind of a trial without an event
 MOST_TRIALS = 100_000  # of a suite; a product of lists is soon more than anybody can wait for
 
@@ -38,26 +35,27 @@ def parse_trials(data: Any) -> tuple[Perturbation | None, ...]:
 
     An entry `{kind: none}` is a trial without an event: None.
 
-    In an entry `at` may be a list of instants, each field of `{foot, phase, cycle, share}` a list,
-    and `value` a list of vectors: the entry then stands for every combination, values changing
-    fastest, then share, cycle, phase and foot, then the list of instants. One such entry may stand
-    for the whole list.
+    In an entry every field may be a list: `value` of vectors, `at` of instants, whose fields
+    `{foot, phase, cycle, share}` may be lists too. The entry then stands for every combination,
+    values changing fastest, then `every`, `for`, the instants (share, cycle, phase, foot) and
+    `kind`. Of several kinds each takes the fields that it has. One such entry may stand for the
+    whole list.
 
     Raises:
         SuiteError: an entry is not an event, stands for none or for too many, or there is none.
     """
     entries = [data] if isinstance(data, dict) else data
     if not isinstance(entries, list):
-        raise SuiteError("trials: give a list of events, or one event with lists of at and value")
+        raise SuiteError("trials: give a list of events, or one event whose fields are lists")
     trials: list[Perturbation | None] = []
     for index, entry in enumerate(entries):
-        if isinstance(entry, dict) and entry.get("kind") == UNDISTURBED:
-            check_keys(f"event {index}: ", entry, ("kind",))
-            trials.append(None)
-            continue
-        _check_event(f"event {index}", entry, (UNDISTURBED,))
-        _check_count(f"event {index}", entry, len(trials))
-        trials += [convert(event, Perturbation, f"trials[{index}]") for event in _events(entry)]
+        where = f"event {index}"
+        by_kind = _split_kinds(where, entry)
+        for single in by_kind:
+            _check_event(where, single, (UNDISTURBED,))
+        _check_count(where, by_kind, len(trials))
+        events = [event for single in by_kind for event in write_out_event(single)]
+        trials += [_event(event, f"trials[{index}]") for event in events]
     if not trials:
         raise SuiteError("trials is empty; give at least one event")
     return tuple(trials)
@@ -94,55 +92,62 @@ def check_keys(where: str, data: dict[Any, Any], accepted: tuple[str, ...]) -> N
         raise SuiteError(f"{where}unknown key {unknown[0]!r}; accepted: {', '.join(accepted)}")
 
 
+def _event(event: dict[str, Any], where: str) -> Perturbation | None:
+    return None if event["kind"] == UNDISTURBED else convert(event, Perturbation, where)
+
+
+def _split_kinds(where: str, entry: Any) -> list[Any]:
+    """An entry for each kind that it names, with the fields that this kind has.
+
+    Raises:
+        SuiteError: none of several kinds has a field, or `value` is in other units for each.
+    """
+    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), list):
+        return [entry]
+    kinds = list(dict.fromkeys(str(kind) for kind in entry["kind"]))
+    if not kinds:
+        raise SuiteError(f"{where}: kind is an empty list, so it stands for no trial")
+    check_keys(f"{where}: ", entry, tuple(dict.fromkeys(key for k in kinds for key in _fields(k))))
+    valued = [kind for kind in kinds if kind in KINDS and "value" in _fields(kind)]
+    if len(valued) > 1 and all(kind in (*KINDS, UNDISTURBED) for kind in kinds):
+        raise SuiteError(
+            f"{where}: the unit of value differs between {' and '.join(valued)}; give each kind an "
+            "entry of its own"
+        )
+    return [
+        {key: value for key, value in entry.items() if key in _fields(kind)} | {"kind": kind}
+        for kind in kinds
+    ]
+
+
+def _fields(kind: str) -> tuple[str, ...]:
+    """The keys of an event of this kind; all keys of all kinds where there is no such kind."""
+    if kind == UNDISTURBED:
+        return ("kind",)
+    known = [KINDS[kind]] if kind in KINDS else list(KINDS.values())
+    return ("kind", *(key for each in known for key in keys_of(each)))
+
+
 def _check_event(where: str, event: Any, besides: tuple[str, ...] = ()) -> None:
     """Name the accepted kinds (some `besides` events) and keys, which the parser would not."""
     if not isinstance(event, dict):
         raise SuiteError(f"{where} is {short(event)}; give a mapping with a kind")
-    if str(event.get("kind")) not in KINDS:
+    kind = str(event.get("kind"))
+    if kind not in (*KINDS, *besides):
         wrong = f"unknown kind {short(event['kind'])}" if "kind" in event else "no kind"
         raise SuiteError(f"{where}: {wrong}; accepted: {', '.join((*KINDS, *besides))}")
-    check_keys(f"{where}: ", event, ("kind", *keys_of(KINDS[event["kind"]])))
-    for instant in _listed(event.get("at")):
+    check_keys(f"{where}: ", event, _fields(kind))
+    for instant in listed(event.get("at")):
         if isinstance(instant, dict):
             check_keys(f"{where}: at: ", instant, keys_of(PhaseInstant))
 
 
-def _check_count(where: str, entry: dict[str, Any], before: int) -> None:
+def _check_count(where: str, by_kind: list[dict[str, Any]], before: int) -> None:
     """Refuse a product before it is written out; `before` trials are there already."""
-    instants = sum(
-        prod(len(_listed(choices)) for choices in at.values()) if isinstance(at, dict) else 1
-        for at in _listed(entry.get("at"))
-    )
-    count = instants * len(_values(entry.get("value")))
-    if count == 0:
+    counts = [count_events(event) for event in by_kind]
+    if not all(counts):
         raise SuiteError(f"{where}: a list in it is empty, so it stands for no trial")
-    if before + count > MOST_TRIALS:
-        raise SuiteError(f"{where} stands for {count} trials; give at most {MOST_TRIALS} in all")
-
-
-def _events(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The single events that an entry stands for."""
-    instants = [at for listed in _listed(entry.get("at")) for at in _instants(listed)]
-    choices = {"at": instants, "value": _values(entry.get("value"))}
-    varied = [key for key in choices if key in entry]
-    for chosen in product(*(choices[key] for key in varied)):
-        yield entry | dict(zip(varied, chosen, strict=True))
-
-
-def _instants(at: Any) -> Iterator[Any]:
-    if not isinstance(at, dict):
-        yield at
-        return
-    keys = [key for key in keys_of(PhaseInstant) if key in at]
-    for chosen in product(*(_listed(at[key]) for key in keys)):
-        yield dict(zip(keys, chosen, strict=True))
-
-
-def _values(value: Any) -> list[Any]:
-    """Vectors; a vector alone is one of them."""
-    several = isinstance(value, list) and all(isinstance(item, list) for item in value)
-    return value if several else [value]
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    if before + sum(counts) > MOST_TRIALS:
+        raise SuiteError(
+            f"{where} stands for {sum(counts)} trials; give at most {MOST_TRIALS} in all"
+        )

@@ -1,5 +1,6 @@
 """Perturbation suites: groups of trials, read from YAML, with one clear line for each mistake."""
 
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,14 @@ from sim_bridge.event_lists import (
 )
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.plain_yaml import YamlError, read_yaml
+from sim_bridge.suite_products import SECTIONS, group_lists, write_out_group
 
 __all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
-
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Trials that differ in their one perturbation and in their seed only.
+
+    In a file, lists in its fields multiply out into groups of the same name, see `parse_suite`.
 
     Attributes:
         reference: what the robot is asked to do (stand, walk, trot, ...).
@@ -84,6 +87,11 @@ def parse_suite(text: str | bytes) -> tuple[Group, ...]:
     A group takes every key that it does not set from the top of the suite; `command`,
     `simulation` and `timing` key by key, but a random command as a whole.
 
+    Lists in `reference`, `reference_from`, `duration` and `input_delay`, and in the keys of
+    `command`, `simulation` and `timing`, multiply out: the result has a group of the same name for
+    each combination, later keys changing fastest. A list that is `command` itself is a script, and
+    the lists of a random command are its bounds.
+
     Raises:
         SuiteError: the text is not YAML or not a suite.
     """
@@ -96,7 +104,7 @@ def parse_suite(text: str | bytes) -> tuple[Group, ...]:
         raise SuiteError(f"a suite is a mapping with the keys {', '.join(accepted)}")
     check_keys("", data, accepted)
     if "groups" not in data:
-        return _not_too_many((_group(data),))
+        return _not_too_many(tuple(_written_out(data)))
     shared = {key: value for key, value in data.items() if key != "groups"}
     return _not_too_many(_groups(shared, data["groups"]))
 
@@ -111,31 +119,43 @@ def _not_too_many(groups: tuple[Group, ...]) -> tuple[Group, ...]:
 def _groups(shared: dict[str, Any], entries: Any) -> tuple[Group, ...]:
     if not isinstance(entries, list) or not entries:
         raise SuiteError("groups: give a list of mappings, each with a name")
-    groups: dict[str, Group] = {}
+    groups: dict[str, list[Group]] = {}
     for index, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
         if not isinstance(name, str) or not name or name in groups:
             raise SuiteError(f"group {index}: give a mapping with a name of its own")
         check_keys(f"group {name!r}: ", entry, keys_of(Group))
         try:
-            groups[name] = _group(_merged(shared, entry))
+            groups[name] = _written_out(_merged(shared, entry))
         except SuiteError as error:
             raise SuiteError(f"group {name!r}: {error}") from error
-    return tuple(groups.values())
+    return tuple(group for several in groups.values() for group in several)
 
 
 def _merged(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     merged = shared | own
-    for key in ("command", "simulation", "timing"):
+    for key in SECTIONS:
         both = shared.get(key), own.get(key)
         if all(isinstance(each, dict) and "random" not in each for each in both):
             merged[key] = shared[key] | own[key]
     return merged
 
 
-def _group(data: dict[str, Any]) -> Group:
-    """One group of plain keys."""
+def _written_out(data: dict[str, Any]) -> list[Group]:
+    """The groups of plain keys, one for each combination of what their lists hold."""
+    lists = group_lists(data)
+    for path, values in lists.items():
+        if not values:
+            raise SuiteError(f"{'.'.join(path)}: the list is empty, so it stands for no trial")
+    trials = parse_trials(data["trials"]) if "trials" in data else (None,)
+    count = prod(map(len, lists.values())) * len(trials)
+    if count > MOST_TRIALS:
+        raise SuiteError(f"its lists stand for {count} trials; give at most {MOST_TRIALS} in all")
+    return [_group(single, trials) for single in write_out_group(data)]
+
+
+def _group(data: dict[str, Any], trials: tuple[Perturbation | None, ...]) -> Group:
+    """One group of plain keys and its events."""
     if "trials" not in data:
         return convert(data, Group)  # refused, naming a key that is missing
-    trials = parse_trials(data["trials"])
     return msgspec.structs.replace(convert(data | {"trials": []}, Group), trials=trials)

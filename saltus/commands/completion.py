@@ -36,8 +36,12 @@ def planner_names(incomplete: str) -> list[str]:
 
 
 def sweep_planner_names(incomplete: str) -> list[str]:
-    """The planners, and the word for all of them."""
-    return _starting((*PLANNERS, ALL), incomplete)
+    """The planners, the word for all of them, and after a comma those not named yet."""
+    before, comma, last = incomplete.rpartition(",")
+    if not comma:
+        return _starting((*PLANNERS, ALL), last)
+    rest = [name for name in PLANNERS if name not in before.split(",")]
+    return [f"{before},{name}" for name in _starting(rest, last)]
 
 
 def assignments(incomplete: str) -> list[str]:

@@ -10,10 +10,10 @@ from saltus.blas_threads import use_one_thread
 from saltus.commands import completion
 from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
 from saltus.commands.launch import Mode
-from saltus.console import print_json, print_table, say
+from saltus.console import print_json, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
-from saltus.planners import ALL, PLANNERS, planners_named
+from saltus.planners import ALL, PLANNERS, planners_in_words, planners_named
 
 if TYPE_CHECKING:
     from saltus.sweep.sweep import SweepRequest, SweepResult
@@ -30,7 +30,9 @@ def perturb(
     planner: Annotated[
         str,
         typer.Option(
-            help=f"{', '.join(PLANNERS)}, or {ALL}.", autocompletion=completion.sweep_planner_names
+            metavar="NAMES",
+            help=f"{', '.join(PLANNERS)}, several with commas between, or {ALL}.",
+            autocompletion=completion.sweep_planner_names,
         ),
     ] = PLANNERS[0],
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
@@ -64,9 +66,9 @@ def perturb(
     Ctrl-C keeps what is done, and says how to go on; `saltus report DIR` makes a page of it.
     """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
-        raise BadRequest("--jobs: trials in real time need the machine for themselves; give 1")
+        raise BadRequest("--jobs: trials in real time run one after another; give 1")
     if mode is Mode.REALTIME and cluster != "loky":
-        raise BadRequest("--cluster: trials in real time run here, one after another; leave it out")
+        raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
     use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
@@ -77,27 +79,28 @@ def perturb(
     result = run_sweep(request)
     _print(result, suite, json)
     if result.missing:
-        lacking = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
-        say(f"{lacking} not finished; go on with: {_again(request, result)}")
+        missing = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
+        say(f"{missing} not finished; go on with: {_again(request, result)}")
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0
 
 
 def _print(result: "SweepResult", suite: str, json: bool) -> None:
-    from saltus.sweep.summary import readable_summary, summarise
+    from saltus.sweep.summary import summarise
+    from saltus.sweep.summary_table import print_summary
 
     if json:
         print_json({"rows": result.rows, "summary": summarise(result.rows)})
     elif result.rows:
-        print_table(f"perturb {suite}", readable_summary(result.rows))
+        print_summary(f"perturb {suite}", result.rows)
     say(f"results: {result.folder}")
 
 
 def _again(request: "SweepRequest", result: "SweepResult") -> str:
     """The command that goes on with what is missing."""
-    planner = request.planners[0] if len(request.planners) == 1 else ALL
-    words = ["saltus", "perturb", request.suite, "--planner", planner, "--mode", request.mode]
+    words = ["saltus", "perturb", request.suite, "--planner", planners_in_words(request.planners)]
+    words += ["--mode", request.mode]
     if request.jobs is not None:
         words += ["--jobs", str(request.jobs)]
     if request.cluster != "loky":

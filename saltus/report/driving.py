@@ -50,7 +50,8 @@ def driving_section(subject: Subject, shown: list[Trial]) -> Html | None:
         tag("figure", image(_panel(trial, trial.trace)), tag("figcaption", _name(trial)))
         for trial in drawable if trial.trace is not None and len(trial.trace.goals)
     ]  # fmt: skip
-    rows = [[cell.condition, look(cell.planner).name, *_means(cell)] for cell in cells(driven)]
+    rows = [[cell.condition.words, look(cell.planner).name, *_means(cell)]
+            for cell in cells(subject, driven)]  # fmt: skip
     title = "Commanded and true velocity"
     return section(
         title, note(CAPTION) if parts else None, *parts, table(HEAD, rows, MEASURES, words=2)

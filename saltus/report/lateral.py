@@ -34,15 +34,15 @@ def lateral_section(subject: Subject) -> Html | None:
     along_line = [trial for trial in subject.trials if not trial.is_driven]
     if not along_line:
         return None
-    found = cells([trial for trial in along_line if has_states(trial)])
+    found = cells(subject, [trial for trial in along_line if has_states(trial)])
     title = "Sideways, over time"
     if not found:
         return section(title, note("There is no trace of a trial to draw."))
     parts = []
-    for condition, row in groupby(found, key=lambda cell: cell.condition):
+    for words, row in groupby(found, key=lambda cell: cell.condition.words):
         beside = list(row)
         extent = _extent([trial for cell in beside for trial in cell.trials])
-        parts.append(tag("h3", condition))
+        parts.append(tag("h3", words))
         parts.append(side_by_side([_panel(cell, extent) for cell in beside]))
     return section(title, note(_caption(subject)), *parts)
 
@@ -105,7 +105,7 @@ def _panel(cell: Cell, extent: tuple[float, float, float, float]) -> Panel:
     axes.set_title(name, color=colour, loc="left", fontweight="bold")
     told = _in_words(cell, furthest)
     axes.set_title(told, loc="right", fontsize=8)
-    return drawn(made, f"{name}, {cell.condition}: {told}", many_lines=len(cell.trials) > FEW)
+    return drawn(made, f"{name}, {cell.condition.words}: {told}", many_lines=len(cell.trials) > FEW)
 
 
 def _in_words(cell: Cell, furthest: Trial | None) -> str:

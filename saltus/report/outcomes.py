@@ -7,23 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.planners import in_order, look
+from saltus.planners import look
 from saltus.report.subject import Subject, Trial
+from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
 UNTRACED = "of trials without a trace, ticks before the first plan count as well"
-Condition = tuple[str, str, float]
 
 
 class Cell(NamedTuple):
-    """The trials of one planner under one condition, which ``condition`` says in words."""
+    """The trials of one planner under one condition."""
 
-    condition: str
-    group: str
-    kind: str
-    magnitude: float
+    condition: Condition
     planner: str
     trials: Sequence[Trial]
 
@@ -48,34 +45,17 @@ class Cell(NamedTuple):
         return wilson_interval(len(self.upright), len(self.trials))
 
 
-def cells(trials: Sequence[Trial]) -> list[Cell]:
-    """Trials by group, kind and magnitude, and by planner; groups in the order they came in."""
-    conditions: dict[Condition, dict[str, list[Trial]]] = {}
-    for trial in trials:
-        key = (trial.group, trial.kind, trial.magnitude)
-        conditions.setdefault(key, {}).setdefault(trial.planner, []).append(trial)
-    groups = list(dict.fromkeys(trial.group for trial in trials))
-    ordered = sorted(conditions, key=lambda key: (groups.index(key[0]), key[1], key[2]))
+def cells(subject: Subject, trials: Sequence[Trial] | None = None) -> list[Cell]:
+    """Trials by condition, in the order of the suite, and by planner; all unless some are given."""
+    members: dict[tuple[str, str], list[Trial]] = {}
+    for trial in subject.trials if trials is None else trials:
+        key = subject.conditions.of(trial.row).key, trial.planner
+        members.setdefault(key, []).append(trial)
     return [
-        Cell(condition_in_words(*key), *key, planner, conditions[key][planner])
-        for key in ordered
-        for planner in in_order(set(conditions[key]))
-    ]
-
-
-def condition_in_words(group: str, kind: str, magnitude: float) -> str:
-    """Such as "ice: push of 1.5 m/s"; nothing is said twice where the group's name says it."""
-    unit = {"base_velocity": f"{magnitude} m/s", "base_force": f"{magnitude:.4g} N"}.get(kind, "")
-    words = {
-        "": "undisturbed",
-        "base_velocity": f"push of {unit}",
-        "base_force": f"force pulse of {unit}",
-        "motor_block": "motors blocked",
-        "by_hand": "pushed by hand",
-    }.get(kind, f"{kind} {magnitude:.3g}")
-    if group in words:
-        return words
-    return group if unit and unit in group else f"{group}: {words}"
+        Cell(condition, planner, members[condition.key, planner])
+        for condition in subject.conditions for planner in subject.planners
+        if (condition.key, planner) in members
+    ]  # fmt: skip
 
 
 def verdict(subject: Subject) -> str:

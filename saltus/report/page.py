@@ -109,7 +109,7 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     body = [
         _header(subject),
         success_section(subject) if many else None,
-        *((strips_section(striped, filmed), driving_section(subject, shown),
+        *((strips_section(subject, striped, filmed), driving_section(subject, shown),
            lateral_section(subject), hildebrand_section(subject, shown),
            touchdowns_section(subject, shown), line_search_section(subject, shown),
            solve_section(subject), trials_section(subject))

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from saltus.folders import data_folder, is_file
-from saltus.planners import ALL, PLANNERS
+from saltus.planners import ALL, planners_in_words
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, Trial
 from saltus.report.sweep_files import Asked, read_asked, read_rows
@@ -24,12 +24,12 @@ def read_sweep(folder: Path) -> Subject:
     found = read_asked(folder)
     asked = found or Asked()
     missing = [] if found else [
-        "The sweep's description (sweep.json) is missing or broken, so that nothing is said about "
-        "its suite, code and settings."
+        "The sweep's description (sweep.json) is missing or damaged: its suite, code and settings "
+        "are not known."
     ]  # fmt: skip
     rows, others = read_rows(folder)
     if others:
-        missing.append(f"{others} line(s) of rows.jsonl are no rows: left out.")
+        missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
     traces = [_trace(folder, row) for row in rows]
     trials = [Trial(row, trace) for row, trace in zip(rows, traces, strict=True)]
     subject = Subject(
@@ -50,19 +50,20 @@ def _trace(folder: Path, row: Row) -> Trace | None:
 def _lacking(subject: Subject, asked: Asked) -> list[str]:
     commands = " and ".join(f"`{command}`" for command in go_on(subject, asked))
     again = f"run {commands}: it goes on where it stopped"
-    told = []
+    sentences: list[str] = []
     if subject.unfinished:
         done = f"{len(subject.trials)} of {subject.expected}"
-        told.append(f"{done} trials that were asked for are done; for the others, {again}.")
+        sentences.append(f"{done} requested trials are finished; for the others, {again}.")
     elif not subject.trials:
-        told.append(f"The sweep has no finished trial: {again}.")
+        sentences.append(f"The sweep has no finished trial: {again}.")
     without = sum(trial.trace is None for trial in subject.trials)
     if without:
-        told.append(f"{without} of {len(subject.trials)} trials have no readable trace in traces/, "
-                    "so they are in the tables and not in the figures. Only paused sweeps leave "
-                    "traces; record one trial with `saltus launch --record` to see it by the "
-                    "clock.")  # fmt: skip
-    return told
+        sentences.append(
+            f"{without} of {len(subject.trials)} trials have no readable trace in traces/, so they "
+            "are in the tables and not in the figures. Only paused sweeps leave traces; record one "
+            "trial with `saltus launch --record` to see it by the clock."
+        )
+    return sentences
 
 
 def go_on(subject: Subject, asked: Asked) -> list[str]:
@@ -70,18 +71,19 @@ def go_on(subject: Subject, asked: Asked) -> list[str]:
     done = {(trial.planner, int(trial.row["trial"])) for trial in subject.trials}
     lacking = {planner: numbers for planner, numbers in asked.trials.items()
                if any((planner, number) not in done for number in numbers)}  # fmt: skip
-    numbers = list(lacking.values())
-    if set(lacking) == set(PLANNERS) and all(each == numbers[0] for each in numbers):
-        lacking = {ALL: numbers[0]}
-    return [_command(subject.folder, asked, each, lacking[each]) for each in lacking] or [
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for planner, numbers in lacking.items():
+        alike.setdefault(tuple(numbers), []).append(planner)
+    return [_command(subject.folder, asked, planners_in_words(planners), list(numbers))
+            for numbers, planners in alike.items()] or [
         _command(subject.folder, asked, ALL, [])
-    ]
+    ]  # fmt: skip
 
 
-def _command(folder: Path, asked: Asked, planner: str, numbers: list[int]) -> str:
+def _command(folder: Path, asked: Asked, planners: str, numbers: list[int]) -> str:
     ours = is_file(data_folder("config") / f"{asked.suite}.yaml")
     suite = asked.suite if ours else f"{asked.suite or 'SUITE'}.yaml"
-    words = ["saltus", "perturb", suite, "--planner", planner, "--mode", asked.mode or "paused"]
+    words = ["saltus", "perturb", suite, "--planner", planners, "--mode", asked.mode or "paused"]
     words += _selection(asked, numbers)
     words += [word for setting in asked.settings for word in ("--set", setting)]
     return shlex.join([*words, "--output", str(folder)])

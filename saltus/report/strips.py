@@ -13,9 +13,8 @@ from saltus.planners import look
 from saltus.report.drawings import draw_pictures
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import since_event
-from saltus.report.outcomes import condition_in_words
 from saltus.report.pictures import Panel, data_uri, side_by_side
-from saltus.report.subject import Trial
+from saltus.report.subject import Subject, Trial
 
 AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
 AFTER_FALL_S = 0.3  # the last picture of a fall
@@ -35,10 +34,13 @@ OF_PUSHES = (
 )
 
 
-def strips_section(trials: Sequence[Trial], filmed: Trial | None) -> Html:
+def strips_section(
+    subject: Subject, trials: Sequence[Trial], filmed: Trial | None
+) -> Html:
     """The part of the page with pictures of the robot.
 
     Args:
+        subject: of the report.
         trials: of which strips are drawn.
         filmed: of which a film is made; None for none.
     """
@@ -52,10 +54,10 @@ def strips_section(trials: Sequence[Trial], filmed: Trial | None) -> Html:
         job = Job("film", FRAME, views, "webp", 1.0 / FRAME_S)
         jobs.append((job, _frames(filmed, film_times(filmed))))
     done = draw_pictures(jobs)
-    figures = [_strip(trial, done.pictures[f"strip{i}"]) for i, trial in enumerate(trials)
+    figures = [_strip(subject, trial, done.pictures[f"strip{i}"]) for i, trial in enumerate(trials)
                if f"strip{i}" in done.pictures]  # fmt: skip
     if filmed is not None and "film" in done.pictures:
-        figures.append(_film(filmed, done.pictures["film"][0]))
+        figures.append(_film(subject, filmed, done.pictures["film"][0]))
     if done.failure:
         figures.append(note(f"Pictures are missing here: {done.failure}."))
     return section(title, note(_caption(trials)) if done.pictures else None, *figures)
@@ -110,25 +112,27 @@ def _view(trials: Sequence[Trial]) -> View:
     )
 
 
-def _strip(trial: Trial, pictures: Sequence[bytes]) -> Html:
+def _strip(subject: Subject, trial: Trial, pictures: Sequence[bytes]) -> Html:
     begin = trial.begin if trial.trace and trial.trace.events else 0.0
     panels = []
     for time, picture in zip(strip_times(trial), pictures, strict=False):
         label = f"{time - begin:+.2f} s"
         alt = f"The A1 under {look(trial.planner).name} at {label}"
         panels.append(Panel(data_uri("image/webp", picture), alt, label))
-    return side_by_side(panels, tag("span", tag("b", _title(trial)), ". ", _end(trial)), "strip")
+    told = tag("span", tag("b", _title(subject, trial)), ". ", _end(trial))
+    return side_by_side(panels, told, "strip")
 
 
-def _film(trial: Trial, content: bytes) -> Html:
+def _film(subject: Subject, trial: Trial, content: bytes) -> Html:
     alt = f"Film of the A1 under {look(trial.planner).name}, trial {trial.row['trial']}"
     picture = tag("img", src=data_uri("image/webp", content), alt=alt, class_="film")
-    return tag("figure", picture, tag("figcaption", f"Film: {_title(trial)}, at normal speed."))
+    told = f"Film: {_title(subject, trial)}, at normal speed."
+    return tag("figure", picture, tag("figcaption", told))
 
 
-def _title(trial: Trial) -> str:
+def _title(subject: Subject, trial: Trial) -> str:
     row = trial.row
-    told = condition_in_words(trial.group, trial.kind, trial.magnitude)
+    told = subject.conditions.of(row).words
     when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
     return f"{look(trial.planner).name}, trial {row['trial']} ({told}{when})"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from saltus.lockstep import AFTER_FALL_S
 from saltus.planners import in_order
+from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.trace import Trace
 from sim_bridge.event_lists import UNDISTURBED
 
@@ -71,8 +73,7 @@ class Trial:
     @property
     def magnitude(self) -> float:
         """Length of the perturbation's value, [m/s] for a jump of velocity; 0 without one."""
-        # Diagonal pushes are written with rounded components, and are still of one magnitude.
-        return round(float(np.linalg.norm(self.row.get("value") or [])), 3)
+        return magnitude_of(self.row)
 
     @property
     def group(self) -> str:
@@ -127,6 +128,11 @@ class Subject:
     def planners(self) -> list[str]:
         """Those that have a trial, in the order in which the page names them."""
         return in_order({trial.planner for trial in self.trials})
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What the trials are repetitions of."""
+        return Conditions(trial.row for trial in self.trials)
 
     @property
     def unfinished(self) -> bool:

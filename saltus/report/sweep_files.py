@@ -33,6 +33,13 @@ class _Row(msgspec.Struct):
     group: str | None = None
     at: float | None = None
     value: list[float] | None = None
+    length: float | None = msgspec.field(name="for", default=None)
+    every: float | None = None
+    reference: str | None = None
+    command: dict[str, Any] | list[Any] | None = None
+    simulation: dict[str, float | bool | str | dict[str, float | bool | str]] | None = None
+    timing: dict[str, float | str] | None = None
+    duration: float | None = None
     max_lateral_deviation_m: float | None = None
     solve_ms_p50: float | None = None
     solve_ms_p99: float | None = None

@@ -16,16 +16,20 @@ NONE = "–"
 
 def success_section(subject: Subject) -> Html:
     """Success by condition and planner with its 95 % interval, beside the thesis's figures."""
-    found = cells(subject.trials)
-    known = [published(subject.name, c.planner, c.kind, c.magnitude) for c in found]
+    found = cells(subject)
+    known = [
+        published(subject.name, cell.planner, cell.condition.kind, cell.condition.magnitude)
+        for cell in found
+    ]
     with_thesis = any(known)
     head = ["Condition", "Planner", "On its feet", "Rate", "95 % interval", "",
             "Sideways [m]", "of all [m]"]  # fmt: skip
     head += ["Thesis: rate", "Thesis: sideways [m]"] if with_thesis else []
     rows, before = [], ""
     for cell, theirs in zip(found, known, strict=True):
-        first = cell.condition if cell.condition != before else ""
-        before = cell.condition
+        words = cell.condition.words
+        first = words if words != before else ""
+        before = words
         rows.append([first, *_cell(cell), *(_thesis(theirs) if with_thesis else [])])
     caption = (
         "Trials without a fall, which is a trunk on the ground or a tilt past 60 degrees; the "
@@ -41,7 +45,7 @@ def trials_section(subject: Subject) -> Html:
     """Every trial in a line, folded away where there are many."""
     head = ["Trial", "Condition", "Outcome", "at [s]", "value", "sideways [m]", "solve p50 [ms]",
             "p99 [ms]", "plans failed", "late", "ticks of safe commands"]  # fmt: skip
-    rows = [_trial(trial) for trial in subject.trials]
+    rows = [_trial(subject, trial) for trial in subject.trials]
     told = "Every trial. Safe commands are hold, stand down and damp"
     told += f"; {UNTRACED}." if any(trial.trace is None for trial in subject.trials) else "."
     body = table(head, rows, told, 3)
@@ -67,15 +71,14 @@ def _thesis(theirs: Published | None) -> list[str]:
     return [rate + (f"; {theirs.remark}" if theirs.remark else ""), _number(theirs.deviation, 3)]
 
 
-def _trial(trial: Trial) -> list[Any]:
+def _trial(subject: Subject, trial: Trial) -> list[Any]:
     row = trial.row
-    kind = (trial.kind or "undisturbed").replace("_", " ")
     upright = "broke off" if trial.broke_off else "on its feet"
     outcome = tag("b", "fell", class_="fell") if trial.fell else upright
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
     name = Html(_name(trial.planner) + f" {int(row['trial'])}")
     return [
-        name, f"{trial.group}: {kind}" if trial.group else kind, outcome,
+        name, subject.conditions.of(row).words, outcome,
         _number(row.get("at"), 2), value, _number(row.get("max_lateral_deviation_m"), 3),
         _number(row.get("solve_ms_p50"), 2), _number(row.get("solve_ms_p99"), 2),
         str(row.get("plans_failed", NONE)), str(row.get("plans_late", NONE)),

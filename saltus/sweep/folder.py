@@ -12,8 +12,11 @@ from saltus.sweep.running import Finished
 from saltus.sweep.trials import Row
 from saltus.trace import save_trace
 
-# What two runs must agree on to make one sweep, and what a person calls it.
-IDENTITY = {"suite_text": "suite", "mode": "mode", "settings": "settings (--set)", "code": "code"}
+# What two runs must agree on to make one sweep, and what a folder has otherwise.
+IDENTITY = {
+    "suite_text": "another suite", "mode": "another mode", "settings": "other settings (--set)",
+    "code": "another version of the code",
+}  # fmt: skip
 
 
 class SweepFolder:
@@ -41,8 +44,11 @@ class SweepFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not self._about.exists() and any(file.stat().st_size for file in path.iterdir()):
-                raise BadRequest(f"--output {path}: holds something else; name another folder")
-            self._file = (path / "rows.jsonl").open("ab")
+                raise BadRequest(
+                    f"--output {path}: holds files of something else; give an empty folder, or one "
+                    "of this sweep"
+                )
+            self._file = (path / "rows.jsonl").open("ab", buffering=0)
             self._lock()  # first, so that one which is refused has changed nothing
             self._write_about(about)
         except OSError as error:
@@ -50,15 +56,27 @@ class SweepFolder:
         self.rows = {(row["planner"], row["trial"]): row for row in self._whole_rows()}
 
     def add(self, finished: Finished) -> None:
-        """Keep a finished trial: its trace, then its row."""
+        """Keep a finished trial: its trace, then its row.
+
+        Raises:
+            OSError: there is no room for both; the rows before are as they were.
+        """
         row = finished.row
         if finished.trace is not None:
             name = f"{row['planner']}-{row['trial']}.npz"
             save_trace(finished.trace, self.path / "traces" / name)
-        self._file.write(msgspec.json.encode(row) + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._append(msgspec.json.encode(row) + b"\n")
         self.rows[row["planner"], row["trial"]] = row
+
+    def _append(self, line: bytes) -> None:
+        end = os.fstat(self._file.fileno()).st_size
+        try:
+            while line:  # a disk that fills up takes a part first, and then says so
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            os.ftruncate(self._file.fileno(), end)
+            raise
 
     def close(self) -> None:
         """Let another process have the folder."""
@@ -72,7 +90,9 @@ class SweepFolder:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise BadRequest(f"--output {self.path}: another sweep is writing there") from error
+            raise BadRequest(
+                f"--output {self.path}: another `saltus perturb` is writing there"
+            ) from error
 
     def _write_about(self, about: dict[str, Any]) -> None:
         if self._about.exists():
@@ -80,19 +100,22 @@ class SweepFolder:
             for key, name in IDENTITY.items():
                 if before.get(key) != about[key]:
                     raise BadRequest(
-                        f"--output {self.path}: holds a sweep with another {name}; "
-                        "name another folder"
+                        f"--output {self.path}: holds a sweep with {name}; give another folder"
                     )
             about = about | {"trials": _union(before["trials"], about["trials"])}
         beside = self.path / f".sweep.json.{os.getpid()}"
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(about)) + b"\n")
-        os.replace(beside, self._about)
+        try:
+            beside.write_bytes(msgspec.json.format(msgspec.json.encode(about)) + b"\n")
+            os.replace(beside, self._about)
+        finally:
+            beside.unlink(missing_ok=True)
 
     def _read_about(self) -> dict[str, Any]:
         try:
             return msgspec.json.decode(self._about.read_bytes(), type=dict[str, Any])
         except msgspec.DecodeError as error:
-            raise BadRequest(f"--output {self.path}: sweep.json is damaged: {error}") from error
+            raise BadRequest(f"--output {self.path}: sweep.json is damaged ({error}); give "
+                             "another folder") from error  # fmt: skip
 
     def _whole_rows(self) -> list[Row]:
         """The rows in the file; a last line that was cut off is taken away."""
@@ -103,8 +126,8 @@ class SweepFolder:
             rows.pop()
         if None in rows:  # that was no sweep cut off, and the rows after it took their time too
             raise BadRequest(
-                f"--output {self.path}: line {rows.index(None) + 1} of rows.jsonl is damaged; take "
-                "it out, and its trial is run again"
+                f"--output {self.path}: line {rows.index(None) + 1} of rows.jsonl is damaged; "
+                "delete the line, and its trial is run again"
             )
         return [row for row in rows if row is not None]
 

@@ -2,6 +2,8 @@
 
 import importlib
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar, cast
@@ -47,7 +49,8 @@ def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[No
     options: dict[str, Any] = {"inner_max_num_threads": 1} if backend == "loky" else {}
     with ExitStack() as stack:
         if backend == "dask":
-            _start_dask(stack, scheduler, jobs)
+            with _deaf_to_interrupt():
+                _start_dask(stack, scheduler, jobs)
         try:
             stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
         except (ValueError, ImportError) as error:
@@ -65,13 +68,33 @@ def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Resul
         return
     if getattr(backend, "supports_return_generator", False):
         run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=cast(Any, 1))
-        yield from cast(Iterator[Result], run(delayed(work)(item) for item in items))
+        with _deaf_to_interrupt():
+            results = cast(Iterator[Result], run(delayed(work)(item) for item in items))
+        yield from results
         return
     size = max(1, backend.effective_n_jobs(jobs))  # such a backend hands out whole lists
     for first in range(0, len(items), size):
         batch = items[first : first + size]
         run = Parallel(n_jobs=jobs, batch_size=cast(Any, 1))
         yield from cast(list[Result], run(delayed(work)(item) for item in batch))
+
+
+@contextmanager
+def _deaf_to_interrupt() -> Iterator[None]:
+    """Have processes that start meanwhile ignore Ctrl-C, as this one does for that moment.
+
+    A terminal sends it to the workers too, which would each print a traceback. This process alone
+    acts on it, and ends them. A mask of signals would not lose it, but the workers' resource
+    tracker takes such a mask away.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # the handler can be set in the main thread alone
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _register(backend: str) -> None:

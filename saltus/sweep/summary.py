@@ -1,4 +1,4 @@
-"""Success of a sweep, by group, planner and magnitude of the perturbation."""
+"""Success of a sweep, by condition and planner."""
 
 import math
 from collections.abc import Iterable
@@ -6,15 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from saltus.metrics import DRIVING_MEASURES
+from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
 
-# Columns of means in the table for a person: name, key, digits, unit.
-_SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, " m"),)
-_DRIVEN = (
-    ("off [m/s]", "velocity_rmse_m_s", 3, ""), ("off [rad/s]", "yaw_rate_rmse_rad_s", 3, ""),
-    ("transport", "cost_of_transport", 2, ""), ("slip [m]", "foot_slip_m", 2, ""),
-    ("way [m]", "distance_m", 1, ""),
-)  # fmt: skip
 NORMAL_97_5 = 1.959963984540054  # quantile of the standard normal for an interval of 95 %
 
 
@@ -33,82 +27,57 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 
 
 def summarise(rows: Iterable[Row]) -> list[Row]:
-    """Success by group, planner, kind and magnitude, in the order of the trials.
+    """Success by condition and planner, see `Conditions`; both in the order of the trials.
 
     `success` counts trials without a fall, `success_low` and `success_high` bound the rate; the
     means are over these trials (None without one). Those of a driven robot's measures are there
-    where its rows have them.
+    where its rows have them. `condition` says it in words, `values` are the pushes, and the other
+    fields are those that the condition's rows have in common.
     """
-    summary = []
-    for (group, planner, kind, magnitude), members in _cells(rows).items():
-        upright = [row for row in members if not row["fell"]]
-        low, high = wilson_interval(len(upright), len(members))
-        summary.append({
-            "planner": planner, "kind": kind, "magnitude": magnitude,
-            "trials": len(members), "success": len(upright),
-            "mean_max_lateral_deviation_m": _mean(upright, "max_lateral_deviation_m"),
-            "group": group, "success_low": low, "success_high": high,
-        } | {f"mean_{key}": _mean(upright, key) for key in _measures(members)})  # fmt: skip
-    return summary
+    return [
+        {
+            "planner": planner, "kind": condition.kind, "magnitude": condition.magnitude,
+            **_success(members), "group": condition.group, **_interval(members),
+            **{f"mean_{key}": _mean(members, key) for key in measures(members)},
+            "condition": condition.words, "values": condition.values, **condition.fields,
+        }
+        for condition, planner, members in cells(rows)
+    ]  # fmt: skip
 
 
-def readable_summary(rows: list[Row]) -> list[Row]:
-    """The summary as a person reads it: success such as ``15/16 (72-99 %)``.
-
-    Where every group has pushes of one kind and size, its name says enough.
-    """
-    summary, table = summarise(rows), []
-    driven = any(_measures(members) for members in _cells(rows).values())
-    named = len({(entry["group"], entry["planner"]) for entry in summary}) == len(summary)
-    for entry, members in zip(summary, _cells(rows).values(), strict=True):
-        group = {"group": entry["group"]} if entry["group"] else {}
-        push = {} if named and group else {"push": _push(entry)}
-        low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
-        table.append({
-            **group, "planner": entry["planner"], **push,
-            "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
-            **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
-               for name, key, digits, unit in (_DRIVEN if driven else _SIDEWAYS)},
-            "solve": _median_ms(members),
-        })  # fmt: skip
-    return table
+def cells(rows: Iterable[Row]) -> list[tuple[Condition, str, list[Row]]]:
+    """Rows by condition and planner, both in the order of the trials."""
+    rows = list(rows)
+    conditions = Conditions(rows)
+    planners = list(dict.fromkeys(row["planner"] for row in rows))
+    members: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        members.setdefault((conditions.of(row).key, row["planner"]), []).append(row)
+    return [
+        (condition, planner, members[condition.key, planner])
+        for condition in conditions for planner in planners
+        if (condition.key, planner) in members
+    ]  # fmt: skip
 
 
-def _push(entry: Row) -> str:
-    size = f"{entry['magnitude']:g}"
-    words = {"base_velocity": f"{size} m/s", "base_force": f"{size} N", "motor_block": "motors off"}
-    return words.get(entry["kind"], "none")
-
-
-def _measures(rows: list[Row]) -> list[str]:
+def measures(rows: list[Row]) -> list[str]:
     """Keys of a driven robot's measures that all of the rows have."""
     return [key for key in DRIVING_MEASURES if all(key in row for row in rows)]
 
 
+def _success(rows: list[Row]) -> Row:
+    return {
+        "trials": len(rows), "success": sum(not row["fell"] for row in rows),
+        "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
+    }  # fmt: skip
+
+
+def _interval(rows: list[Row]) -> Row:
+    low, high = wilson_interval(sum(not row["fell"] for row in rows), len(rows))
+    return {"success_low": low, "success_high": high}
+
+
 def _mean(rows: list[Row], key: str) -> float | None:
-    """Over the rows that know it; None where none does."""
-    values = [row[key] for row in rows if row[key] is not None]
+    """Over the rows without a fall that know it; None where none does."""
+    values = [row[key] for row in rows if not row["fell"] and row[key] is not None]
     return float(np.mean(values)) if values else None
-
-
-def _readable(value: float | None, digits: int, unit: str) -> str:
-    return "-" if value is None else f"{value:.{digits}f}{unit}"
-
-
-def _cells(rows: Iterable[Row]) -> dict[tuple[str, str, str, float], list[Row]]:
-    """Rows by group, planner, kind and magnitude; groups and planners as they first come."""
-    rows = list(rows)
-    groups = list(dict.fromkeys(row.get("group", "") for row in rows))
-    planners = list(dict.fromkeys(row["planner"] for row in rows))
-    cells: dict[tuple[str, str, str, float], list[Row]] = {}
-    for row in rows:
-        magnitude = round(float(np.linalg.norm(row["value"] or [])), 3)
-        key = (row.get("group", ""), row["planner"], row["kind"], magnitude)
-        cells.setdefault(key, []).append(row)
-    places = {key: (groups.index(key[0]), planners.index(key[1]), *key[2:]) for key in cells}
-    return {key: cells[key] for key in sorted(cells, key=lambda key: places[key])}
-
-
-def _median_ms(rows: list[Row]) -> str:
-    values = [row["solve_ms_p50"] for row in rows if row["solve_ms_p50"] is not None]
-    return f"{np.median(values):.1f} ms" if values else "-"

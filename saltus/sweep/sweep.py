@@ -139,7 +139,7 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
         mine = make_trials(groups, planner, request.mode, str(path), request.settings)
         trials += select(mine, request.groups, request.trials, str(path))
     if not trials:
-        raise BadRequest(f"{path}: no trial is both of --group and of --trial")
+        raise BadRequest(f"--trial: {path}: none of these trials is in the groups of --group")
     return trials, text
 
 
@@ -151,7 +151,7 @@ def _check_engines(trials: list[Trial], jobs: int) -> None:
     """
     served = [trial for trial in trials if trial.config.simulation.engine != "mujoco"]
     if served and jobs > 1:
-        raise BadRequest("simulation.engine: a server carries one robot at a time; give --jobs 1")
+        raise BadRequest("simulation.engine: a server simulates one robot at a time; give --jobs 1")
     if served:
         assembly.make_simulation(served[0].config).close()
 
@@ -178,7 +178,7 @@ def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
             progress.show(count, f"{upright} on their feet")
             for result in run_all(work, todo):
                 if isinstance(result, Broken):
-                    say(f"trial {result.key[1]} of {result.key[0]} broke: {result.why}")
+                    say(f"trial {result.key[1]} of {result.key[0]} failed: {result.why}")
                 else:
                     folder.add(result)
                     upright += not result.row["fell"]
@@ -186,6 +186,8 @@ def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
                 progress.show(count, f"{upright} on their feet")
     except KeyboardInterrupt:
         return True
-    except Exception as error:  # of the backend or the disk: what is done stays done
-        say(f"the sweep broke off: {type(error).__name__}: {' '.join(str(error).split())}")
+    except OSError as error:
+        say(f"the sweep stopped: {folder.path}: {error.strerror or error}")
+    except Exception as error:  # of the backend: what is done stays done
+        say(f"the sweep stopped: {type(error).__name__}: {' '.join(str(error).split())}")
     return False

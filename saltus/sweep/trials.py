@@ -1,7 +1,7 @@
 """The trials of a suite: what each is called, and its configuration."""
 
 import copy
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +12,8 @@ from saltus.errors import BadRequest
 from saltus.options import to_options
 from saltus.sweep.random_command import RandomCommand
 from sim_bridge.event_lists import UNDISTURBED
-from sim_bridge.perturbations import MotorBlock, Perturbation
+from sim_bridge.options import SimulationOptions
+from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import Group
 
 Row = dict[str, Any]
@@ -24,7 +25,8 @@ class Trial(NamedTuple):
     """One run of a suite.
 
     Attributes:
-        labels: what its row begins with: planner, trial, kind, at, value.
+        labels: what its row begins with: planner, trial, and the whole condition: the event with
+            all its fields, reference, command, world, timing, duration and settings.
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
     """
@@ -65,11 +67,14 @@ def make_trials(
     for group in groups:
         config, random = _config(group, planner, mode, source, assignments)
         for event in group.trials:
-            index = len(trials)
             config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
             for seeded in _seeds(config, group.seeds, random):
-                labels = _labels(event, seeded, planner, index, source)
-                trials.append(Trial(labels | {"trial": len(trials)}, group.name, seeded))
+                labels = {
+                    "planner": planner, "trial": len(trials),
+                    **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
+                    **_launch_labels(seeded, random, assignments),
+                }  # fmt: skip
+                trials.append(Trial(labels, group.name, seeded))
     return trials
 
 
@@ -102,7 +107,7 @@ def _check_assignments(assignments: Sequence[str]) -> None:
     for assignment in assignments:
         section = assignment.partition("=")[0].strip().partition(".")[0]
         if section in _OPTION_FOR:
-            raise BadRequest(f"--set {assignment}: of a sweep, set by {_OPTION_FOR[section]}")
+            raise BadRequest(f"--set {assignment}: give {_OPTION_FOR[section]} instead")
 
 
 def _config(
@@ -155,16 +160,56 @@ def _seeds(
         yield msgspec.structs.replace(config, simulation=simulation, command=command)
 
 
-def _labels(
-    event: Perturbation | None, config: LaunchConfig, planner: str, index: int, source: str
-) -> Row:
+def _event_labels(event: Perturbation | None, config: LaunchConfig, where: str) -> Row:
+    """The event of a row, `at` in seconds; `instant` is the gait phase, if it was given as one."""
     try:
         at = next(iter(assembly.event_times(config)), None)
     except BadRequest as error:
-        raise BadRequest(f"{source}: trial {index}: {error}") from error
+        raise BadRequest(f"{where}: {error}") from error
     if at is not None and at >= config.duration:
-        raise BadRequest(f"{source}: trial {index} is at {at:g} s, after the end of the run")
+        raise BadRequest(f"{where}: at is {at:g} s, and the trial ends at {config.duration:g} s")
+    fields = {} if event is None else _plain(event)
+    by_phase = isinstance(fields.get("at"), dict)
     return {
-        "planner": planner, "trial": index, "kind": event_kind(event), "at": at,
-        "value": None if event is None or isinstance(event, MotorBlock) else list(event.value),
+        "kind": event_kind(event), "at": at, "value": fields.get("value"),
+        "for": fields.get("for"), "every": fields.get("every"),
+        "instant": fields["at"] if by_phase else None,
     }  # fmt: skip
+
+
+def _launch_labels(
+    config: LaunchConfig, random: RandomCommand | None, assignments: Sequence[str]
+) -> Row:
+    """The launch of a row: what may differ between trials, and what `--set` said."""
+    if random is not None:
+        command: Any = {"random": _plain(random)}
+    elif isinstance(config.command, tuple):
+        steps = [_plain(step) for step in config.command]
+        command = [{k: v for k, v in step.items() if v is not None} for step in steps]
+    else:
+        command = _plain(config.command)
+    world, usual = map(_plain, (config.simulation, SimulationOptions()))
+    return {
+        "reference": config.reference, "reference_from": config.reference_from,
+        "command": command, "simulation": _differences(world | {"seed": usual["seed"]}, usual),
+        "timing": _plain(config.timing), "duration": config.duration,
+        "settings": list(assignments),
+    }  # fmt: skip
+
+
+def _differences(options: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not as usual, those of a section in a mapping of their own."""
+    found = {}
+    for key, value in options.items():
+        if isinstance(value, dict):
+            value = _differences(value, usual[key])
+            if value:
+                found[key] = value
+        elif value != usual[key]:
+            found[key] = value
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """As it comes back from a row that was written: lists instead of tuples."""
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -92,7 +92,7 @@ def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
 
 @pytest.mark.parametrize(("text", "says"), [
     ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
-     "after the end"),
+     "suite: trial 0: at is 1.5 s, and the trial ends at 1 s"),
     ("{reference: stand, duration: 1.0, trials: "
      "[{kind: motor_block, at: {foot: FR, phase: swing, cycle: 0}, for: 0.1}]}",
      "suite: trial 0: .*never lifts"),
@@ -109,11 +109,11 @@ def test_trial_that_cannot_be_run_is_refused(text, says):
 
 
 def test_summary_counts_by_magnitude_and_averages_over_those_on_their_feet():
-    rows = [
+    rows = [row | {"group": "all"} for row in [
         row([0.0, 1.5, 0.0], False, 0.2), row([0.0, -1.5, 0.0], False, 0.4),
         row([1.5, 0.0, 0.0], True, 9.0), row([0.0, 1.0, 0.0], True, 9.0),
         row(None, False, 0.1, "motor_block"),
-    ]  # fmt: skip
+    ]]  # fmt: skip
     summary = {(entry["kind"], entry["magnitude"]): entry for entry in summarise(rows)}
     strong = summary["base_velocity", 1.5]
     assert (strong["trials"], strong["success"]) == (3, 2)

@@ -132,7 +132,7 @@ def test_without_traces_nothing_is_said_about_commands_that_nobody_counted(tmp_p
 
 def test_figures_of_the_thesis_are_there(found):
     labels = " ".join(image["alt"] for image in found.images)
-    assert "Instant QP, push of 1.5 m/s: 2 of 2 fell" in labels
+    assert "Instant QP, 1.5 m/s to the left: 2 of 2 fell" in labels
     assert "Contacts of the feet FR, FL, RR, RL over time, HiLQR MPC: schedule, one plan" in labels
     assert "Cost of 4 candidates by step size, 1 of them diverged" in labels
     assert "Film of the A1 under HiLQR MPC, trial 2" in labels

@@ -9,7 +9,7 @@ from saltus.report import choice, page
 from saltus.report.hildebrand import stances
 from saltus.report.html import Html, tag
 from saltus.report.lateral import since_event, worst
-from saltus.report.outcomes import cells, condition_in_words
+from saltus.report.outcomes import cells
 from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
 from saltus.report.subject import Trial
 from saltus.report.thesis import published
@@ -61,26 +61,18 @@ def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
     assert len({look(name).colour for name in (*PLANNERS, "mine")}) == 4
 
 
-def test_conditions_say_nothing_twice():
-    assert condition_in_words("", "motor_block", 0.0) == "motors blocked"
-    assert condition_in_words("1.0 m/s", "base_velocity", 1.0) == "push of 1.0 m/s"
-    assert condition_in_words("trot 1.5 m/s", "base_velocity", 1.5) == "trot 1.5 m/s"
-    assert condition_in_words("ice", "base_velocity", 1.5) == "ice: push of 1.5 m/s"
-    assert condition_in_words("trot, 150 N", "base_force", 150.0) == "trot, 150 N"
-
-
 def test_diagonal_pushes_are_of_one_magnitude():
     pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
     assert {Trial({"value": push}).magnitude for push in pushes} == {1.5}
 
 
 def test_cells_hold_every_trial_once(subject):
-    found = cells(subject.trials)
+    found = cells(subject)
     assert len(found) == 6
     assert sorted(t.name for cell in found for t in cell.trials) == sorted(
         t.name for t in subject.trials
     )
-    assert [cell.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
+    assert [cell.condition.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
     fallen = found[-1]
     assert fallen.planner == "instant_qp" and fallen.deviation is None
     assert fallen.deviation_of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)

@@ -2,12 +2,18 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from saltus.cli import run as command_line
+from saltus.commands.completion import sweep_planner_names
 from saltus.errors import BadRequest
+from saltus.planners import PLANNERS, planners_in_words, planners_named
 from saltus.sweep import sweep
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.running import Finished
@@ -100,7 +106,7 @@ def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp
 def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
     result = run_sweep(request_of(), Counting(broken=2))
     assert numbers(result) == [0, 1, 3, 4, 5] and result.missing == 1
-    assert "trial 2 of hilqr broke: RuntimeError: a leg came off" in capsys.readouterr().err
+    assert "trial 2 of hilqr failed: RuntimeError: a leg came off" in capsys.readouterr().err
     assert numbers(run_sweep(request_of(), Counting())) == list(range(6))
 
 
@@ -121,7 +127,8 @@ def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
         (tmp_path / "suite.yaml").write_text(SUITE.replace("0.3", "0.4"))
     if change == "code":
         monkeypatch.setattr(sweep, "code_version", lambda: "other")
-    with pytest.raises(BadRequest, match=f"another {change}"):
+    words = {"suite": "another suite", "settings": "other settings", "code": "another version"}
+    with pytest.raises(BadRequest, match=words[change]):
         run_sweep(request_of(settings=settings), Counting())
 
 
@@ -133,11 +140,90 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "trials": {}}
     folder = SweepFolder(tmp_path / "used", about)
     before = (tmp_path / "used" / "sweep.json").read_bytes()
-    with pytest.raises(BadRequest, match="another sweep is writing"):
+    with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
         SweepFolder(tmp_path / "used", about | {"trials": {"convex_mpc": [0]}})
     assert (tmp_path / "used" / "sweep.json").read_bytes() == before
     folder.close()
     SweepFolder(tmp_path / "used", about).close()
+
+
+def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(
+    request_of, tmp_path, capsys, room_for
+):
+    about = run_sweep(request_of(output=tmp_path / "one", trials=(0,)), Counting()).folder
+    row = (about / "rows.jsonl").stat().st_size
+    (tmp_path / "sweep").mkdir()
+    capsys.readouterr()
+    with room_for(max(2 * row + row // 2, (about / "sweep.json").stat().st_size)):
+        result = run_sweep(request_of(), Counting())
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines == [f"the sweep stopped: {tmp_path / 'sweep'}: File too large"]
+    kept = (tmp_path / "sweep" / "rows.jsonl").read_text()
+    done = [json.loads(line)["trial"] for line in kept.splitlines()]
+    assert done == numbers(result) == list(range(len(done))) and 2 <= len(done) < 6
+    assert result.missing == 6 - len(done) and kept.endswith("\n") and not result.interrupted
+    again = Counting()
+    assert numbers(run_sweep(request_of(), again)) == list(range(6))
+    assert again.ran == list(range(len(done), 6))
+
+
+def test_no_room_for_the_description_is_one_line_and_leaves_nothing(request_of, tmp_path, room_for):
+    with room_for(20), pytest.raises(BadRequest, match="--output .*File too large"):
+        run_sweep(request_of(), Counting())
+    assert [file.name for file in (tmp_path / "sweep").iterdir()] == ["rows.jsonl"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(request_of, tmp_path):
+    (tmp_path / "file").write_text("")
+    for output in (tmp_path / "file", tmp_path / "file" / "sweep"):
+        with pytest.raises(BadRequest, match=f"--output {output}: (File exists|Not a directory)"):
+            run_sweep(request_of(output=output), Counting())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
+    """A terminal sends it to every process of the group, whatever each is doing then."""
+    suite = "{reference: stand, duration: 600, trials: {kind: motor_block, at: [1, 2, 3], for: 1}}"
+    (tmp_path / "suite.yaml").write_text(suite)
+    command = [sys.executable, "-m", "saltus.cli", "perturb", str(tmp_path / "suite.yaml"),
+               "--jobs", jobs, "--output", str(tmp_path / "sweep")]  # fmt: skip
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    try:
+        while not (tmp_path / "sweep" / "sweep.json").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.5)  # while workers are importing
+        os.killpg(process.pid, signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "Traceback" not in told and "KeyboardInterrupt" not in told
+    assert "3 trials are not finished; go on with: saltus perturb" in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("names", "planners"), [
+    ("hilqr", ("hilqr",)), ("convex_mpc, hilqr", ("convex_mpc", "hilqr")), ("all", PLANNERS),
+    ("hilqr,hilqr", ("hilqr",)), ("instant_qp,all", ("instant_qp", "hilqr", "convex_mpc")),
+])  # fmt: skip
+def test_planners_are_a_list_that_reads_back(names, planners):
+    assert planners_named(names) == planners
+    assert set(planners_named(planners_in_words(planners))) == set(planners)
+
+
+@pytest.mark.parametrize("names", ["", "hilqr,", "hilqr,gpt", "all of them"])
+def test_an_unknown_planner_in_a_list_is_one_line(names):
+    with pytest.raises(BadRequest, match="accepted: hilqr, convex_mpc, instant_qp, several"):
+        planners_named(names)
+
+
+def test_the_shell_completes_a_list_of_planners():
+    assert sweep_planner_names("") == [*PLANNERS, "all"]
+    assert sweep_planner_names("hilqr,") == ["hilqr,convex_mpc", "hilqr,instant_qp"]
+    assert sweep_planner_names("convex_mpc,hilqr,i") == ["convex_mpc,hilqr,instant_qp"]
 
 
 def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):
@@ -155,6 +241,9 @@ def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch
         "--trial", "0", "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40",
         "--output", folder,
     ]  # fmt: skip
+    more = [*arguments, "--planner", "hilqr,instant_qp"]
+    assert command_line(more) == 130
+    assert "--planner hilqr,instant_qp --mode" in capsys.readouterr().err
     monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
     assert command_line(arguments) == 1
     monkeypatch.setattr(sweep, "run_paused", Counting())

@@ -17,7 +17,9 @@ seeds: 2
 simulation: {friction: 0.6}
 trials: {kind: base_velocity, at: 0.05, value: [0, 0.3, 0]}
 """
-KEYS = ["planner", "trial", "kind", "at", "value", "fell", "max_lateral_deviation_m",
+KEYS = ["planner", "trial", "kind", "at", "value", "for", "every", "instant", "reference",
+        "reference_from", "command", "simulation", "timing", "duration", "settings",
+        "fell", "max_lateral_deviation_m",
         "solve_ms_p50", "group", "seed", "solve_ms_p99", "plans_failed", "plans_late",
         "not_tracking_ticks"]  # fmt: skip
 
@@ -58,7 +60,7 @@ def by_the_clock(tmp_path, monkeypatch, interrupted: bool):
     }
     summary = {"fell": False, "max_lateral_deviation_m": 0.1,
                "planner": {"solve_ms": {"p50": 1.0, "p99": 2.0}}}  # fmt: skip
-    outcome = Outcome(summary, [], not interrupted, interrupted, reports)
+    outcome = Outcome(summary, [], not interrupted, interrupted, reports, [])
     monkeypatch.setattr(running, "launch", lambda config: outcome)
     monkeypatch.setattr(sweep, "prepare", lambda trials: None)
     (tmp_path / "suite.yaml").write_text(SUITE)

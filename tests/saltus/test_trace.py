@@ -22,7 +22,6 @@ from runtime.topics import (
 from saltus.configuration import load_launch, write_config
 from saltus.errors import BadRequest
 from saltus.lockstep import LockStep
-from saltus.report.outcomes import condition_in_words
 from saltus.report.read_run import read_run
 from saltus.touchdowns import Touchdowns
 from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
@@ -200,7 +199,7 @@ def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
     assert trace.plan_time == pytest.approx(0.03)  # the first that could know
     subject = read_run(tmp_path)
     assert subject.trials[0].row["kind"] == "by_hand"
-    assert condition_in_words("", subject.trials[0].kind, 0.0) == "pushed by hand"
+    assert subject.conditions.of(subject.trials[0].row).words == "pushed by hand"
 def _record_emulated(folder, ticks):
     """An A1 that lies for 0.3 s, runs through `ticks` at tick 6000 of its clock, and sits down."""
     config = load_launch("a1-emulated")

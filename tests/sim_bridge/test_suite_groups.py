@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim_bridge.perturbations import BaseVelocity, PhaseInstant
+from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
 from sim_bridge.suites import SuiteError, parse_suite
 
 BLOCK = "{kind: motor_block, at: 1, for: 1}"
@@ -32,6 +32,52 @@ def test_instants_of_all_kinds_in_one_list_keep_their_order() -> None:
     assert [trial.at for trial in product] == [
         2.0, PhaseInstant("FR", "stance", 1), PhaseInstant("FR", "stance", 0), 0.5, 1.0
     ]  # fmt: skip
+
+
+def test_every_field_of_an_event_multiplies_out() -> None:
+    product = trials_of(
+        "{kind: base_force, at: [1, 2], for: [0.05, 0.6], every: [null, 5], "
+        "value: [[0, 1, 0], [1, 0, 0]]}"
+    )
+    assert product == tuple(
+        BaseForce(at, value, length, every)
+        for at in (1.0, 2.0) for length in (0.05, 0.6) for every in (None, 5.0)
+        for value in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+    )  # fmt: skip
+
+
+def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
+    product = trials_of(
+        "{kind: [none, motor_block, base_force], at: [1, 2], for: 0.1, value: [0, 1, 0]}"
+    )
+    assert product == (
+        None, MotorBlock(1.0, 0.1), MotorBlock(2.0, 0.1),
+        BaseForce(1.0, (0.0, 1.0, 0.0), 0.1), BaseForce(2.0, (0.0, 1.0, 0.0), 0.1),
+    )  # fmt: skip
+
+
+def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
+    groups = parse_suite(
+        "{reference: [walk, trot], duration: 6, command: {velocity_x: 0.2}, "
+        f"trials: [{BLOCK}], groups: [{{name: a, simulation: {{friction: [0.4, 0.6]}}}}, "
+        "{name: b, reference: stand, timing: {solve: [0.01, 0.02]}, duration: [3, 4]}]}"
+    )
+    found = [(g.name, g.reference, g.simulation.get("friction"), g.timing.get("solve"), g.duration)
+             for g in groups]  # fmt: skip
+    assert found == [
+        ("a", "walk", 0.4, None, 6.0), ("a", "walk", 0.6, None, 6.0),
+        ("a", "trot", 0.4, None, 6.0), ("a", "trot", 0.6, None, 6.0),
+        ("b", "stand", None, 0.01, 3.0), ("b", "stand", None, 0.02, 3.0),
+        ("b", "stand", None, 0.01, 4.0), ("b", "stand", None, 0.02, 4.0),
+    ]  # fmt: skip
+    assert all(group.command == {"velocity_x": 0.2} for group in groups)
+
+
+def test_a_script_and_bounds_of_a_random_command_are_no_products() -> None:
+    for command in ([{"at": 1, "velocity_x": 0.1}, {"at": 2}], {"random": {"hold": [1, 4]}}):
+        (group,) = parse_suite(f"{{reference: walk, duration: 6, command: {command}, "
+                               f"trials: [{BLOCK}]}}")  # fmt: skip
+        assert group.command == command
 
 
 def test_groups_inherit_and_merge_command_and_simulation() -> None:
@@ -71,6 +117,19 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
         (f"trials: {{kind: motor_block, at: {list(range(1000))}, for: 1, value: 0}}", "'value'"),
         (f"trials: {{kind: base_velocity, at: {list(range(1000))}, value: {[[0, 1, 0]] * 1000}}}",
          "event 0 stands for 1000000 trials; give at most 100000"),
+        ("trials: {kind: base_force, at: 1, for: [], value: [0, 1, 0]}", "a list in it is empty"),
+        ("trials: {kind: [], at: 1}", "event 0: kind is an empty list"),
+        ("trials: {kind: [motor_block, kick], at: 1, for: 1}",
+         "unknown kind 'kick'; accepted: base_velocity"),
+        ("trials: {kind: [base_velocity, base_force], at: 1, for: 1, value: [0, 1, 0]}",
+         "event 0: the unit of value differs between base_velocity and base_force"),
+        ("trials: {kind: [none, motor_block], at: 1, for: 1, value: [0, 1, 0]}",
+         "event 0: unknown key 'value'; accepted: kind, at, for"),
+        (f"trials: {{kind: base_force, at: {list(range(400))}, for: {list(range(400))}, "
+         "value: [0, 1, 0]}", "event 0 stands for 160000 trials"),
+        (f"simulation: {{friction: []}}\ntrials: [{BLOCK}]", "simulation.friction: the list"),
+        (f"command: {{velocity_x: {list(range(400))}}}\ntrials: {{kind: motor_block, "
+         f"at: {list(range(400))}, for: 1}}", "its lists stand for 160000 trials"),
         (f"trials: {'[' * 100_000}", "nested more than 40 levels deep"),
         (f"simulation: {'{a: ' * 2000}", "nested more than 40 levels deep"),
         ("trials: {kind: motor_block, at: [1, {foot: FR, leg: 1}], for: 1}",

@@ -1,0 +1,64 @@
+"""The code of docs/suites.md: its suites parse, one of them runs, and its Python reads the rows."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from saltus import cli
+from saltus.sweep.conditions import Conditions
+from saltus.sweep.trials import make_trials
+from sim_bridge.suites import Group, keys_of, parse_suite
+from tests.saltus.doc_code import blocks
+
+PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
+SUITES = blocks(PAGE, "yaml")
+
+
+def rows_of(suite: str) -> list[dict]:
+    trials = make_trials(parse_suite(suite), "hilqr", "paused", "suite")
+    return [trial.labels | {"group": trial.group} for trial in trials]
+
+
+def test_the_suites_stand_for_the_trials_that_the_page_says():
+    assert [len(rows_of(suite)) for suite in SUITES] == [2, 8, 4 + 2 * 4 + 2 + 3]
+
+
+def test_conditions_are_said_as_on_the_page():
+    text = " ".join(PAGE.read_text().split())
+    conditions = list(Conditions(rows_of(SUITES[-1])))
+    assert len(conditions) == 5
+    for condition in conditions:
+        assert f"*{condition.words}*" in text
+
+
+def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("first.yaml").write_text(SUITES[0])
+    (command,) = re.findall(r"^saltus (perturb first.yaml .*)$", PAGE.read_text(), re.MULTILINE)
+    assert cli.run([*command.split(), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["rows"]) == 4 and not any(row["fell"] for row in printed["rows"])
+    pages = blocks(PAGE, "python")
+    assert len(pages) == 3
+    for code in pages:
+        exec(compile(code, str(PAGE), "exec"), {})
+    out = capsys.readouterr().out
+    paired = re.findall(r"^([01]) \[0.0, -?0.3, 0.0\] False False -?0.\d+ m$", out, re.MULTILINE)
+    assert paired == ["0", "1"]
+    for entry in printed["summary"]:
+        assert f"{entry['condition']} {entry['planner']} 1/1\n" in out
+    assert "4 of 4 on their feet" in out
+    side = float(re.findall(r"([\d.]+) m to the side", out)[0])
+    assert side == pytest.approx(printed["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
+    documented = set(re.findall(r"`(\w+)`", PAGE.read_text().split("## What a row holds")[1]))
+    assert set(printed["rows"][0]) <= documented
+    assert set(printed["summary"][0]) - set(printed["rows"][0]) <= documented | {
+        "magnitude", "mean_max_lateral_deviation_m"
+    }  # fmt: skip
+
+
+def test_every_key_of_a_suite_is_on_the_page():
+    table = PAGE.read_text().split("## Keys of a suite")[1].split("## Events")[0]
+    assert {*keys_of(Group)[:-1], "groups"} == set(re.findall(r"^\| `(\w+)` \|", table, re.M))
