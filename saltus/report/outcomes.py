@@ -78,14 +78,16 @@ def safe_commands(trial: Trial) -> int:
 def _of_run(trial: Trial) -> str:
     name, side = look(trial.planner).name, _metres(trial.deviation)
     came = "" if trial.is_driven else f"; it came at most {side} to the side"
+    end = f"The run broke off {trial.broke_off}." if trial.broke_off else ""
+    problems = f"Problems: {trial.problems}." if trial.problems else ""
     if trial.fell:
-        when = trial.fall_time
-        at = "" if when is None else f" at {when:.2f} s"
-        rest = f" The run broke off {trial.broke_off}." if trial.broke_off else ""
-        return f"With {name} the A1 fell{at}{came}.{rest}"
-    if trial.broke_off:
-        return f"With {name} the run broke off {trial.broke_off}{came}."
-    return f"With {name} the A1 stayed on its feet{came}."
+        at = "" if trial.fall_time is None else f" at {trial.fall_time:.2f} s"
+        first = f"With {name} the A1 fell{at}{came}."
+    elif trial.broke_off:
+        first, end = f"With {name} the run broke off {trial.broke_off}{came}.", ""
+    else:
+        first = f"With {name} the A1 stayed on its feet{came}."
+    return " ".join(filter(None, (problems, first, end)))
 
 
 def _of_sweep(subject: Subject) -> str:

@@ -56,6 +56,10 @@ def read_run(folder: Path) -> Subject:
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
     row = _row(config, summary, trace) | _perturbation(folder, config, trace)
     row["broke_off"] = _broke_off(folder, config, summary, trace)
+    row["problems"] = [
+        problem["words"] for problem in summary.get("problems", ())
+        if problem["what"] not in ("fell", "broke_off")  # which the verdict says itself
+    ]  # fmt: skip
     return Subject(
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
         (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,

@@ -54,6 +54,11 @@ class Trial:
         return str(self.row.get("broke_off", ""))
 
     @property
+    def problems(self) -> str:
+        """What else went wrong in a recorded run; empty where nothing did."""
+        return "; ".join(self.row.get("problems", ()))
+
+    @property
     def deviation(self) -> float:
         """Maximum lateral deviation [m]; NaN where it is not known."""
         value = self.row.get("max_lateral_deviation_m")
