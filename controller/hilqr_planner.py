@@ -222,7 +222,7 @@ class HilqrPlanner:
 
     def _searched(self, plan: Plan) -> LineSearch:
         """The line searches of this solve; step size zero is the trajectory before the step."""
-        step_sizes = np.array([*self.options.step_sizes, 0.0])
+        step_sizes = np.array([*self.options.search.step_sizes, 0.0])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
 
@@ -233,9 +233,9 @@ _STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
 def solver_options(options: PlannerOptions) -> HilqrOptions:
     """The HiLQR solver's own options."""
     return HilqrOptions(
-        step_sizes=options.step_sizes,
-        max_iterations=options.iterations,
-        line_search=options.line_search,
+        step_sizes=options.search.step_sizes,
+        max_iterations=options.search.iterations,
+        line_search=options.search.line_search,
         tolerance=options.tolerance,
         variant=options.variant,
         regularisation=RegularisationOptions(target="input", initial=options.damping),

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from controller.cost_options import CostOptions
 from hybrid.line_search import LineSearch
+from runtime.options import Options, Range
 
 TouchdownOrder = Literal["index", "average", "selected"]
 
 
-class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Search(Options, frozen=True, forbid_unknown_fields=True):
     """How hard the planner looks for a better trajectory.
 
     Attributes:
@@ -25,49 +26,49 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         threads: of the physics and of its derivatives; rigid derivatives take one.
     """
 
-    iterations: int = 2
-    step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014)
+    iterations: Annotated[int, Range("-", 1, 100)] = 2
+    step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
+        1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014,
+    )  # fmt: skip
     line_search: LineSearch = "two_stage"
-    substeps: int = 2
-    threads: int = 2
+    substeps: Annotated[int, Range("-", 1, 100)] = 2
+    threads: Annotated[int, Range("-", 1, 256)] = 2
 
     def __post_init__(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        for name in ("iterations", "substeps", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; give 1 or more")
-        steps = self.step_sizes
-        if not steps or not all(0.0 < step <= 1.0 for step in steps):
-            raise ValueError(f"step_sizes is {list(steps)}; give one or more, above 0 and up to 1")
+        Options.__post_init__(self)
+        if not 1 <= len(self.step_sizes) <= 100:
+            raise ValueError(f"step_sizes has {len(self.step_sizes)} values; give 1 to 100")
 
 
-class RealtimePlanning(Search, frozen=True, forbid_unknown_fields=True):
+class RealtimeSearch(Search, frozen=True, forbid_unknown_fields=True):
     """How hard the planner looks when the robot does not wait for it (6.4.4).
 
     Attributes:
         time_limit: a solve that has lasted longer when its line search begins tries fewer
-            candidates, and is published all the same [s].
+            candidates, and is published all the same.
     """
 
-    iterations: int = 1
-    step_sizes: tuple[float, ...] = (1.0, 0.5, 0.2, 0.05)
+    iterations: Annotated[int, Range("-", 1, 100)] = 1
+    step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
+        1.0, 0.5, 0.2, 0.05,
+    )  # fmt: skip
     line_search: LineSearch = "backtracking"
-    substeps: int = 1
-    threads: int = 1
-    time_limit: float = 0.018
+    substeps: Annotated[int, Range("-", 1, 100)] = 1
+    threads: Annotated[int, Range("-", 1, 256)] = 1
+    time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for what no planner can run on."""
-        Search.__post_init__(self)
-        if not self.time_limit > 0.0:
-            raise ValueError(f"time_limit is {self.time_limit:g}; give seconds > 0")
+    def without_limit(self) -> Search:
+        """The same search, which takes the time that it takes."""
+        return Search(**{name: getattr(self, name) for name in Search.__struct_fields__})
 
 
-class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
-    """How far and how hard the planner looks (6.4.4).
+class SolverOptions(Options, frozen=True, forbid_unknown_fields=True):
+    """What a solve is about, in either mode (6.4.4).
 
     Attributes:
-        knots: length of the horizon; period: time between knots [s].
+        knots: length of the horizon.
+        period: time between knots.
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
         derivatives: of the backward pass. "rollout": of the rollouts' own steps, analytic;
@@ -79,30 +80,46 @@ class PlannerOptions(Search, frozen=True, forbid_unknown_fields=True):
             the legs; "average", the mean over all orders; "selected", that in which they reach the
             ground.
         cost: weights of the tracking cost.
-        realtime: the search in real time.
     """
 
-    knots: int = 50
-    period: float = 0.01
-    tolerance: float = 1e-3
-    damping: float = 0.02
+    knots: Annotated[int, Range("-", 2, 500)] = 50
+    period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
+    tolerance: Annotated[float, Range("-", 0.0)] = 1e-3
+    damping: Annotated[float, Range("1/(N m)^2", 0.0)] = 0.02
     derivatives: Literal["rigid", "rollout", "differences"] = "rollout"
     variant: Literal["xi", "dxr"] = "xi"
     touchdown_order: TouchdownOrder = "index"
     cost: CostOptions = CostOptions()
-    realtime: RealtimePlanning = RealtimePlanning()
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for what no planner can run on."""
-        Search.__post_init__(self)
-        if self.knots < 2:
-            raise ValueError(f"knots is {self.knots}; give 2 or more")
-        if not 0.0 < self.period < 1.0:
-            raise ValueError(f"period is {self.period:g}; give seconds between 0 and 1")
-        if not (self.tolerance >= 0.0 and self.damping >= 0.0):
-            raise ValueError("tolerance and damping must not be negative")
 
-    def in_real_time(self) -> PlannerOptions:
-        """These options with the search of real time."""
-        search = {name: getattr(self.realtime, name) for name in Search.__struct_fields__}
-        return msgspec.structs.replace(self, **search)
+class PlannerOptions(SolverOptions, frozen=True, forbid_unknown_fields=True):
+    """What a planner is made with.
+
+    Attributes:
+        search: that of its mode.
+    """
+
+    search: Search = Search()
+
+
+class HilqrSection(SolverOptions, frozen=True, forbid_unknown_fields=True):
+    """The section `hilqr` of a launch file.
+
+    Attributes:
+        paused: the search in lock step.
+        realtime: the search in real time.
+    """
+
+    paused: Search = Search()
+    realtime: RealtimeSearch = RealtimeSearch()
+
+    def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
+        """The options of a planner in this mode."""
+        search = self.realtime.without_limit() if mode == "realtime" else self.paused
+        shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}
+        return PlannerOptions(**shared, search=search)
+
+    def with_threads(self, threads: int) -> HilqrSection:
+        """With at most so many threads in lock step; the numbers stay the same."""
+        paused = msgspec.structs.replace(self.paused, threads=min(self.paused.threads, threads))
+        return msgspec.structs.replace(self, paused=paused)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
-from controller.planner_options import PlannerOptions, Search
+from controller.planner_options import HilqrSection, PlannerOptions
 from runtime.messages import Tuning
 
 if TYPE_CHECKING:
     from runtime.bus import Subscriber
 
 LOG = logging.getLogger(__name__)
-SEARCH = frozenset({"iterations", "step_sizes", "line_search"})  # in lock step and in real time
-TUNABLE = SEARCH | {"tolerance", "damping", "cost"}
+TUNABLE = ("cost", "damping", "tolerance")
+SEARCHES = ("paused", "realtime")
+SEARCH = ("iterations", "line_search", "step_sizes")  # tunable of each search
 
 
 class Tunable(Protocol):
@@ -39,8 +40,8 @@ class Tuner:
         self,
         tunings: Subscriber[Tuning],
         planner: Tunable,
-        options: PlannerOptions,
-        in_real_time: bool,
+        options: HilqrSection,
+        mode: Literal["paused", "realtime"],
     ) -> None:
         """Begin with what the planner was made with.
 
@@ -48,9 +49,9 @@ class Tuner:
             tunings: from whoever watches.
             planner: whose options they are.
             options: of the launch file.
-            in_real_time: the search of `options.realtime` holds.
+            mode: of the launch, whose search holds.
         """
-        self._tunings, self._planner, self._in_real_time = tunings, planner, in_real_time
+        self._tunings, self._planner, self._mode = tunings, planner, mode
         self.options = options
         self.counts: Counter[str] = Counter()
 
@@ -62,7 +63,7 @@ class Tuner:
     def _take(self, tuning: Tuning) -> None:
         try:
             options = tuned(self.options, tuning.options)
-            self._planner.retune(options.in_real_time() if self._in_real_time else options)
+            self._planner.retune(options.in_mode(self._mode))
         except ValueError as error:
             self.counts["refused"] += 1
             LOG.warning("planner: tuning %d refused: %s", tuning.sequence, error)
@@ -71,7 +72,7 @@ class Tuner:
         self.counts["applied"] += 1
 
 
-def tuned(options: PlannerOptions, changes: str) -> PlannerOptions:
+def tuned(options: HilqrSection, changes: str) -> HilqrSection:
     """The options with changes merged in.
 
     Args:
@@ -85,15 +86,17 @@ def tuned(options: PlannerOptions, changes: str) -> PlannerOptions:
     before = msgspec.to_builtins(options)
     try:
         merged = _merge(before, msgspec.json.decode(changes, type=dict[str, Any]))
-        after = msgspec.convert(merged, PlannerOptions)
+        after = msgspec.convert(merged, HilqrSection)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error).replace("$.", "").replace("`", "")) from error
-    fixed = _fixed(options, after, TUNABLE | {"realtime"}, "")
-    fixed += _fixed(options.realtime, after.realtime, SEARCH, "realtime.")
+    fixed = _fixed(options, after, (*TUNABLE, *SEARCHES))
+    for name in SEARCHES:
+        search = _fixed(getattr(options, name), getattr(after, name), SEARCH)
+        fixed += [f"{name}.{key}" for key in search]
     if fixed:
         raise ValueError(
             f"{', '.join(fixed)} cannot change while the planner runs; accepted: "
-            f"{', '.join(sorted(TUNABLE))}, realtime: {', '.join(sorted(SEARCH))}"
+            f"{', '.join(TUNABLE)}, and {', '.join(SEARCH)} of {' and '.join(SEARCHES)}"
         )
     return after
 
@@ -110,7 +113,7 @@ def _merge(before: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _fixed(before: Search, after: Search, tunable: frozenset[str], prefix: str) -> list[str]:
+def _fixed(before: msgspec.Struct, after: msgspec.Struct, tunable: tuple[str, ...]) -> list[str]:
     """The fields that differ and are not tunable."""
     names = [name for name in before.__struct_fields__ if name not in tunable]
-    return [f"{prefix}{n}" for n in names if getattr(before, n) != getattr(after, n)]
+    return [name for name in names if getattr(before, name) != getattr(after, name)]

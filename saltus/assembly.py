@@ -246,7 +246,7 @@ def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivativ
         return RigidDerivatives(options.period, options.touchdown_order)
     from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
-    horizon = options.period, options.substeps, options.threads
+    horizon = options.period, options.search.substeps, options.search.threads
     if options.derivatives == "rollout":
         return RolloutDerivatives(*horizon, replay=replay)
     return DifferenceDerivatives(*horizon)

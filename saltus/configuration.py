@@ -11,7 +11,7 @@ from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.driving.options import DriveOptions
 from controller.driving.script import Script, ScriptStep
 from controller.gaits import GAITS
-from controller.planner_options import PlannerOptions
+from controller.planner_options import HilqrSection
 from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
 from estimator.invariant.options import InvariantOptions
@@ -148,7 +148,7 @@ class LaunchConfig(Options, frozen=True):
     sources: SourceOptions = SourceOptions()
     perturbations: tuple[Perturbation, ...] = ()
     timing: TimingOptions = TimingOptions()
-    hilqr: PlannerOptions = msgspec.field(default_factory=PlannerOptions)
+    hilqr: HilqrSection = msgspec.field(default_factory=HilqrSection)
     convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
     instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)

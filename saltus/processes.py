@@ -109,8 +109,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
             await_listeners(script, RECORDER, stop)
         outlines = Outlines(bus.publisher(PLAN_OUTLINE))
         if config.controllable and config.planner == "hilqr":
-            in_real_time = config.mode == "realtime"
-            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.hilqr, in_real_time)
+            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.hilqr, config.mode)
         return watch(lambda: planner_node.run(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
             driver=driver, script=script, outlines=outlines, tuner=tuner,

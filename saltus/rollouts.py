@@ -36,7 +36,7 @@ class Availability(NamedTuple):
 
 def planning(config: LaunchConfig) -> PlannerOptions:
     """HiLQR's options in this mode."""
-    return config.hilqr.in_real_time() if config.mode == "realtime" else config.hilqr
+    return config.hilqr.in_mode(config.mode)
 
 
 def make_rollout(config: LaunchConfig) -> RolloutBackend:
@@ -80,12 +80,13 @@ def _mujoco(config: LaunchConfig) -> ThreadedRollout:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     options = planning(config)
-    return ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
+    search = options.search
+    return ThreadedRollout(options.knots, options.period, search.substeps, search.threads)
 
 
 def _warp(config: LaunchConfig) -> RolloutBackend:
     options = planning(config)
-    return _warp_rollout(options.period, options.substeps, config.warp)
+    return _warp_rollout(options.period, options.search.substeps, config.warp)
 
 
 @cache
@@ -103,7 +104,7 @@ def _served(name: str) -> Callable[[LaunchConfig], RolloutBackend]:
         options, server = planning(config), _server(name, config)
         wait_s = server.timeout if config.mode == "realtime" else server.patience
         return RemoteRollout(
-            server, _mujoco(config), options.period, options.substeps, wait_s, name
+            server, _mujoco(config), options.period, options.search.substeps, wait_s, name
         )
 
     return make

@@ -41,7 +41,9 @@ def measure(duration: float = WALK_S) -> Speed:
         duration: of the walk [s].
     """
     config = load_launch("sim", duration=duration)
-    config = msgspec.structs.replace(config, hilqr=config.hilqr.in_real_time())
+    search = config.hilqr.realtime.without_limit()
+    as_run = msgspec.structs.replace(config.hilqr, paused=search)
+    config = msgspec.structs.replace(config, hilqr=as_run)
     ensure_compiled(config)
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)

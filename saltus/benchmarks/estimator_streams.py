@@ -103,5 +103,5 @@ def _for_recording(config: LaunchConfig) -> LaunchConfig:
 
     Several runs are recorded at the same time.
     """
-    hilqr = replace(config.hilqr, threads=1)
+    hilqr = config.hilqr.with_threads(1)
     return replace(config, estimator="leg_odometry", hilqr=hilqr)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from controller.a1_model import A1Model
 from controller.hilqr_planner import solver_options
-from controller.planner_options import PlannerOptions
+from controller.planner_options import HilqrSection, PlannerOptions, Search
 from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
@@ -59,8 +59,9 @@ def make_workbench() -> Workbench:
 
     The tolerance is zero, so that no iteration ends before its line search.
     """
-    options = msgspec.structs.replace(PlannerOptions(), tolerance=0.0, threads=THREADS)
-    paused, as_run = make_parts(options), make_parts(options.in_real_time())
+    section = HilqrSection(tolerance=0.0, paused=Search(threads=THREADS))
+    options = section.in_mode("paused")
+    paused, as_run = make_parts(options), make_parts(section.in_mode("realtime"))
     rigid = make_parts(msgspec.structs.replace(options, derivatives="rigid"))
     reference = make_reference("walk", SPEED, options.period)
     reference = reference.prepare(lambda each: gains_along(each, rigid.model, options.knots))
@@ -69,7 +70,8 @@ def make_workbench() -> Workbench:
 
 def make_parts(options: PlannerOptions) -> PlannerParts:
     """Put a planner together."""
-    backend = ThreadedRollout(options.knots, options.period, options.substeps, options.threads)
+    search = options.search
+    backend = ThreadedRollout(options.knots, options.period, search.substeps, search.threads)
     model = A1Model(backend, make_derivatives(options), options.cost)
     return PlannerParts(options, backend, model, Hilqr(model, solver_options(options)))
 

@@ -79,7 +79,7 @@ class StageTimer:
         backward = times.call("backward", backward_pass, linear, cost, 0.0, options.damping)
         policies = Policies.of(
             trajectory.states, trajectory.inputs, backward.gains, backward.feedforward,
-            options.step_sizes,
+            options.search.step_sizes,
         )  # fmt: skip
         rollouts = times.call("line_search", model.roll_out, case.x0, policies)
         times.call("bare_stepping", self._replay, self._prepare(case.x0, len(rollouts.inputs)),

@@ -50,7 +50,7 @@ def walking_problem(seed: int = 0) -> Problem:
     takes does not depend on how good it is.
     """
     options = PlannerOptions()
-    horizon = Horizon(options.knots, options.period, options.substeps)
+    horizon = Horizon(options.knots, options.period, options.search.substeps)
     rigid = RigidDerivatives(options.period)
     model = A1Model(ThreadedRollout(*horizon, 1), rigid, options.cost)
     reference = make_reference("walk", SPEED, options.period).prepare(

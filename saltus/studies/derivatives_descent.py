@@ -58,7 +58,7 @@ def descend(
     problems: Sequence[Problem], kind: Kind, options: PlannerOptions, progress: Progress
 ) -> Descent:
     """Iterate on each problem; the reference's own policy is no candidate."""
-    backend = ThreadedRollout(options.knots, options.period, options.substeps, THREADS)
+    backend = ThreadedRollout(options.knots, options.period, options.search.substeps, THREADS)
     model = A1Model(backend, kind.derivatives, options.cost)
     solver = Hilqr(model, replace(solver_options(options), variant=kind.variant))
     costs, rejected, accepted, gains = [], [], [], []
@@ -95,7 +95,7 @@ def measure_times(
     problems: Sequence[Problem], kinds: Sequence[Kind], options: PlannerOptions, progress: Progress
 ) -> Times:
     """Time kind after kind on each trajectory, so that what disturbs one disturbs all."""
-    horizon = options.period, options.substeps, THREADS
+    horizon = options.period, options.search.substeps, THREADS
     shared = [
         Kind("rollout_dxr", RolloutDerivatives(*horizon, saltation=False)),
         Kind("differences", DifferenceDerivatives(*horizon)),

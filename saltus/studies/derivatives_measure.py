@@ -65,7 +65,7 @@ class KnotErrors(NamedTuple):
 
 def kinds_of(options: PlannerOptions) -> list[Kind]:
     """All kinds, each on one thread."""
-    horizon = options.period, options.substeps, 1
+    horizon = options.period, options.search.substeps, 1
     rigid = RigidDerivatives(options.period, touchdown_order=options.touchdown_order)
     return [
         Kind("rigid_xi", rigid),
@@ -102,7 +102,7 @@ def _measure(
 ) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
     """Situations and errors along one trajectory, as in `KnotErrors`."""
     found = {kind.key: kind.linearise(trajectory) for kind in kinds}
-    model = planning_model(options.period / options.substeps)
+    model = planning_model(options.period / options.search.substeps)
     errors, smaller = {}, None
     for step in reversed(STEPS):
         reference = compose(reference_derivatives(options, step).linearise(trajectory))
@@ -110,17 +110,17 @@ def _measure(
             errors[key, step] = relative(matrices, reference)
         if smaller is not None:
             errors[BETWEEN, step] = relative(smaller, reference)
-        horizon = options.period, options.substeps, 2
+        horizon = options.period, options.search.substeps, 2
         one_sided = compose(DifferenceDerivatives(*horizon, difference=step).linearise(trajectory))
         errors[ONE_SIDED, step] = relative(one_sided, found[ANALYTIC])
         smaller = reference
-    return situations(model, trajectory.states, trajectory.inputs, options.substeps), errors
+    return situations(model, trajectory.states, trajectory.inputs, options.search.substeps), errors
 
 
 def reference_derivatives(options: PlannerOptions, step: float) -> DifferenceDerivatives:
     """Centred differences of steps whose contacts are solved as far as numbers go."""
     derivatives = DifferenceDerivatives(
-        options.period, options.substeps, 2, difference=step, centred=True
+        options.period, options.search.substeps, 2, difference=step, centred=True
     )
     derivatives.model.opt.tolerance = 0.0
     derivatives.model.opt.iterations = SOLVER_ITERATIONS

@@ -53,13 +53,14 @@ def predict(
         seed: of the random perturbations.
     """
     rng, last = np.random.default_rng(seed), max(HORIZONS)
-    backend = ThreadedRollout(last, options.period, options.substeps, 1)
-    model = planning_model(options.period / options.substeps)
+    substeps = options.search.substeps
+    backend = ThreadedRollout(last, options.period, substeps, 1)
+    model = planning_model(options.period / substeps)
     sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
     for done, (problem, K) in enumerate(zip(problems, gains, strict=True)):
         progress(done, len(problems), "predictions")
         nominal = problem.seed
-        lands = situations(model, nominal.states, nominal.inputs, options.substeps) == TOUCHDOWN
+        lands = situations(model, nominal.states, nominal.inputs, substeps) == TOUCHDOWN
         loops = {}
         for kind in kinds:
             A, B = kind.linearise(nominal)

@@ -15,7 +15,7 @@ MODEL = (
     "arrives when its solve has ended; then the next solve begins, at most one in each knot. With "
     "delays (--full) estimates are 2 ms old and commands act 10 ms late, which the tracker knows. "
     "The model has no solves of unequal length, late ticks or lost messages, and HiLQR searches as "
-    "in lock step: in real time it searches less (hilqr.realtime)."
+    "in lock step: in real time it searches less (hilqr.realtime, not hilqr.paused)."
 )
 READING = (
     "low and high bound the rate of success (Wilson, 95 %): where two intervals overlap, chance "

@@ -69,7 +69,9 @@ def walking(starts: int, seed: int) -> list[Case]:
     """
     bench = make_workbench()
     recorder, cases = _Recorder(KNOTS, PERIOD, SUBSTEPS), []
-    options = msgspec.structs.replace(bench.paused.options, line_search="exhaustive")
+    options = bench.paused.options
+    search = msgspec.structs.replace(options.search, line_search="exhaustive")
+    options = msgspec.structs.replace(options, search=search)
     _, _, model, solver = make_parts(options)
     model.backend = recorder
     for case in make_cases(bench, starts, seed):

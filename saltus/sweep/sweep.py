@@ -122,8 +122,7 @@ def threads_each(jobs: int, trials: int, backend: str) -> int:
 
 def with_threads(trial: Trial, threads: int) -> Trial:
     """The trial with at most so many threads for HiLQR's physics; its numbers stay the same."""
-    hilqr = trial.config.hilqr
-    hilqr = msgspec.structs.replace(hilqr, threads=min(hilqr.threads, threads))
+    hilqr = trial.config.hilqr.with_threads(threads)
     return trial._replace(config=msgspec.structs.replace(trial.config, hilqr=hilqr))
 
 

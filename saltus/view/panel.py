@@ -11,7 +11,7 @@ import msgspec
 import viser
 
 from controller.cost_options import CostOptions
-from controller.planner_options import PlannerOptions
+from controller.planner_options import HilqrSection
 from saltus.configuration import LaunchConfig, write_config
 from saltus.view.levers import Body, Levers
 from saltus.view.scene import Scene
@@ -112,34 +112,29 @@ class TuningControls:
             else:
                 self._weights[name] = gui.add_number(label, float(value), min=0.0)
             self._weights[name].on_update(lambda _: self._send())
-        search = config.hilqr.realtime if config.mode == "realtime" else config.hilqr
+        search = config.hilqr.in_mode(config.mode).search
         self._steps = gui.add_text("step sizes", ", ".join(f"{s:g}" for s in search.step_sizes))
         self._steps.on_update(lambda _: self._send())
         self._file = gui.add_text("launch file", "tuned.yaml")
         gui.add_button("save as launch file").on_click(lambda _: self._save())
         self._answer = gui.add_markdown("")
 
-    def options(self) -> PlannerOptions:
-        """The planner's options with what the page has.
+    def options(self) -> HilqrSection:
+        """The section `hilqr` of the launch with what the page has.
 
         Raises:
             ValueError: the planner cannot run on them.
         """
         now = msgspec.to_builtins(self._config.hilqr)
         changes = self._changes()
-        merged = now | changes | {"cost": now["cost"] | changes["cost"]}
-        if "realtime" in changes:
-            merged["realtime"] = now["realtime"] | changes["realtime"]
-        return msgspec.convert(merged, PlannerOptions)
+        merged = now | {key: now[key] | values for key, values in changes.items()}
+        return msgspec.convert(merged, HilqrSection)
 
     def _changes(self) -> dict[str, Any]:
         """Keys below `hilqr` and their values."""
         steps = [float(word) for word in self._steps.value.replace(",", " ").split()]
-        search = {"step_sizes": steps}
         cost = {name: handle.value for name, handle in self._weights.items()}
-        return {"cost": cost} | (
-            {"realtime": search} if self._config.mode == "realtime" else search
-        )
+        return {"cost": cost, self._config.mode: {"step_sizes": steps}}
 
     def _send(self) -> None:
         try:

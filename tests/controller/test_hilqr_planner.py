@@ -5,26 +5,27 @@ import numpy as np
 import pytest
 
 from controller.hilqr_planner import HilqrPlanner
-from controller.planner_options import PlannerOptions
+from controller.planner_options import PlannerOptions, Search
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from runtime.messages import StateEstimate
 from sim_bridge.rollouts.derivatives import RolloutDerivatives
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 
-OPTIONS = PlannerOptions(knots=20, threads=1)
+OPTIONS = PlannerOptions(knots=20, search=Search(threads=1))
 KINDS = ("rigid", "rollout")
 
 
 def make_derivatives(options):
     if options.derivatives == "rigid":
         return RigidDerivatives(options.period)
-    return RolloutDerivatives(options.period, options.substeps, options.threads)
+    return RolloutDerivatives(options.period, options.search.substeps, options.search.threads)
 
 
 def make_planner(kind="rollout", **changes):
     options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
-    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    search = options.search
+    backend = MujocoRollout(options.knots, options.period, search.substeps, search.threads)
     reference = make_reference("walk", 0.2, options.period)
     return HilqrPlanner(options, reference, backend, make_derivatives(options))
 
@@ -104,7 +105,7 @@ def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(planner):
     assert plan.status == "time_limit" and plan.iterations == 1
     assert np.isfinite(plan.gains).all() and plan.cost < seed
     costs = planner.line_search.costs
-    assert costs.shape == (1, len(OPTIONS.step_sizes) + 1)
+    assert costs.shape == (1, len(OPTIONS.search.step_sizes) + 1)
     tried = np.isfinite(costs[0])
     assert tried[[0, 2, -1]].all() and not tried[1:-1:2].any()
     assert plan.cost == costs.min() and costs[0, -1] == seed
@@ -134,9 +135,9 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     plan = planner.solve(estimate(planner, 0, push))
     search = planner.line_search
     assert search is not None and (search.tick, search.time) == (plan.tick, plan.time)
-    assert tuple(search.step_sizes) == (*OPTIONS.step_sizes, 0.0)
+    assert tuple(search.step_sizes) == (*OPTIONS.search.step_sizes, 0.0)
     assert search.costs.shape[1] == len(search.step_sizes)
-    assert 0 < len(search.costs) <= OPTIONS.iterations
+    assert 0 < len(search.costs) <= OPTIONS.search.iterations
     assert plan.cost == search.costs.min() and search.costs[0, -1] == seed
 
 
@@ -146,7 +147,7 @@ def test_a_solve_that_searched_no_line_says_so():
     plan = planner.solve(estimate(planner, 8))
     search = planner.line_search
     assert plan.status == "ok"
-    assert search is not None and search.costs.shape == (0, len(OPTIONS.step_sizes) + 1)
+    assert search is not None and search.costs.shape == (0, len(OPTIONS.search.step_sizes) + 1)
     bad = estimate(planner, 9)
     planner.solve(
         StateEstimate(

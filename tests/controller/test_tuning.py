@@ -1,26 +1,28 @@
 """Tunings of the planner: merged and checked like a launch file, refused whole, never raised."""
 
 import logging
-from typing import cast
+from typing import Literal, cast
 
 import msgspec
 import numpy as np
 import pytest
 
-from controller.planner_options import PlannerOptions
+from controller.planner_options import HilqrSection, PlannerOptions, Search
 from controller.tuning import Tuner, tuned
 from runtime.bus import Subscriber
 from runtime.messages import Tuning
 from tests.controller.test_hilqr_planner import estimate, make_planner
 
-OPTIONS = PlannerOptions(threads=1)
+OPTIONS = HilqrSection(paused=Search(threads=1))
 REFUSED = [
     "", "{", "[1]", "3", '{"cost": 5}', '{"cost": {"wieght": 1.0}}', '{"weights": {}}',
     '{"cost": {"base_velocity": NaN}}', '{"tolerance": Infinity}', '{"tolerance": 1e999}',
     '{"cost": {"base_velocity": -1}}', '{"cost": {"base_position": [1, 2]}}',
-    '{"step_sizes": []}', '{"step_sizes": [2.0]}', '{"iterations": 0}', '{"iterations": 1.5}',
-    '{"line_search": "best"}', '{"realtime": null}', '{"realtime": {"iterations": 0}}',
-    '{"knots": 40}', '{"period": 0.02}', '{"threads": 3}', '{"substeps": 1}',
+    '{"paused": {"step_sizes": []}}', '{"paused": {"step_sizes": [2.0]}}',
+    '{"paused": {"iterations": 0}}', '{"paused": {"iterations": 1.5}}', '{"iterations": 3}',
+    '{"paused": {"line_search": "best"}}', '{"realtime": null}', '{"realtime": {"iterations": 0}}',
+    '{"knots": 40}', '{"period": 0.02}', '{"paused": {"threads": 3}}',
+    '{"paused": {"substeps": 1}}',
     '{"derivatives": "rigid"}', '{"variant": "dxr"}', '{"realtime": {"threads": 2}}',
     '{"realtime": {"time_limit": 1.0}}', '{"tolerance": 0.1, "knots": 40}', "[" * 100_000,
     '{"cost": ' * 100_000,
@@ -47,25 +49,26 @@ class Planner:
         self.given: list[PlannerOptions] = []
 
     def retune(self, options: PlannerOptions) -> None:
-        if options.iterations == 13:
+        if options.search.iterations == 13:
             raise ValueError("13 brings bad luck")
         self.given.append(options)
 
 
-def tuner(planner: Planner, *texts: str, in_real_time: bool = False) -> Tuner:
-    return Tuner(cast(Subscriber[Tuning], Tunings(*texts)), planner, OPTIONS, in_real_time)
+def tuner(planner: Planner, *texts: str, mode: Literal["paused", "realtime"] = "paused") -> Tuner:
+    return Tuner(cast(Subscriber[Tuning], Tunings(*texts)), planner, OPTIONS, mode)
 
 
 def test_changes_are_merged_over_what_there_is_and_tunings_add_up() -> None:
     planner = Planner()
     one = tuner(
         planner, '{"cost": {"base_velocity": 9}, "damping": 0.1}',
-        '{"cost": {"joints": [1, 2, 3]}, "step_sizes": [1, 0.5]}',
+        '{"cost": {"joints": [1, 2, 3]}, "paused": {"step_sizes": [1, 0.5]}}',
     )  # fmt: skip
     one.look()
     cost = msgspec.structs.replace(OPTIONS.cost, base_velocity=9.0, joints=(1.0, 2.0, 3.0))
-    expected = msgspec.structs.replace(OPTIONS, cost=cost, damping=0.1, step_sizes=(1.0, 0.5))
-    assert planner.given[-1] == expected == one.options
+    search = msgspec.structs.replace(OPTIONS.paused, step_sizes=(1.0, 0.5))
+    expected = msgspec.structs.replace(OPTIONS, cost=cost, damping=0.1, paused=search)
+    assert one.options == expected and planner.given[-1] == expected.in_mode("paused")
     assert type(expected.cost.base_velocity) is type(planner.given[-1].cost.base_velocity)
     assert len(planner.given) == 2 and one.counts == {"applied": 2}
 
@@ -77,14 +80,17 @@ def test_all_present_options_change_nothing_and_are_accepted() -> None:
 def test_in_real_time_the_search_of_real_time_holds() -> None:
     planner = Planner()
     whole = msgspec.json.encode(OPTIONS).decode()  # names the threads of lock step too
-    changes = '{"iterations": 7, "cost": {"base_velocity": 9}, "realtime": {"step_sizes": [0.3]}}'
-    one = tuner(planner, whole, changes, in_real_time=True)
+    changes = (
+        '{"paused": {"iterations": 7}, "cost": {"base_velocity": 9}, '
+        '"realtime": {"step_sizes": [0.3]}}'
+    )
+    one = tuner(planner, whole, changes, mode="realtime")
     one.look()
     assert one.counts == {"applied": 2}
     new = planner.given[-1]
-    assert (new.step_sizes, new.iterations, new.cost.base_velocity) == ((0.3,), 1, 9.0)
-    assert (new.threads, new.substeps) == (OPTIONS.realtime.threads, OPTIONS.realtime.substeps)
-    assert one.options.iterations == 7
+    expected = msgspec.structs.replace(OPTIONS.realtime, step_sizes=(0.3,)).without_limit()
+    assert new.search == expected != OPTIONS.paused
+    assert new.cost.base_velocity == 9.0 and one.options.paused.iterations == 7
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -102,22 +108,25 @@ def test_a_refused_tuning_is_one_line_and_changes_nothing(
 
 def test_what_the_planner_cannot_run_on_is_refused_and_the_next_tuning_counts() -> None:
     planner = Planner()
-    one = tuner(planner, '{"iterations": 13}', '{"damping": 0.5}')
+    one = tuner(planner, '{"paused": {"iterations": 13}}', '{"damping": 0.5}')
     one.look()
     assert one.counts == {"refused": 1, "applied": 1}
-    assert planner.given == [msgspec.structs.replace(OPTIONS, damping=0.5)]
+    assert planner.given == [msgspec.structs.replace(OPTIONS, damping=0.5).in_mode("paused")]
 
 
 def test_a_tuned_planner_plans_as_one_made_with_these_options_on_the_same_reference_gains() -> None:
-    changes = '{"cost": {"base_velocity": 30, "input_loaded": 2e-3}, "step_sizes": [1, 0.3]}'
+    changes = (
+        '{"cost": {"base_velocity": 30, "input_loaded": 2e-3}, "paused": {"step_sizes": [1, 0.3]}}'
+    )
     one, plain = make_planner(), make_planner()
-    new = tuned(one.options, changes)
-    other = make_planner(cost=new.cost, step_sizes=new.step_sizes)
+    section = HilqrSection(knots=one.options.knots, paused=one.options.search)
+    new = tuned(section, changes).in_mode("paused")
+    other = make_planner(cost=new.cost, search=new.search)
     other.reference = one.reference  # gains, which stay
     for planner in (one, plain):
         planner.solve(estimate(planner, 0))
     other._origin, other._plans, other._count = one._origin, list(one._plans), one._count
-    Tuner(cast(Subscriber[Tuning], Tunings(changes, "{")), one, one.options, False).look()
+    Tuner(cast(Subscriber[Tuning], Tunings(changes, "{")), one, section, "paused").look()
     for knot in (1, 2):
         pushed = estimate(one, knot, 0.4)
         plan = one.solve(pushed)

@@ -29,7 +29,9 @@ from saltus.lockstep import LockStep
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
-    "stand", [PUSH, "hilqr.threads=1", "planner=instant_qp", "estimator=leg_odometry"], duration=0.5
+    "stand",
+    [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry"],
+    duration=0.5,
 )
 
 
@@ -101,7 +103,7 @@ def test_a_stream_reads_back_and_replaces_only_its_own_past(recording, cache, mo
 
 def test_the_name_of_a_recording_changes_with_what_it_depends_on_alone():
     path = path_of(SHORT, "x")
-    unused = replace(SHORT, hilqr=replace(SHORT.hilqr, iterations=1))  # Instant QP walks
+    unused = replace(SHORT, hilqr=replace(SHORT.hilqr, knots=20))  # Instant QP walks
     assert path_of(unused, "x") == path
     friction = replace(SHORT, simulation=replace(SHORT.simulation, friction=0.3))
     others = [friction, replace(SHORT, planner="convex_mpc"), replace(SHORT, duration=0.4)]

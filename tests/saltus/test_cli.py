@@ -42,7 +42,7 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "moon"], ["sim", "push", "stand", "trot"]),
     (["launch", "nowhere.yaml"], ["nowhere.yaml", "sim"]),
     (["launch", "sim", "--set", "durations=3"], ["durations", "duration", "reference"]),
-    (["launch", "sim", "--set", "hilqr.knotz=3"], ["hilqr.knotz", "knots", "iterations"]),
+    (["launch", "sim", "--set", "hilqr.knotz=3"], ["hilqr.knotz", "knots", "paused"]),
     (["launch", "sim", "--set", "hilqr.cost.base=3"], ["accepted in hilqr.cost"]),
     (["launch", "sim", "--set", "hilqr.knots=many"], ["int", "hilqr.knots"]),
     (["launch", "sim", "--set", "duration"], ["KEY=VALUE"]),

@@ -22,12 +22,11 @@ def test_every_launch_file_loads(name):
 
 
 def test_overrides_win_over_the_file_and_options_over_overrides():
-    config = load_launch(
-        "sim", ["duration=3", "command.velocity_x=0.1", "hilqr.iterations=1"], "realtime", 2.0
-    )
+    settings = ["duration=3", "command.velocity_x=0.1", "hilqr.realtime.iterations=4"]
+    config = load_launch("sim", settings, "realtime", 2.0)
     assert (config.duration, config.mode) == (2.0, "realtime")
     assert config.command.velocity_x == 0.1
-    assert config.hilqr.iterations == 1
+    assert config.hilqr.realtime.iterations == 4
     assert config.hilqr.knots == LaunchConfig().hilqr.knots
 
 
@@ -59,7 +58,7 @@ def test_written_configuration_reads_back(tmp_path, name):
         {"duration": 0.0},
         {"mode": "slow"},
         {"command": 3},
-        {"hilqr": {"step_sizes": "all"}},
+        {"hilqr": {"paused": {"step_sizes": "all"}}},
     ],
 )
 def test_values_out_of_range_are_refused(mapping):

@@ -20,8 +20,9 @@ STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros
 
 
 def make(*assignments):
-    settings = ["hilqr.threads=1", "hilqr.period=0.02", "hilqr.substeps=4", *assignments]
-    return assembly.make_derivatives(rollouts.planning(load_launch("sim", settings)))
+    search = "hilqr.paused={threads: 1, substeps: 4}"
+    config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
+    return assembly.make_derivatives(rollouts.planning(config))
 
 
 def still():

@@ -46,7 +46,7 @@ def walked(monkeypatch):
 @pytest.mark.parametrize("planner", ["hilqr", "convex_mpc"])
 def test_a_recording_is_what_the_robot_did(planner):
     """Any planner stands for 0.3 s: the height of a stand, torques that hold it, all feet down."""
-    walk = recorded_walk.walk_of(config("hilqr.threads=1", reference="stand"), planner)
+    walk = recorded_walk.walk_of(config("hilqr.paused.threads=1", reference="stand"), planner)
     assert walk.planner == planner and walk.simulation.sensors.noise == 0.0
     found = recorded_walk.record(replace(walk, duration=0.3))
     assert (found.size, found.period, found.loop) == (300, 0.001, 1)
@@ -81,7 +81,7 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
     path = recorded_walk.recorded_walk(config())
     push = "perturbations=[{kind: base_velocity, at: 1.0, value: [0, 1, 0]}]"
     same = [
-        config(push), config("simulation.friction=0.4"), config("hilqr.iterations=1"),
+        config(push), config("simulation.friction=0.4"), config("hilqr.paused.iterations=1"),
         config(duration=2.0), config(mode="realtime"), config("simulation.seed=3"),
         config("tracker.command_delay=0.01"), config("timing.solve=0.05"),
     ]  # fmt: skip

@@ -21,7 +21,7 @@ from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
 OPTIONS = PlannerOptions()
-MODEL = planning_model(OPTIONS.period / OPTIONS.substeps)
+MODEL = planning_model(OPTIONS.period / OPTIONS.search.substeps)
 
 
 @pytest.fixture(scope="module")

@@ -154,7 +154,7 @@ def test_recording_of_a_run_gives_the_trace_of_lock_step(tmp_path):
     np.testing.assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
     assert trace.events == [0.042]
     assert trace.plan_time == pytest.approx(0.05)  # the plan at 0.04 could not know
-    assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.step_sizes) + 1
+    assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.paused.step_sizes) + 1
     assert trace.statuses == {"ok": 12} and sum(trace.commands.values()) == 120
     assert len(recorder.trace(run.solve_ms).solve_ms) == 12
 

@@ -140,7 +140,7 @@ def test_the_planner_is_tuned_and_the_tuning_saved(
     tab.page.get_by_role("button", name="save as launch file").click()
     wait_until(file.exists, "the launch file")
     wait_until(lambda: "Saved: saltus launch" in tab.text(), "the page to say so")
-    assert load_launch(str(file)).hilqr.step_sizes == (1.0, 0.5)
+    assert load_launch(str(file)).hilqr.paused.step_sizes == (1.0, 0.5)
     tab.page.get_by_role("button", name="save as launch file").click()
     wait_until(lambda: "Not saved" in tab.text(), "what there is to be left alone")
     assert tab.faults == []
