@@ -84,8 +84,8 @@ class SolverOptions(Options, frozen=True, forbid_unknown_fields=True):
 
     knots: Annotated[int, Range("-", 2, 500)] = 50
     period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
-    tolerance: Annotated[float, Range("-", 0.0)] = 1e-3
-    damping: Annotated[float, Range("1/(N m)^2", 0.0)] = 0.02
+    tolerance: Annotated[float, Range("-", 0.0, 1e6)] = 1e-3
+    damping: Annotated[float, Range("1/(N m)^2", 0.0, 1e6)] = 0.02
     derivatives: Literal["rigid", "rollout", "differences"] = "rollout"
     variant: Literal["xi", "dxr"] = "xi"
     touchdown_order: TouchdownOrder = "index"

@@ -10,6 +10,7 @@ import typer
 from saltus import __version__
 from saltus.commands import (
     bench,
+    config,
     doctor,
     drive,
     export,
@@ -33,6 +34,7 @@ app = typer.Typer(
     suggest_commands=False,
 )
 app.command("launch")(launch.launch)
+app.command("config")(config.config)
 app.command("drive")(drive.drive)
 app.command("perturb")(perturb.perturb)
 app.command("view")(view.view)

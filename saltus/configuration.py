@@ -3,14 +3,13 @@
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.driving.options import DriveOptions
-from controller.driving.script import Script, ScriptStep
-from controller.gaits import GAITS
+from controller.driving.script import ScriptStep
 from controller.planner_options import HilqrSection
 from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
@@ -22,10 +21,11 @@ from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions
 from runtime.options import Options, Range, positive
 from saltus.errors import BadRequest
-from saltus.folders import find_file, is_file
-from saltus.options import fields_of, override, read_mapping, to_options
-from saltus.planners import PLANNERS
+from saltus.folders import find_file
+from saltus.launch_checks import ESTIMATORS, check_launch
+from saltus.options import fields_of, read_mapping, to_options
 from saltus.recording.options import RecordingOptions
+from saltus.settings import Settings
 from saltus.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
@@ -35,9 +35,7 @@ from sim_bridge.suites import SuiteError, parse_events
 Mode = Literal["paused", "realtime"]
 Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
-ESTIMATORS = ("salted", "leg_odometry", "invariant")
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
-ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
 
 
 class Command(Options, frozen=True):
@@ -106,7 +104,7 @@ class LaunchConfig(Options, frozen=True):
             A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
         duration: length of the run; of an A1's, how long it runs before it sits down.
-        planner: which planner runs: one of `PLANNERS`, each with a section of options.
+        planner: which planner runs; its options have a section of its name.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
@@ -119,12 +117,12 @@ class LaunchConfig(Options, frozen=True):
         convex_mpc: the planner Convex MPC.
         instant_qp: the planner Instant QP.
         tracker: from plans to motor commands.
-        estimator: which filter estimates: one of `ESTIMATORS`, each with a section of options.
+        estimator: which filter estimates; its options have a section of its name.
         salted: the salted Kalman filter.
         leg_odometry: the leg-odometry filter.
         invariant: the invariant filter.
-        rollout: which physics rolls HiLQR's candidates out: one of `ROLLOUTS`; all but mujoco have
-            a section of options.
+        rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
+            options.
         warp: rollouts by MuJoCo Warp.
         isaacgym: rollouts by a server of Isaac Gym's.
         remote: rollouts by a server of ours, `saltus serve`.
@@ -194,33 +192,67 @@ class LaunchConfig(Options, frozen=True):
         return round(self.duration / TICK_S)
 
 
+class Overrides(NamedTuple):
+    """What the command line says of a launch, beside its file; None leaves it to that.
+
+    Attributes:
+        assignments: of ``--set``, each ``KEY=VALUE``.
+        planner, mode, duration: of these keys.
+        drive: who drives, in real time.
+        view: somebody looks on.
+        bridge: ``hardware.mode`` of an A1 that shall not move.
+    """
+
+    assignments: Sequence[str] = ()
+    planner: str | None = None
+    mode: str | None = None
+    duration: float | None = None
+    drive: str | None = None
+    view: bool = False
+    bridge: Literal["dry_run", "read_only"] | None = None
+
+
 def load_launch(
     name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
     duration: float | None = None, drive: str | None = None, view: bool = False,
 ) -> LaunchConfig:
-    """Read a launch file and apply what the command line overrides.
-
-    Who is named to `drive` does so in real time. A simulated robot that somebody drives or views
-    runs for as long as one likes. Assignments, `mode` and `duration` come after that.
+    """Read a launch file and apply what the command line overrides; see `read_launch`.
 
     Raises:
         BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
     """
+    overrides = Overrides(assignments, None, mode, duration, drive, view)
+    return configure(read_launch(name_or_path, overrides))
+
+
+def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
+    """Read the keys of a launch file, with what the command line overrides.
+
+    Who is named to `drive` does so in real time. A simulated robot that somebody drives or views
+    runs for as long as one likes. Assignments and the other options come after that.
+
+    Raises:
+        BadRequest: no such file, or an assignment is none.
+    """
     path = find_file("launch", name_or_path)
-    mapping = copy.deepcopy(read_mapping(path))
-    if drive is not None:
-        override(mapping, [f"drive.source={drive}", "mode=realtime"])
-    if (drive is not None or view) and mapping.get("robot", "simulated") == "simulated":
-        mapping["duration"] = DRIVEN_S
-    override_launch(mapping, assignments)
-    for key, value in (("mode", mode), ("duration", duration)):
-        if value is not None:
-            mapping[key] = value
-    return make_config(mapping, str(path))
+    settings = Settings(copy.deepcopy(read_mapping(path)), str(path))
+    if overrides.drive is not None:
+        settings.write("drive.source", overrides.drive, "--drive")
+        settings.write("mode", "realtime", "--drive")
+    stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
+    if stays and settings.mapping.get("robot", "simulated") == "simulated":
+        settings.write("duration", DRIVEN_S, stays)
+    assign(settings, overrides.assignments)
+    if overrides.bridge is not None:
+        settings.write("hardware.mode", overrides.bridge, f"--{overrides.bridge.replace('_', '-')}")
+    for key in ("planner", "mode", "duration"):
+        if (value := getattr(overrides, key)) is not None:
+            settings.write(key, value, f"--{key}")
+    return settings
 
 
-def override_launch(mapping: dict[str, Any], assignments: Sequence[str]) -> None:
-    """Write ``KEY=VALUE`` assignments into the mapping of a launch file.
+def assign(settings: Settings, assignments: Sequence[str]) -> None:
+    """Write ``KEY=VALUE`` assignments over the keys of a launch.
 
     Raises:
         BadRequest: an assignment is none, or its key runs through a value that has no keys.
@@ -229,23 +261,36 @@ def override_launch(mapping: dict[str, Any], assignments: Sequence[str]) -> None
         section, _, key = assignment.partition("=")[0].strip().partition(".")
         if section == "estimator" and key:
             raise BadRequest(f"--set {assignment}: {_not_in_estimator(key)}")
-    override(mapping, assignments)
+    settings.assign(assignments)
 
 
 def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
-    """Turn a plain mapping into a checked configuration.
+    """Turn a plain mapping into a checked configuration; messages begin with `source`.
 
     Raises:
         BadRequest: an unknown key, a value of a wrong type or out of range.
     """
+    return configure(Settings(mapping, source))
+
+
+def configure(settings: Settings) -> LaunchConfig:
+    """Turn the keys of a launch into a checked configuration.
+
+    Raises:
+        BadRequest: an unknown key, a value of a wrong type or out of range; the message begins with
+            who set it.
+    """
+    mapping = settings.mapping
     try:
         parse_events(mapping.get("perturbations") or [])
     except SuiteError as error:
-        raise BadRequest(f"{source}: {error}") from error
+        raise BadRequest(f"{settings.blame('perturbations')}: {error}") from error
     if isinstance(options := mapping.get("estimator"), dict):
-        raise BadRequest(f"{source}: {_not_in_estimator(next(iter(options), ''))}")
-    config = to_options({k: v for k, v in mapping.items() if v is not None}, LaunchConfig, source)
-    _check_values(config, source)
+        wrong = _not_in_estimator(next(iter(options), ""))
+        raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
+    present = {key: value for key, value in mapping.items() if value is not None}
+    config = to_options(present, LaunchConfig, settings.blame)
+    check_launch(config, settings.blame)
     return config
 
 
@@ -259,107 +304,6 @@ def _not_in_estimator(key: str) -> str:
         f"estimator is the name of a filter, one of {', '.join(ESTIMATORS)}; its options have a "
         f"section of that name: {' or '.join(places)}"
     )
-
-
-def _check_values(config: LaunchConfig, source: str) -> None:
-    if config.planner not in PLANNERS:
-        raise BadRequest(
-            f"{source}: planner {config.planner!r} is not built; accepted: {', '.join(PLANNERS)}"
-        )
-    if config.estimator not in ESTIMATORS:
-        raise BadRequest(
-            f"{source}: estimator {config.estimator!r} is not built; accepted: "
-            f"{', '.join(ESTIMATORS)}"
-        )
-    if config.rollout not in ROLLOUTS:
-        raise BadRequest(
-            f"{source}: rollout {config.rollout!r} is not built; accepted: {', '.join(ROLLOUTS)}"
-        )
-    if config.robot != "simulated" and config.mode != "realtime":
-        raise BadRequest(f"{source}: robot {config.robot} cannot be paused; give mode: realtime")
-    if config.mode == "realtime" and config.timing != TimingOptions():
-        raise BadRequest(f"{source}: timing is for lock step; give mode: paused, or leave it out")
-    if config.robot != "simulated" and config.perturbations:
-        raise BadRequest(
-            f"{source}: perturbations are a simulated robot's; an emulated one has emulator.events"
-        )
-    if config.robot in ("emulated", "emulator") and config.simulation.engine != "mujoco":
-        raise BadRequest(
-            f"{source}: an emulated robot's physics is MuJoCo's in its own process; give "
-            "simulation.engine mujoco"
-        )
-    period = getattr(config, config.planner).period
-    if round(period / TICK_S) < 1:
-        raise BadRequest(
-            f"{source}: {config.planner}.period is {period:g}; give a tick of {TICK_S:g} s or more"
-        )
-    if config.planner != "hilqr" and config.reference not in GAITS:
-        raise BadRequest(
-            f"{source}: planner {config.planner} walks by a gait, not {config.reference!r}; give "
-            f"reference one of {', '.join(GAITS)}"
-        )
-    if config.driven:
-        _check_driving(config, source)
-    if config.reference not in GAITS and not is_file(Path(config.reference)):
-        raise BadRequest(
-            f"{source}: no reference {config.reference!r}: give one of {', '.join(GAITS)} or the "
-            "path of a recorded trajectory"
-        )
-
-
-def _check_driving(config: LaunchConfig, source: str) -> None:
-    if config.reference not in GAITS or config.reference_from != "kinematic":
-        raise BadRequest(
-            f"{source}: a robot that is driven begins with a kinematic gait; give reference one of "
-            f"{', '.join(GAITS)}, and reference_from kinematic"
-        )
-    by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
-    if by_phase and (config.mode != "paused" or not isinstance(config.command, tuple)):
-        raise BadRequest(
-            f"{source}: perturbations of a robot that is driven need `at` in seconds, but for a "
-            "script in mode paused"
-        )
-    if isinstance(config.command, tuple) and config.drive.source != "none":
-        raise BadRequest(
-            f"{source}: one drives, not two: leave out the script in command, or drive.source"
-        )
-    if config.drive.source != "none" and config.mode != "realtime":
-        raise BadRequest(
-            f"{source}: drive.source {config.drive.source} is for mode realtime; in lock step only "
-            "a script drives"
-        )
-    if config.drive.source != "none":
-        _check_source(config, source)
-    _check_strides(config, source)
-    if isinstance(config.command, tuple):
-        try:
-            Script(config.command, config.drive, config.reference)
-        except ValueError as error:
-            raise BadRequest(f"{source}: command: {error}") from error
-
-
-def _check_source(config: LaunchConfig, source: str) -> None:
-    """Refuse who cannot drive this robot."""
-    by = config.drive.source
-    if config.robot == "emulator":
-        raise BadRequest(f"{source}: drive.source {by} is for the launch that plans, not this one")
-    if by == "remote" and not config.bridged:
-        raise BadRequest(
-            f"{source}: drive.source remote needs an A1, real or emulated; a simulated robot takes "
-            "keyboard, gamepad, client"
-        )
-    if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
-        raise BadRequest(f"{source}: drive.source keyboard needs hardware.operator.keyboard true")
-
-
-def _check_strides(config: LaunchConfig, source: str) -> None:
-    """Refuse knots that do not fit every gait: commands may change it."""
-    try:
-        for gait in GAITS.values():
-            if gait.duty < 1.0:
-                gait.knots(getattr(config, config.planner).period)
-    except ValueError as error:
-        raise BadRequest(f"{source}: {error}") from error
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:

@@ -89,6 +89,14 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that no file system takes is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 def find_file(folder: str, name_or_path: str) -> Path:
     """The YAML file that a user named, by path or by its name in ``folder``.
 
@@ -102,6 +110,10 @@ def find_file(folder: str, name_or_path: str) -> Path:
         path = data_folder(folder) / f"{name_or_path}.yaml"
         if is_file(path):
             return path
+    if is_folder(Path(name_or_path)):
+        resolved = Path(name_or_path) / f"{folder}.yaml"  # of a run
+        inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
+        raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names_in(folder)}")
     raise BadRequest(
         f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of "
         f"{names_in(folder)}"

@@ -1,8 +1,10 @@
 """Plain mappings (from YAML or the command line) to typed options, naming what is accepted."""
 
 import dataclasses
+import re
 import types
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,13 @@ from saltus.errors import BadRequest
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
 Options = TypeVar("Options")
+Blame = Callable[[str], str]  # of a dotted key: what a message about it begins with
+_PLACE = re.compile(r"(?<= - at )\S+$|^[\w.\[\]]+")  # of the key in a refusal
+_MOST_PLACES = 4  # that somebody may have meant
+
+
+class _Refused(Exception):
+    """A key and why it is refused."""
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -32,33 +41,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
     return data
 
 
-def override(mapping: dict[str, Any], assignments: typing.Sequence[str]) -> None:
-    """Write ``KEY=VALUE`` assignments into ``mapping``: dotted keys, values as YAML.
-
-    Raises:
-        BadRequest: an assignment has no ``=``, its value is not YAML, or its key runs through a
-            value that has no keys.
-    """
-    for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        if not equals or not key.strip():
-            raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
-        try:
-            value = read_yaml(text)
-        except YamlError as error:
-            raise BadRequest(f"--set {assignment}: the value is {error}") from error
-        *sections, last = key.strip().split(".")
-        target = mapping
-        for section in sections:
-            if target.get(section) is None:
-                target[section] = {}
-            target = target[section]
-            if not isinstance(target, dict):
-                raise BadRequest(f"--set {assignment}: {section} is a value and has no keys")
-        target[last] = value
-
-
-def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
+def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Options:
     """Check every key of ``mapping`` against ``kind`` (a Struct or dataclass) and convert it.
 
     Text is read as a number where one is expected: YAML takes 1e-3, without a point, for text.
@@ -66,17 +49,21 @@ def to_options(mapping: Any, kind: type[Options], source: str) -> Options:
     Args:
         mapping: what was read.
         kind: a msgspec Struct or a dataclass, with others nested in it.
-        source: what messages begin with: the file.
+        source: what messages begin with: the file; or gives that for a key.
 
     Raises:
         BadRequest: an unknown key (the accepted ones are named) or a value of a wrong type
             or out of range.
     """
-    _check_keys(mapping, kind, source, "")
     try:
+        _check_keys(mapping, kind, "")
         return msgspec.convert(mapping, kind, strict=False)
+    except _Refused as error:
+        key, message = error.args
     except msgspec.ValidationError as error:
-        raise BadRequest(f"{source}: {refusal(error)}") from error
+        message = refusal(error)
+        key = (_PLACE.findall(message) or [""])[-1]
+    raise BadRequest(f"{source if isinstance(source, str) else source(key)}: {message}")
 
 
 def fields_of(kind: Any) -> dict[str, Any]:
@@ -100,23 +87,39 @@ def _member_for(value: Any, kind: Any) -> Any:
     return members[0] if len(members) == 1 else None
 
 
-def _check_keys(value: Any, kind: Any, source: str, path: str) -> None:
+def _check_keys(value: Any, kind: Any, path: str) -> None:
     if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
         choices = ", ".join(map(str, typing.get_args(kind)))
-        raise BadRequest(f"{source}: {path} is {value!r}; accepted: {choices}")
+        raise _Refused(path, f"{path} is {value!r}; accepted: {choices}")
     kind = _member_for(value, kind)
     if isinstance(value, list) and kind is not None:
         for index, item in enumerate(value):
-            _check_keys(item, typing.get_args(kind)[0], source, f"{path}[{index}]")
+            _check_keys(item, typing.get_args(kind)[0], f"{path}[{index}]")
         return
     accepted = fields_of(kind)
     if not accepted or not isinstance(value, dict):
         return
     for key, item in value.items():
+        whole = f"{path}.{key}" if path else str(key)
         if key not in accepted:
-            where = f" in {path}" if path else ""
-            raise BadRequest(
-                f"{source}: unknown key {f'{path}.{key}' if path else key!r}; "
-                f"accepted{where}: {', '.join(accepted)}"
-            )
-        _check_keys(item, accepted[key], source, f"{path}.{key}" if path else str(key))
+            raise _Refused(whole, _unknown(str(key), whole, kind, path))
+        _check_keys(item, accepted[key], whole)
+
+
+def _unknown(key: str, whole: str, kind: Any, path: str) -> str:
+    """What is accepted instead of a key, and where below there is one of this name."""
+    names, where = ", ".join(fields_of(kind)), f" in {path}" if path else ""
+    shown = whole if path else repr(key)
+    places = [each for each in _places(key, kind, path) if each != whole]
+    meant = f"; did you mean {' or '.join(places)}" if 0 < len(places) <= _MOST_PLACES else ""
+    return f"unknown key {shown}; accepted{where}: {names}{meant}"
+
+
+def _places(key: str, kind: Any, path: str) -> list[str]:
+    """Dotted keys of this name in a section and in those below."""
+    places = []
+    for name, member in fields_of(kind).items():
+        whole = f"{path}.{name}" if path else name
+        places += [whole] if name == key else []
+        places += _places(key, member, whole)
+    return places

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from runtime.messages import SensorReading
 from saltus.code_version import code_version, fingerprint
-from saltus.configuration import ESTIMATORS, LaunchConfig
+from saltus.configuration import LaunchConfig
 from saltus.errors import BadRequest
 from saltus.folders import cache_folder, keep_whole
+from saltus.launch_checks import ESTIMATORS
 from saltus.lockstep import LockStep
 from saltus.planners import PLANNERS
 

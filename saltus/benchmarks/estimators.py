@@ -22,7 +22,8 @@ from saltus.benchmarks.estimator_recording import Recording, read_recording
 from saltus.benchmarks.estimator_streams import Stream, record_missing, streams
 from saltus.benchmarks.estimator_table import legend, table
 from saltus.benchmarks.result import BenchResult
-from saltus.configuration import ESTIMATORS, TICK_S, LaunchConfig
+from saltus.configuration import TICK_S, LaunchConfig
+from saltus.launch_checks import ESTIMATORS
 from saltus.progress import RunProgress
 from sim_bridge.perturbations import BaseVelocity
 

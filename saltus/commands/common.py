@@ -7,6 +7,7 @@ import typer
 
 from saltus.commands import completion
 from saltus.console import print_json, print_lines
+from saltus.planners import PLANNERS
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on the last line of standard output.")
@@ -18,6 +19,13 @@ SetOption = Annotated[
         autocompletion=completion.assignments,
     ),
 ]  # fmt: skip
+PlannerOption = Annotated[
+    str | None,
+    typer.Option(
+        help=f"{', '.join(PLANNERS)}; instead of the launch file's.",
+        autocompletion=completion.planner_names,
+    ),
+]
 INTERRUPTED = 130  # exit status of a command ended by Ctrl-C
 _NAME_WIDTH = 22  # columns of a list
 

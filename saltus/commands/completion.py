@@ -55,6 +55,15 @@ def assignments(incomplete: str) -> list[str]:
     return [f"{key}={each}" for each in _starting(_values(key, kind), value)]
 
 
+def keys(incomplete: str) -> list[str]:
+    """Keys of a launch file, and its sections."""
+    from saltus.configuration import LaunchConfig
+
+    names = [name for name, _ in _keys(LaunchConfig)]
+    sections = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
+    return _starting(sorted({*names, *sections}), incomplete)
+
+
 def _keys(kind: typing.Any, path: str = "") -> Iterator[tuple[str, typing.Any]]:
     """Every key of an options class that holds a value, dotted, and the value's type."""
     from saltus.options import fields_of
@@ -67,11 +76,10 @@ def _keys(kind: typing.Any, path: str = "") -> Iterator[tuple[str, typing.Any]]:
 
 
 def _values(key: str, kind: typing.Any) -> Iterable[str]:
-    from saltus.configuration import ESTIMATORS, ROLLOUTS
+    from saltus.launch_checks import NAMES
 
-    named = {"planner": PLANNERS, "estimator": ESTIMATORS, "rollout": ROLLOUTS}
-    if key in named:
-        return named[key]
+    if key in NAMES:
+        return NAMES[key]
     if kind is bool:
         return "true", "false"
     return map(str, typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else ()

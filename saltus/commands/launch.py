@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from saltus.commands import completion
-from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
+from saltus.commands.common import INTERRUPTED, JsonOption, PlannerOption, SetOption
 from saltus.commands.view import require_view
-from saltus.console import print_facts, print_json
+from saltus.console import print_facts, print_json, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
-from saltus.planners import PLANNERS
 
 
 class Mode(StrEnum):
@@ -43,13 +42,7 @@ def launch(
     drive: Annotated[
         Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
     ] = None,
-    planner: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{', '.join(PLANNERS)}; instead of the launch file's.",
-            autocompletion=completion.planner_names,
-        ),
-    ] = None,
+    planner: PlannerOption = None,
     duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
     mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
     assignments: SetOption = None,
@@ -69,8 +62,9 @@ def launch(
 ) -> int:
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
     from saltus import assembly  # what is loaded here takes longer than --help may
-    from saltus.configuration import load_launch
+    from saltus.configuration import Overrides, configure, read_launch
     from saltus.confirmation import confirm_motion
+    from saltus.effect import keys_without_effect, warnings
     from saltus.film.strip import leave_strip
     from saltus.hardware import check_at_hand
     from saltus.launcher import launch as run
@@ -78,17 +72,20 @@ def launch(
     from saltus.summary import launch_facts
     from saltus.viewer import viewer
 
-    modes = [f"hardware.mode={m}" for m, on in
-             (("read_only", read_only), ("dry_run", dry_run)) if on]
     if view:
         require_view()
-    chosen = [f"planner={planner}"] if planner else []
-    settings = [*(assignments or ()), *modes, *chosen]
-    config = load_launch(name_or_file, settings, mode, duration, drive, view)
-    if modes and not config.bridged:
+    bridge = "read_only" if read_only else "dry_run" if dry_run else None
+    settings = read_launch(
+        name_or_file,
+        Overrides(assignments or (), planner, mode, duration, drive, view, bridge),
+    )
+    config = configure(settings)
+    if bridge and not config.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
     if read_only and (dry_run or record):
         raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
+    for warning in warnings(keys_without_effect(config, settings)):
+        say(f"warning: {warning}")
     if config.bridged and config.hardware.mode == "read_only":
         from saltus.hardware_view import view as show_readings  # loads the compiler
 

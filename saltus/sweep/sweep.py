@@ -12,6 +12,7 @@ import msgspec
 from saltus import assembly
 from saltus.code_version import code_version
 from saltus.console import say
+from saltus.effect import warnings
 from saltus.errors import BadRequest
 from saltus.first_compilation import ensure_compiled
 from saltus.folders import find_file
@@ -78,6 +79,8 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     """
     path = find_file("config", request.suite)
     wanted, text = _wanted_trials(request, path)
+    for warning in warnings(_without_effect(wanted)):
+        say(f"warning: {warning}")
     jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.cluster)
     run = run or (run_paused if request.mode == "paused" else run_realtime)
     _check_engines(wanted, jobs)
@@ -140,6 +143,12 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     if not trials:
         raise BadRequest(f"--trial: {path}: none of these trials is in the groups of --group")
     return trials, text
+
+
+def _without_effect(trials: list[Trial]) -> dict[str, str]:
+    """Keys that have no effect on any trial, and why; those of one planner are another's not."""
+    first, *others = [trial.without_effect for trial in trials]
+    return {key: why for key, why in first.items() if all(key in each for each in others)}
 
 
 def _check_engines(trials: list[Trial], jobs: int) -> None:

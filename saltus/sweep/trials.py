@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from saltus import assembly
-from saltus.configuration import LaunchConfig, make_config, override_launch
+from saltus.configuration import LaunchConfig, assign, configure
+from saltus.effect import keys_without_effect
 from saltus.errors import BadRequest
 from saltus.options import to_options
+from saltus.settings import Settings
 from saltus.sweep.random_command import RandomCommand
 from sim_bridge.event_lists import UNDISTURBED
 from sim_bridge.options import SimulationOptions
@@ -29,11 +31,13 @@ class Trial(NamedTuple):
             all its fields, reference, command, world, timing, duration and settings.
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
+        without_effect: keys that suite or sweep set and that it does not use, and why.
     """
 
     labels: Row
     group: str
     config: LaunchConfig
+    without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
 
     @property
     def key(self) -> tuple[str, int]:
@@ -65,7 +69,7 @@ def make_trials(
     _check_assignments(assignments)
     trials: list[Trial] = []
     for group in groups:
-        config, random = _config(group, planner, mode, source, assignments)
+        config, random, idle = _config(group, planner, mode, source, assignments)
         for event in group.trials:
             config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
             for seeded in _seeds(config, group.seeds, random):
@@ -74,7 +78,7 @@ def make_trials(
                     **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
-                trials.append(Trial(labels, group.name, seeded))
+                trials.append(Trial(labels, group.name, seeded, idle))
     return trials
 
 
@@ -112,8 +116,11 @@ def _check_assignments(assignments: Sequence[str]) -> None:
 
 def _config(
     group: Group, planner: str, mode: str, source: str, assignments: Sequence[str]
-) -> tuple[LaunchConfig, RandomCommand | None]:
-    """The launch of a group's trials, but for its events and seeds; what draws its commands."""
+) -> tuple[LaunchConfig, RandomCommand | None, dict[str, str]]:
+    """The launch of a group's trials, but for its events and seeds.
+
+    Also what draws its commands, and its keys without effect.
+    """
     simulation = copy.deepcopy(group.simulation)
     if group.input_delay > 0.0:
         simulation["input_delay"] = group.input_delay
@@ -124,25 +131,29 @@ def _config(
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from
-    override_launch(mapping, assignments)
-    random = _random_command(mapping, source)
-    return make_config(mapping, source), random
+    settings = Settings(mapping, source)
+    for key in ("planner", "mode"):
+        settings.write(key, mapping[key], f"--{key}")
+    assign(settings, assignments)
+    random = _random_command(settings)
+    config = configure(settings)
+    return config, random, keys_without_effect(config, settings)
 
 
-def _random_command(mapping: dict[str, Any], source: str) -> RandomCommand | None:
-    """Take the random command out of a mapping, where it has one.
+def _random_command(settings: Settings) -> RandomCommand | None:
+    """Take the random command out of the keys of a launch, where they have one.
 
     Raises:
         BadRequest: it is none that can be drawn from.
     """
-    command = mapping["command"]
+    command, source = settings.mapping["command"], settings.blame("command")
     if not isinstance(command, dict) or "random" not in command:
         return None
     if len(command) > 1 or not isinstance(command["random"], dict):
         keys = ", ".join(RandomCommand.__struct_fields__)
         raise BadRequest(f"{source}: command.random stands alone, with the keys {keys}")
     random = to_options(command["random"], RandomCommand, f"{source}: command.random")
-    mapping["command"] = msgspec.to_builtins(random.script(0, random.start + 1e-3))
+    settings.mapping["command"] = msgspec.to_builtins(random.script(0, random.start + 1e-3))
     return random
 
 

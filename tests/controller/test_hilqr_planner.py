@@ -41,7 +41,7 @@ def estimate(planner, knot, sideways=0.0):
 
 def seed_cost(planner, start):
     """Cost of what a solve begins with, from a planner of its own that knows the same plan."""
-    other = make_planner(planner.options.derivatives, tolerance=1e9)
+    other = make_planner(planner.options.derivatives, tolerance=1e6)
     other._origin, other._plans = planner._origin, planner._plans
     return other.solve(start).cost
 
@@ -143,7 +143,7 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
 
 def test_a_solve_that_searched_no_line_says_so():
     """At the optimum of its model a solve ends before the line search."""
-    planner = make_planner(tolerance=1e9)
+    planner = make_planner(tolerance=1e6)
     plan = planner.solve(estimate(planner, 8))
     search = planner.line_search
     assert plan.status == "ok"

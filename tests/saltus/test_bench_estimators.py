@@ -23,8 +23,9 @@ from saltus.benchmarks.estimator_recording import (
 from saltus.benchmarks.estimator_streams import Stream, streams
 from saltus.benchmarks.estimator_track import follow
 from saltus.cli import run as command_line
-from saltus.configuration import ESTIMATORS, LaunchConfig, load_launch
+from saltus.configuration import LaunchConfig, load_launch
 from saltus.errors import BadRequest
+from saltus.launch_checks import ESTIMATORS
 from saltus.lockstep import LockStep
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"

@@ -16,9 +16,10 @@ from saltus import code_version
 from saltus.benchmarks.catalogue import BENCHMARKS
 from saltus.cli import app, run
 from saltus.commands import completion
-from saltus.configuration import ESTIMATORS, load_launch
+from saltus.configuration import load_launch
 from saltus.console import print_table
 from saltus.errors import BadRequest
+from saltus.launch_checks import ESTIMATORS
 from saltus.planners import PLANNERS
 
 

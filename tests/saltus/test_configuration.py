@@ -5,10 +5,21 @@ import numpy as np
 import pytest
 
 from saltus import assembly
-from saltus.configuration import ESTIMATORS, LaunchConfig, load_launch, make_config, write_config
+from saltus.configuration import (
+    LaunchConfig,
+    Overrides,
+    configure,
+    load_launch,
+    make_config,
+    read_launch,
+    write_config,
+)
 from saltus.errors import BadRequest
 from saltus.folders import data_folder
-from saltus.options import override, read_mapping
+from saltus.launch_checks import ESTIMATORS
+from saltus.options import read_mapping
+from saltus.rollouts import planning
+from saltus.settings import Settings
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
 
@@ -38,9 +49,9 @@ def test_override_takes_lists_and_mappings_as_yaml():
 
 
 def test_override_makes_sections_that_the_file_leaves_out():
-    mapping = {"duration": 1.0}
-    override(mapping, ["simulation.sensors.gyroscope_noise=0.5", "simulation.seed=7"])
-    assert mapping["simulation"] == {"sensors": {"gyroscope_noise": 0.5}, "seed": 7}
+    settings = Settings({"duration": 1.0}, "test")
+    settings.assign(["simulation.sensors.gyroscope_noise=0.5", "simulation.seed=7"])
+    assert settings.mapping["simulation"] == {"sensors": {"gyroscope_noise": 0.5}, "seed": 7}
 
 
 @pytest.mark.parametrize("name", LAUNCH_FILES)
@@ -111,3 +122,64 @@ def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
     assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
     with pytest.raises(BadRequest, match="--set estimator.huber=3: .*leg_odometry.huber"):
         make_trials(parse_suite(suite), "hilqr", "paused", "suite", ["estimator.huber=3"])
+
+
+@pytest.mark.parametrize(("overrides", "beginning"), [
+    (Overrides(["hilqr.knots=1"]), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
+    (Overrides(["hilqr={knots: 1}"]), "--set hilqr={knots: 1}: hilqr.knots is 1"),
+    (Overrides(["hilqr.knotz=3"]), "--set hilqr.knotz=3: unknown key"),
+    (Overrides(["simulation.friction=low"]), "--set simulation.friction=low: "),
+    (Overrides(["simulation.start=up"]), "--set simulation.start=up: simulation.start is 'up'"),
+    (Overrides(["perturbations=[{kind: kick}]"]), "--set perturbations=[{kind: kick}]: "),
+    (Overrides(["estimator={huber: 3}"]), "--set estimator={huber: 3}: estimator is the name"),
+    (Overrides(["hilqr.cost.input_loaded=1"]), "--set hilqr.cost.input_loaded=1: "),
+    (Overrides(duration=-1.0), "--duration: duration is -1"),
+    (Overrides(["duration=3"], duration=-1.0), "--duration: duration is -1"),
+    (Overrides(planner="magic"), "--planner: planner is 'magic'; accepted: hilqr"),
+    (Overrides(["timing.solve=0.01"], mode="realtime"), "--set timing.solve=0.01: timing is for"),
+    (Overrides(["robot=a1"]), "--set robot=a1: robot a1 cannot be paused"),
+    (Overrides(["robot=a1"], mode="paused"), "--mode: robot a1 cannot be paused"),
+    (Overrides(drive="remote"), "--drive: drive.source remote needs an A1"),
+])  # fmt: skip
+def test_a_message_begins_with_who_set_the_value(overrides, beginning):
+    with pytest.raises(BadRequest) as refusal:
+        configure(read_launch("sim", overrides))
+    assert str(refusal.value).startswith(beginning)
+
+
+def test_a_file_is_to_blame_for_its_own_values_alone(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("hilqr: {knots: 1, period: 0.02}\n")
+    with pytest.raises(BadRequest, match=f"^{file}: hilqr.knots is 1"):
+        load_launch(str(file), ["hilqr.period=0.01"])
+    file.write_text("robot: a1\nmode: paused\n")
+    with pytest.raises(BadRequest, match=f"^{file}: robot a1 cannot be paused"):
+        load_launch(str(file))
+
+
+@pytest.mark.parametrize("mode", ["paused", "realtime"])
+def test_the_planner_gets_the_search_of_its_mode(mode):
+    settings = ["hilqr.paused.iterations=7", "hilqr.realtime.iterations=5"]
+    options = planning(load_launch("sim", settings, mode))
+    assert options.search.iterations == {"paused": 7, "realtime": 5}[mode]
+    assert options.knots == LaunchConfig().hilqr.knots
+
+
+@pytest.mark.parametrize(("key", "meant"), [
+    ("hilqr.iterations", "did you mean hilqr.paused.iterations or hilqr.realtime.iterations"),
+    ("hilqr.time_limit", "did you mean hilqr.realtime.time_limit"),
+    ("friction_", "accepted: robot"),
+])  # fmt: skip
+def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
+    with pytest.raises(BadRequest) as refusal:
+        load_launch("sim", [f"{key}=1"])
+    assert meant in str(refusal.value)
+    assert ("did you mean" in str(refusal.value)) == ("did you mean" in meant)
+
+
+def test_a_folder_is_no_launch_file(tmp_path):
+    with pytest.raises(BadRequest, match="is a folder; give the path of a YAML file or one of a1"):
+        load_launch(str(tmp_path))
+    write_config(load_launch("stand"), tmp_path / "launch.yaml")
+    with pytest.raises(BadRequest, match=f"give {tmp_path}/launch.yaml or one of"):
+        load_launch(str(tmp_path))

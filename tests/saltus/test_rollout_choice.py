@@ -8,8 +8,9 @@ import pytest
 
 from saltus import assembly, rollouts
 from saltus.cli import run
-from saltus.configuration import ROLLOUTS, LaunchConfig, load_launch
+from saltus.configuration import LaunchConfig, load_launch
 from saltus.errors import BadRequest
+from saltus.launch_checks import ROLLOUTS
 from saltus.summary import rollout_phrase
 from sim_bridge import physics_client
 from sim_bridge.rollouts.threaded import ThreadedRollout

@@ -18,8 +18,8 @@ from runtime.key_files import make_key_files, read_secret
 from saltus.cli import run
 from saltus.commands.serve import how_to_use
 from saltus.errors import BadRequest
-from saltus.options import override
 from saltus.serving import server_child
+from saltus.settings import Settings
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -87,8 +87,9 @@ def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
 def test_the_line_to_type_elsewhere_reads_as_options(address):
     line, copying = how_to_use(address, Path("keys/lab"))
     words = line.split()
-    mapping = {}
-    override(mapping, [words[i + 1] for i, word in enumerate(words) if word == "--set"])
+    settings = Settings({}, "test")
+    settings.assign([words[i + 1] for i, word in enumerate(words) if word == "--set"])
+    mapping = settings.mapping
     assert mapping["rollout"] == "remote"
     options = ServerOptions(**mapping["remote"])
     assert options.key_file == "lab.pub" and options.address.endswith(":46200")

@@ -1,0 +1,143 @@
+"""Keys without effect: every rule of the table, and which keys somebody is warned of."""
+
+import pytest
+
+from saltus.configuration import Overrides, configure, load_launch, read_launch, write_config
+from saltus.effect import RULES, keys_without_effect, reason_without_effect
+from saltus.folders import data_folder
+from saltus.keys import keys_of, values_of
+from saltus.planners import PLANNERS
+from saltus.sweep.trials import make_trials
+from sim_bridge.suites import parse_suite, read_suite
+
+LAUNCHES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
+SUITES = sorted(data_folder("config").glob("*.yaml"))
+FILE = "runs/walk.npz"  # a recorded reference, which nobody reads here
+
+# Launch, settings, a key without effect in it, why; and settings with which the key has one.
+CASES = [
+    ("emulator", [], "tracker.kp_max", "robot emulator", "sim", []),
+    ("stand", [], "command.velocity_x", "reference stand does not move", "trot", []),
+    ("sim", ["drive.source=client"], "command.velocity_x", "drive.source is client", "sim", []),
+    ("sim", [f"reference={FILE}"], "command.velocity_x", "own speed", "sim", []),
+    ("sim", [], "drive.walk.forward", "drive.source is none", "drive", []),
+    ("drive", [], "drive.silence", "drive.source is none", "sim", ["drive.source=keyboard"]),
+    ("drive", [], "sources.sticks.gait", "drive.source is none", "a1", ["drive.source=remote"]),
+    ("sim", ["drive.source=gamepad"], "sources.keys.left", "is gamepad",
+     "sim", ["drive.source=client"]),
+    ("sim", ["drive.source=keyboard"], "sources.sticks.left", "is keyboard",
+     "sim", ["drive.source=gamepad"]),
+    ("a1", ["drive.source=remote"], "sources.gamepad.turn", "is remote",
+     "sim", ["drive.source=client"]),
+    ("sim", ["mode=realtime"], "timing.solve", "mode is realtime", "sim", []),
+    ("sim", ["mode=realtime"], "view.speed", "mode is realtime", "sim", []),
+    ("sim", [], "realtime.priority", "mode is paused", "a1", []),
+    ("sim", ["planner=instant_qp"], "hilqr.knots", "planner is instant_qp", "sim", []),
+    ("sim", ["planner=convex_mpc"], "rollout", "planner is convex_mpc", "sim", []),
+    ("sim", [f"reference={FILE}"], "reference_from", "recorded file", "sim", []),
+    ("sim", ["mode=realtime"], "hilqr.paused.iterations", "mode is realtime", "sim", []),
+    ("sim", [], "hilqr.realtime.time_limit", "mode is paused", "sim", ["mode=realtime"]),
+    ("sim", [], "hilqr.variant", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
+    ("sim", [], "hilqr.touchdown_order", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
+    ("sim", [], "convex_mpc.knots", "planner is hilqr", "sim", ["planner=convex_mpc"]),
+    ("sim", [], "convex_mpc.knots", "planner is hilqr", "sim", ["reference_from=convex_mpc"]),
+    ("sim", ["mode=realtime", "reference_from=convex_mpc"], "convex_mpc.time_limit",
+     "planner is hilqr", "sim", ["mode=realtime", "planner=convex_mpc"]),
+    ("sim", ["planner=instant_qp"], "instant_qp.time_limit", "mode is paused",
+     "sim", ["mode=realtime", "planner=instant_qp"]),
+    ("sim", [], "instant_qp.knots", "planner is hilqr", "sim", ["planner=instant_qp"]),
+    ("sim", ["estimator=invariant"], "salted.huber", "estimator is invariant", "sim", []),
+    ("sim", [], "leg_odometry.huber", "is salted", "sim", ["estimator=leg_odometry"]),
+    ("sim", [], "invariant.legs.huber", "is salted", "sim", ["estimator=invariant"]),
+    ("sim", [], "warp.device", "rollout is mujoco", "sim", ["rollout=warp"]),
+    ("sim", [], "isaacgym.address", "rollout is mujoco", "sim", ["rollout=isaacgym"]),
+    ("sim", [], "remote.address", "rollout is mujoco", "sim", ["rollout=remote"]),
+    ("a1", [], "simulation.friction", "robot is a1", "a1-emulated", []),
+    ("sim", [], "simulation.server.patience", "simulation.engine is mujoco",
+     "sim", ["simulation.engine=remote"]),
+    ("sim", [], "hardware.safety.tilt_max", "robot is simulated", "a1", []),
+    ("a1-emulated", [], "hardware.link.robot_address", "robot is emulated", "a1", []),
+    ("sim", [], "emulator.port", "robot is simulated", "emulator", []),
+    ("sim", ["bus.transport=tcp"], "bus.folder", "bus.transport is tcp", "sim", []),
+    ("sim", [], "bus.host", "bus.transport is ipc", "sim", ["bus.transport=tcp"]),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def recorded_reference(tmp_path, monkeypatch):
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).touch()
+    monkeypatch.chdir(tmp_path)
+
+
+def launch(name, settings):
+    realtime = [] if any("mode" in each for each in settings) else ["mode=realtime"]
+    return load_launch(name, settings + realtime * any("drive.source" in s for s in settings))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[2]} {case[3]}")
+def test_a_key_has_no_effect_in_one_launch_and_one_in_another(case):
+    name, settings, key, why, other, others = case
+    assert why in reason_without_effect(key, launch(name, settings))
+    assert reason_without_effect(key, launch(other, others)) == ""
+
+
+def test_every_rule_is_tried_and_names_keys_that_there_are():
+    names = [key.key for key in keys_of()]
+    for keys, reason in RULES:
+        for each in keys:
+            below = [name for name in names if f"{name}.".startswith(f"{each}.")]
+            assert below, each
+        tried = [launch(name, settings) for name, settings, *_ in CASES]
+        assert any(reason(config) for config in tried), keys
+
+
+def test_a_key_that_somebody_sets_in_a_file_or_on_the_command_line_is_warned_of(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("hilqr: {paused: {iterations: 5}}\nwarp: {device: cpu}\n")
+    overrides = Overrides(["bus.host=127.0.0.1"], None, "realtime")
+    settings = read_launch(str(file), overrides)
+    found = keys_without_effect(configure(settings), settings)
+    assert found == {
+        "hilqr.paused.iterations": "mode is realtime", "warp.device": "rollout is mujoco",
+        "bus.host": "bus.transport is ipc",
+    }  # fmt: skip
+
+
+def test_a_resolved_launch_file_is_not_warned_of_but_for_what_it_changes(tmp_path):
+    write_config(load_launch("push", ["convex_mpc.knots=30"]), tmp_path / "launch.yaml")
+    settings = read_launch(str(tmp_path / "launch.yaml"), Overrides())
+    assert [*keys_without_effect(configure(settings), settings)] == ["convex_mpc.knots"]
+
+
+@pytest.mark.parametrize("option", [Overrides(drive="client"), Overrides(planner="instant_qp")])
+def test_a_file_is_not_blamed_for_what_the_command_line_chose(tmp_path, option):
+    file = tmp_path / "mine.yaml"
+    walk = "reference_from: convex_mpc" if option.planner else "command: {velocity_x: 0.2}"
+    file.write_text(f"reference: walk\n{walk}\n")
+    settings = read_launch(str(file), option)
+    assert keys_without_effect(configure(settings), settings) == {}
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_launch_files_hold_no_key_without_effect(name):
+    settings = read_launch(name, Overrides())
+    assert keys_without_effect(configure(settings), settings) == {}
+    assert any(settings.source(key) == "file" for key in values_of(configure(settings)))
+
+
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+def test_suites_hold_no_key_without_effect(path):
+    for planner in PLANNERS:
+        trials = make_trials(read_suite(path), planner, "paused", str(path))
+        assert trials and not any(trial.without_effect for trial in trials)
+
+
+def test_a_sweep_knows_which_settings_no_trial_uses():
+    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: none}]"
+    settings = ["hilqr.knots=20", "warp.device=cpu"]
+    found = [
+        make_trials(parse_suite(suite), planner, "paused", "suite", settings)[0].without_effect
+        for planner in ("hilqr", "convex_mpc")
+    ]
+    assert [*found[0]] == ["warp.device"] and [*found[1]] == ["hilqr.knots", "warp.device"]
