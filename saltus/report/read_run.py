@@ -169,7 +169,7 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         "Robot's task": _task(config),
         "Planner": config.planner,
         "Estimator": config.estimator,
-        "Time passes": "in lock step" if config.mode == "paused" else "by the clock",
+        "Time passes": "in lock step" if config.mode == "paused" else "in real time",
         "Perturbations": events or "none",
         "Begun": date_of(folder / "launch.yaml"),
         "Code": str(version or "not noted in this run"),

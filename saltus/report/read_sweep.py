@@ -119,7 +119,7 @@ def _settings(asked: Asked) -> str:
 
 def _facts(folder: Path, asked: Asked) -> dict[str, str]:
     source = next(p for name in ("sweep.json", "rows.jsonl") if (p := folder / name).is_file())
-    mode = {"paused": "in lock step", "realtime": "by the clock"}
+    mode = {"paused": "in lock step", "realtime": "in real time"}
     rows = folder / "rows.jsonl"
     return {
         "Sweep": folder.resolve().name,

@@ -123,7 +123,7 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
         + ("" if _all_traced(groups) else " Trials without a trace are left out.")
     )
     rows = _count_table(counts, tuple(ROLES), ROLES, told)
-    return Html(rows + note("A run by the clock begins with one damped tick, before any reading."))
+    return Html(rows + note("A run in real time begins with one tick of damping, because there is no reading yet."))
 
 
 def _all_traced(groups: dict[str, list[Trial]]) -> bool:

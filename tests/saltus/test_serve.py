@@ -117,7 +117,7 @@ def test_a_child_with_keys_rolls_out_as_here(tmp_path):
 
 
 def test_a_child_that_ends_instead_says_why():
-    with pytest.raises(BadRequest, match="no backend 'bullet'"), server_child("bullet"):
+    with pytest.raises(BadRequest, match="unknown backend 'bullet'"), server_child("bullet"):
         pass
 
 
