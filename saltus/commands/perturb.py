@@ -88,8 +88,10 @@ def perturb(
 
 def _print(result: "SweepResult", suite: str, json: bool) -> None:
     from saltus.sweep.summary import summarise
-    from saltus.sweep.summary_table import print_summary
+    from saltus.sweep.summary_table import failed_solves, print_summary
 
+    if words := failed_solves(result.rows):
+        say(f"warning: {words}")
     if json:
         print_json({"rows": result.rows, "summary": summarise(result.rows)})
     elif result.rows:

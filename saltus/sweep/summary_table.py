@@ -23,6 +23,7 @@ _DRIVEN = (
 )  # fmt: skip
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
+_NAMED = 3  # trials that a warning names
 _NARROWEST = 34  # columns in which every value has room
 
 
@@ -42,6 +43,16 @@ def print_summary(title: str, rows: Iterable[Row]) -> None:
         lines.append(textwrap.fill(condition, width, subsequent_indent="    "))
         lines += [_paragraph(entry, width) for entry in entries]
     print_lines(lines)
+
+
+def failed_solves(rows: Iterable[Row]) -> str:
+    """In which trials solves gave no plan, in a line; empty where none did."""
+    failing = [row for row in rows if row.get("plans_failed")]
+    if not failing:
+        return ""
+    named = [f"{row['planner']} in trial {row['trial']}" for row in failing[:_NAMED]]
+    named += [f"{len(failing) - _NAMED} more"] if len(failing) > _NAMED else []
+    return f"{sum(row['plans_failed'] for row in failing)} solves failed: {', '.join(named)}"
 
 
 def _paragraph(entry: Row, width: int) -> str:

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from saltus.metrics import DRIVING_MEASURES
 from saltus.sweep.summary import summarise, wilson_interval
-from saltus.sweep.summary_table import print_summary, readable_summary
+from saltus.sweep.summary_table import failed_solves, print_summary, readable_summary
 
 
 def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):
@@ -75,6 +75,14 @@ def test_no_value_is_broken_at_any_width(monkeypatch, capsys, columns, colour):
 def driven(fell=False, **measures):
     known = dict.fromkeys(DRIVING_MEASURES, 0.5) | measures
     return row(fell=fell, value=None, kind="none") | {"max_lateral_deviation_m": None} | known
+
+
+def test_trials_whose_solves_failed_are_named():
+    rows = [{"planner": "hilqr", "trial": n, "plans_failed": 2 * (n > 0)} for n in range(6)]
+    assert failed_solves(rows[:1]) == ""
+    assert failed_solves(rows[:3]) == "4 solves failed: hilqr in trial 1, hilqr in trial 2"
+    assert failed_solves(rows).startswith("10 solves failed: ")
+    assert failed_solves(rows).endswith("hilqr in trial 3, 2 more")
 
 
 def test_measures_of_driven_robots_are_means_over_those_on_their_feet_that_know_them():
