@@ -123,7 +123,8 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
         + ("" if _all_traced(groups) else " Trials without a trace are left out.")
     )
     rows = _count_table(counts, tuple(ROLES), ROLES, told)
-    return Html(rows + note("A run in real time begins with one tick of damping, because there is no reading yet."))
+    why = "A run in real time begins with one tick of damping: there is no reading yet."
+    return Html(rows + note(why))
 
 
 def _all_traced(groups: dict[str, list[Trial]]) -> bool:
