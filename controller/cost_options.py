@@ -17,12 +17,12 @@ class CostOptions(Options, frozen=True):
     """Weights of the tracking cost; the state's per component of the tangent x (-) x_ref.
 
     Attributes:
-        base_position: of the trunk's position, along the axes of the reference's trunk.
-        base_orientation: of roll, pitch, yaw.
-        joints: of hip, thigh, calf of each leg.
-        base_velocity: of the trunk's linear velocity.
-        base_angular_velocity: of the trunk's angular velocity.
-        joint_velocity: of all joints' velocities.
+        base_position: weight of the trunk's position, along the axes of the reference's trunk.
+        base_orientation: weights of roll, pitch, yaw.
+        joints: weights of hip, thigh, calf of each leg.
+        base_velocity: weight of the trunk's linear velocity.
+        base_angular_velocity: weight of the trunk's angular velocity.
+        joint_velocity: weight of all joints' velocities.
         terminal_scale: factor of all state weights at the horizon's end.
         input_loaded: R_min of (6.3), of the torques of a leg that bears all of the load.
         input_unloaded: R_max of (6.3), of the torques of a leg that bears none.

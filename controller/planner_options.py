@@ -18,12 +18,12 @@ class Search(Options, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
-        step_sizes: of the line search.
+        step_sizes: those that the line search tries.
         line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
             others at once; "backtracking" one after the other. The last two end where a step
             reduces the cost by 0.3 of what it promised.
         substeps: physics steps within a knot.
-        threads: of the physics and of its derivatives; rigid derivatives take one.
+        threads: number of threads of the physics and of its derivatives; rigid derivatives take one.
     """
 
     iterations: Annotated[int, Range("-", 1, 100)] = 2
@@ -71,14 +71,14 @@ class SolverOptions(Options, frozen=True, forbid_unknown_fields=True):
         period: time between knots.
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
-        derivatives: of the backward pass. "rollout": of the rollouts' own steps, analytic;
-            "differences": the same by finite differences; "rigid": of rigid feet that stick, with a
-            transition where one lands, as in the thesis.
-        variant: of rigid derivatives: "xi" carries the value function with saltation matrices,
+        derivatives: what the backward pass differentiates. "rollout": of the rollouts' own steps,
+            analytic; "differences": the same by finite differences; "rigid": of rigid feet that
+            stick, with a transition where one lands, as in the thesis.
+        variant: with rigid derivatives, "xi" carries the value function with saltation matrices,
             "dxr" with the Jacobian of the reset alone.
-        touchdown_order: of rigid derivatives, for feet that land within one knot: "index", that of
-            the legs; "average", the mean over all orders; "selected", that in which they reach the
-            ground.
+        touchdown_order: with rigid derivatives, the order of feet that land within one knot:
+            "index", that of the legs; "average", the mean over all orders; "selected", that in
+            which they reach the ground.
         cost: weights of the tracking cost.
     """
 

@@ -14,8 +14,8 @@ class TrackerOptions(Options, frozen=True):
         kp_max: most of the plan's joint stiffness that is run in the motors; the rest is fed
             forward. See `motor_law` for what is stable.
         kd_max: most of the plan's joint damping that is run in the motors.
-        command_delay: from a command to the motors acting on it, where it is known: the policy is
-            evaluated for then, at the state moved on as planned.
+        command_delay: time from a command to its effect in the motors, where it is known: the
+            policy is evaluated for then, at the state moved on as planned.
         safety: what the gate lets through.
         stand_down: what happens without fresh plans.
     """

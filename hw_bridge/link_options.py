@@ -18,7 +18,7 @@ class LinkOptions(Options, frozen=True):
     listens on all interfaces, and this does not unless `local_address` is written as 0.0.0.0.
 
     Attributes:
-        robot_address: of the robot's low-level controller.
+        robot_address: address of the robot's low-level controller.
         robot_port: the port that it listens on.
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.

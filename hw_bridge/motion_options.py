@@ -18,12 +18,13 @@ class MotionOptions(Options, frozen=True):
         slow_lag: how far the joint that lags most may be behind before the motion slows down.
         stop_lag: lag of that joint at which the motion waits; kp * stop_lag bounds how hard it
             pushes.
-        damping_kd: of the state damping; the stand sinks at about 1 rad/s under 5.
+        damping_kd: damping of joints in the state damping; the stand sinks at about 1 rad/s under
+            5.
         damping_s: how long the first and the last damping last at least.
         damping_timeout_s: the last damping ends after this even if a joint still moves.
         tolerance: how near to the stand every joint must be for ready.
         still_speed: fastest joint of a robot that counts as still.
-        lean_max: of a robot that is asked to stand up, tilt of its trunk; of 25 random poses in
+        lean_max: largest tilt of the trunk from which it may stand up; of 25 random poses in
             simulation all 18 up to 0.57 rad rose, of 6 beyond 0.62 rad two.
         settle_s: how long it must be near and still.
         stand_up_timeout_s: how long standing up may take.

@@ -18,7 +18,7 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
     """Where a server of the robot's physics answers, and how long to wait for it.
 
     Attributes:
-        address: of the server; empty for the usual one of the engine on this machine.
+        address: where the server answers; empty for the usual one of the engine on this machine.
     """
 
     address: str = ""
@@ -33,7 +33,7 @@ class SimulationOptions(Options, frozen=True):
 
     Attributes:
         timestep: physics step; a whole number of steps must make the tick of 1 ms.
-        seed: of the sensors' noise; equal seeds give equal runs, bit for bit.
+        seed: draws the sensors' noise; equal seeds give equal runs, bit for bit.
         input_delay: time between a command and the motors acting on it.
         friction: sliding friction coefficient between the robot and the floor.
         payload_mass: mass added at the trunk's centre of mass.

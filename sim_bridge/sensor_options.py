@@ -14,20 +14,20 @@ class SensorOptions(Options, frozen=True):
 
     Attributes:
         noise: factor on every error below; 0 or false gives perfect sensors.
-        orientation_noise: of the attitude, each tick.
+        orientation_noise: error of the attitude, each tick.
         orientation_bias: constant tilt and heading error of the attitude.
         yaw_drift: rate at which the heading turns away; a value, not a deviation.
-        gyro_noise: of the angular velocity, each tick.
-        gyro_bias: of the angular velocity, constant.
-        accelerometer_noise: of the acceleration, each tick.
-        accelerometer_bias: of the acceleration, constant.
+        gyro_noise: error of the angular velocity, each tick.
+        gyro_bias: error of the angular velocity, constant.
+        accelerometer_noise: error of the acceleration, each tick.
+        accelerometer_bias: error of the acceleration, constant.
         accelerometer_range: readings are cut at plus and minus this (16 g), noise or not.
-        joint_position_noise: of a joint's angle, each tick.
+        joint_position_noise: error of a joint's angle, each tick.
         joint_position_quantum: step of the encoder.
-        joint_velocity_noise: of a joint's velocity, each tick.
-        joint_torque_noise: of a joint's torque, each tick.
-        foot_force_noise: of a foot's force, each tick.
-        foot_force_offset: of a foot's force, constant.
+        joint_velocity_noise: error of a joint's velocity, each tick.
+        joint_torque_noise: error of a joint's torque, each tick.
+        foot_force_noise: error of a foot's force, each tick.
+        foot_force_offset: error of a foot's force, constant.
     """
 
     noise: Annotated[float, Range("-", 0.0, 1000.0)] | bool = 1.0

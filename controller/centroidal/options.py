@@ -92,11 +92,11 @@ class ForceMpcWeights(Options, frozen=True):
     """Weights of Convex MPC, along the axes of the world.
 
     Attributes:
-        orientation: of roll, pitch, yaw.
-        position: of the body's position.
-        angular_velocity: of the body's angular velocity.
-        velocity: of the body's linear velocity.
-        force: of the distance from evenly shared forces.
+        orientation: weights of roll, pitch, yaw.
+        position: weights of the body's position.
+        angular_velocity: weights of the body's angular velocity.
+        velocity: weights of the body's linear velocity.
+        force: weight of the distance from evenly shared forces.
     """
 
     orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (5.0, 5.0, 10.0)

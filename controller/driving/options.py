@@ -38,10 +38,11 @@ class DriveOptions(Options, frozen=True):
         bound: how fast a bound may go.
         height: least and most of the trunk's height.
         height_rate: greatest change of that height.
-        silence: after which a source counts as gone, and the robot slows down and stands.
-        goal_distance: that the reference may be away from the robot over the ground: it follows
+        silence: time after which a source counts as gone, and the robot slows down and stands.
+        goal_distance: largest distance of the reference from the robot over the ground: it follows
             a robot that is pushed further; None keeps it where the command has led it.
-        goal_heading: that the reference's heading may differ from the robot's; None for any.
+        goal_heading: largest difference between the reference's heading and the robot's; None for
+            any.
     """
 
     source: Source = "none"

@@ -24,7 +24,7 @@ class ScriptStep(Options, frozen=True):
         velocity_x: speed forward, in the base's heading.
         velocity_y: speed to the left, in the base's heading.
         yaw_rate: rate of turn to the left.
-        height: of the trunk.
+        height: height of the trunk.
         gait: stand, walk, trot, bound, or auto: chosen by speed.
     """
 

@@ -14,10 +14,10 @@ class KeyOptions(Options, frozen=True):
     """What one press of a key adds or takes away.
 
     Attributes:
-        forward: of the speed forward.
-        left: of the speed to the left.
-        yaw_rate: of the rate of turn.
-        height: of the trunk's height.
+        forward: step of the speed forward, for each key press.
+        left: step of the speed to the left.
+        yaw_rate: step of the rate of turn.
+        height: step of the trunk's height.
     """
 
     forward: Annotated[float, positive("m/s", 5.0)] = 0.1

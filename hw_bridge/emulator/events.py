@@ -79,7 +79,7 @@ class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
     """A motor is hot, all of a sudden.
 
     Attributes:
-        temperature: that it has now.
+        temperature: new temperature of the motor.
     """
 
     temperature: Annotated[float, Range("deg C", -100.0, 200.0)]
@@ -89,7 +89,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"
     """Somebody turns a joint.
 
     Attributes:
-        torque: with which it is turned.
+        torque: turns the joint.
         duration: `for` in a file: how long it is turned.
     """
 
@@ -103,7 +103,7 @@ class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
     Attributes:
         duration: `for` in a file: how long they are held.
         buttons: their names.
-        sticks: from a stick's name to its place, -1 to 1.
+        sticks: place of each stick by its name, -1 to 1.
     """
 
     duration: Length = msgspec.field(name="for")

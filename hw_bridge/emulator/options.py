@@ -24,11 +24,11 @@ class EmulatorOptions(Options, frozen=True):
             client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
             of the two the robot does is not published.
         stream_hz: rate of a stream.
-        comm_version: of the header. Invented, as the next three, and not zero, so that a bridge
-            that does not copy them shows.
-        robot_id: of the header.
-        serial: of the header.
-        bandwidth: of the header.
+        comm_version: number in the header. Invented, as the next three, and not zero, so that a
+            bridge that does not copy them shows.
+        robot_id: number in the header.
+        serial: number in the header.
+        bandwidth: number in the header.
         tick_unit_s: length of the state's tick. The vendor's header says microseconds, drivers
             that work read milliseconds.
         first_tick: the tick at the start, for runs over its wrap.
@@ -39,7 +39,7 @@ class EmulatorOptions(Options, frozen=True):
         release_s: how long commands must ask for neither position nor torque before it obeys
             again. How the robot leaves this protection is not published: an assumption.
         brake_kd: damping of a motor that brakes; an assumption.
-        thermal: of the motors.
+        thermal: how motors warm up.
         network: faults of the network, in both directions.
         events: what goes wrong, and when.
     """

@@ -14,7 +14,7 @@ class ThermalOptions(Options, frozen=True):
     Attributes:
         ambient: temperature of the air, and of the motors at the start.
         rise: final warming per torque squared.
-        time_constant: of warming and cooling.
+        time_constant: time constant of warming and cooling.
         stop: temperature at which the firmware shuts a motor down; drivers know of 60 deg C
             (walk_in_the_park) and more.
         restart: temperature below which it works again.

@@ -37,8 +37,8 @@ class SafetyOptions(Options, frozen=True):
             margin, even if commands act 10 ms late.
         motor_power: mechanical power that one motor may put out; the largest along a torque curve
             that is flat up to half the no-load speed is 352 W.
-        total_power: of all driven motors, sum of |torque x speed|. What damping alone takes out of
-            the robot is not limited.
+        total_power: power of all driven motors, sum of |torque x speed|. What damping alone takes
+            out of the robot is not limited.
         kp_max: largest joint stiffness.
         kd_max: largest joint damping.
         damping_kd: joint damping that replaces what cannot be sent.
@@ -60,9 +60,10 @@ class SafetyOptions(Options, frozen=True):
             level stops at 1000 W.
         power_samples: how many samples more above than below `power_stop` stop the robot; the
             vendor's count is 6, in a loop of 2 ms.
-        temperature_warn: of a motor, from which it is warned of.
-        temperature_stop: of a motor, at which the robot sits down; 5 deg C more and it is damped.
-            The firmware is said to stop a motor at 60 deg C (ikostrikov/walk_in_the_park).
+        temperature_warn: temperature of a motor from which a warning is given.
+        temperature_stop: temperature of a motor at which the robot sits down; 5 deg C more and it
+            is damped. The firmware is said to stop a motor at 60 deg C
+            (ikostrikov/walk_in_the_park).
         confirm_s: how long a tilt, an excursion, a speed, a temperature or a broken attitude must
             last to be believed.
         mode_lost_s: how long a motor may be out of servo mode while it is to serve.

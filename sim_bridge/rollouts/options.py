@@ -29,7 +29,7 @@ class ServerOptions(Options, frozen=True):
     """Where a physics server answers, and how long to wait for it.
 
     Attributes:
-        address: of the server; on another machine it needs `key_file`.
+        address: where the server answers; on another machine it needs `key_file`.
         key_file: file of the server's public key, as `saltus serve --key-file` writes it; empty on
             loopback, where none is needed.
         timeout: in real time, after which an answer is too late and the local physics is asked.
