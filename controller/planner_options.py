@@ -23,7 +23,8 @@ class Search(Options, frozen=True, forbid_unknown_fields=True):
             others at once; "backtracking" one after the other. The last two end where a step
             reduces the cost by 0.3 of what it promised.
         substeps: physics steps within a knot.
-        threads: number of threads of the physics and of its derivatives; rigid derivatives take one.
+        threads: number of threads of the physics and of its derivatives; rigid derivatives take
+            one.
     """
 
     iterations: Annotated[int, Range("-", 1, 100)] = 2
