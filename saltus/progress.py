@@ -20,7 +20,7 @@ class RunProgress:
         self._total, self._unit, self._mine = total, unit, False
         self._last_line = time.monotonic()
         self._last_done = 0.0  # at the last line
-        self._first: tuple[float, float] | None = None  # when it began to move [s], and where
+        self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
         self._bar = Progress(
             BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
             TextColumn("{task.description}", markup=False), TimeRemainingColumn(),
@@ -32,8 +32,8 @@ class RunProgress:
         """Say that ``done`` of the total is done, and ``what`` besides."""
         if not self._mine:
             return
-        if self._first is None and done > 0.0:
-            self._first = time.monotonic(), done
+        if self._begin is None or done <= self._begin[1]:
+            self._begin = time.monotonic(), done
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, description=what)
         elif time.monotonic() - self._last_line > LINE_EVERY_S:
@@ -45,10 +45,10 @@ class RunProgress:
 
     def _left(self, done: float) -> str:
         """How long it will take at the pace since it began to move."""
-        began_at, begin = self._first or (0.0, done)
+        at, begin = self._begin or (0.0, done)
         if not begin < done < self._total:
             return ""
-        seconds = (self._last_line - began_at) * (self._total - done) / (done - begin)
+        seconds = (self._last_line - at) * (self._total - done) / (done - begin)
         return f", {seconds / 60:.0f} min left" if seconds > 90.0 else f", {seconds:.0f} s left"
 
     def __enter__(self) -> "RunProgress":

@@ -96,8 +96,20 @@ def test_progress_in_a_log_says_how_long_it_will_take(capsys, monkeypatch):
             now[0] = at
             shown.show(done, "trials")
     said = capsys.readouterr().err.splitlines()
-    assert said == ["0/20 done  trials", "1/20 done  trials, 4 min left",
-                    "5/20 done  trials, 60 s left", "20/20 done  trials"]  # fmt: skip
+    assert said == ["0/20 done  trials", "1/20 done  trials, 2 min left",
+                    "5/20 done  trials, 42 s left", "20/20 done  trials"]  # fmt: skip
+
+
+def test_what_loads_before_a_run_moves_does_not_count(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.RunProgress(6.0, "s simulated") as shown:
+        for done, at in ((0.0, 115.0), (0.001, 115.1), (0.5, 120.1), (0.5, 130.0)):
+            now[0] = at
+            shown.show(done, "")
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["0/6 s simulated  ", "0.5/6 s simulated  , 56 s left",
+                    "0.5/6 s simulated  , standing still"]  # fmt: skip
 
 
 def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
