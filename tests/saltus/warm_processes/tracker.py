@@ -156,7 +156,9 @@ def lead_a_life(tracker: Tracker) -> set[str]:
 
 def main() -> None:
     reasons = Reasons()
-    logging.getLogger("controller.safety").addHandler(reasons)
+    logger = logging.getLogger("controller.safety")
+    logger.addHandler(reasons)
+    logger.setLevel(logging.INFO)
     tracker = assembly.make_tracker(load_launch("stand", mode="realtime"))
     before = signature_counts()
     seen = lead_a_life(tracker)
