@@ -13,7 +13,7 @@ from runtime.options import Options, Range
 TouchdownOrder = Literal["index", "average", "selected"]
 
 
-class Search(Options, frozen=True, forbid_unknown_fields=True):
+class Search(Options, frozen=True):
     """How hard the planner looks for a better trajectory.
 
     Attributes:
@@ -42,7 +42,7 @@ class Search(Options, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"step_sizes has {len(self.step_sizes)} values; give 1 to 100")
 
 
-class RealtimeSearch(Search, frozen=True, forbid_unknown_fields=True):
+class RealtimeSearch(Search, frozen=True):
     """How hard the planner looks when the robot does not wait for it (6.4.4).
 
     Attributes:
@@ -64,7 +64,7 @@ class RealtimeSearch(Search, frozen=True, forbid_unknown_fields=True):
         return Search(**{name: getattr(self, name) for name in Search.__struct_fields__})
 
 
-class SolverOptions(Options, frozen=True, forbid_unknown_fields=True):
+class SolverOptions(Options, frozen=True):
     """What a solve is about, in either mode (6.4.4).
 
     Attributes:
@@ -93,7 +93,7 @@ class SolverOptions(Options, frozen=True, forbid_unknown_fields=True):
     cost: CostOptions = CostOptions()
 
 
-class PlannerOptions(SolverOptions, frozen=True, forbid_unknown_fields=True):
+class PlannerOptions(SolverOptions, frozen=True):
     """What a planner is made with.
 
     Attributes:
@@ -103,7 +103,7 @@ class PlannerOptions(SolverOptions, frozen=True, forbid_unknown_fields=True):
     search: Search = Search()
 
 
-class HilqrSection(SolverOptions, frozen=True, forbid_unknown_fields=True):
+class HilqrSection(SolverOptions, frozen=True):
     """The section `hilqr` of a launch file.
 
     Attributes:

@@ -21,6 +21,7 @@ from sim_bridge.suite_products import SECTIONS, group_lists, write_out_group
 
 __all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
+
 class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Trials that differ in their one perturbation and in their seed only.
 

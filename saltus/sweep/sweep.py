@@ -1,7 +1,6 @@
 """Runs a suite: every trial once, whatever is finished kept, and gone on with later."""
 
 import os
-import time
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -15,7 +14,7 @@ from saltus.console import say
 from saltus.effect import warnings
 from saltus.errors import BadRequest
 from saltus.first_compilation import ensure_compiled
-from saltus.folders import find_file
+from saltus.folders import find_file, new_run_folder
 from saltus.progress import RunProgress
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
@@ -87,7 +86,7 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     with backend_ready(request.cluster, request.scheduler, jobs):
         prepare(wanted)
         about = _about(request, path, text, wanted)
-        folder = SweepFolder(request.output or _new_folder(path), about)
+        folder = SweepFolder(request.output or new_run_folder(path.stem), about)
         try:
             threads = threads_each(jobs, len(wanted), request.cluster)
             shared = [with_threads(trial, threads) for trial in wanted]
@@ -162,10 +161,6 @@ def _check_engines(trials: list[Trial], jobs: int) -> None:
         raise BadRequest("simulation.engine: a server simulates one robot at a time; give --jobs 1")
     if served:
         assembly.make_simulation(served[0].config).close()
-
-
-def _new_folder(suite: Path) -> Path:
-    return Path("runs") / f"{suite.stem}-{time.strftime('%Y%m%d-%H%M%S')}"
 
 
 def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) -> dict[str, Any]:
