@@ -227,10 +227,11 @@ class _Run:
                 return
 
     def _last_state_is_estimated(self) -> bool:
-        """Whether nobody needs the tracker any more."""
-        ticks, simulated = self._listener.ticks, self._config.robot == "simulated"
+        """Whether nobody in real time needs the tracker any more; in lock step it just waits."""
+        ticks, config = self._listener.ticks, self._config
         last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
-        return simulated and last >= self._config.ticks
+        alone = config.robot == "simulated" and config.mode == "realtime"
+        return alone and last >= config.ticks
 
     def _go_on_without_peer(self, supervisor: Supervisor) -> None:
         tracker = next(child for child in supervisor.children if child.name == "tracker")

@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -77,4 +78,4 @@ def test_foot_forces_are_counts_less_their_offsets_scaled(counts, offset, scale)
 )
 def test_a_calibration_that_cannot_be_is_refused_by_name(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        SensingOptions(**wrong)
+        msgspec.convert(wrong, SensingOptions)

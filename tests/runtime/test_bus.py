@@ -204,7 +204,7 @@ def test_addresses_differ_by_topic():
 
 
 def test_other_hosts_need_keys():
-    with pytest.raises(ValueError, match="pass keys"):
+    with pytest.raises(ValueError, match="needs keys"):
         Endpoints.tcp("192.168.123.10", 5000)
     Endpoints.tcp("192.168.123.10", 5000, CurveKeys.generate())
 

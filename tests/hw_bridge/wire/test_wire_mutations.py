@@ -81,5 +81,5 @@ def test_codecs_that_differ_are_not_compared(monkeypatch):
     commands = setpoints(1, 2)
     agree(commands, [])
     monkeypatch.setattr("saltus.benchmarks.wire_peer._count", round)  # not truncated
-    with pytest.raises(BadRequest, match="differ"):
+    with pytest.raises(BadRequest, match="disagree"):
         agree(commands, [])
