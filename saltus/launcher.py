@@ -14,7 +14,7 @@ from runtime.topics import BY_WATCHERS, COMMAND, GROUND_TRUTH, STATE_ESTIMATE, T
 from saltus import assembly
 from saltus.addresses import check_free, endpoints_of
 from saltus.announcement import PREFIX, Announcer
-from saltus.cast import DRIVER, cast_of
+from saltus.cast import DRIVER, Cast, cast_of
 from saltus.children import PEER_GONE, Child
 from saltus.code_version import code_version
 from saltus.configuration import LaunchConfig, write_config
@@ -119,26 +119,32 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        reports = {name: files.read_report(name) for name in cast.processes}
-        say_missing_reports(reports, supervisor.deaths, run.completed)
-        summary = _summary(config, listener, reports, supervisor.deaths)
-        end = "complete" if run.completed else "interrupted" if stop() else "broken"
-        cause = (listener.recording or {"cause": ""})["cause"]
-        problems = find_problems(
-            config, summary, reports, supervisor.deaths, end, run.stall, cause
-        )
-        outcome = Outcome(summary, supervisor.deaths, run.completed, stop(), reports, problems)
-        summary |= {
-            "ok": outcome.ok, "problems": [problem._asdict() for problem in problems],
-            "folder": None if folder is None else str(folder),
-        }  # fmt: skip
-        extra = {
-            "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
-            "deaths": [death._asdict() for death in outcome.deaths], "processes": reports,
-            "recording": listener.recording,
-        }  # fmt: skip
-        files.write_summary(summary | extra)
+        outcome = _conclude(config, cast, files, run, supervisor.deaths, stop())
+        outcome.summary["folder"] = None if folder is None else str(folder)
         return outcome
+
+
+def _conclude(
+    config: LaunchConfig, cast: Cast, files: RunFolder, run: "_Run", deaths: list[Death],
+    interrupted: bool,
+) -> Outcome:  # fmt: skip
+    """How a launch ended, also as its ``summary.json``."""
+    listener = run.listener
+    reports = {name: files.read_report(name) for name in cast.processes}
+    say_missing_reports(reports, deaths, run.completed)
+    summary = _summary(config, listener, reports, deaths)
+    end = "complete" if run.completed else "interrupted" if interrupted else "broken"
+    cause = (listener.recording or {"cause": ""})["cause"]
+    problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
+    outcome = Outcome(summary, deaths, run.completed, interrupted, reports, problems)
+    summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
+    extra = {
+        "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
+        "deaths": [death._asdict() for death in deaths], "processes": reports,
+        "recording": listener.recording,
+    }  # fmt: skip
+    files.write_summary(summary | extra)
+    return outcome
 
 
 def _summary(
@@ -187,6 +193,7 @@ class _Run:
     """Follows one launch until it is over, for whatever reason.
 
     Attributes:
+        listener: what was heard of it.
         completed: the launch came to its end.
         stall: who waited for whom, where it stood still; empty elsewhere.
     """
@@ -197,7 +204,8 @@ class _Run:
     ) -> None:  # fmt: skip
         self.completed, self.stall = False, ""
         self._announcer, self._meddle = announcer, meddle
-        self._config, self._listener, self._stop = config, listener, stop
+        self.listener = listener
+        self._config, self._stop = config, stop
         self._beat = beat_of(config)
         self._last_tick, self._moved = -1, time.monotonic()
 
@@ -205,30 +213,30 @@ class _Run:
         """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
         with RunProgress(self._config.duration, unit_of(self._config)) as progress:
             while not self._over(supervisor):
-                self._listener.drain()
+                self.listener.drain()
                 if any(not d.fatal and d.name != DRIVER for d in supervisor.watch()):
                     self._go_on_without_peer(supervisor)
                 self._show(progress)
                 if self._last_state_is_estimated():
                     supervisor.dismiss("tracker")  # else it would warn that the robot is silent
                 if self._meddle is not None:
-                    self._meddle(supervisor, self._listener)
+                    self._meddle(supervisor, self.listener)
                 time.sleep(POLL_S)
         if self.completed and self._config.robot == "simulated":
             self._hear_the_rest()
 
     def _hear_the_rest(self) -> None:
         """Stay until the last state is estimated too: both ends of a run are the same each time."""
-        end, ticks = time.monotonic() + LAST_ESTIMATE_S, self._listener.ticks
+        end, ticks = time.monotonic() + LAST_ESTIMATE_S, self.listener.ticks
         while time.monotonic() < end:
             time.sleep(5 * POLL_S)
-            self._listener.drain()
+            self.listener.drain()
             if ticks[STATE_ESTIMATE.name] >= ticks[GROUND_TRUTH.name]:
                 return
 
     def _last_state_is_estimated(self) -> bool:
         """Whether nobody in real time needs the tracker any more; in lock step it just waits."""
-        ticks, config = self._listener.ticks, self._config
+        ticks, config = self.listener.ticks, self._config
         last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
         alone = config.robot == "simulated" and config.mode == "realtime"
         return alone and last >= config.ticks
@@ -238,7 +246,7 @@ class _Run:
         tracker.signal(PEER_GONE)
 
     def _tick(self) -> int:
-        return self._listener.ticks[self._beat.name]
+        return self.listener.ticks[self._beat.name]
 
     def _over(self, supervisor: Supervisor) -> bool:
         if self._stop() or supervisor.lost:
@@ -250,13 +258,13 @@ class _Run:
             return True
         moved = self._moved
         if self._config.mode == "paused":  # in real time nobody stops time
-            moved = max(moved, self._listener.paced_at_s)
+            moved = max(moved, self.listener.paced_at_s)
         still = time.monotonic() - moved
         if self._config.robot == "emulator":
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         longest = START_S if self._tick() < 0 else STALL_S
         if still > longest:
-            waits = describe_stall(self._config, self._listener.ticks)
+            waits = describe_stall(self._config, self.listener.ticks)
             self.stall = f"no tick for {longest:g} s, {waits}"
             say(f"{self.stall}: ending the launch")
         self.completed = supervisor.finished
@@ -267,4 +275,4 @@ class _Run:
         if tick != self._last_tick:
             self._last_tick, self._moved = tick, time.monotonic()
             self._announcer.begin()
-        progress.show(*progress_of(self._config, self._listener, tick))
+        progress.show(*progress_of(self._config, self.listener, tick))
