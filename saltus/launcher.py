@@ -139,7 +139,7 @@ def _conclude(
     outcome = Outcome(summary, deaths, run.completed, interrupted, reports, problems)
     summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
     extra = {
-        "completed": outcome.completed, "code": code_version(), "filter": config.estimator,
+        "completed": outcome.completed, "code": code_version(),
         "deaths": [death._asdict() for death in deaths], "processes": reports,
         "recording": listener.recording,
     }  # fmt: skip

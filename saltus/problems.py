@@ -159,7 +159,7 @@ def _of_process(name: str, report: Report, real_time: bool) -> list[Problem]:
     found = []
     frames, count = _frames(report), report.get("undecodable", 0)
     if count > SHARE * frames:
-        words = f"{count} of {frames + count} frames to the {name} could not be decoded"
+        words = f"{count} frames to the {name} could not be decoded"
         found.append(Problem("undecodable", words, False, "is another program on the same bus?"))
     functions = ", ".join(report.get("compiled_late", ()))
     if functions and real_time:  # in lock step the robot has time

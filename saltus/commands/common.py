@@ -1,12 +1,14 @@
 """What the commands have in common."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated, Protocol
 
 import typer
 
 from saltus.commands import completion
 from saltus.console import print_json, print_lines
+from saltus.folders import names_in
 from saltus.planners import PLANNERS
 
 JsonOption = Annotated[
@@ -26,6 +28,34 @@ PlannerOption = Annotated[
         autocompletion=completion.planner_names,
     ),
 ]
+class Mode(StrEnum):
+    """How time passes: in lock step, or by the clock."""
+
+    PAUSED = "paused"
+    REALTIME = "realtime"
+
+
+class Driver(StrEnum):
+    """Who drives: see `drive.source` of a launch file."""
+
+    KEYBOARD = "keyboard"
+    GAMEPAD = "gamepad"
+    REMOTE = "remote"
+    CLIENT = "client"
+
+
+LaunchArgument = Annotated[
+    str,
+    typer.Argument(
+        help=f"A YAML file, or one of {names_in('launch')}.",
+        autocompletion=completion.launch_names,
+    ),
+]
+DriveOption = Annotated[
+    Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
+]
+DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
+ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]
 INTERRUPTED = 130  # exit status of a command ended by Ctrl-C
 _NAME_WIDTH = 22  # columns of a list
 

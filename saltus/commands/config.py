@@ -5,21 +5,22 @@ from typing import Annotated
 import typer
 
 from saltus.commands import completion
-from saltus.commands.common import JsonOption, PlannerOption, SetOption
-from saltus.commands.launch import Driver, Mode
+from saltus.commands.common import (
+    DriveOption,
+    DurationOption,
+    JsonOption,
+    LaunchArgument,
+    ModeOption,
+    PlannerOption,
+    SetOption,
+)
 from saltus.console import print_json, print_lines, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in
 
 
 def config(
-    name_or_file: Annotated[
-        str,
-        typer.Argument(
-            help=f"A YAML file, or one of {names_in('launch')}.",
-            autocompletion=completion.launch_names,
-        ),
-    ] = "",
+    name_or_file: LaunchArgument = "",
     prefix: Annotated[
         str,
         typer.Argument(
@@ -27,12 +28,10 @@ def config(
             autocompletion=completion.keys,
         ),
     ] = "",
-    drive: Annotated[
-        Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
-    ] = None,
+    drive: DriveOption = None,
     planner: PlannerOption = None,
-    duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
-    mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
+    duration: DurationOption = None,
+    mode: ModeOption = None,
     assignments: SetOption = None,
     diff: Annotated[
         bool, typer.Option("--diff", help="Only what differs from the defaults.")

@@ -1,50 +1,32 @@
 """``saltus launch``: run the stack."""
 
 from contextlib import nullcontext
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from saltus.commands import completion
-from saltus.commands.common import INTERRUPTED, JsonOption, PlannerOption, SetOption
+from saltus.commands.common import (
+    INTERRUPTED,
+    DriveOption,
+    DurationOption,
+    JsonOption,
+    LaunchArgument,
+    ModeOption,
+    PlannerOption,
+    SetOption,
+)
 from saltus.commands.view import require_view
 from saltus.console import print_facts, print_json, say
 from saltus.errors import BadRequest
-from saltus.folders import names_in
-
-
-class Mode(StrEnum):
-    """How time passes: in lock step, or by the clock."""
-
-    PAUSED = "paused"
-    REALTIME = "realtime"
-
-
-class Driver(StrEnum):
-    """Who drives: see `drive.source` of a launch file."""
-
-    KEYBOARD = "keyboard"
-    GAMEPAD = "gamepad"
-    REMOTE = "remote"
-    CLIENT = "client"
 
 
 def launch(
-    name_or_file: Annotated[
-        str,
-        typer.Argument(
-            help=f"A YAML file, or one of {names_in('launch')}.",
-            autocompletion=completion.launch_names,
-        ),
-    ],
-    drive: Annotated[
-        Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
-    ] = None,
+    name_or_file: LaunchArgument,
+    drive: DriveOption = None,
     planner: PlannerOption = None,
-    duration: Annotated[float | None, typer.Option(help="Length of the run in seconds.")] = None,
-    mode: Annotated[Mode | None, typer.Option(help="How time passes.")] = None,
+    duration: DurationOption = None,
+    mode: ModeOption = None,
     assignments: SetOption = None,
     record: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")

@@ -8,8 +8,7 @@ import typer
 
 from saltus.blas_threads import use_one_thread
 from saltus.commands import completion
-from saltus.commands.common import INTERRUPTED, JsonOption, SetOption
-from saltus.commands.launch import Mode
+from saltus.commands.common import INTERRUPTED, JsonOption, Mode, SetOption
 from saltus.console import print_json, say
 from saltus.errors import BadRequest
 from saltus.folders import names_in

@@ -90,7 +90,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
         ({"tracker": {"ticks": 900, "missed": 100}}, "ticks_missed", "100 of 1000 ticks", False),
         ({"tracker": {"ticks": 1000, "late": 40}}, "ticks_late", "40 of 1000 ticks", False),
         ({"tracker": {"ticks": 90, "undecodable": 10}},
-         "undecodable", "10 of 100 frames to the tracker", False),
+         "undecodable", "10 frames to the tracker could not be decoded", False),
         ({"estimator": {"updates": 100, "degraded": 50}}, "degraded", "50 of 100 estimates", False),
         ({"planner": {"compiled_late": ["f"]}}, "compiled_late", "the planner compiled", False),
         ({"planner": {"rollouts": {"losses": 2}}}, "server_lost", "lost 2 times", False),
