@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from hybrid.compiled.limits import STATUSES, Limits
 from hybrid.compiled.step import Log, simulate
 from hybrid.compiled.system import CompiledSystem, compiled, quiet
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Array, System
 
 
 class Batch(NamedTuple):
@@ -31,7 +32,7 @@ class Batch(NamedTuple):
 
 
 def simulate_batch(
-    system: HybridSystem,
+    system: System,
     modes: int | NDArray[np.int64],
     t: float,
     states: Array,
@@ -77,7 +78,7 @@ def simulate_batch(
 
 
 def _interpreted(
-    system: HybridSystem, modes: NDArray[np.int64], t: float, states: Array, u: Array,
+    system: System, modes: NDArray[np.int64], t: float, states: Array, u: Array,
     duration: float, options: SimulationOptions,
 ) -> Batch:  # fmt: skip
     ends, final, counts, status = np.zeros_like(states), modes.copy(), np.zeros_like(modes), []
@@ -91,7 +92,7 @@ def _interpreted(
 
 
 def _compiled(
-    system: HybridSystem, table: CompiledSystem, modes: NDArray[np.int64], t: float,
+    system: System, table: CompiledSystem, modes: NDArray[np.int64], t: float,
     states: Array, u: Array, duration: float, options: SimulationOptions, threads: int,
 ) -> Batch:  # fmt: skip
     numbers = np.array(list(system.modes), dtype=np.int64)

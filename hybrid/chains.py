@@ -13,10 +13,10 @@ import numpy as np
 
 from hybrid.saltation import is_jumped_over
 from hybrid.simulation_types import Event
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 
-def chains(system: HybridSystem, events: Sequence[Event], u: Array) -> list[list[Event]]:
+def chains(system: System, events: Sequence[Event], u: Array) -> list[list[Event]]:
     """Events in groups: each with those that its reset set off. The input u (m,) is held."""
     found: list[list[Event]] = []
     for event in events:

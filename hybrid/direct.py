@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from hybrid.collocation import Layout, Phase, slopes, values
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 _SHORTEST = 1e-3  # of a phase, as a share of the whole duration
 
@@ -30,7 +30,7 @@ class DirectProblem:
         ValueError: the transitions do not follow one another, or x0 has the wrong dimension.
     """
 
-    system: HybridSystem
+    system: System
     initial_mode: int
     edges: tuple[Transition, ...]  # the transitions that happen, in order
     x0: Array  # (n,)

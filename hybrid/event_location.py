@@ -4,7 +4,7 @@ A guard that is positive before the step and not after it brackets its event. On
 at both ends may still have been crossed twice in between, if it turned: its rate is then negative
 before and positive after, its lowest point is located, and brackets the first of the crossings.
 One that starts on the guard and leaves it may come back. More turns than one within a step are
-not seen: ``Tolerance.max_step`` bounds that step.
+not seen: ``SimulationOptions.max_step`` bounds that step.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 
 from scipy.optimize import brentq
 
+from hybrid.options import SimulationOptions
 from hybrid.piece import Piece
-from hybrid.simulation_types import SimulationOptions
-from hybrid.systems import HybridSystem, Transition
+from hybrid.systems import System, Transition
 
 Function = Callable[[float], float]  # of the length of a step [s]
 _NUDGE = 1e-6  # of a step: how far along the flow a guard is differenced to see whether it falls
@@ -37,7 +37,7 @@ class _NotFinite(Exception):
 
 
 def first_meeting(
-    system: HybridSystem,
+    system: System,
     edges: tuple[Transition, ...],
     piece: Piece,
     before: list[float],
@@ -68,7 +68,7 @@ def first_meeting(
 
 
 def _meeting(
-    system: HybridSystem,
+    system: System,
     edge: Transition,
     piece: Piece,
     before: float,

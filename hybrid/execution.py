@@ -10,9 +10,10 @@ import numpy as np
 
 from hybrid import failure
 from hybrid.held_inputs import Inputs, held_inputs
+from hybrid.options import SimulationOptions
 from hybrid.piece import Piece
-from hybrid.simulation import Event, Simulation, SimulationOptions, Status
-from hybrid.systems import Array, HybridSystem
+from hybrid.simulation import Event, Simulation, Status
+from hybrid.systems import Array, System
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Execution:
 
 
 def simulate(
-    system: HybridSystem,
+    system: System,
     mode: int,
     x: Array,
     duration: float,

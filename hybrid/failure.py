@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybrid.integration import Tolerance
+from hybrid.options import SimulationOptions
 from hybrid.simulation_types import Event
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 
-def place(system: HybridSystem, mode: int, t: float, x: Array) -> str:
+def place(system: System, mode: int, t: float, x: Array) -> str:
     """Name of the mode, its number, time and state: "in mode falling (1) at t = ..., x = ..."."""
     return f"in mode {system.modes[mode].name} ({mode}) at t = {t:.12g} s, x = {text(x)}"
 
@@ -21,7 +21,7 @@ def text(x: Array) -> str:
     return np.array2string(np.asarray(x), precision=6, separator=", ", threshold=40)
 
 
-def no_event(system: HybridSystem, mode: int, t: float, x: Array, u: Array) -> str:
+def no_event(system: System, mode: int, t: float, x: Array, u: Array) -> str:
     """The event that was to end a simulation did not come; says how far each guard was."""
     guards = [f"{edge.label} {edge.guard(t, x, u):.6g}" for edge in system.outgoing(mode)]
     values = "its guards are " + ", ".join(guards) if guards else "no transition leaves it"
@@ -31,10 +31,10 @@ def no_event(system: HybridSystem, mode: int, t: float, x: Array, u: Array) -> s
     )
 
 
-def too_stiff(tolerance: Tolerance) -> str:
+def too_stiff(options: SimulationOptions) -> str:
     """More integration steps than allowed."""
     return (
-        f"one timestep needs more than {tolerance.max_steps} integration steps; if the flow does"
+        f"one timestep needs more than {options.max_steps} integration steps; if the flow does"
         " not run away there, loosen the tolerance, raise max_steps or shorten the timestep"
     )
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.derivatives import jacobian
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 _NEWTON_STEPS = 20
 _ON_GUARD = 1e-12  # residual, relative to 1 + |x|
@@ -23,7 +23,7 @@ class GuardState(NamedTuple):
 
 
 def random_guard_states(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     draw: Callable[[], GuardState],
     count: int,

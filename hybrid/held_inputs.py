@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hybrid.systems import Array, HybridSystem
+from hybrid.systems import Array, System
 
 Inputs = ArrayLike | Callable[[float], ArrayLike] | None
 _WHOLE = 1e-9  # of a timestep: a duration this close to a whole number of them is one
 
 
-def held_input(system: HybridSystem, u: ArrayLike | None) -> Array:
+def held_input(system: System, u: ArrayLike | None) -> Array:
     """Input (m,) that is held: the given one, or zeros for every mode."""
     return np.zeros(system.input_dim) if u is None else np.asarray(u, dtype=np.float64)
 
 
 def held_inputs(
-    system: HybridSystem, inputs: Inputs, t: float, duration: float, timestep: float | None
+    system: System, inputs: Inputs, t: float, duration: float, timestep: float | None
 ) -> Iterator[tuple[float, Array]]:
     """End [s] of each timestep and the input (m,) held until then, from the time t [s] on.
 
@@ -47,7 +47,7 @@ def held_inputs(
 
 
 def _each(
-    system: HybridSystem, inputs: Inputs, t: float, duration: float, length: float, steps: int
+    system: System, inputs: Inputs, t: float, duration: float, length: float, steps: int
 ) -> Iterator[tuple[float, Array]]:
     m = system.input_dim
     rows = None if callable(inputs) or inputs is None else np.asarray(inputs, dtype=np.float64)

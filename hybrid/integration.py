@@ -7,10 +7,10 @@ a shorter length, so the event time is as accurate as the integrator, not as an 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
+from hybrid.options import SimulationOptions
 from hybrid.systems import Array, Mode
 
 Field = Callable[[float, Array], Array]  # (t [s], y) -> dy/dt
@@ -38,16 +38,6 @@ DENSE = np.array(
     ]
 )
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 5.0
-
-
-class Tolerance(NamedTuple):
-    """Local error that a step may make, the longest and shortest step [s], and how many."""
-
-    relative: float = 1e-10
-    absolute: float = 1e-12
-    max_step: float = np.inf
-    min_step: float = 1e-12
-    max_steps: int = 10_000  # in one timestep; a flow that needs more is too stiff to follow
 
 
 def dormand_prince(field: Field, t: float, y: Array, h: float) -> tuple[Array, Array]:
@@ -84,26 +74,26 @@ def dense_output(y: Array, end: Array, slopes: Array, h: float, part: float) -> 
 
 
 def adaptive_step(
-    field: Field, t: float, y: Array, h: float, tolerance: Tolerance
+    field: Field, t: float, y: Array, h: float, options: SimulationOptions
 ) -> tuple[Array, float, float]:
     """First accepted step of at most h [s]: the state, the step taken, and the next to try.
 
     A step that has shrunk to ``min_step`` is taken whatever its error, so this always ends; a
     state that is not finite comes back as it is.
     """
-    return adaptive_stages(field, t, y, h, field(t, y), tolerance)[:3]
+    return adaptive_stages(field, t, y, h, field(t, y), options)[:3]
 
 
 def adaptive_stages(
-    field: Field, t: float, y: Array, h: float, first: Array, tolerance: Tolerance
+    field: Field, t: float, y: Array, h: float, first: Array, options: SimulationOptions
 ) -> tuple[Array, float, float, Array]:
     """``adaptive_step`` where ``first`` = field(t, y) is known; also the step's slopes (7, n)."""
-    h = float(np.copysign(min(abs(h), tolerance.max_step), h))
+    h = float(np.copysign(min(abs(h), options.max_step), h))
     while True:
         end, slopes = dormand_prince_stages(field, t, y, h, first)
-        scale = tolerance.absolute + tolerance.relative * np.maximum(abs(y), abs(end))
+        scale = options.atol + options.rtol * np.maximum(abs(y), abs(end))
         size = float((abs(h * (ERROR @ slopes)) / scale).max(initial=0.0))
-        if size <= 1.0 or abs(h) <= tolerance.min_step:
+        if size <= 1.0 or abs(h) <= options.min_step:
             factor = _GROW if size == 0.0 else min(_GROW, _SAFETY * size**-0.2)
             return end, h, h * factor, slopes
         shrink = _SAFETY * size**-0.2 if np.isfinite(size) else _SHRINK
@@ -115,33 +105,43 @@ def integrate(
     t: float,
     y: Array,
     duration: float,
-    tolerance: Tolerance | None = None,
+    options: SimulationOptions | None = None,
 ) -> Array:
     """Solution (n,) after ``duration`` seconds, which may be negative; NaN when it has none."""
-    tolerance = tolerance or Tolerance()
+    options = options or SimulationOptions()
     h, end = duration, t + duration
     slope = field(t, y) if t != end else y
-    for _ in range(tolerance.max_steps):
+    for _ in range(options.max_steps):
         if t == end or not np.all(np.isfinite(y)):
             return y
         left = end - t
         trial = min(h, left, key=abs)
-        y, taken, h, slopes = adaptive_stages(field, t, y, trial, slope, tolerance)
+        y, taken, h, slopes = adaptive_stages(field, t, y, trial, slope, options)
         t, slope = (end if taken == left else t + taken), slopes[6]
     return y if t == end else np.full_like(y, np.nan)
 
 
 def flow_state(
-    mode: Mode, t: float, x: Array, u: Array, duration: float, tolerance: Tolerance | None = None
+    mode: Mode,
+    t: float,
+    x: Array,
+    u: Array,
+    duration: float,
+    options: SimulationOptions | None = None,
 ) -> Array:
     """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
     if mode.flow_map is not None:
         return mode.flow_map.state(t, x, u, duration)
-    return integrate(lambda s, y: mode.flow(s, y, u), t, x, duration, tolerance)
+    return integrate(lambda s, y: mode.flow(s, y, u), t, x, duration, options)
 
 
 def flow_jacobians(
-    mode: Mode, t: float, x: Array, u: Array, duration: float, tolerance: Tolerance | None = None
+    mode: Mode,
+    t: float,
+    x: Array,
+    u: Array,
+    duration: float,
+    options: SimulationOptions | None = None,
 ) -> tuple[Array, Array]:
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
@@ -160,5 +160,5 @@ def flow_jacobians(
         return np.concatenate((mode.flow(s, z, u), rate.ravel()))
 
     start = np.concatenate((x, np.eye(n, n + m).ravel()))
-    end = integrate(field, t, start, duration, tolerance)[n:].reshape(n, n + m)
+    end = integrate(field, t, start, duration, options)[n:].reshape(n, n + m)
     return end[:, :n], end[:, n:]

@@ -14,10 +14,11 @@ import numpy as np
 
 from hybrid.fixed_point import find_fixed_point
 from hybrid.held_inputs import held_input
+from hybrid.options import SimulationOptions
 from hybrid.poincare import EventSection, Return, Section, return_map
 from hybrid.return_derivative import LinearReturn, linear_return
-from hybrid.simulation import Event, SimulationOptions
-from hybrid.systems import Array, HybridSystem
+from hybrid.simulation import Event
+from hybrid.systems import Array, System
 
 _REST = 10.0  # times the root of the tolerance: an orbit that is shorter is a rest
 
@@ -80,7 +81,7 @@ def nontrivial_multipliers(cycle: LimitCycle) -> np.ndarray:
 
 
 def monodromy(
-    system: HybridSystem,
+    system: System,
     section: Section,
     mode: int,
     x: Array,
@@ -92,7 +93,7 @@ def monodromy(
 
 
 def find_limit_cycle(
-    system: HybridSystem,
+    system: System,
     mode: int,
     x_guess: Array,
     section: Section,
@@ -144,7 +145,7 @@ def find_limit_cycle(
 
 
 def _rests(
-    system: HybridSystem, mode: int, x: Array, u: Array | None, found: Return, tolerance: float
+    system: System, mode: int, x: Array, u: Array | None, found: Return, tolerance: float
 ) -> bool:
     """Whether an orbit is too short to be told from a rest: time goes with the root of height."""
     speed = float(np.max(np.abs(system.modes[mode].flow(0.0, x, held_input(system, u)))))

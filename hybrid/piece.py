@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.integration import Tolerance, adaptive_stages, dense_output, dormand_prince_stages
+from hybrid.integration import adaptive_stages, dense_output, dormand_prince_stages
+from hybrid.options import SimulationOptions
 from hybrid.systems import Array, Mode
 
 
@@ -52,20 +53,20 @@ class Piece(NamedTuple):
 
 
 def take_piece(
-    mode: Mode, t: float, x: Array, u: Array, h: float, tolerance: Tolerance
+    mode: Mode, t: float, x: Array, u: Array, h: float, options: SimulationOptions
 ) -> tuple[Piece, float]:
-    """The longest step of at most h [s] within the tolerance, and the length to try next [s].
+    """The longest step of at most h [s] within the options, and the length to try next [s].
 
     Where the flow's dimension is not that of x, ``end`` is the flow's value, of its shape.
     """
     if mode.flow_map is not None:
-        h = min(h, tolerance.max_step)
+        h = min(h, options.max_step)
         return Piece(mode, t, x, u, h, mode.flow_map.state(t, x, u, h)), h
     rate = np.asarray(mode.flow(t, x, u), dtype=np.float64)
     if rate.shape != x.shape:
         return Piece(mode, t, x, u, 0.0, rate), h
     end, taken, following, slopes = adaptive_stages(
-        lambda s, y: mode.flow(s, y, u), t, x, h, rate, tolerance
+        lambda s, y: mode.flow(s, y, u), t, x, h, rate, options
     )
     return Piece(mode, t, x, u, taken, end, slopes), following
 

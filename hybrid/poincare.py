@@ -14,8 +14,9 @@ import numpy as np
 from hybrid import failure
 from hybrid.execution import simulate
 from hybrid.held_inputs import held_input
-from hybrid.simulation import Event, SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import Event, simulate_step
+from hybrid.systems import Array, System
 
 _PARTS = 50
 
@@ -50,7 +51,7 @@ class Return(NamedTuple):
 
 
 def return_map(
-    system: HybridSystem,
+    system: System,
     section: Section,
     mode: int,
     x: Array,
@@ -78,7 +79,7 @@ def return_map(
 
 
 def _return_to_phase(
-    system: HybridSystem,
+    system: System,
     section: PhaseSection,
     mode: int,
     x: Array,
@@ -97,7 +98,7 @@ def _return_to_phase(
 
 
 def _return_to_event(
-    system: HybridSystem,
+    system: System,
     section: EventSection,
     mode: int,
     x: Array,

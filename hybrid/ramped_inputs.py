@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 
-def ramped(system: HybridSystem) -> HybridSystem:
+def ramped(system: System) -> System:
     """The system with state (x, u), of n + m numbers in each mode, and input du/dt (m,).
 
     Guards, resets and their names stay; u passes events unchanged. Every mode carries the whole
@@ -23,7 +23,7 @@ def ramped(system: HybridSystem) -> HybridSystem:
     m = system.input_dim
     modes = {number: _mode(mode, m) for number, mode in system.modes.items()}
     edges = tuple(_transition(system, edge, m) for edge in system.transitions)
-    return HybridSystem(modes, edges, f"{system.name} with ramped inputs".strip())
+    return System(modes, edges, f"{system.name} with ramped inputs".strip())
 
 
 def _mode(mode: Mode, m: int) -> Mode:
@@ -46,7 +46,7 @@ def _mode(mode: Mode, m: int) -> Mode:
     return Mode(mode.name, n + m, m, flow, flow_state, flow_input)
 
 
-def _transition(system: HybridSystem, edge: Transition, m: int) -> Transition:
+def _transition(system: System, edge: Transition, m: int) -> Transition:
     n, after = (system.modes[number].state_dim for number in (edge.source, edge.target))
 
     def guard(t: float, y: Array, rate: Array) -> float:

@@ -9,10 +9,10 @@ from scipy.linalg import null_space, orth
 
 from hybrid.chains import chains, merged
 from hybrid.held_inputs import held_input
+from hybrid.options import SimulationOptions
 from hybrid.poincare import PhaseSection, Return, Section, return_map
 from hybrid.saltation import saltation
-from hybrid.simulation import SimulationOptions
-from hybrid.systems import Array, HybridSystem
+from hybrid.systems import Array, System
 from hybrid.variational import fundamental_matrix, not_transverse_message, product_along
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -31,7 +31,7 @@ class LinearReturn(NamedTuple):
 
 
 def linear_return(
-    system: HybridSystem,
+    system: System,
     section: Section,
     mode: int,
     x: Array,
@@ -59,7 +59,7 @@ def linear_return(
 
 
 def _through_last_event(
-    system: HybridSystem,
+    system: System,
     found: Return,
     mode: int,
     x: Array,
@@ -83,7 +83,7 @@ def _through_last_event(
 
 
 def section_basis(
-    system: HybridSystem,
+    system: System,
     section: Section,
     mode: int,
     x: Array,
@@ -110,7 +110,7 @@ def section_basis(
 
 
 def poincare_jacobian(
-    system: HybridSystem,
+    system: System,
     section: Section,
     mode: int,
     x: Array,

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -61,7 +61,7 @@ def saltation_matrix(
 
 
 def saltation(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     t: float,
     x: Array,
@@ -82,7 +82,7 @@ def saltation(
 
 
 def saltation_inside(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     t: float,
     x: Array,
@@ -105,7 +105,7 @@ def saltation_inside(
 
 
 def is_jumped_over(
-    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array
+    system: System, transition: Transition, t: float, x: Array, u: Array
 ) -> bool:
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = system.guard_rate(transition, t, x, u)
@@ -113,7 +113,7 @@ def is_jumped_over(
 
 
 def input_saltation(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     t: float,
     x: Array,

@@ -12,18 +12,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from hybrid.guard_states import GuardState
-from hybrid.integration import Tolerance, flow_state
+from hybrid.integration import flow_state
+from hybrid.options import SimulationOptions
 from hybrid.saltation import saltation
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
-_TOLERANCE = Tolerance(relative=1e-13, absolute=1e-15)  # flows last about ``step`` seconds
+_TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
 _SECANT_STEPS = 40
 _STRAIGHT = 1e-9  # flows shorter than this [s] are lines: what bends them is below rounding
 _SMALLEST = 1e-13  # relative step below which rounding leaves no digit of a difference
 
 
 def finite_difference_saltation(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     t: float,
     x: Array,
@@ -71,7 +72,7 @@ def finite_difference_saltation(
 
 
 def saltation_errors(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     points: Iterable[GuardState],
     step: float = 3e-4,
@@ -95,7 +96,7 @@ def relative_error(found: Array, reference: Array) -> float:
 
 
 def _time_scale(
-    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array, rate: float
+    system: System, transition: Transition, t: float, x: Array, u: Array, rate: float
 ) -> float:
     """Time [s] in which the guard's rate changes by its own size, at most 1."""
     source, h = system.modes[transition.source], 1e-5
@@ -108,7 +109,7 @@ def _time_scale(
 
 
 def _through_event(
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     t: float,
     x: Array,
@@ -128,7 +129,7 @@ def _flow(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
 
 
 def _to_guard(
-    system: HybridSystem, transition: Transition, t: float, x: Array, u: Array, rate: float
+    system: System, transition: Transition, t: float, x: Array, u: Array, rate: float
 ) -> tuple[float, Array]:
     """Time [s] and state at which the flow through x meets the guard, by the secant method."""
     source = system.modes[transition.source]

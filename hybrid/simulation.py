@@ -12,16 +12,17 @@ import numpy as np
 
 from hybrid import failure
 from hybrid.event_location import Meeting, first_meeting
+from hybrid.options import SimulationOptions
 from hybrid.piece import Piece, finite, take_piece
-from hybrid.simulation_types import Event, SimulationOptions, Status, Step
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.simulation_types import Event, Status, Step
+from hybrid.systems import Array, System, Transition
 
 __all__ = ["Event", "Simulation", "SimulationOptions", "Status", "Step", "simulate_step"]
 _DEFAULT = SimulationOptions()
 
 
 def simulate_step(
-    system: HybridSystem,
+    system: System,
     mode: int,
     t: float,
     x: Array,
@@ -69,7 +70,7 @@ class Simulation:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         mode: int,
         t: float,
         x: Array,
@@ -89,7 +90,7 @@ class Simulation:
     def advance(self, end: float, u: Array) -> Step:
         """Simulate until the time ``end`` [s] with the input u (m,) held."""
         self._events, h = [], end - self.t
-        for _ in range(self._options.tolerance.max_steps):
+        for _ in range(self._options.max_steps):
             if self._failure is not None or self.t >= end:
                 break
             edges, guards, edge, positive = self.system.outgoing(self.mode), [], None, True
@@ -105,7 +106,7 @@ class Simulation:
                 self._jump(edge, u)
                 h = end - self.t
         if self._failure is None and self.t < end:
-            self._fail("too_stiff", failure.too_stiff(self._options.tolerance))
+            self._fail("too_stiff", failure.too_stiff(self._options))
         status, message = self._failure or ("ok", "")
         return Step(self.mode, self.x, tuple(self._events), status, message)
 
@@ -131,7 +132,7 @@ class Simulation:
     ) -> tuple[Transition | None, float]:
         """One integration step, cut at the first guard met: its transition, and the next h [s]."""
         flow, left, x = self.system.modes[self.mode], end - self.t, self.x
-        piece, h = take_piece(flow, self.t, x, u, min(h, left), self._options.tolerance)
+        piece, h = take_piece(flow, self.t, x, u, min(h, left), self._options)
         if piece.end.shape != x.shape or len(x) != flow.state_dim:
             self._fail("wrong_dimension", failure.flow_dimension(flow, x, piece.end))
             return None, h

@@ -124,7 +124,7 @@ def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
 
 
 @dataclass(frozen=True)
-class HybridSystem:
+class System:
     """Modes by number and the transitions between them.
 
     Raises:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from hybrid.derivatives import jacobian
 from hybrid.failure import place, text
 from hybrid.held_inputs import held_input
-from hybrid.systems import Array, Derivative, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Derivative, FlowMap, Mode, System, Transition
 
 _AGREEMENT = 1e-5  # relative, between a given derivative and one that is found
 _FLOW_TIME = 1e-4  # [s] over which a closed form is compared with its vector field
@@ -30,7 +30,7 @@ class _Claim(NamedTuple):
 
 
 def check_system(
-    system: HybridSystem, samples: Mapping[int, ArrayLike], t: float = 0.0, u: Array | None = None
+    system: System, samples: Mapping[int, ArrayLike], t: float = 0.0, u: Array | None = None
 ) -> list[str]:
     """Evaluate every function of a system at sample states; one line for each fault found.
 
@@ -71,7 +71,7 @@ def _states(mode: Mode, given: ArrayLike) -> Array:
     return states
 
 
-def _faults(system: HybridSystem, number: int, t: float, x: Array, u: Array) -> Iterator[str]:
+def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterator[str]:
     mode = system.modes[number]
     own = u[: mode.input_dim]
     yield from _broken(_flow_claims(mode, t, x, own))

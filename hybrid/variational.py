@@ -14,9 +14,10 @@ from hybrid import failure
 from hybrid.chains import chains, merged
 from hybrid.held_inputs import held_input
 from hybrid.integration import flow_jacobians
+from hybrid.options import SimulationOptions
 from hybrid.saltation import saltation
-from hybrid.simulation import Event, SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem
+from hybrid.simulation import Event, simulate_step
+from hybrid.systems import Array, System
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -49,7 +50,7 @@ class Spread(NamedTuple):
 
 
 def fundamental_matrix(
-    system: HybridSystem,
+    system: System,
     mode: int,
     x: Array,
     duration: float,
@@ -86,7 +87,7 @@ def fundamental_matrix(
 
 
 def product_along(
-    system: HybridSystem,
+    system: System,
     mode: int,
     t: float,
     x: Array,
@@ -100,10 +101,9 @@ def product_along(
 
     Where ``end`` is the time of the last event, that event's matrix is the last factor.
     """
-    tolerance = (options or SimulationOptions()).tolerance
     Phi, status, message = np.eye(len(x)), "ok", ""
     for event in (merged(chain) for chain in chains(system, events, u)):
-        A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, tolerance)
+        A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, options)
         jump = saltation(system, event.transition, event.time, event.state_before, u)
         if not jump.ok and status == "ok":
             status, message = (
@@ -112,11 +112,11 @@ def product_along(
             )
         Phi = (jump.reset_jacobian if with_reset_jacobian else jump.matrix) @ A @ Phi
         mode, t, x = event.transition.target, event.time, event.state_after
-    A, _ = flow_jacobians(system.modes[mode], t, x, u, end - t, tolerance)
+    A, _ = flow_jacobians(system.modes[mode], t, x, u, end - t, options)
     return A @ Phi, status, message
 
 
-def not_transverse_message(system: HybridSystem, event: Event, rate: float) -> str:
+def not_transverse_message(system: System, event: Event, rate: float) -> str:
     """What to tell a person of an event that (3.11) does not hold at."""
     edge, t, x = event.transition, event.time, event.state_before
     where = failure.place(system, edge.source, t, x)
@@ -145,7 +145,7 @@ def propagate_value(P: Array, Xi: Array, Q: Array | None = None) -> Array:
 
 
 def covariance_after(
-    system: HybridSystem,
+    system: System,
     mode: int,
     x: Array,
     Sigma: Array,

@@ -26,7 +26,7 @@ import numpy as np
 
 from hybrid.derivatives import jacobian
 from hybrid.saltation import saltation
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 
 class Tangent(NamedTuple):
@@ -47,8 +47,8 @@ def taken_apart(y: Array, n: int) -> Tangent:
 
 
 def augmented(
-    system: HybridSystem, columns: int, *, with_reset_jacobian: bool = False
-) -> HybridSystem:
+    system: System, columns: int, *, with_reset_jacobian: bool = False
+) -> System:
     """The system with states (x, Y), n + n k numbers in each mode, k = ``columns``.
 
     Derivatives of D_x F and Xi are found by ``hybrid.derivatives``; the rest are the system's own.
@@ -71,11 +71,11 @@ def augmented(
     edges = tuple(
         _transition(system, edge, columns, with_reset_jacobian) for edge in system.transitions
     )
-    return HybridSystem(modes, edges, f"{system.name} and its variation".strip())
+    return System(modes, edges, f"{system.name} and its variation".strip())
 
 
 def passed_on(
-    system: HybridSystem, edge: Transition, t: float, x: Array, u: Array, Y: Array
+    system: System, edge: Transition, t: float, x: Array, u: Array, Y: Array
 ) -> Array:
     """Xi Y (n_target, k) of a transition at x (n,), which need not be on the guard, (3.2).
 
@@ -111,7 +111,7 @@ def _mode(mode: Mode, k: int) -> Mode:
     return Mode(mode.name, n * (1 + k), mode.input_dim, flow, flow_state, flow_input)
 
 
-def _transition(system: HybridSystem, edge: Transition, k: int, plain: bool) -> Transition:
+def _transition(system: System, edge: Transition, k: int, plain: bool) -> Transition:
     n = system.modes[edge.source].state_dim
 
     def carried(t: float, x: Array, u: Array) -> Callable[[float, Array, Array, Array], Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hybrid.simulation_types import SimulationOptions
+from hybrid.options import SimulationOptions
 
 OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION = range(6)
 APART = -1  # a guard that a step does not meet
@@ -27,13 +27,12 @@ class Limits(NamedTuple):
     @staticmethod
     def of(options: SimulationOptions) -> Limits:
         """The options' numbers, in the kernels' order."""
-        tolerance = options.tolerance
         return Limits(
-            float(tolerance.relative),
-            float(tolerance.absolute),
-            float(tolerance.max_step),
-            float(tolerance.min_step),
-            int(tolerance.max_steps),
+            float(options.rtol),
+            float(options.atol),
+            float(options.max_step),
+            float(options.min_step),
+            int(options.max_steps),
             float(options.event_time_tolerance),
             float(options.guard_tolerance),
             int(options.max_events),

@@ -16,7 +16,7 @@ from numba import NumbaExperimentalFeatureWarning, float64, njit, types
 from numpy.typing import NDArray
 
 from hybrid.compiled.native import MATRIX, VECTOR, check_shape, example, native
-from hybrid.systems import Derivative, FlowMap, HybridSystem, Mode
+from hybrid.systems import Derivative, FlowMap, Mode, System
 
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
 VECTOR_FUNCTION = VECTOR(float64, VECTOR, VECTOR)
@@ -53,7 +53,7 @@ class Compiled(NamedTuple):
     reason: str
 
 
-def compiled(system: HybridSystem) -> Compiled:
+def compiled(system: System) -> Compiled:
     """Compile a system's functions, once; that they do not compile is a result, not an error.
 
     Functions compile when numba knows what they do with (float, (n,) array, (m,) array).
@@ -93,14 +93,14 @@ def solution_table(maps: Sequence[FlowMap | None]) -> tuple[tuple[Any, ...], boo
         return _table([_still], SOLUTION, _still), False
 
 
-def _attempt(system: HybridSystem) -> Compiled:
+def _attempt(system: System) -> Compiled:
     try:
         return Compiled(*_tables(system), "")
     except Exception as error:  # numba has no one error for what it cannot do
         return Compiled(None, None, " ".join(str(error).split())[:300])
 
 
-def _tables(system: HybridSystem) -> tuple[CompiledSystem, CompiledDerivatives]:
+def _tables(system: System) -> tuple[CompiledSystem, CompiledDerivatives]:
     for mode in system.modes.values():
         _check_shapes(mode)
     index = {number: i for i, number in enumerate(system.modes)}

@@ -9,8 +9,7 @@ import numpy as np
 from hybrid.compiled.limits import Limits
 from hybrid.event_selected.machine import EssLimits
 from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.integration import Tolerance
-from hybrid.simulation_types import SimulationOptions
+from hybrid.options import SimulationOptions
 from hybrid.systems import Array
 
 
@@ -38,8 +37,9 @@ class EssOptions:
         """
         self._check(system)
         each = np.asarray(self.epsilon, dtype=np.float64) + np.zeros(system.event_count)
-        tolerance = Tolerance(self.relative, self.absolute, self.max_step, max_steps=self.max_steps)
-        of_steps = Limits.of(SimulationOptions(tolerance))
+        of_steps = Limits.of(
+            SimulationOptions(self.relative, self.absolute, self.max_step, max_steps=self.max_steps)
+        )
         return EssLimits(each, int(self.max_crossings), of_steps)
 
     def _check(self, system: EventSelectedSystem) -> None:

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 FLIGHT = 1
 STANCE = 2
@@ -44,11 +44,11 @@ class AslipParameters(NamedTuple):
     hip_rest: float = -np.pi / 8  # theta_h0 [rad]
 
 
-def aslip(parameters: AslipParameters | None = None) -> HybridSystem:
+def aslip(parameters: AslipParameters | None = None) -> System:
     """Modes FLIGHT and STANCE, touchdown where the toe meets the ground, liftoff at leg rest."""
     p = parameters or AslipParameters()
     modes = {FLIGHT: _flight(p), STANCE: _stance(p)}
-    return HybridSystem(modes, (_touchdown(p), _liftoff(p)), "aslip")
+    return System(modes, (_touchdown(p), _liftoff(p)), "aslip")
 
 
 def at_rest(body: Array, parameters: AslipParameters | None = None) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 
 FALLING = 1
 RISING = 2
@@ -24,7 +24,7 @@ TERMINAL_WEIGHT = 100.0  # 5.4.1
 
 def bouncing_ball(
     mass: float = MASS, gravity: float = GRAVITY, restitution: float = RESTITUTION
-) -> HybridSystem:
+) -> System:
     """Modes FALLING and RISING with ballistic flow (5.35), impact and apex between them."""
 
     def flow(t: float, x: Array, u: Array) -> Array:
@@ -69,7 +69,7 @@ def bouncing_ball(
         )
         for number, name in ((FALLING, "falling"), (RISING, "rising"))
     }
-    return HybridSystem(modes, (impact, apex), "bouncing ball")
+    return System(modes, (impact, apex), "bouncing ball")
 
 
 def bouncing_ball_problem(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 
 LEFT = 1
 RIGHT = 2
@@ -18,7 +18,7 @@ FLOW_RIGHT = (1.0, 1.0)  # (3.162)
 
 def constant_flow(
     left: tuple[float, float] = FLOW_LEFT, right: tuple[float, float] = FLOW_RIGHT
-) -> HybridSystem:
+) -> System:
     """Modes LEFT (x_1 < 0) and RIGHT, one identity reset where x_1 rises through zero."""
 
     def guard(t: float, x: Array, u: Array) -> float:
@@ -38,7 +38,7 @@ def constant_flow(
         time_invariant=True,
     )
     modes = {LEFT: _translation("left", *left), RIGHT: _translation("right", *right)}
-    return HybridSystem(modes, (cross,), "constant flow")
+    return System(modes, (cross,), "constant flow")
 
 
 def _translation(name: str, a: float, b: float) -> Mode:

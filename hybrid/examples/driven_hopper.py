@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from hybrid.examples.hopper import DAMPING, FLIGHT, GRAVITY, LENGTH, MASS, PUSH, STIFFNESS, hopper
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 
 def driven_hopper(
@@ -21,7 +21,7 @@ def driven_hopper(
     length: float = LENGTH,
     push: float = PUSH,
     gravity: float = GRAVITY,
-) -> HybridSystem:
+) -> System:
     """Modes FLIGHT, COMPRESSION, THRUST; transitions "touchdown", "bottom", "liftoff".
 
     The leg's force sets in at touchdown, Xi = [[1, 0], [(u - c v) / (m v), 1]] with the velocity
@@ -34,7 +34,7 @@ def driven_hopper(
         number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / mass)
         for number, mode in bare.modes.items()
     }
-    return HybridSystem(modes, (touchdown, bottom, _lifting(liftoff)), "driven hopper")
+    return System(modes, (touchdown, bottom, _lifting(liftoff)), "driven hopper")
 
 
 def _pushed(mode: Mode, gain: float) -> Mode:

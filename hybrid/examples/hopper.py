@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 
 FLIGHT = 1
 COMPRESSION = 2
@@ -33,7 +33,7 @@ def hopper(
     length: float = LENGTH,
     push: float = PUSH,
     gravity: float = GRAVITY,
-) -> HybridSystem:
+) -> System:
     """Modes FLIGHT, COMPRESSION, THRUST; transitions "touchdown", "bottom", "liftoff".
 
     At touchdown the damper sets in, Xi = [[1, 0], [-c / m, 1]]; at the bottom the push does,
@@ -72,7 +72,7 @@ def hopper(
         name="liftoff",
         **_continuous(),
     )
-    return HybridSystem(modes, (touchdown, bottom, liftoff), "hopper")
+    return System(modes, (touchdown, bottom, liftoff), "hopper")
 
 
 def energy(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 FREE = 1
 CONTACT = 2
@@ -25,7 +25,7 @@ def pendulum(
     mass: float = MASS,
     stiffness: float = STIFFNESS,
     damping: float = DAMPING,
-) -> HybridSystem:
+) -> System:
     """Modes FREE (theta > 0) and CONTACT (theta <= 0), with guards theta and -theta."""
     modes = {
         FREE: _swing("free", gravity / length, 0.0, 0.0),
@@ -37,7 +37,7 @@ def pendulum(
         ),
     }
     edges = _crossing(FREE, CONTACT, 1.0, "contact"), _crossing(CONTACT, FREE, -1.0, "release")
-    return HybridSystem(modes, edges, "pendulum")
+    return System(modes, edges, "pendulum")
 
 
 def _swing(name: str, gravity: float, stiffness: float, damping: float) -> Mode:

@@ -39,7 +39,7 @@ from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.types import Policies
-from hybrid.systems import Array, HybridSystem, Mode
+from hybrid.systems import Array, Mode, System
 
 START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
 TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4
@@ -51,7 +51,7 @@ SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
 LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
 
 
-def quadcopter(body: Body | None = None) -> HybridSystem:
+def quadcopter(body: Body | None = None) -> System:
     """The six modes and their transitions; ``body`` defaults to the thesis's."""
     body = body or Body()
     free, arm = _free_flow(body), 0.5 * body.width
@@ -75,7 +75,7 @@ def quadcopter(body: Body | None = None) -> HybridSystem:
         turn_back(LEFT_RELEASED, -arm),
         turn_back(RIGHT_RELEASED, arm),
     )
-    return HybridSystem(modes, transitions, "quadcopter")
+    return System(modes, transitions, "quadcopter")
 
 
 def perch(body: Body | None = None, angle: float = TARGET_ANGLE) -> Array:

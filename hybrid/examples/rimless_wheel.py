@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 ROLLING = 1
 LENGTH = 1.0  # of a spoke [m], the project's own choice
@@ -26,7 +26,7 @@ def rimless_wheel(
     slope: float = SLOPE,
     length: float = LENGTH,
     gravity: float = GRAVITY,
-) -> HybridSystem:
+) -> System:
     """One mode, left by the spoke that lands ahead ("forward") or behind ("backward").
 
     Raises:
@@ -63,7 +63,7 @@ def rimless_wheel(
         name="backward",
         time_invariant=True,
     )
-    return HybridSystem({ROLLING: rolling}, (forward, backward), "rimless wheel")
+    return System({ROLLING: rolling}, (forward, backward), "rimless wheel")
 
 
 def rolling_cycle(

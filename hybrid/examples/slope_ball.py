@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from hybrid.rigid_body.body import RigidBody
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 APPROACHING = 1  # U
 SEPARATING = 2  # V, of 3.6
@@ -26,7 +26,7 @@ SLOPE = math.pi / 6.0  # theta [rad], not in 3.5; the project's own choice
 
 def slope_ball(
     theta: float = SLOPE, mass: float = MASS, gravity: float = GRAVITY, sticks: bool = False
-) -> HybridSystem:
+) -> System:
     """Plastic impacts of a ball: into sliding without friction, or always into sticking."""
     sine, cosine = math.sin(theta), math.cos(theta)
 
@@ -76,7 +76,7 @@ def slope_ball(
         mode, SEPARATING, normal_force, unchanged, name="liftoff", time_invariant=True
     )
     apex = Transition(SEPARATING, APPROACHING, climb, unchanged, name="apex", time_invariant=True)
-    return HybridSystem(modes, (impact, liftoff, apex), "ball on a slope")
+    return System(modes, (impact, liftoff, apex), "ball on a slope")
 
 
 def slope_ball_body(

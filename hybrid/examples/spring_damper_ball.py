@@ -15,7 +15,7 @@ import numpy as np
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 
 AERIAL = 1  # mode numbers of 5.4.2
 SPRING_DAMPER = 2
@@ -37,7 +37,7 @@ def spring_damper_ball(
     gravity: float = GRAVITY,
     stiffness: float = STIFFNESS,
     damping: float = DAMPING,
-) -> HybridSystem:
+) -> System:
     """Modes AERIAL, SPRING_DAMPER and SPRING, left at z = 0, at dz/dt = 0 and at z = 0 (5.4.2).
 
     Raises:
@@ -58,7 +58,7 @@ def spring_damper_ball(
         _transition(SPRING_DAMPER, SPRING, "turn", 0.0, -1.0),
         _transition(SPRING, AERIAL, "release", -1.0, 0.0),
     )
-    return HybridSystem(modes, transitions, "spring-damper ball")
+    return System(modes, transitions, "spring-damper ball")
 
 
 def spring_damper_problem(

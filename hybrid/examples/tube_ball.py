@@ -30,7 +30,7 @@ from hybrid.examples.tube_ball_events import (
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode
+from hybrid.systems import Array, FlowMap, Mode, System
 
 MASS = 1.0  # [kg], 5.4
 GRAVITY = 9.8  # [m/s^2], 5.4
@@ -43,7 +43,7 @@ TIMESTEP = 1e-3  # [s], 5.4
 STEPS = 1000  # N, 5.4
 
 
-def tube_ball(mass: float = MASS, gravity: float = GRAVITY, radius: float = RADIUS) -> HybridSystem:
+def tube_ball(mass: float = MASS, gravity: float = GRAVITY, radius: float = RADIUS) -> System:
     """Modes UNCONSTRAINED, CONSTRAINED and LEAVING; impact, liftoff and apex between them."""
     modes = {
         UNCONSTRAINED: _free("unconstrained", mass, gravity),
@@ -51,7 +51,7 @@ def tube_ball(mass: float = MASS, gravity: float = GRAVITY, radius: float = RADI
         LEAVING: _free("leaving", mass, gravity),
     }
     transitions = (impact(radius), liftoff(mass, gravity, radius), apex())
-    return HybridSystem(modes, transitions, "ball in a tube")
+    return System(modes, transitions, "ball in a tube")
 
 
 def tube_problem(

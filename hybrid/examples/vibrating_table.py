@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 
 FALLING = 1
 RISING = 2
@@ -37,7 +37,7 @@ def vibrating_table(
     omega: float = OMEGA,
     restitution: float = RESTITUTION,
     gravity: float = GRAVITY,
-) -> HybridSystem:
+) -> System:
     """Modes FALLING and RISING with ballistic flow, transitions "impact" and "apex"."""
     gain, speed = 1.0 + restitution, amplitude * omega
     impact = Transition(
@@ -64,7 +64,7 @@ def vibrating_table(
         time_invariant=True,
     )
     modes = {FALLING: _flying("falling", gravity), RISING: _flying("rising", gravity)}
-    return HybridSystem(modes, (impact, apex), "vibrating table")
+    return System(modes, (impact, apex), "vibrating table")
 
 
 def _flying(name: str, gravity: float) -> Mode:

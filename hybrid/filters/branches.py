@@ -54,7 +54,7 @@ def branches(
     ``quiet`` is the model without process noise; u (m,) is held.
     """
     t, mode, system = start.time + h, model.system.modes[start.mode], model.system
-    x = flow_state(mode, start.time, start.mean, u, h, model.options.tolerance)
+    x = flow_state(mode, start.time, start.mean, u, h, model.options)
     if not np.isfinite(x).all():
         return []
     path = Path(start.mode, t, x, (), True)
@@ -123,7 +123,7 @@ def _when_crossed(
         back = -edge.guard(t, x, u) / model.system.guard_rate(edge, t, x, u)
         if not np.isfinite(back) or t + back > behind.time:  # not behind a guard that is curved
             break
-        x = flow_state(mode, t, x, u, back, model.options.tolerance)
+        x = flow_state(mode, t, x, u, back, model.options)
         t += back
         if abs(back) < model.options.event_time_tolerance * max(1.0, abs(t)):
             return t, x

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 
-def disturbed(system: HybridSystem) -> HybridSystem:
+def disturbed(system: System) -> System:
     """The system with the input [u, omega] (m + n,): guards and resets see u alone.
 
     A mode of fewer than n states takes the first of omega. Closed forms of flows are dropped.
@@ -17,7 +17,7 @@ def disturbed(system: HybridSystem) -> HybridSystem:
     m, size = system.input_dim, system.input_dim + system.state_dim
     modes = {number: _mode(mode, m, size) for number, mode in system.modes.items()}
     edges = tuple(_transition(edge, m) for edge in system.transitions)
-    return HybridSystem(modes, edges, system.name)
+    return System(modes, edges, system.name)
 
 
 def _mode(mode: Mode, m: int, size: int) -> Mode:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.simulation import Event, Simulation, SimulationOptions
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.options import SimulationOptions
+from hybrid.simulation import Event, Simulation
+from hybrid.systems import Array, System, Transition
 
 
 class Path(NamedTuple):
@@ -28,7 +29,7 @@ class Path(NamedTuple):
 
 
 def follow(
-    system: HybridSystem,
+    system: System,
     mode: int,
     t: float,
     x: Array,
@@ -63,7 +64,7 @@ def follow(
 
 
 def entered(
-    system: HybridSystem, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
+    system: System, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
 ) -> Transition | None:
     """The first transition whose guard set (4.2) holds the state; at any depth."""
     for edge in system.outgoing(mode):
@@ -74,7 +75,7 @@ def entered(
 
 
 def being_left(
-    system: HybridSystem, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
+    system: System, mode: int, t: float, x: Array, u: Array, options: SimulationOptions
 ) -> tuple[Transition, ...]:
     """Transitions whose guards the state is deep inside, and not entering."""
     return tuple(
@@ -86,7 +87,7 @@ def being_left(
 
 
 def transitions_at(
-    system: HybridSystem,
+    system: System,
     mode: int,
     t: float,
     x: Array,
@@ -112,7 +113,7 @@ def transitions_at(
 
 
 def _turned_back(
-    system: HybridSystem, event: Event, u: Array, options: SimulationOptions
+    system: System, event: Event, u: Array, options: SimulationOptions
 ) -> tuple[Transition, ...]:
     """Transitions back to where an event came from, whose guards its reset landed in by mistake."""
     edge, t, x = event.transition, event.time, event.state_after
@@ -134,11 +135,11 @@ def _exit(edge: Transition) -> Transition:
 
 
 def _replaced(
-    system: HybridSystem, edges: Sequence[Transition], others: Sequence[Transition]
-) -> HybridSystem:
+    system: System, edges: Sequence[Transition], others: Sequence[Transition]
+) -> System:
     """The system with other transitions in the places of some."""
     if not edges:
         return system
     instead = {id(edge): other for edge, other in zip(edges, others, strict=True)}
     transitions = tuple(instead.get(id(edge), edge) for edge in system.transitions)
-    return HybridSystem(system.modes, transitions, system.name)
+    return System(system.modes, transitions, system.name)

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import numpy as np
 
-from hybrid.simulation_types import SimulationOptions
-from hybrid.systems import Array, Derivative, HybridSystem, VectorFunction, to_be_found
+from hybrid.options import SimulationOptions
+from hybrid.systems import Array, Derivative, System, VectorFunction, to_be_found
 
 # ruff: noqa: N815 (the letters are the thesis's)
 
@@ -74,7 +74,7 @@ class FilterModel:
         ValueError: a mode has no process noise or no measurement, or one of the wrong shape.
     """
 
-    system: HybridSystem
+    system: System
     process: Mapping[int, ProcessNoise]
     measurements: Mapping[int, Measurement]
     reset_noise: Mapping[tuple[int, int], Array] = field(default_factory=dict)  # W_R (k, k)

@@ -14,13 +14,13 @@ from hybrid.filters.tangent import tangent_map
 from hybrid.integration import flow_jacobians
 from hybrid.saltation import Saltation
 from hybrid.simulation import Event
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 from hybrid.variational import propagate_covariance
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
 Sensitivity = Literal["saltation", "reset"]  # Xi, or D_x R in its place: the JRKF
-JumpMap = Callable[[HybridSystem, Transition, float, Array, Array], Saltation]
+JumpMap = Callable[[System, Transition, float, Array, Array], Saltation]
 
 
 class Carried(NamedTuple):
@@ -65,7 +65,7 @@ def _flowed(
     """A Sigma A' + W(h) of a flow over h [s] from x to ``end`` (n,), (4.8)."""
     if h == 0.0:
         return Sigma
-    A, _ = flow_jacobians(model.system.modes[mode], t, x, u, h, model.options.tolerance)
+    A, _ = flow_jacobians(model.system.modes[mode], t, x, u, h, model.options)
     manifold = model.manifolds.get(mode)
     A = tangent_map(A, x, manifold, end, manifold)
     return propagate_covariance(Sigma, A) + _symmetric(model.process[mode].over(h))

@@ -18,8 +18,9 @@ from hybrid.compiled.system import CompiledDerivatives, CompiledSystem, compiled
 from hybrid.hilqr.extension import KnotEvent, segments
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, Policies, Trajectory
-from hybrid.simulation import Event, SimulationOptions
-from hybrid.systems import HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import Event
+from hybrid.systems import System
 
 CAPACITY = 256  # events in one rollout; more are taken for Zeno behaviour
 
@@ -38,7 +39,7 @@ class CompiledRollout:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         tables: tuple[CompiledSystem, CompiledDerivatives],
         timestep: float,
         options: SimulationOptions,
@@ -53,7 +54,7 @@ class CompiledRollout:
 
     @staticmethod
     def of(
-        system: HybridSystem, timestep: float, options: SimulationOptions
+        system: System, timestep: float, options: SimulationOptions
     ) -> CompiledRollout | None:
         """The fast path, or None where a function does not compile or inputs differ in number."""
         known = compiled(system)

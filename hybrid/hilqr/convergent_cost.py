@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
-from hybrid.systems import HybridSystem
+from hybrid.systems import System
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ConvergentCost:
             the states, or no columns; and later, states of another number of columns.
     """
 
-    system: HybridSystem  # without its variation
+    system: System  # without its variation
     base: Cost  # of the system's own states and inputs
     columns: int  # k
     W: Array  # (p, n): what of a perturbation matters

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid.hilqr.extension import Flow
-from hybrid.integration import Tolerance, flow_state
-from hybrid.systems import Array, HybridSystem
+from hybrid.integration import flow_state
+from hybrid.options import SimulationOptions
+from hybrid.systems import Array, System
 
 
 def padded(array: Array, shape: tuple[int, ...]) -> Array:
@@ -18,12 +19,12 @@ def padded(array: Array, shape: tuple[int, ...]) -> Array:
     return whole
 
 
-def padded_flow(system: HybridSystem, tolerance: Tolerance | None = None) -> Flow:
+def padded_flow(system: System, options: SimulationOptions | None = None) -> Flow:
     """Flow of any mode over padded states and inputs, as reference extensions ask for it."""
 
     def flow(mode: int, t: float, x: Array, u: Array, h: float) -> Array:
         own = system.modes[mode]
-        end = flow_state(own, t, x[: own.state_dim], u[: own.input_dim], h, tolerance)
+        end = flow_state(own, t, x[: own.state_dim], u[: own.input_dim], h, options)
         return padded(end, (system.state_dim,))
 
     return flow

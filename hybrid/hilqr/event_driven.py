@@ -14,8 +14,9 @@ from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segme
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import System
 
 
 class EventDrivenModel:
@@ -42,7 +43,7 @@ class EventDrivenModel:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         initial_mode: int,
         timestep: float,
         cost: Cost,
@@ -63,9 +64,8 @@ class EventDrivenModel:
         self.event_at: Placement = event_at
         self.transition_cost = transition_cost
         self._n, self._m = system.state_dim, system.input_dim
-        tolerance = self.options.tolerance
-        self._flow = padded_flow(system, tolerance)
-        self._linearisation = EventLinearisation(system, timestep, event_at, tolerance)
+        self._flow = padded_flow(system, self.options)
+        self._linearisation = EventLinearisation(system, timestep, event_at, self.options)
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (n,), with references extended over mode mismatches.

@@ -11,10 +11,11 @@ from hybrid.chains import chains, merged
 from hybrid.hilqr.dimensions import padded
 from hybrid.hilqr.options import known
 from hybrid.hilqr.types import Array, Jump, Trajectory
-from hybrid.integration import Tolerance, flow_jacobians
+from hybrid.integration import flow_jacobians
+from hybrid.options import SimulationOptions
 from hybrid.saltation import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
-from hybrid.systems import HybridSystem
+from hybrid.systems import System
 
 IDENTITY = 1e-6  # a saltation matrix this close to the identity is one
 
@@ -45,10 +46,10 @@ class EventLinearisation:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         timestep: float,
         event_at: Placement,
-        tolerance: Tolerance,
+        options: SimulationOptions,
     ) -> None:
         """Bind a system and its timestep [s].
 
@@ -58,7 +59,7 @@ class EventLinearisation:
         known("event_at", event_at, Placement)
         self.system, self.timestep, self.event_at = system, timestep, event_at
         self.n, self.m = system.state_dim, system.input_dim
-        self._tolerance = tolerance
+        self._options = options
 
     def at(self, trajectory: Trajectory, k: int, events: Sequence[Event]) -> TimestepLinearisation:
         """Sensitivities of timestep k of a rollout, with the events that it had."""
@@ -119,7 +120,7 @@ class EventLinearisation:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
         own = self.system.modes[mode]
         x, u = x[: own.state_dim], u[: own.input_dim]
-        A, B = flow_jacobians(own, t, x, u, h, self._tolerance)
+        A, B = flow_jacobians(own, t, x, u, h, self._options)
         return padded(A, (self.n, self.n)), padded(B, (self.n, self.m))
 
 

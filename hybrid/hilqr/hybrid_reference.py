@@ -9,8 +9,8 @@ from hybrid.hilqr.dimensions import padded_flow
 from hybrid.hilqr.extension import ReferenceExtension, segments
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, Trajectory
-from hybrid.integration import Tolerance
-from hybrid.systems import HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.systems import System
 
 Knots = NDArray[np.int64]
 
@@ -27,10 +27,10 @@ class HybridReference:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         timestep: float,
         trajectory: Trajectory,
-        tolerance: Tolerance | None = None,
+        options: SimulationOptions | None = None,
     ) -> None:
         """Keep a trajectory; nothing is extended until it is asked for."""
         if not isinstance(trajectory.aux, Modes):
@@ -40,7 +40,7 @@ class HybridReference:
             )
         self.states, self.inputs, self.modes = trajectory.states, trajectory.inputs, trajectory.aux
         parts = segments(self.modes.knots[0], self.modes.events, self.steps)
-        flow = padded_flow(system, tolerance)
+        flow = padded_flow(system, options)
         self._extension = ReferenceExtension(flow, timestep, self.states, self.inputs, parts)
         self._visited = {part.mode for part in parts}
         self._tables: dict[tuple[int, int], _Table] = {}

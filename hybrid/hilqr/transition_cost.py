@@ -16,7 +16,7 @@ from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 from hybrid.saltation import saltation
 from hybrid.simulation import Event
-from hybrid.systems import HybridSystem, Transition
+from hybrid.systems import System, Transition
 
 
 class TransitionCost(Protocol):
@@ -76,7 +76,7 @@ def transition_value(cost: TransitionCost, modes: Modes) -> float:
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 
-def time_shift(system: HybridSystem, event: Event, u: Array) -> tuple[Array, Array]:
+def time_shift(system: System, event: Event, u: Array) -> tuple[Array, Array]:
     """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
 
     Perturbations are of the state before the event at its nominal time, and of the input u (m,).
@@ -93,7 +93,7 @@ def time_shift(system: HybridSystem, event: Event, u: Array) -> tuple[Array, Arr
 def add_transition_terms(
     expansion: CostExpansion,
     cost: TransitionCost,
-    system: HybridSystem,
+    system: System,
     timestep: TimestepLinearisation,
     events: Sequence[Event],
     u: Array,
@@ -132,7 +132,7 @@ def add_transition_terms(
 
 
 def _own_sensitivities(
-    system: HybridSystem, chain: Sequence[Event], A: Array, B: Array, u: Array
+    system: System, chain: Sequence[Event], A: Array, B: Array, u: Array
 ) -> Iterator[tuple[Event, Array, Array]]:
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)

@@ -9,7 +9,7 @@ from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
 from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import sticking_impulse
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 _CLEAR = 0.1  # least sliding velocity [m/s], and part of an impulse's cone
 _RATE = 0.5  # slowest fall of a guard [m/s, m/s^2 or N/s]: slower ones are too near to grazing
@@ -18,7 +18,7 @@ _FORCES = (2.0, 20.0)  # normal forces where friction acts [N]
 
 def contact_states(
     body: RigidBody,
-    system: HybridSystem,
+    system: System,
     transition: Transition,
     rng: np.random.Generator,
     count: int,

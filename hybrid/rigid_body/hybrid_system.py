@@ -10,7 +10,7 @@ from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, vector_field
 from hybrid.rigid_body.impacts import impact_reset
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.systems import Array, Mode, System, Transition
 
 APPROACHING = 1  # U
 SEPARATING = 2  # V
@@ -34,7 +34,7 @@ _NAMES = {
 _SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 
 
-def rigid_body_system(body: RigidBody) -> HybridSystem:
+def rigid_body_system(body: RigidBody) -> System:
     """Modes U, V, S (both directions) and C of a body, and the transitions between them.
 
     Impacts are elastic and without friction (U, V) where ``body.restitution`` is positive. Else
@@ -47,10 +47,10 @@ def rigid_body_system(body: RigidBody) -> HybridSystem:
         for number, name in _NAMES.items()
     }
     transitions = (*_flights(body), *_impacts(body), *_slides(body), *_sticks(body))
-    return HybridSystem(modes, transitions, "rigid body")
+    return System(modes, transitions, "rigid body")
 
 
-def transition_between(system: HybridSystem, source: int, target: int) -> Transition:
+def transition_between(system: System, source: int, target: int) -> Transition:
     """The transition from one mode to another.
 
     Raises:

@@ -16,15 +16,15 @@ from scipy.integrate import solve_ivp
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import compiled
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Array, System
 from saltus.errors import BadRequest
 
 DURATION = 3.0  # [s]
 RELATIVE, ABSOLUTE = 1e-10, 1e-12  # tolerances of all but hybrid-tools
 PEER_STEP = 0.01  # of hybrid-tools [s]
-OPTIONS = SimulationOptions(tolerance=Tolerance(relative=RELATIVE, absolute=ABSOLUTE))
+OPTIONS = SimulationOptions(rtol=RELATIVE, atol=ABSOLUTE)
 FORCE = np.zeros(1)
 Way = Callable[[Array], Array]
 
@@ -35,7 +35,7 @@ def falling_balls(count: int, seed: int) -> Array:
     return np.random.default_rng(seed).uniform(low, high, (count, 2))
 
 
-def ball() -> HybridSystem:
+def ball() -> System:
     """The bouncing ball without the closed form of its flow."""
     system = bouncing_ball()
     modes = {number: replace(mode, flow_map=None) for number, mode in system.modes.items()}

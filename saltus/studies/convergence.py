@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.execution import simulate
-from hybrid.integration import Tolerance, dormand_prince, integrate
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.integration import dormand_prince, integrate
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Array, Mode, System, Transition
 
-EXACT = Tolerance(relative=1e-14, absolute=1e-15)
+EXACT = SimulationOptions(rtol=1e-14, atol=1e-15)
 START = np.array([1.0, 0.2])
 DURATION = 2.0  # [s]
 SIZES: Array = 0.1 * 0.5 ** np.arange(5, dtype=np.float64)  # steps h [s]
@@ -40,7 +41,7 @@ def driven(t: float, y: Array) -> Array:
     return np.array([y[1], -4.0 * np.sin(y[0]) - 0.2 * y[1] + np.cos(3.0 * t)])
 
 
-def striking(wall_moves: bool = False) -> HybridSystem:
+def striking(wall_moves: bool = False) -> System:
     """The pendulum strikes a wall, which may move, and swings on with another field."""
     speed = 0.1 if wall_moves else 0.0
     swing = Mode("swing", 2, 0, lambda t, x, u: driven(t, x))
@@ -51,12 +52,12 @@ def striking(wall_moves: bool = False) -> HybridSystem:
         guard=lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
         reset=lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
     )
-    return HybridSystem({1: swing, 2: after}, (wall,), "pendulum and wall")
+    return System({1: swing, 2: after}, (wall,), "pendulum and wall")
 
 
 def fixed(h: float) -> SimulationOptions:
     """Options by which every step is h [s], but the one that an event cuts and the last."""
-    return SimulationOptions(tolerance=Tolerance(relative=0.0, absolute=1e12, max_step=h))
+    return SimulationOptions(rtol=0.0, atol=1e12, max_step=h)
 
 
 def integrator_errors(sizes: Array = SIZES) -> Errors:
@@ -78,7 +79,7 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
         step = simulate_step(system, 1, 0.0, START, np.zeros(0), DURATION, options)
         return step.state, step.events[0].time
 
-    (end, time), states, times = run(SimulationOptions(tolerance=EXACT)), [], []
+    (end, time), states, times = run(EXACT), [], []
     for h in sizes:
         found, when = run(fixed(h))
         states.append(np.max(np.abs(found - end)))
@@ -88,7 +89,7 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
 
 def dense_output_errors(sizes: Array = SIZES, asked: int = 40) -> Errors:
     """Of states between the steps, at ``asked`` times before and after an impact."""
-    system, exact = striking(), SimulationOptions(tolerance=EXACT)
+    system, exact = striking(), EXACT
     hit = simulate_step(system, 1, 0.0, START, np.zeros(0), DURATION, exact).events[0].time
     times = [t for t in np.linspace(0.01, DURATION - 0.01, asked) if abs(t - hit) > NEAR]
     truth = [simulate_step(system, 1, 0.0, START, np.zeros(0), t, exact).state for t in times]
@@ -96,7 +97,7 @@ def dense_output_errors(sizes: Array = SIZES, asked: int = 40) -> Errors:
 
 
 def _dense_error(
-    system: HybridSystem, h: float, times: Sequence[float], truth: Sequence[Array]
+    system: System, h: float, times: Sequence[float], truth: Sequence[Array]
 ) -> float:
     execution = simulate(system, 1, START, DURATION, options=fixed(h))
     pairs = zip(times, truth, strict=True)

@@ -17,10 +17,9 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.hilqr.convergent_cost import ConvergentCost
 from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.integration import Tolerance
+from hybrid.options import SimulationOptions
 from hybrid.ramped_inputs import ramped
-from hybrid.simulation import SimulationOptions
-from hybrid.systems import Array, HybridSystem
+from hybrid.systems import Array, System
 from hybrid.variational_system import augmented, stacked
 
 Kind = Literal["plain", "convergent", "dxr"]
@@ -32,7 +31,7 @@ STARTS = np.diag([SPREAD, SPREAD / SECONDS])  # V: 0.02 m and 0.1 m/s
 COLUMNS = 2  # the force is the plan's own, and starts without error
 TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times velocity [1/m^2]
 MAX_ITERATIONS = 60
-ACCURACY = SimulationOptions(Tolerance(relative=1e-8, absolute=1e-10))
+ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Task:
     """Where a system starts, and the height and velocity that it is to reach after a duration."""
 
     name: str
-    bare: HybridSystem  # states (z, v), one force
+    bare: System  # states (z, v), one force
     mode: int  # at the start
     start: tuple[float, float]  # z [m], v [m/s]
     goal: tuple[float, float]
@@ -52,7 +51,7 @@ class Task:
     tolerance: float  # |dJ| at which a solve has converged
 
     @property
-    def system(self) -> HybridSystem:
+    def system(self) -> System:
         """States (z, v, f, df/dt): the force and its rate are continuous."""
         return ramped(ramped(self.bare))
 
@@ -124,7 +123,7 @@ def wide_model(task: Task, weight: float, *, with_reset_jacobian: bool = False) 
     return _model(task, system, cost)
 
 
-def _model(task: Task, system: HybridSystem, cost: Cost) -> EventDrivenModel:
+def _model(task: Task, system: System, cost: Cost) -> EventDrivenModel:
     return EventDrivenModel(system, task.mode, task.timestep, cost, ACCURACY, event_at="exact")
 
 

@@ -43,7 +43,7 @@ def run(options: StudyOptions) -> StudyResult:
     options.progress(len(rows) + 1, len(rows) + 1, "figure")
     notes = (
         f"Event time errors are the largest over {trials} random states, with a tolerance of"
-        f" {OPTIONS.tolerance.relative:g} relative and {OPTIONS.tolerance.absolute:g} absolute.",
+        f" {OPTIONS.rtol:g} relative and {OPTIONS.atol:g} absolute.",
         "Orders are slopes of the error over fixed steps of"
         f" {SIZES[0]:g} to {SIZES[-1]:g} s. The integrator is of order 5. Dense output is of order"
         " 4: it adds an error of h to the fifth within a step, so no order is lost between steps.",

@@ -15,14 +15,14 @@ from scipy.special import ellipk
 
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import compiled
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import Array, HybridSystem, Mode, ScalarFunction, Transition, VectorFunction
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
 
 GRAVITY = 9.8  # [m/s^2], 5.4
 BEFORE, DONE = 1, 2
 # The standard tolerance lets the integrator alone err by 2e-10 s on a slow oscillator.
-OPTIONS = SimulationOptions(tolerance=Tolerance(relative=1e-12, absolute=1e-14))
+OPTIONS = SimulationOptions(rtol=1e-12, atol=1e-14)
 _NONE = np.zeros(0)
 
 
@@ -31,7 +31,7 @@ class Case:
     """A system, random states to start from, and the time of the event from each of them."""
 
     name: str
-    system: HybridSystem
+    system: System
     draw: Callable[[int, np.random.Generator], Array]  # (count, rng) -> (count, n)
     exact: Callable[[Array], Array]  # (count, n) -> times after the start [s] (count,)
     duration: float  # that holds the event from every state [s]
@@ -70,10 +70,10 @@ def cases() -> tuple[Case, ...]:
     return _drop(), _moving_floor(), _ceiling(), _oscillator(), _pendulum()
 
 
-def _system(n: int, flow: VectorFunction, guard: ScalarFunction) -> HybridSystem:
+def _system(n: int, flow: VectorFunction, guard: ScalarFunction) -> System:
     still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))
     edge = Transition(BEFORE, DONE, guard, lambda t, x, u: np.array([t]), name="event")
-    return HybridSystem({BEFORE: Mode("before", n, 0, flow), DONE: still}, (edge,))
+    return System({BEFORE: Mode("before", n, 0, flow), DONE: still}, (edge,))
 
 
 def _drop() -> Case:

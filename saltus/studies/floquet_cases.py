@@ -6,10 +6,9 @@ import math
 from typing import NamedTuple
 
 from hybrid.examples import hopper, rimless_wheel, vibrating_table
-from hybrid.integration import Tolerance
+from hybrid.options import SimulationOptions
 from hybrid.poincare import EventSection, PhaseSection, Section
-from hybrid.simulation import SimulationOptions
-from hybrid.systems import HybridSystem
+from hybrid.systems import System
 
 _OFF = (3e-3, -0.02)  # of a closed form, so that Newton's method has something to do
 
@@ -18,7 +17,7 @@ class Case(NamedTuple):
     """A system, where its cycle is cut and searched, and how its phase plane is drawn."""
 
     name: str
-    system: HybridSystem
+    system: System
     mode: int
     guess: tuple[float, float]
     section: Section
@@ -44,7 +43,7 @@ def _hopper(name: str, damping: float, push: float, **drawn) -> Case:
 def _table(name: str, amplitude: float, stable: bool = True, **drawn) -> Case:
     bounce = vibrating_table.periodic_bounce(amplitude, stable_phase=stable)
     start, x = vibrating_table.in_flight(bounce, 0.25)
-    options = SimulationOptions(Tolerance(max_step=bounce.period / 16.0))
+    options = SimulationOptions(max_step=bounce.period / 16.0)
     return Case(
         name,
         vibrating_table.vibrating_table(amplitude),

@@ -13,7 +13,7 @@ from hybrid.hilqr.event_driven import EventDrivenModel, Modes
 from hybrid.hilqr.extension import KnotEvent
 from hybrid.hilqr.tracking_cost import HybridTrackingCost
 from hybrid.simulation import simulate_step
-from hybrid.systems import Array, HybridSystem
+from hybrid.systems import Array, System
 
 
 class ClosedLoop(NamedTuple):
@@ -36,7 +36,7 @@ class RecedingHorizon:
 
     def __init__(
         self,
-        system: HybridSystem,
+        system: System,
         timestep: float,
         cost: HybridTrackingCost,
         horizon: int,

@@ -21,7 +21,7 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
-from hybrid.systems import Array, HybridSystem, Transition
+from hybrid.systems import Array, System, Transition
 
 SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 _BALL_AT = np.zeros(2)
@@ -51,7 +51,7 @@ class Sample:
     def __init__(self, place: Place, edge: tuple[int, int], count: int, rng: np.random.Generator):
         """Draw ``count`` states, or fewer where draws run out."""
         self.body = place.body
-        self.system: HybridSystem = rigid_body_system(place.body)
+        self.system: System = rigid_body_system(place.body)
         self.transition: Transition = transition_between(self.system, *edge)
         self.states: list[GuardState] = contact_states(
             self.body, self.system, self.transition, rng, count, place.around

@@ -36,7 +36,7 @@ def run(options: StudyOptions) -> StudyResult:
     notes = [
         "Times are of processor time on one core. All filters are compiled from the first timestep"
         " to the last, and integrate to the same tolerance"
-        f" ({TOLERANCE.relative:g} relative): ratios are of the work, where the thesis's are"
+        f" ({TOLERANCE.rtol:g} relative): ratios are of the work, where the thesis's are"
         " of MATLAB programs.",
         "The error of particles is the exact filter's and that of their draws together: what they"
         " gain where the guard splits them is a few per cent, and shows in many trials alone.",

@@ -15,13 +15,12 @@ from hybrid.filters.compiled import Truths, common, estimate_trials, simulate_tr
 from hybrid.filters.particle import ParticleOptions
 from hybrid.filters.particle_trials import particle_trials
 from hybrid.filters.propagation import Sensitivity
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions
+from hybrid.options import SimulationOptions
 from hybrid.systems import Array
 from saltus.studies.skf_systems import Level, Problem
 
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
-TOLERANCE = Tolerance(relative=1e-6, absolute=1e-8)  # of truth and filters alike
+TOLERANCE = SimulationOptions(rtol=1e-6, atol=1e-8)  # of truth and filters alike
 TIMED = 4  # trials that particles are timed on
 
 Filter = Callable[[Array, int], Array]  # (measurements (B, K, p), threads) -> means (B, K+1, d)
@@ -65,7 +64,7 @@ def outcomes(case: Case, trials: int, seed: int) -> Iterator[Outcome]:
     """Outcome of every filter, the salted one first. Trials that have no truth are left out."""
     starts, noise, draws = (int(s) for s in np.random.SeedSequence(seed).generate_state(3))
     problem = case.make(case.level, trials, starts)
-    options = SimulationOptions(tolerance=TOLERANCE)
+    options = TOLERANCE
     problem = problem._replace(model=dataclasses.replace(problem.model, options=options))
     truths = simulate_truths(
         problem.model, problem.start.mode, problem.states, case.level.dt, problem.steps, noise,

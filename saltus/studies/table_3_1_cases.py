@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.examples import aslip, bouncing_ball, constant_flow, pendulum
-from hybrid.systems import Array, HybridSystem
+from hybrid.systems import Array, System
 
 
 def _itself(coordinates: Array) -> Array:
@@ -27,7 +27,7 @@ class Case(NamedTuple):
     """
 
     name: str
-    system: HybridSystem
+    system: System
     mode: int  # at the start
     mean: Array  # in coordinates (d,)
     low: float  # variance of each coordinate

@@ -11,7 +11,7 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost
 from hybrid.saltation import input_saltation, saltation
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 
 H = 1e-6
@@ -45,7 +45,7 @@ def relay():
         reset=lambda t, x, u: np.array([x[0] * x[1] + t, x[2] + 0.4 * u[0] ** 2]),
         name="throw",
     )
-    return HybridSystem(modes, (hit, throw))
+    return System(modes, (hit, throw))
 
 
 def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():

@@ -6,7 +6,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from hybrid.direct import DirectProblem, solve_direct
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
-from hybrid.systems import HybridSystem, Mode
+from hybrid.systems import Mode, System
 
 X0 = np.array([4.0, 0.0])
 BALL = bouncing_ball()
@@ -82,7 +82,7 @@ def test_a_flow_that_depends_on_time_and_state_converges_at_fourth_order():
     errors = []
     for intervals in (4, 8, 16):
         problem = DirectProblem(
-            HybridSystem({1: mode}, ()), 1, (), np.ones(1), 2.0,
+            System({1: mode}, ()), 1, (), np.ones(1), 2.0,
             lambda t, x, u: u[0] * u[0], lambda x: 0.0 * x[0], intervals,
         )  # fmt: skip
         found = solve_direct(problem, (2.0,), np.zeros(1))
@@ -95,7 +95,7 @@ def test_a_flow_that_depends_on_time_and_state_converges_at_fourth_order():
 def test_a_flow_that_is_not_finite_is_a_status():
     mode = Mode("nowhere", 1, 1, lambda t, x, u: np.array([np.nan * x[0]]))
     problem = DirectProblem(
-        HybridSystem({1: mode}, ()), 1, (), np.ones(1), 1.0, lambda t, x, u: 0.0, lambda x: 0.0
+        System({1: mode}, ()), 1, (), np.ones(1), 1.0, lambda t, x, u: 0.0, lambda x: 0.0
     )
     assert solve_direct(problem, (1.0,), np.zeros(1), max_iterations=5).status == "not_converged"
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RISING, bouncing_ball
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import FlowMap, HybridSystem, Mode, Transition
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import FlowMap, Mode, System, Transition
 
 U = np.zeros(1)
 
@@ -27,7 +27,7 @@ def flight(guard, closed_form, target_guard=None, reset=None):
 
     mode = Mode("flight", 2, 1, flow, flow_map=FlowMap(solution, None) if closed_form else None)
     edge = Transition(1, 2, guard, reset or (lambda t, x, u: x.copy()), name="touch")
-    return HybridSystem({1: mode, 2: dataclasses.replace(mode, name="after")}, (edge,))
+    return System({1: mode, 2: dataclasses.replace(mode, name="after")}, (edge,))
 
 
 @pytest.mark.parametrize("closed_form", [True, False])
@@ -53,8 +53,8 @@ def test_linear_oscillator(frequency, level):
     w = frequency
     mode = Mode("swing", 2, 0, lambda t, x, u: np.array([w * x[1], -w * x[0]]))
     edge = Transition(1, 2, lambda t, x, u: x[0] - level, lambda t, x, u: x.copy())
-    system = HybridSystem({1: mode, 2: mode}, (edge,))
-    options = SimulationOptions(tolerance=Tolerance(relative=1e-12, absolute=1e-14))
+    system = System({1: mode, 2: mode}, (edge,))
+    options = SimulationOptions(rtol=1e-12, atol=1e-14)
     step = simulate_step(system, 1, 0.0, np.array([1.0, 0.0]), np.zeros(0), 4.0 / w, options)
     assert step.events[0].time == pytest.approx(np.arccos(level) / w, abs=1e-10)
 
@@ -88,7 +88,7 @@ def one_mode_ball(closed_form):
     mode = ball.modes[FALLING]
     mode = mode if closed_form else dataclasses.replace(mode, flow_map=None)
     impact = dataclasses.replace(ball.outgoing(FALLING)[0], target=FALLING)
-    return HybridSystem({FALLING: mode}, (impact,))
+    return System({FALLING: mode}, (impact,))
 
 
 @pytest.mark.parametrize("closed_form", [True, False])
@@ -109,7 +109,7 @@ def drift(guards):
         Transition(1, k, guard, lambda t, x, u: x.copy(), name=f"to {k}")
         for k, guard in zip(names, guards, strict=True)
     )
-    return HybridSystem({1: mode, **dict.fromkeys(names, mode)}, edges)
+    return System({1: mode, **dict.fromkeys(names, mode)}, edges)
 
 
 @given(st.lists(st.floats(0.1, 1.9), min_size=2, max_size=4, unique=True))
@@ -132,7 +132,7 @@ def test_chained_events_happen_at_one_time():
     ball = bouncing_ball()
     impact, apex = ball.transitions
     stop = dataclasses.replace(impact, reset=lambda t, x, u: np.array([x[0], -1.0]))
-    system = HybridSystem(ball.modes, (stop, apex))
+    system = System(ball.modes, (stop, apex))
     step = simulate_step(
         system, FALLING, 0.0, np.array([0.1, -2.0]), U, 0.1, SimulationOptions(max_events=2)
     )
@@ -159,7 +159,7 @@ def test_a_shorter_longest_step_sees_more_turns():
         ),
     )  # fmt: skip
     edge = Transition(1, 2, lambda t, x, u: 0.9 + x[0], lambda t, x, u: x.copy())
-    system = HybridSystem({1: mode, 2: mode}, (edge,))
-    options = SimulationOptions(tolerance=Tolerance(max_step=1.0))
+    system = System({1: mode, 2: mode}, (edge,))
+    options = SimulationOptions(max_step=1.0)
     step = simulate_step(system, 1, 0.0, np.array([1.0, 0.0]), np.zeros(0), 12.5, options)
     assert step.events[0].time == pytest.approx(np.arccos(-0.9), abs=1e-10)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
 from hybrid.execution import simulate
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Mode, System, Transition
 
 START = np.array([1.0, 0.0])
 
@@ -25,13 +26,13 @@ def pendulum_with_wall():
     wall = Transition(
         1, 1, lambda t, x, u: x[0] + 0.3, lambda t, x, u: np.array([x[0], -0.8 * x[1]]), name="wall"
     )
-    return HybridSystem({1: mode}, (wall,))
+    return System({1: mode}, (wall,))
 
 
 def without_closed_form():
     ball = bouncing_ball()
     modes = {i: dataclasses.replace(mode, flow_map=None) for i, mode in ball.modes.items()}
-    return HybridSystem(modes, ball.transitions)
+    return System(modes, ball.transitions)
 
 
 SYSTEMS = [

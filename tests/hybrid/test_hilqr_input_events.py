@@ -7,7 +7,7 @@ from hybrid.hilqr import Hilqr, Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.saltation import input_saltation, saltation
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 
 def pressed_door():
@@ -22,7 +22,7 @@ def pressed_door():
         name="burst",
         time_invariant=True,
     )
-    return HybridSystem({1: free, 2: stiff}, (burst,))
+    return System({1: free, 2: stiff}, (burst,))
 
 
 def problem(event_at):

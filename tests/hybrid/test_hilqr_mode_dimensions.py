@@ -8,7 +8,7 @@ from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.hybrid_reference import HybridReference
 from hybrid.hilqr.tracking_cost import HybridTrackingCost
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 FREE, SOAKED = 1, 2
 H = 1e-6
@@ -38,7 +38,7 @@ def soaking_ball():
         reset=lambda t, x, u: np.array([x[0], x[1] + 0.1 * x[2]]),
         time_invariant=True,
     )
-    return HybridSystem(modes, (surface, leave))
+    return System(modes, (surface, leave))
 
 
 def problem(event_at="exact", timestep=0.02):

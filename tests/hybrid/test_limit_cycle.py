@@ -15,7 +15,7 @@ from hybrid.limit_cycle import (
 )
 from hybrid.poincare import EventSection, PhaseSection, return_map
 from hybrid.return_derivative import linear_return, poincare_jacobian, section_basis
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 LIFTOFF = EventSection("liftoff")
 
@@ -52,7 +52,7 @@ def spiral():
         )
 
     half = Mode("half", 3, 0, flow, flow_state)
-    return HybridSystem({0: half, 1: half}, tuple(turn))
+    return System({0: half, 1: half}, tuple(turn))
 
 
 def collapsing():
@@ -65,7 +65,7 @@ def collapsing():
         return np.array([0.0, 0.5 * x[1] + 0.3 * x[2], 0.0])
 
     edge = Transition(0, 0, lambda t, x, u: 1.0 - x[0], back, name="back", time_invariant=True)
-    return HybridSystem({0: Mode("only", 3, 0, flow)}, (edge,))
+    return System({0: Mode("only", 3, 0, flow)}, (edge,))
 
 
 def test_closed_form_of_a_smooth_cycle():
@@ -174,7 +174,7 @@ def test_a_return_map_that_only_shifts_is_singular():
 
     edge = Transition(0, 0, lambda t, x, u: 1.0 - x[0], on, name="on", time_invariant=True)
     mode = Mode("only", 2, 0, lambda t, x, u: np.array([1.0, 0.0]))
-    cycle = find_limit_cycle(HybridSystem({0: mode}, (edge,)), 0, np.zeros(2), EventSection("on"))
+    cycle = find_limit_cycle(System({0: mode}, (edge,)), 0, np.zeros(2), EventSection("on"))
     assert cycle.status == "singular" and "multiplier 1" in cycle.message
 
 

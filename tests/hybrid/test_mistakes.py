@@ -13,7 +13,7 @@ from hybrid.examples.bouncing_ball import FALLING, bouncing_ball, bouncing_ball_
 from hybrid.execution import simulate
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 
 BALL, X, U = bouncing_ball(), np.array([1.0, 0.0]), np.zeros(1)
@@ -80,7 +80,7 @@ def falling(flow=None, reset=None):
     bounce = reset or (lambda t, x, u: np.array([x[0], -0.75 * x[1]]))
     land = Transition(1, 2, lambda t, x, u: x[0], bounce, name="land", time_invariant=True)
     after = Mode("after", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
-    return HybridSystem({1: Mode("falling", 2, 0, ballistic), 2: after}, (land,))
+    return System({1: Mode("falling", 2, 0, ballistic), 2: after}, (land,))
 
 
 def test_a_reset_that_writes_on_its_argument_does_no_harm():
@@ -110,9 +110,9 @@ def test_a_global_number_is_not_kept_in_a_file(tmp_path):
     script = tmp_path / "fall.py"
     script.write_text(
         "import sys\nimport numpy as np\nfrom hybrid.batch import simulate_batch\n"
-        "from hybrid.systems import HybridSystem, Mode\nG = float(sys.argv[1])\n"
+        "from hybrid.systems import System, Mode\nG = float(sys.argv[1])\n"
         "def flow(t, x, u):\n    return np.array([x[1], -G])\n"
-        "system = HybridSystem({1: Mode('air', 2, 0, flow)}, ())\n"
+        "system = System({1: Mode('air', 2, 0, flow)}, ())\n"
         "print(simulate_batch(system, 1, 0.0, np.zeros((1, 2)), np.zeros(0), 1.0).states[0, 1])\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}

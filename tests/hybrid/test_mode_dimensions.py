@@ -7,7 +7,7 @@ from hybrid.execution import simulate
 from hybrid.limit_cycle import find_limit_cycle, multipliers
 from hybrid.poincare import EventSection, PhaseSection, return_map
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
 
@@ -24,7 +24,7 @@ def tank():
         Transition(DOWN, UP, lambda t, x, u: x[0], lambda t, x, u: 0.5 * x + 0.1, name="low"),
         Transition(UP, DOWN, lambda t, x, u: 1.0 - x[0], lambda t, x, u: x.copy(), name="full"),
     )
-    return HybridSystem(modes, edges, "tank")
+    return System(modes, edges, "tank")
 
 
 def stopped():
@@ -34,7 +34,7 @@ def stopped():
         REST: Mode("resting", 0, 0, lambda t, x, u: np.zeros(0)),
     }
     stop = Transition(DOWN, REST, lambda t, x, u: x[0], lambda t, x, u: np.zeros(0), name="stop")
-    return HybridSystem(modes, (stop,), "stopped")
+    return System(modes, (stop,), "stopped")
 
 
 def test_an_input_is_as_wide_as_that_of_the_mode_that_takes_most():
@@ -81,7 +81,7 @@ def test_a_driven_orbit_may_stand_still_where_the_clock_cuts_it():
     start = 0.75 * np.pi
     mode = Mode("driven", 1, 0, lambda t, x, u: np.array([np.sin(t) - x[0]]))
     section = PhaseSection(start, 2.0 * np.pi)
-    cycle = find_limit_cycle(HybridSystem({1: mode}, ()), 1, np.array([0.0]), section)
+    cycle = find_limit_cycle(System({1: mode}, ()), 1, np.array([0.0]), section)
     assert cycle.status == "ok"
     assert cycle.state == pytest.approx([np.sqrt(0.5)], abs=1e-9)
 

@@ -9,7 +9,7 @@ from hybrid.examples.bouncing_ball import FALLING, GRAVITY, MASS, RESTITUTION, b
 from hybrid.integration import flow_jacobians, flow_state
 from hybrid.saltation import saltation, saltation_matrix
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 
 def moving_floor():
@@ -33,7 +33,7 @@ def moving_floor():
         reset_state=lambda t, x, u: np.diag([1.0, -0.6]),
         reset_time=lambda t, x, u: np.array([0.0, -1.6 * 5.0 * np.sin(5.0 * t)]),
     )
-    return HybridSystem({0: mode, 1: mode}, (bounce,))
+    return System({0: mode, 1: mode}, (bounce,))
 
 
 def numerical_jacobian(function, x, h=1e-5):
@@ -127,4 +127,4 @@ def test_dimensions_may_change():
 def test_a_transition_to_nowhere_is_refused():
     system = bouncing_ball()
     with pytest.raises(ValueError, match="add the mode"):
-        HybridSystem({FALLING: system.modes[FALLING]}, system.transitions)
+        System({FALLING: system.modes[FALLING]}, system.transitions)

@@ -7,7 +7,7 @@ from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.guard_states import GuardState, project_to_guard, random_guard_states
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error, saltation_errors
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 
 def landing_on_a_moving_net():
@@ -25,7 +25,7 @@ def landing_on_a_moving_net():
         guard=lambda t, x, u: x[0] - 0.2 * np.sin(5.0 * t) + 0.1 * x[1],
         reset=lambda t, x, u: np.array([x[1] * x[0] + np.sin(t)]),
     )
-    return HybridSystem({0: Mode("air", 2, 1, fall), 1: Mode("net", 1, 1, sag)}, (catch,))
+    return System({0: Mode("air", 2, 1, fall), 1: Mode("net", 1, 1, sag)}, (catch,))
 
 
 def random_states(system, transition, rng, count):
@@ -96,7 +96,7 @@ def test_a_neighbour_that_never_arrives_gives_nan(speed, step):
     """A ball that only touches a ceiling, and a ball whose neighbours turn back below it."""
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
     ceiling = Transition(0, 0, lambda t, x, u: 1.0 - x[0], lambda t, x, u: -x)
-    system = HybridSystem({0: mode}, (ceiling,))
+    system = System({0: mode}, (ceiling,))
     x = np.array([1.0, speed])
     measured = finite_difference_saltation(system, ceiling, 0.0, x, np.zeros(0), step)
     assert np.any(np.isnan(measured))
@@ -125,7 +125,7 @@ def test_random_states_lie_on_guard_and_constraints():
 def test_a_guard_without_zeros_gives_no_states():
     mode = Mode("air", 1, 0, lambda t, x, u: -x)
     never = Transition(0, 0, lambda t, x, u: 1.0 + x[0] ** 2, lambda t, x, u: x)
-    system = HybridSystem({0: mode}, (never,))
+    system = System({0: mode}, (never,))
     assert project_to_guard(never, 0.0, np.ones(1), np.zeros(0)) is None
     points = random_guard_states(
         system, never, lambda: GuardState(0.0, np.ones(1), np.zeros(0)), 2, max_draws=3

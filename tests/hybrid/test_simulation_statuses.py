@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RISING, bouncing_ball
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import HybridSystem
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import System
 
 U = np.zeros(1)
 START = np.array([1.0, 0.0])
@@ -23,7 +23,7 @@ def ball_with(closed_form=False, mode=None, **changed):
         modes = {i: dataclasses.replace(m, flow_map=None) for i, m in modes.items()}
     if mode:
         modes[FALLING] = dataclasses.replace(modes[FALLING], **mode)
-    return HybridSystem(modes, (dataclasses.replace(impact, **changed), apex))
+    return System(modes, (dataclasses.replace(impact, **changed), apex))
 
 
 def drop(system, duration=1.0, x=START, options=None):
@@ -152,7 +152,7 @@ def test_a_state_of_the_wrong_dimension():
 
 
 def test_too_many_steps():
-    options = SimulationOptions(tolerance=Tolerance(max_step=1e-3, max_steps=100))
+    options = SimulationOptions(max_step=1e-3, max_steps=100)
     step = drop(ball_with(), options=options)
     assert_says(step, "too_stiff", "100 integration steps", "max_steps")
 
@@ -183,7 +183,7 @@ def test_events_before_a_failure_are_kept():
     ball = bouncing_ball()
     impact, apex = ball.transitions
     broken = dataclasses.replace(apex, reset=lambda t, x, u: x * np.nan)
-    step = drop(HybridSystem(ball.modes, (impact, broken)))
+    step = drop(System(ball.modes, (impact, broken)))
     assert_says(step, "not_finite", "rising (2)", "apex (2, 1)")
     assert [event.transition.name for event in step.events] == ["impact"]
     assert step.mode == RISING and step.state[0] == pytest.approx(0.5625)

@@ -8,7 +8,7 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies, backward_pass, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost, time_shift, transition_value
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 IMPACT = ((FALLING, RISING),)
 WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
@@ -94,7 +94,7 @@ def test_a_guard_that_depends_on_time():
         guard=lambda t, x, u: x[0] - 0.3 * np.sin(2.0 * t),
         reset=lambda t, x, u: np.array([x[0], -RESTITUTION * x[1] + 1.2 * np.cos(2.0 * t)]),
     )
-    model = ball(0.05, impact_cost(), system=HybridSystem(modes, (impact,)))
+    model = ball(0.05, impact_cost(), system=System(modes, (impact,)))
     inputs = np.cos(np.arange(14.0))[:, None]
     assert len(roll(model, np.array([1.0, 0.0]), inputs).aux.events) == 1
     check_against_differences(model, np.array([1.0, 0.0]), inputs)
@@ -116,7 +116,7 @@ def two_doors(guard_by_input=0.2):
         )
 
     modes = {mode: Mode("room", 2, 1, flow) for mode in (1, 2, 3)}
-    return HybridSystem(modes, (door(1, 0.5), door(2, 0.6)))
+    return System(modes, (door(1, 0.5), door(2, 0.6)))
 
 
 @pytest.mark.parametrize("timestep", [0.05, 0.6])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from hybrid.systems import FlowMap, HybridSystem, Mode, Transition
+from hybrid.systems import FlowMap, Mode, System, Transition
 from hybrid.validation import check_system
 
 SAMPLES = {FALLING: [[1.0, -0.5], [0.3, -2.0]], RISING: [[0.7, 1.0]]}
@@ -18,7 +18,7 @@ def faults(mode=None, **changed):
     impact, apex = ball.transitions
     modes = dict(ball.modes)
     modes[FALLING] = dataclasses.replace(modes[FALLING], **(mode or {}))
-    system = HybridSystem(modes, (dataclasses.replace(impact, **changed), apex))
+    system = System(modes, (dataclasses.replace(impact, **changed), apex))
     return check_system(system, SAMPLES, t=0.5, u=np.array([0.3]))
 
 
@@ -33,7 +33,7 @@ def test_found_derivatives_of_every_kind_have_none():
     edge = Transition(
         1, 2, lambda t, x, u: np.hypot(x[0], x[1]) - t, lambda t, x, u: np.array([t * x[0] ** 2])
     )
-    system = HybridSystem({1: mode, 2: other}, (edge,))
+    system = System({1: mode, 2: other}, (edge,))
     assert check_system(system, {1: [[1.0, 2.0]], 2: [[3.0]]}, t=0.4, u=np.ones(1)) == []
 
 
@@ -91,7 +91,7 @@ def test_every_fault_is_named_with_its_place(mode, changed, words):
 def test_a_guard_without_a_gradient_on_it_is_not_regular(guard):
     impact = bouncing_ball().transitions[0]
     edge = Transition(1, 2, guard, impact.reset, name="soft", time_invariant=True)
-    found = check_system(HybridSystem(bouncing_ball().modes, (edge,)), SAMPLES)
+    found = check_system(System(bouncing_ball().modes, (edge,)), SAMPLES)
     assert len(found) == 2
     for line in found:
         assert "the guard of soft (1, 2)" in line and "not regular (Definition 1, 5)" in line
@@ -109,7 +109,7 @@ def test_a_guard_without_a_gradient_on_it_is_not_regular(guard):
 )
 def test_a_guard_that_has_no_gradient_elsewhere_is_regular(guard):
     edge = Transition(1, 2, guard, lambda t, x, u: x.copy(), time_invariant=True)
-    system = HybridSystem(bouncing_ball().modes, (edge,))
+    system = System(bouncing_ball().modes, (edge,))
     assert check_system(system, {1: [[0.0, 0.0], [1.0, 1.0]], 2: [[1.0, 1.0]]}) == []
 
 
@@ -142,4 +142,4 @@ def test_a_closed_form_that_is_right_passes():
             lambda t, x, u, h: (np.array([[np.exp(-h)]]), np.zeros((1, 0))),
         ),
     )
-    assert check_system(HybridSystem({3: mode}, ()), {3: [[2.0]]}) == []
+    assert check_system(System({3: mode}, ()), {3: [[2.0]]}) == []

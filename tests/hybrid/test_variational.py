@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.examples.vibrating_table import vibrating_table
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Mode, System, Transition
 from hybrid.variational import (
     covariance_after,
     fundamental_matrix,
@@ -44,7 +45,7 @@ def changing_dimensions():
         name="leave",
     )
     modes = {0: Mode("free", 3, 0, free), 1: Mode("held", 2, 0, held), 2: Mode("off", 3, 0, free)}
-    return HybridSystem(modes, (land, leave))
+    return System(modes, (land, leave))
 
 
 def identity_cut():
@@ -54,7 +55,7 @@ def identity_cut():
         return np.array([x[1], -np.sin(x[0]) + 0.3 * np.cos(t)])
 
     cut = Transition(0, 1, lambda t, x, u: x[0] - 0.1 * t, lambda t, x, u: x.copy(), name="cut")
-    return HybridSystem({0: Mode("a", 2, 0, flow), 1: Mode("b", 2, 0, flow)}, (cut,))
+    return System({0: Mode("a", 2, 0, flow), 1: Mode("b", 2, 0, flow)}, (cut,))
 
 
 def differences(system, mode, x, duration, t, h=2e-4):
@@ -125,7 +126,7 @@ def test_identity_where_nothing_jumps(seed):
     """(3.12): a cut between equal flows leaves no trace in Phi."""
     rng = np.random.default_rng(seed)
     system, x = identity_cut(), np.array([0.4, -0.9]) + rng.uniform(-0.1, 0.1, 2)
-    whole = HybridSystem(system.modes, ())
+    whole = System(system.modes, ())
     cut = fundamental_matrix(system, 0, x, 1.5)
     uncut = fundamental_matrix(whole, 0, x, 1.5)
     assert len(cut.events) == 1 and not uncut.events
@@ -190,7 +191,7 @@ def test_jumping_over_a_guard_names_mode_time_and_state():
     """A start inside the guard: when the event happens does not depend on the state, (3.11)."""
     still = Mode("still", 1, 0, lambda t, x, u: np.array([0.0]))
     edge = Transition(0, 1, lambda t, x, u: x[0], lambda t, x, u: x + 1.0, name="cross")
-    system = HybridSystem({0: still, 1: still}, (edge,))
+    system = System({0: still, 1: still}, (edge,))
     found = fundamental_matrix(system, 0, np.array([-1e-3]), 0.1, t=2.0)
     assert found.status == "not_transverse"
     assert (

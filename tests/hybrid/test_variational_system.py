@@ -23,7 +23,7 @@ from hybrid.ramped_inputs import ramped
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
 from hybrid.variational_system import augmented, stacked, taken_apart
@@ -54,7 +54,7 @@ def growing():
         reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
         name="leave",
     )
-    return HybridSystem(
+    return System(
         {1: Mode("free", 2, 1, fall), 2: Mode("soaked", 3, 1, soak)}, (enter, leave)
     )
 

@@ -24,13 +24,11 @@ from hybrid.examples.impacts.rocking_block import (
     tangential_jacobian,
 )
 from hybrid.execution import Execution, simulate
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions
-from hybrid.systems import Array, HybridSystem, Mode, Transition
+from hybrid.options import SimulationOptions
+from hybrid.systems import Array, Mode, System, Transition
 
 A, B = 0, 1  # corners, and the modes that turn about them
-_OPTIONS = SimulationOptions(
-    Tolerance(relative=1e-11, absolute=1e-13), guard_tolerance=1e-13, max_events=10**6
+_OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6
 )
 
 
@@ -88,10 +86,10 @@ def rock(block: RockingBlock, rate: float = 1.0, impacts: int = 40) -> ZenoRun:
     return ZenoRun(found, run, run.status, run.message)
 
 
-def zeno_system(block: RockingBlock) -> HybridSystem:
+def zeno_system(block: RockingBlock) -> System:
     """Modes A and B, in which that corner is held, and the sticking impact of the other."""
     edges = _landing(block, A, B), _landing(block, B, A)
-    return HybridSystem({A: _held(block, A), B: _held(block, B)}, edges, "rocking block")
+    return System({A: _held(block, A), B: _held(block, B)}, edges, "rocking block")
 
 
 def holding_force(block: RockingBlock, x: Array, corner: int) -> Array:

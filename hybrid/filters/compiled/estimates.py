@@ -19,7 +19,7 @@ from hybrid.filters.compiled.truths import Truths
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel
 from hybrid.filters.propagation import Sensitivity
-from hybrid.systems import Array, HybridSystem, VectorFunction
+from hybrid.systems import Array, System, VectorFunction
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -109,7 +109,7 @@ def estimate_all(f: FilterTables, measurements, u, t0, dt, salted, limits, modes
 
 
 def squared_errors(
-    system: HybridSystem,
+    system: System,
     truths: Truths,
     estimates: Estimates,
     coordinates: Mapping[int, VectorFunction] | None = None,
@@ -129,7 +129,7 @@ def squared_errors(
 
 
 def common(
-    system: HybridSystem,
+    system: System,
     modes: NDArray[np.int64],
     states: Array,
     coordinates: Mapping[int, VectorFunction] | None,

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from hybrid.event_selected.bouligand import all_pieces, bouligand_derivative, selected_piece
-from hybrid.integration import Tolerance, integrate
+from hybrid.integration import integrate
+from hybrid.options import SimulationOptions
 from hybrid.saltation import saltation_matrix
 
-TIGHT = Tolerance(1e-13, 1e-15)
+TIGHT = SimulationOptions(1e-13, 1e-15)
 AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
 
 

@@ -6,8 +6,9 @@ import pytest
 from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.filters.guard_sets import being_left, entered, follow, transitions_at
-from hybrid.simulation import SimulationOptions, simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate_step
+from hybrid.systems import Mode, System, Transition
 
 OPTIONS, NO_FORCE = SimulationOptions(), np.zeros(1)
 BALL = bouncing_ball()
@@ -24,7 +25,7 @@ def lone_ball():
         return np.array([x[0], -0.75 * x[1]])
 
     edge = Transition(0, 0, lambda t, x, u: x[0], bounce, name="impact", time_invariant=True)
-    return HybridSystem({0: Mode("ball", 2, 0, flow)}, (edge,))
+    return System({0: Mode("ball", 2, 0, flow)}, (edge,))
 
 
 @pytest.mark.parametrize("depth", [0.0, 1e-8, 0.5])
@@ -98,7 +99,7 @@ def test_transitions_at_one_instant_end_where_they_come_back():
         Transition(0, 1, lambda t, x, u: x[0], turn, name="there"),
         Transition(1, 0, lambda t, x, u: x[0], turn, name="back"),
     )
-    system = HybridSystem(modes, edges)
+    system = System(modes, edges)
     events = transitions_at(system, 0, 0.0, -np.ones(1), np.zeros(0), OPTIONS)
     assert [event.transition.name for event in events] == ["there", "back"]
     assert transitions_at(system, 0, 0.0, np.ones(1), np.zeros(0), OPTIONS) == ()

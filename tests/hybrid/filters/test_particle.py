@@ -19,12 +19,11 @@ from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.particle_kernels import Cloud, effective_size, resample
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions
-from hybrid.systems import HybridSystem, Mode
+from hybrid.options import SimulationOptions
+from hybrid.systems import Mode, System
 
 NONE = np.zeros(0)
-LOOSE = SimulationOptions(tolerance=Tolerance(relative=1e-6, absolute=1e-8))
+LOOSE = SimulationOptions(rtol=1e-6, atol=1e-8)
 
 
 def whole(t, x, u):
@@ -191,7 +190,7 @@ def escaping(limit):
     def flow(t, x, u):
         return np.array([np.nan if x[0] > limit else 1.0])
 
-    return HybridSystem({1: Mode("away", 1, 0, flow)}, ())
+    return System({1: Mode("away", 1, 0, flow)}, ())
 
 
 @pytest.mark.parametrize("as_compiled", [True, False])

@@ -12,7 +12,7 @@ from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.variational import covariance_after
 
 NONE, NO_FORCE, EYE = np.zeros(0), np.zeros(1), np.eye(2)
@@ -46,8 +46,8 @@ def spring(cut=None):
     derivatives = lambda t, x, u: SPRING, lambda t, x, u: np.array([[0.0], [1.0]])
     modes = {0: Mode("a", 2, 1, flow, *derivatives), 1: Mode("b", 2, 1, flow, *derivatives)}
     if cut is None:
-        return HybridSystem({0: modes[0]}, ())
-    return HybridSystem(modes, (Transition(0, 1, lambda t, x, u: x[0] - cut, same, name="cut"),))
+        return System({0: modes[0]}, ())
+    return System(modes, (Transition(0, 1, lambda t, x, u: x[0] - cut, same, name="cut"),))
 
 
 class Textbook:
@@ -229,7 +229,7 @@ def chain_of_resets():
         return np.array([x[0] - 0.5, 0.5 * x[1]])
 
     flows = enumerate((right, drift, drift))
-    return HybridSystem(
+    return System(
         {number: Mode(f"mode {number}", 2, 0, flow) for number, flow in flows},
         (
             Transition(0, 1, lambda t, x, u: -x[0], land, name="land"),
@@ -282,7 +282,7 @@ def test_modes_of_other_dimensions_and_inputs_in_measurements():
         return np.zeros(1)
 
     held = Transition(0, 1, lambda t, x, u: 1.0 - x[0], lambda t, x, u: x[:1].copy(), name="held")
-    system = HybridSystem({0: Mode("slides", 2, 1, slide), 1: Mode("held", 1, 0, hold)}, (held,))
+    system = System({0: Mode("slides", 2, 1, slide), 1: Mode("held", 1, 0, hold)}, (held,))
     model = FilterModel(
         system,
         {0: ProcessNoise(np.zeros((2, 2))), 1: ProcessNoise(np.zeros((1, 1)))},

@@ -10,7 +10,7 @@ from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.simulation import simulate_step
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 from hybrid.variational import covariance_after
 
 NONE, BODY = np.zeros(0), [0, 1, 2, 5, 6, 7]
@@ -114,7 +114,7 @@ def pendulum_on_circle():
         )
 
     edges = tuple(crossing(e, side) for e, side in zip(plain.transitions, (1.0, -1.0), strict=True))
-    return HybridSystem({mode: lifted(mode) for mode in plain.modes}, edges)
+    return System({mode: lifted(mode) for mode in plain.modes}, edges)
 
 
 def pendulum_models():

@@ -12,11 +12,10 @@ from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.particle_trials import particle_trials
-from hybrid.integration import Tolerance
-from hybrid.simulation import SimulationOptions
+from hybrid.options import SimulationOptions
 
 NONE = np.zeros(0)
-LOOSE = SimulationOptions(tolerance=Tolerance(relative=1e-7, absolute=1e-9))
+LOOSE = SimulationOptions(rtol=1e-7, atol=1e-9)
 LIFTOFF = aslip().outgoing(STANCE)[0]
 
 

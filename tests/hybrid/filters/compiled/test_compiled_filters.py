@@ -12,7 +12,7 @@ from hybrid.filters.interface import Belief
 from hybrid.filters.manifolds import Euclidean
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])
 BOTH = pytest.mark.parametrize("sensitivity", ["saltation", "reset"])
@@ -73,7 +73,7 @@ def relay():
         reset=lambda t, x, u: np.array([x[0] * x[1] + t, x[2] + 0.4 * u[0] ** 2]),
         name="throw",
     )
-    return HybridSystem(modes, (hit, throw))
+    return System(modes, (hit, throw))
 
 
 def flow_case():
@@ -209,7 +209,7 @@ def test_what_the_batch_cannot_do_is_refused():
         known = FilterModel(constant_flow(), known.process, wrong)
         estimate_trials(known, start, np.zeros((1, 1, 3)), dt)
     opaque = Mode("opaque", 1, 0, lambda t, x, u: np.array([float(str(x[0]))]))
-    known = model(HybridSystem({1: opaque}, ()), whole, 0.0, 1.0)
+    known = model(System({1: opaque}, ()), whole, 0.0, 1.0)
     with pytest.raises(ValueError, match="does not compile"):
         estimate_trials(
             known, Belief(0.0, 1, np.ones(1), np.eye(1), 0, "ok"), np.zeros((1, 1, 1)), dt

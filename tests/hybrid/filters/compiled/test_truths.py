@@ -8,7 +8,7 @@ from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.compiled import simulate_truths
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.systems import HybridSystem, Mode, Transition
+from hybrid.systems import Mode, System, Transition
 
 Q = np.array([[0.5, 0.2], [0.2, 0.3]])
 MANY = 4000
@@ -87,7 +87,7 @@ def test_a_state_that_a_reset_leaves_behind_the_way_back_comes_out_first():
     land = Transition(1, 2, lambda t, x, u: x[0], lambda t, x, u: np.array([0.01, -1.0]))
     lift = Transition(2, 1, lambda t, x, u: -x[0], lambda t, x, u: np.array([3.0, 0.0]))
     none = np.zeros((2, 2))
-    known = model(HybridSystem(modes, (land, lift)), none, np.eye(2))
+    known = model(System(modes, (land, lift)), none, np.eye(2))
     truths = simulate_truths(known, 1, np.array([[0.05, 0.0]]), 0.1, 5, 0)
     assert truths.modes[0].tolist() == [1, 2, 2, 2, 1, 1] and truths.ok.all()
 
@@ -95,7 +95,7 @@ def test_a_state_that_a_reset_leaves_behind_the_way_back_comes_out_first():
 def test_a_failure_is_a_status_and_nan_follows_it():
     away = Mode("away", 1, 0, lambda t, x, u: x * x)
     known = FilterModel(
-        HybridSystem({1: away}, ()), {1: ProcessNoise(np.zeros((1, 1)))},
+        System({1: away}, ()), {1: ProcessNoise(np.zeros((1, 1)))},
         {1: Measurement(whole, np.eye(1))},
     )  # fmt: skip
     truths = simulate_truths(known, 1, np.array([[0.1], [2.0]]), 0.3, 3, 0)
