@@ -105,8 +105,8 @@ class SaltedBank:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """All of them; the sum of their weights is 1."""
-        weights = self._mixture.weights
-        return tuple(Hypothesis(float(weights[i]), self._believed(i)) for i in np.nonzero(weights)[0])
+        weights = enumerate(self._mixture.weights.tolist())
+        return tuple(Hypothesis(w, self._believed(i)) for i, w in weights if w > 0.0)
 
     @property
     def mode_probabilities(self) -> dict[int, float]:

@@ -83,8 +83,8 @@ def consistency_of(innovations: Array, probability: float = 1e-6) -> Consistency
     verdict: Verdict = "optimistic" if total > high else "pessimistic" if total < low else "ok"
     message = (
         f"innovations are {total / degrees:.3g} times as large as the filter says (squared, over"
-        f" {innovations.shape[1]} measurements; up to {high / degrees:.3g} is consistent): raise the"
-        " process noise, or use a SaltedBank where guards split the Gaussian"
+        f" {innovations.shape[1]} measurements; {high / degrees:.3g} is still consistent): raise"
+        " the process noise, or use a SaltedBank where guards split the Gaussian"
     )
     return Consistency(verdict, total, low, high, degrees, message * (verdict == "optimistic"))
 

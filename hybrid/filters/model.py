@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from hybrid.options import SimulationOptions
-from hybrid.systems import Array, Derivative, System, VectorFunction, to_be_found
+from hybrid.systems import Array, Derivative, System, VectorFunction
 
 # ruff: noqa: N815 (the letters are the thesis's)
 
@@ -42,11 +42,11 @@ class Measurement:
 
     function: VectorFunction  # h (p,)
     V: Array  # (p, p)
-    state: VectorFunction = to_be_found  # C = D_x h (p, n), (4.23)
+    state: VectorFunction = None  # type: ignore[assignment]  # C = D_x h (p, n), (4.23)
 
     def __post_init__(self) -> None:
-        """Find the derivative that was left out."""
-        if self.state is to_be_found:
+        """Fill in the derivative that was left out."""
+        if self.state is None:
             object.__setattr__(self, "state", Derivative(self.function, "state"))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.callbacks import Callbacks
 from hybrid.compiled.limits import Limits
+from hybrid.compiled.native import check_shape, example
 from hybrid.compiled.system import (
     ABSENT,
     COMPILED,
@@ -71,12 +72,27 @@ class FilterTables(NamedTuple):
     salted: bool  # Xi at transitions; else D_x R
 
 
-def filter_tables(model: FilterModel, native_code: bool = True) -> FilterTables:
-    """The model's tables, made once; ``native_code`` False makes all functions callbacks."""
+def filter_tables(model: FilterModel, native_code: bool | None = None) -> FilterTables:
+    """The model's tables, made once.
+
+    Args:
+        model: the model.
+        native_code: compile functions where numba can, or make all of them callbacks in Python.
+            Left out, functions are compiled where all of them are numba's already: what one filter
+            gains by machine code is less than it takes to compile.
+    """
+    if native_code is None:
+        native_code = all(hasattr(function, "py_func") for function in _functions(model))
     known = model.__dict__.setdefault("_tables", {})
     if native_code not in known:
         known[native_code] = _tables(model, native_code)
     return known[native_code]
+
+
+def _functions(model: FilterModel) -> list[Callable]:
+    functions = [one.function for one in model.measurements.values()]
+    functions += [mode.flow for mode in model.system.modes.values()]
+    return functions + [f for e in model.system.transitions for f in (e.guard, e.reset)]
 
 
 def errors_of(f: FilterTables) -> str:
@@ -154,6 +170,8 @@ class _Rows:
             self._made[row].skip()
         else:
             native = self._native and not derivative
+            if native:
+                check_shape(function, (0.0, example(n), example(len(self._calls.u))), shape, name)
             slot = lambda: self._calls.add(function, n, shape, name)  # noqa: E731
             self._made[row].add(function, native, slot)
 

@@ -1,25 +1,34 @@
-"""Many trials filtered at once: ``SaltedKalmanFilter`` compiled."""
+"""Many trials filtered at once, compiled to the last timestep: salted filter, bank, particles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from hybrid.compiled.limits import OK, STATUSES, Limits
-from hybrid.compiled.runge_kutta import put
-from hybrid.compiled.system import vector_table
-from hybrid.filters.compiled.kalman import step, through_guards
-from hybrid.filters.compiled.tables import FilterTables, filter_tables
-from hybrid.filters.compiled.threads import by_trial
-from hybrid.filters.compiled.truths import Truths
-from hybrid.filters.interface import Belief
-from hybrid.filters.model import FilterModel
-from hybrid.filters.propagation import Sensitivity
-from hybrid.systems import Array, System, VectorFunction
+from hybrid.filters.bank import BankOptions
+from hybrid.filters.coordinates import CoordinatesByMode, coordinate_table, width
+from hybrid.filters.draws import stirred
+from hybrid.filters.interface import Belief, Start, check_start, status_of
+from hybrid.filters.kernels.cloud import Cloud
+from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.mixture import Mixture
+from hybrid.filters.kernels.trials import (
+    Averaged,
+    Estimated,
+    Task,
+    bank_all,
+    estimate_all,
+    particles_all,
+)
+from hybrid.filters.model import FilterModel, covariance_root
+from hybrid.filters.particle import ParticleOptions, check_densities, own_disturbance
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.tables import FilterTables, filter_tables
+from hybrid.filters.threads import by_trial
+from hybrid.held_inputs import held_input
+from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -29,13 +38,21 @@ class Estimates(NamedTuple):
 
     modes: NDArray[np.int64]  # (B, K+1) numbers of modes
     means: Array  # (B, K+1, n), padded with zeros
-    Sigmas: Array  # (B, K+1, n, n), or (B, 1, n, n) of the end alone
-    status: tuple[str, ...]  # (B,) of the first timestep that was not "ok", else "ok"
+    Sigmas: Array  # (B, K+1, k, k), or (B, 1, k, k) of the end alone
+    squared: Array  # (B, K) normalised innovations squared, see ``hybrid.filters.consistency``
+    status: tuple[str, ...]  # (B,) of the first failure, else "not_transverse" or "ok"
 
     @property
     def ok(self) -> NDArray[np.bool_]:
         """Which trials went through without a failure (B,)."""
-        return np.array([status == "ok" for status in self.status], dtype=bool)
+        return np.array([status in ("ok", "not_transverse") for status in self.status], dtype=bool)
+
+
+class TrialMeans(NamedTuple):
+    """Means of B trials over K timesteps, row 0 at the start."""
+
+    means: Array  # (B, K+1, d)
+    unsound: int  # timesteps of all trials in which no estimate explained the measurement
 
 
 def estimate_trials(
@@ -44,11 +61,11 @@ def estimate_trials(
     measurements: Array,
     timestep: float,
     sensitivity: Sensitivity = "saltation",
-    u: Array | None = None,
+    u: ArrayLike | None = None,
     threads: int = 1,
     every_covariance: bool = False,
 ) -> Estimates:
-    """Lead a filter through the measurements of each trial, from one belief.
+    """Lead a salted filter through the measurements of each trial, from one belief.
 
     Args:
         model: the system with its noises and measurements.
@@ -57,101 +74,119 @@ def estimate_trials(
         timestep: [s].
         sensitivity: "saltation" (SKF) or "reset" (JRKF).
         u: input (m,), held; zeros if left out.
-        threads: how many to use; the estimates do not depend on it.
+        threads: how many to use; the estimates do not depend on it. Models with functions that do
+            not compile take one.
         every_covariance: keep those of all timesteps.
 
     Raises:
-        ValueError: the model does not compile, or the measurements have another shape.
+        ValueError: the start is none, or the measurements or the input have another shape.
     """
-    tables, limits, n = filter_tables(model), Limits.of(model.options), model.system.state_dim
-    measurements = np.asarray(measurements, dtype=np.float64)
-    if measurements.ndim != 3 or measurements.shape[2] != tables.V.shape[1]:
-        raise ValueError(
-            f"measurements have shape {measurements.shape}; give (B, K, {tables.V.shape[1]})"
-        )
-    (B, K, _), numbers = measurements.shape, np.array(list(model.system.modes))
-    modes, means = np.zeros((B, K + 1), dtype=np.int64), np.zeros((B, K + 1, n))
-    Sigmas = np.zeros((B, K + 1 if every_covariance else 1, n, n))
-    codes, k = np.zeros(B, dtype=np.int64), len(start.mean)
-    modes[:, 0], means[:, 0, :k] = list(model.system.modes).index(start.mode), start.mean
-    Sigmas[:, 0, :k, :k] = 0.5 * (start.Sigma + start.Sigma.T)
-    u = np.zeros(model.system.input_dim) if u is None else np.asarray(u, dtype=np.float64)
-    fixed = (u, start.time, float(timestep), sensitivity == "saltation", limits)
+    tables = filter_tables(model, True)._replace(salted=sensitivity == "saltation")
+    task, ys = _task(model, tables, start, measurements, timestep, u)
+    (B, K, _), k = ys.shape, int(tables.tangent.max())
+    out = Estimated(
+        np.zeros((B, K + 1), dtype=np.int64),
+        np.zeros((B, K + 1, model.system.state_dim)),
+        np.zeros((B, K + 1 if every_covariance else 1, k, k)),
+        np.full((B, K), np.nan),
+        np.zeros(B, dtype=np.int64),
+    )
 
     def work(part: slice) -> None:
-        arrays = (modes[part], means[part], Sigmas[part], codes[part])
-        estimate_all(tables, measurements[part], *fixed, *arrays)
+        estimate_all(tables, task, ys[part], Estimated(*(array[part] for array in out)))
 
-    by_trial(work, B, threads)
-    return Estimates(numbers[modes], means, Sigmas, tuple(STATUSES[code] for code in codes))
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def estimate_all(f: FilterTables, measurements, u, t0, dt, salted, limits, modes, means, Sigmas,
-                 codes):  # fmt: skip
-    """Fill the rows of modes (B, K+1), means (B, K+1, n) and Sigmas after the first."""
-    for b in range(len(modes)):
-        mode, t = modes[b, 0], t0
-        n = f.system.dims[mode]
-        x, Sigma = means[b, 0, :n].copy(), Sigmas[b, 0, :n, :n].copy()
-        mode, x, Sigma = through_guards(f, mode, t, x, Sigma, u, salted, limits)
-        for k in range(measurements.shape[1]):
-            end, y = t0 + (k + 1) * dt, measurements[b, k].copy()
-            mode, x, Sigma, code = step(f, mode, t, x, Sigma, u, y, end, salted, limits)
-            if codes[b] == OK:
-                codes[b] = code
-            t, modes[b, k + 1] = end, mode
-            put(means[b, k + 1], x)
-            room = Sigmas[b, min(k + 1, Sigmas.shape[1] - 1)]
-            for i in range(room.shape[0]):
-                for j in range(room.shape[1]):
-                    room[i, j] = Sigma[i, j] if max(i, j) < len(x) else 0.0
+    by_trial(work, B, threads, tables)
+    numbers = np.array(list(model.system.modes))
+    status = tuple(status_of(int(code))[0] for code in out.codes)
+    return Estimates(numbers[out.modes], out.means, out.Sigmas, out.squared, status)
 
 
-def squared_errors(
-    system: System,
-    truths: Truths,
-    estimates: Estimates,
-    coordinates: Mapping[int, VectorFunction] | None = None,
-) -> Array:
-    """|x(t_k) - x^(t_k)|^2 (B, K) of every timestep, whose mean is the MSE (4.24).
+def bank_trials(
+    model: FilterModel,
+    start: Belief,
+    measurements: Array,
+    timestep: float,
+    coordinates: CoordinatesByMode | None = None,
+    options: BankOptions | None = None,
+    u: ArrayLike | None = None,
+    threads: int = 1,
+) -> TrialMeans:
+    """Lead a bank through the measurements of each trial, from one belief.
+
+    Arguments and errors are those of ``particle_trials``.
+    """
+    tables, split = filter_tables(model, True), (options or BankOptions()).split()
+    task, ys = _task(model, tables, start, measurements, timestep, u)
+    table = coordinate_table(model, coordinates)
+    out = _averages(model, table, start, ys)
+
+    def work(part: slice) -> None:
+        pair = Mixture.empty(tables), Mixture.empty(tables)
+        bank_all(tables, task, ys[part], split, pair, table, Averaged(*(a[part] for a in out)))
+
+    by_trial(work, len(ys), threads, tables)
+    return TrialMeans(out.means, int(out.unsound.sum()))
+
+
+def particle_trials(
+    model: FilterModel,
+    start: Belief,
+    measurements: Array,
+    timestep: float,
+    coordinates: CoordinatesByMode | None = None,
+    options: ParticleOptions | None = None,
+    u: ArrayLike | None = None,
+) -> TrialMeans:
+    """Lead a particle filter through the measurements of each trial, from one belief.
 
     Args:
-        system: the hybrid system.
-        truths: the trials.
-        estimates: of the same trials.
-        coordinates: functions (t, x, u) of each mode's states, into coordinates that all modes
-            share; left out, the states themselves.
+        model: the system with its noises and measurements.
+        start: mode, mean, covariance and time from which the particles of every trial are drawn.
+        measurements: (B, K, p), each at the end of a timestep.
+        timestep: [s].
+        coordinates: in which the mean over all particles is taken; left out, the states.
+        options: trial 0 is the ``ParticleFilter`` of these, the others have other draws.
+        u: input (m,), held; zeros if left out.
+
+    Raises:
+        ValueError: the coordinates do not compile, a mode lives on a manifold, the start is none,
+            or a shape is wrong.
     """
-    truth = common(system, truths.modes, truths.states, coordinates)
-    estimate = common(system, estimates.modes, estimates.means, coordinates)
-    return np.sum((truth - estimate)[:, 1:] ** 2, axis=-1)
+    check_densities(model)
+    options, tables = options or ParticleOptions(), filter_tables(model, True)
+    task, ys = _task(model, tables, start, measurements, timestep, u)
+    table = coordinate_table(model, coordinates)
+    out, n = _averages(model, table, start, ys), model.system.state_dim
+    keys = np.array([stirred(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
+    S, least = covariance_root(task.start.Sigma), options.resample_below * options.particles
+
+    def work(part: slice) -> None:
+        own, seed = own_disturbance(tables), (keys[part], S, least)
+        clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
+        particles_all(own, task, ys[part], seed, clouds, table, Averaged(*(a[part] for a in out)))
+
+    by_trial(work, len(ys), options.threads, tables)
+    return TrialMeans(out.means, int(out.unsound.sum()))
 
 
-def common(
-    system: System,
-    modes: NDArray[np.int64],
-    states: Array,
-    coordinates: Mapping[int, VectorFunction] | None,
-) -> Array:
-    """States (B, K+1, n) in coordinates (B, K+1, c) that do not depend on the mode."""
-    if coordinates is None:
-        return states
-    numbers = list(system.modes)
-    first = np.asarray(coordinates[numbers[0]](0.0, states[0, 0].copy(), np.zeros(0)))
-    found = np.empty((*states.shape[:2], len(first)))
-    dims = np.array([mode.state_dim for mode in system.modes.values()])
-    table = vector_table([coordinates[number] for number in numbers])
-    index = np.searchsorted(np.sort(numbers), modes)
-    index = np.argsort(numbers)[index]
-    by_trial(lambda part: convert(table, dims, index[part], states[part], found[part]), 1, 1)
-    return found
+def _task(
+    model: FilterModel, tables: FilterTables, start: Belief, measurements: Array, timestep: float,
+    u: ArrayLike | None,
+) -> tuple[Task, Array]:  # fmt: skip
+    """The checked task, and the measurements (B, K, p)."""
+    begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
+    ys, sizes = np.asarray(measurements, dtype=np.float64), sorted(set(tables.noise.size.tolist()))
+    if ys.ndim != 3 or ys.shape[2] not in sizes:
+        raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
+    if not 0.0 < timestep < np.inf:
+        raise ValueError(f"a timestep of {timestep} s: give a positive one")
+    mode = list(model.system.modes).index(begin.mode)
+    g = Gaussian(mode, begin.time, begin.mean, begin.Sigma)
+    return Task(g, held_input(model.system, u), float(timestep)), ys
 
 
-@njit(cache=True, error_model="numpy")
-def convert(table, dims, modes, states, found):
-    """Write the coordinates of every state; NaN where the state is."""
-    for b in range(states.shape[0]):
-        for k in range(states.shape[1]):
-            x = states[b, k, : dims[modes[b, k]]].copy()
-            put(found[b, k], table[modes[b, k]](0.0, x, np.zeros(0)))
+def _averages(model: FilterModel, table: tuple, start: Belief, ys: Array) -> Averaged:
+    """Room for the means of all trials."""
+    d = width(model, table, start.mode, start.mean)
+    means = np.zeros((len(ys), ys.shape[1] + 1, d))
+    return Averaged(means, np.zeros(len(ys), dtype=np.int64))

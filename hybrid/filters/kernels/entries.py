@@ -20,13 +20,16 @@ from hybrid.filters.model import FilterModel
 from hybrid.filters.tables import FilterTables, filter_tables
 
 
-def tables_and_box(model: FilterModel, salted: bool = True) -> tuple[FilterTables, Any]:
-    """A model's tables, and the same in a list of numba's, made once."""
+def tables_and_box(
+    model: FilterModel, salted: bool = True, native_code: bool | None = None
+) -> tuple[FilterTables, Any]:
+    """A model's tables, see ``filter_tables``, and the same in a list of numba's, made once."""
     known = model.__dict__.setdefault("_boxes", {})
-    tables = filter_tables(model)._replace(salted=salted)
-    if salted not in known:
-        known[salted] = boxed(tables)
-    return tables, known[salted]
+    tables = filter_tables(model, native_code)._replace(salted=salted)
+    key = id(tables.slots), salted
+    if key not in known:
+        known[key] = boxed(tables)
+    return tables, known[key]
 
 
 def boxed(f: FilterTables) -> Any:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.limits import OK, ZENO
+from hybrid.compiled.limits import GRAZING, OK, ZENO
 from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.step import resting
 from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED, NOT_TRANSVERSE, WRONG_SIZE
 from hybrid.filters.kernels.functions import (
     measurement,
@@ -67,13 +68,18 @@ def predict(f: FilterTables, g: Gaussian, u, end, noisy):
     visited = np.zeros(len(s.dims), dtype=np.bool_)
     waiting = guards_being_left(s, g.mode, -1, g.t, g.x, u, f.limits)
     waited = np.any(waiting)
-    for count in range(f.limits.max_events + 1):
+    for count in range(f.limits.max_events + 2):
         x, t, e, status = to_event(s, g.mode, g.t, g.x, u, end, waiting, f.limits)
         if finite(x):
             Sigma = flow_covariance(f, g, u, t - g.t, x, noisy) if t > g.t else g.Sigma
             g = Gaussian(g.mode, t, x, Sigma)
-        if status != OK or count == f.limits.max_events and e >= 0:
-            code = status if status != OK else ZENO
+        if e >= 0 and count >= f.limits.max_events:
+            status = ZENO
+        if status in (GRAZING, ZENO) and count <= f.limits.max_events:
+            rest = resting(s, g.mode)
+            e, status = (rest, OK) if rest >= 0 else (e, status)
+        if status != OK:
+            code = status
             if noisy:
                 Sigma = g.Sigma.copy()
                 add_noise_without_flow(f, g.mode, Sigma, end - g.t)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import OK
 from hybrid.compiled.location import guard_rate
-from hybrid.compiled.runge_kutta import finite, flow_for
+from hybrid.compiled.piece import flow_for
+from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.system import ABSENT
 from hybrid.filters.interface import NOT_TRANSVERSE, UNEXPLAINED, WRONG_SIZE
 from hybrid.filters.kernels.functions import basis, difference, guard_gradient, moved

@@ -26,7 +26,7 @@ def falling(s: CompiledSystem, mode, e, t, x, u, limits: Limits):
 def entered(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and guard(s, e, t, x, u) <= 0.0:
+        if s.source[e] == mode and not s.rest[e] and guard(s, e, t, x, u) <= 0.0:
             if falling(s, mode, e, t, x, u, limits):
                 return e
     return -1
@@ -41,6 +41,8 @@ def guards_being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limit
     """
     waiting = np.zeros(len(s.source), dtype=np.bool_)
     for e in range(len(s.source)):
+        if s.rest[e]:
+            continue
         if s.source[e] == mode and (came_from < 0 or s.target[e] == came_from != mode):
             if guard(s, e, t, x, u) < -limits.guard:
                 waiting[e] = not falling(s, mode, e, t, x, u, limits)
@@ -51,7 +53,7 @@ def guards_being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limit
 def active_transition(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
     """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and not waiting[e]:
+        if s.source[e] == mode and not waiting[e] and not s.rest[e]:
             value = guard(s, e, t, x, u)
             if value < -limits.guard or (value <= 0.0 and falling(s, mode, e, t, x, u, limits)):
                 return e

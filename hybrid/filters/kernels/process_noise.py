@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import STATE, flow, flow_derivative, put
+from hybrid.compiled.piece import jacobians
 from hybrid.compiled.runge_kutta import NODES, error_ratio, resized, stage
-from hybrid.compiled.sensitivity import jacobians
 from hybrid.compiled.system import ABSENT
 from hybrid.filters.kernels.functions import basis, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
