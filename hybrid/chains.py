@@ -34,7 +34,7 @@ def merged(chain: Sequence[Event]) -> Event:
     whole = chain[0]
     for event in chain[1:]:
         edge = composed(whole.transition, event.transition)
-        whole = Event(edge, whole.time, whole.state_before, event.state_after)
+        whole = Event(edge, whole.time, whole.state_before, event.state_after, whole.input)
     return whole
 
 

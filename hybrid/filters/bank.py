@@ -21,15 +21,16 @@ from hybrid.filters.interface import (
     Belief,
     Coordinates,
     Start,
+    Status,
     check_start,
     input_or_nan,
     status_of,
 )
-from hybrid.filters.kernels import entries, mixture
+from hybrid.filters.kernels import kalman, mixture
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import errors_of
+from hybrid.filters.tables import errors_of, shared_tables
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -87,7 +88,7 @@ class SaltedBank:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
         start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._modes = model, list(model.system.modes)
-        self._tables, self._box = entries.tables_and_box(model)
+        self._tables, self._kernel_tables = shared_tables(model)
         self._split = (options or BankOptions()).split()
         self._mixture, self._other = Mixture.empty(self._tables), Mixture.empty(self._tables)
         self._start: Gaussian | None = Gaussian(
@@ -95,7 +96,7 @@ class SaltedBank:
         )  # its transitions need an input
         mixture.put_gaussian(self._mixture, self._start)
         self._time, self._test = start.time, ConsistencyTest(consistency or ConsistencyOptions())
-        self._code, self._message = OK, ""
+        self._problem: tuple[Status, str] = ("ok", "")
 
     @property
     def belief(self) -> Belief:
@@ -132,18 +133,20 @@ class SaltedBank:
 
     def predict(self, u: Array, duration: float) -> Belief:
         """Predict every hypothesis, cut those that a guard splits, and merge what meets again."""
-        self._code, self._message = OK, ""
+        self._problem = ("ok", "")
         if not 0.0 <= duration < np.inf:
-            message = f"duration {duration} s: give a finite one"
-            return self.belief._replace(status="simulation_failed", message=message)
-        u, self._message = input_or_nan(u, self._model.system.input_dim)
+            self._problem = ("simulation_failed", f"duration {duration} s: give a finite one")
+            return self.belief
+        u, message = input_or_nan(u, self._model.system.input_dim)
         end = self._time + float(duration)
         with quiet():
             self._begin(u)
-            entries.predict_mixture(
-                self._box, self._mixture, self._time, u, end, self._split, self._other
+            mixture.predict_mixture(
+                self._kernel_tables, self._mixture, self._time, u, end, self._split, self._other
             )
         self._mixture, self._other, self._time = self._other, self._mixture, end
+        if message := message or errors_of(self._tables):
+            self._problem = ("simulation_failed", message)
         return self.belief
 
     def correct(self, u: Array, y: Array) -> Belief:
@@ -153,17 +156,21 @@ class SaltedBank:
         """
         y = np.ascontiguousarray(y, dtype=np.float64)
         u, message = input_or_nan(u, self._model.system.input_dim)
-        if y.ndim != 1 or message:
-            self._code, self._message = WRONG_SIZE, message
+        if y.ndim != 1:
+            self._problem = status_of(WRONG_SIZE)
             return self.belief
         with quiet():
             self._begin(u)
-            self._code, squared = entries.correct_mixture(
-                self._box, self._mixture, self._time, u, y, self._split, self._other
+            code, squared = mixture.correct_mixture(
+                self._kernel_tables, self._mixture, self._time, u, y, self._split, self._other
             )
-        if self._code == OK:
+        if code == OK:
             self._mixture, self._other = self._other, self._mixture
             self._test.add(squared, len(y))
+        else:
+            status, text = status_of(code)
+            text = "; ".join(filter(None, (message, errors_of(self._tables), text)))
+            self._problem = (status, text)
         return self.belief
 
     def sense(self, log_likelihoods: Mapping[int, float]) -> Belief:
@@ -184,17 +191,16 @@ class SaltedBank:
     def _begin(self, u: Array) -> None:
         """Take the transitions that the start is in the guards of."""
         if self._start is not None:
-            result = entries.force(self._box, self._start, u, -1)
+            result = kalman.force(self._kernel_tables, self._start, u, -1)
             mixture.put_gaussian(self._mixture, result.g)
         self._start = None
 
     def _believed(self, i: int) -> Belief:
         """The Gaussian of a mode by index, and how the last step went."""
         part, n = self._mixture, self._model.system.modes[self._modes[i]].state_dim
-        k, code = self._model.tangent_dim(self._modes[i]), int(part.codes[i])
-        status, text = status_of(self._code if self._code != OK else code)
-        error = errors_of(self._tables) if status != "ok" else ""
-        message = "; ".join(filter(None, (self._message, error, text)))
+        k, (status, message) = self._model.tangent_dim(self._modes[i]), self._problem
+        if status == "ok":
+            status, message = status_of(int(part.codes[i]))
         if status == "ok" and self._test.result.verdict == "optimistic":
             status, message = "inconsistent", self._test.result.message
         mean, Sigma = part.means[i, :n].copy(), part.Sigmas[i, :k, :k].copy()

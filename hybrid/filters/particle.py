@@ -15,10 +15,10 @@ from hybrid.compiled.system import quiet
 from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
 from hybrid.filters.draws import key_under
 from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_start, input_or_nan
-from hybrid.filters.kernels import entries
-from hybrid.filters.kernels.cloud import Cloud, draw_cloud, drop_failed, effective_size, resample
+from hybrid.filters.kernels import cloud
+from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.tables import FilterTables, errors_of, filter_tables, runs_in_threads
+from hybrid.filters.tables import errors_of, filter_tables, own_disturbance, runs_in_threads
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -83,13 +83,12 @@ class ParticleFilter:
         self._model, self._options = model, options or ParticleOptions()
         self._tables = filter_tables(model, self._options.compiled)
         threads = self._options.threads if runs_in_threads(self._tables) else 1
-        self._owned = [own_disturbance(self._tables) for _ in range(threads)]
-        self._boxes = [entries.boxed(tables) for tables in self._owned]
+        self._owned = [own_disturbance(self._tables) for _ in range(threads)]  # one a thread
         self._modes = list(model.system.modes)
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
         self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0
         self._cloud = Cloud.empty(self._options.particles, model.system.state_dim)
-        draw_cloud(
+        cloud.draw_cloud(
             self._cloud, self._modes.index(mode), start.mean, covariance_root(start.Sigma),
             key_under(self._key, -1),
         )  # fmt: skip
@@ -137,12 +136,12 @@ class ParticleFilter:
             return belief
         key, time = key_under(self._key, self._steps), self._belief.time + float(duration)
         self._steps += 1
-        least = self._options.resample_below * self._options.particles
-        if self._options.resample_below >= 1.0 or effective_size(self._cloud.log_weights) < least:
-            resample(self._cloud, key_under(key, 0))
+        share, size = self._options.resample_below, cloud.effective_size(self._cloud.log_weights)
+        if share >= 1.0 or size < share * self._options.particles:
+            cloud.resample(self._cloud, key_under(key, 0))
         before = self._cloud.copied()
         self._move(u, time, key_under(key, 1))
-        if drop_failed(self._cloud):
+        if cloud.drop_failed(self._cloud):
             status, message = self._weighed(time, u, y)
         else:
             self._cloud = before
@@ -154,11 +153,11 @@ class ParticleFilter:
 
     def _move(self, u: Array, end: float, key: np.uint64) -> None:
         """Each thread moves every n-th particle to ``end`` [s]."""
-        t, count = self._belief.time, len(self._boxes)
+        t, count = self._belief.time, len(self._owned)
 
         def move(first: int) -> None:
-            box = self._boxes[first % count]
-            entries.move_all(box, t, u, end, key, (first, count), self._cloud)
+            own = self._owned[first % count]
+            cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
 
         with quiet():
             if count == 1:
@@ -176,7 +175,7 @@ class ParticleFilter:
         if y.ndim != 1:
             return "rejected", f"the measurement has shape {y.shape}; give a vector"
         with quiet():
-            weighed, squared = entries.weigh(self._boxes[0], time, u, y, self._cloud)
+            weighed, squared = cloud.weigh(self._owned[0], time, u, y, self._cloud)
         if not weighed:
             return "rejected", "no particle explains the measurement: check its size and noise V"
         self._test.add(squared, len(y))
@@ -195,12 +194,6 @@ class ParticleFilter:
         Sigma = (apart * share[:, None]).T @ apart
         events = round(float(weights @ self._cloud.events))
         return Belief(time, probable, mean, 0.5 * (Sigma + Sigma.T), events, status, message)
-
-
-def own_disturbance(tables: FilterTables) -> FilterTables:
-    """The tables with a disturbance that nobody else writes on."""
-    zeros = np.zeros_like(tables.system.disturbance)
-    return tables._replace(system=tables.system._replace(disturbance=zeros))
 
 
 def check_densities(model: FilterModel) -> None:

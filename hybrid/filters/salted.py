@@ -21,11 +21,10 @@ from hybrid.filters.interface import (
     input_or_nan,
     status_of,
 )
-from hybrid.filters.kernels import entries
-from hybrid.filters.kernels.entries import tables_and_box
+from hybrid.filters.kernels import kalman
 from hybrid.filters.kernels.kalman import Gaussian, Innovation, Result
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import errors_of
+from hybrid.filters.tables import errors_of, shared_tables
 from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -71,7 +70,7 @@ class SaltedKalmanFilter:
         self.model = model
         self.sensitivity: Sensitivity = sensitivity
         self._modes = list(model.system.modes)
-        self._tables, self._box = tables_and_box(model, sensitivity == "saltation")
+        self._tables, self._kernel_tables = shared_tables(model, sensitivity == "saltation")
         self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
         self._begun = False  # transitions of the start need an input
         self._test = ConsistencyTest(consistency or ConsistencyOptions())
@@ -109,9 +108,9 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         with quiet():
             if not self._begun:
-                self._keep(entries.force(self._box, self._g, u, -1))
+                self._keep(kalman.force(self._kernel_tables, self._g, u, -1))
             self._begun, end = True, self._g.t + float(duration)
-            result = entries.predict(self._box, self._g, u, end)
+            result = kalman.predict(self._kernel_tables, self._g, u, end, True)
         return self._keep(result, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
@@ -125,7 +124,7 @@ class SaltedKalmanFilter:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = input_or_nan(u, self.model.system.input_dim)
         with quiet():
-            result, innovation = entries.correct(self._box, self._g, u, y)
+            result, innovation = kalman.correct(self._kernel_tables, self._g, u, y)
         self._begun = True
         if np.isfinite(innovation.squared):
             self._innovation = innovation
@@ -148,7 +147,7 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         e = self.model.system.transitions.index(transition)
         with quiet():
-            return self._keep(entries.force(self._box, self._g, u, e), message)
+            return self._keep(kalman.force(self._kernel_tables, self._g, u, e), message)
 
     def _keep(self, result: Result, message: str = "") -> Belief:
         """The belief after an operation; the worst status of a step stands."""

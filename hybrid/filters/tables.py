@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit, types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from hybrid.compiled.callbacks import Callbacks
@@ -23,6 +25,7 @@ from hybrid.compiled.system import (
     _unchanged,
     compiled,
     interpreted,
+    quiet,
 )
 from hybrid.filters import tangent
 from hybrid.filters.model import FilterModel, covariance_root
@@ -70,6 +73,58 @@ class FilterTables(NamedTuple):
     timed: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
     noise: Noise
     salted: bool  # Xi at transitions; else D_x R
+
+
+@structref.register
+class _TablesType(types.StructRef):
+    """Numba's type of ``KernelTables``."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        """Types of the fields without literal values."""
+        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+
+class KernelTables(structref.StructRefProxy):
+    """``FilterTables`` on numba's side: kernels take them by reference.
+
+    To hand numba a tuple of first-class functions takes some 150 us a function, and each kernel
+    that takes one by value is slow to compile.
+    """
+
+
+structref.define_proxy(KernelTables, _TablesType, list(FilterTables._fields))
+
+
+@njit(cache=True)
+def _by_reference(f):
+    return KernelTables(
+        f.system, f.derivatives, f.limits, f.measurements, f.measurement_states, f.guard_states,
+        f.reset_states, f.slots, f.call, f.x, f.u, f.out, f.tangent, f.timed, f.noise, f.salted,
+    )  # fmt: skip
+
+
+def kernel_tables(f: FilterTables) -> KernelTables:
+    """The tables for kernels; ``f`` must be kept as long as they are used."""
+    with quiet():
+        return _by_reference(f)
+
+
+def shared_tables(
+    model: FilterModel, salted: bool = True, native_code: bool | None = None
+) -> tuple[FilterTables, KernelTables]:
+    """A model's tables, see ``filter_tables``, and those for kernels, made once."""
+    tables = filter_tables(model, native_code)
+    known, key = model.__dict__.setdefault("_kernel_tables", {}), (id(tables), salted)
+    if key not in known:
+        own = tables._replace(salted=salted)
+        known[key] = own, kernel_tables(own)
+    return known[key]
+
+
+def own_disturbance(f: FilterTables) -> KernelTables:
+    """Tables for kernels with a disturbance that nobody else writes on."""
+    zeros = np.zeros_like(f.system.disturbance)
+    return kernel_tables(f._replace(system=f.system._replace(disturbance=zeros)))
 
 
 def filter_tables(model: FilterModel, native_code: bool | None = None) -> FilterTables:

@@ -23,9 +23,9 @@ from hybrid.filters.kernels.trials import (
     particles_all,
 )
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.particle import ParticleOptions, check_densities, own_disturbance
+from hybrid.filters.particle import ParticleOptions, check_densities
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import FilterTables, filter_tables
+from hybrid.filters.tables import FilterTables, filter_tables, own_disturbance, shared_tables
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
@@ -81,7 +81,7 @@ def estimate_trials(
     Raises:
         ValueError: the start is none, or the measurements or the input have another shape.
     """
-    tables = filter_tables(model, True)._replace(salted=sensitivity == "saltation")
+    tables, own = shared_tables(model, sensitivity == "saltation", native_code=True)
     task, ys = _task(model, tables, start, measurements, timestep, u)
     (B, K, _), k = ys.shape, int(tables.tangent.max())
     out = Estimated(
@@ -93,7 +93,7 @@ def estimate_trials(
     )
 
     def work(part: slice) -> None:
-        estimate_all(tables, task, ys[part], Estimated(*(array[part] for array in out)))
+        estimate_all(own, task, ys[part], Estimated(*(array[part] for array in out)))
 
     by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))
@@ -115,14 +115,15 @@ def bank_trials(
 
     Arguments and errors are those of ``particle_trials``.
     """
-    tables, split = filter_tables(model, True), (options or BankOptions()).split()
+    tables, own = shared_tables(model, native_code=True)
+    split = (options or BankOptions()).split()
     task, ys = _task(model, tables, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out = _averages(model, table, start, ys)
 
     def work(part: slice) -> None:
         pair = Mixture.empty(tables), Mixture.empty(tables)
-        bank_all(tables, task, ys[part], split, pair, table, Averaged(*(a[part] for a in out)))
+        bank_all(own, task, ys[part], split, pair, table, Averaged(*(a[part] for a in out)))
 
     by_trial(work, len(ys), threads, tables)
     return TrialMeans(out.means, int(out.unsound.sum()))

@@ -18,8 +18,7 @@ from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.noisy_flow import PIECES
 from hybrid.filters.kernels.trials import Simulated, Task, simulate_all
 from hybrid.filters.model import FilterModel
-from hybrid.filters.particle import own_disturbance
-from hybrid.filters.tables import filter_tables
+from hybrid.filters.tables import filter_tables, own_disturbance
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array

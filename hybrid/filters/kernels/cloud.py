@@ -17,7 +17,7 @@ from hybrid.filters.kernels.functions import measurement
 from hybrid.filters.kernels.kalman import nis
 from hybrid.filters.kernels.matrices import cholesky
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step
-from hybrid.filters.tables import FilterTables
+from hybrid.filters.tables import KernelTables
 
 VANISHED = -745.0  # the exponential of less is zero
 
@@ -60,7 +60,7 @@ def draw_cloud(cloud, mode, mean, S, key):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def move_all(f: FilterTables, t, u, end, key, part, cloud):
+def move_all(f: KernelTables, t, u, end, key, part, cloud):
     """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
     none = np.empty((0, cloud.states.shape[1]))
     for b in range(part[0], len(cloud.modes), part[1]):
@@ -75,7 +75,7 @@ def move_all(f: FilterTables, t, u, end, key, part, cloud):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def weigh(f: FilterTables, t, u, y, cloud):
+def weigh(f: KernelTables, t, u, y, cloud):
     """Multiply the weights by the likelihoods of y (p,).
 
     Returns whether they do not all vanish (else nothing is changed), and the squared innovation.

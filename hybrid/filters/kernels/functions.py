@@ -23,26 +23,26 @@ from hybrid.filters.tables import (
     PLUS,
     RESET_STATE,
     TRANSPORT,
-    FilterTables,
+    KernelTables,
 )
 
 
 @njit(cache=True, error_model="numpy")
-def callback_vector(f: FilterTables, row, i, t, x, u, size):
+def callback_vector(f: KernelTables, row, i, t, x, u, size):
     """Value (size,) of a callback."""
     evaluate(f, f.slots[row, i], t, x, u)
     return f.out[:size].copy()
 
 
 @njit(cache=True, error_model="numpy")
-def callback_matrix(f: FilterTables, row, i, t, x, u, shape):
+def callback_matrix(f: KernelTables, row, i, t, x, u, shape):
     """Value of a callback that gives a matrix."""
     evaluate(f, f.slots[row, i], t, x, u)
     return f.out[: shape[0] * shape[1]].copy().reshape(shape)
 
 
 @njit(cache=True, error_model="numpy")
-def measurement(f: FilterTables, mode, t, x, u):
+def measurement(f: KernelTables, mode, t, x, u):
     """h (p,) of a mode."""
     if f.slots[MEASUREMENT, mode] == COMPILED:
         return f.measurements[mode](t, x.copy(), u)
@@ -50,7 +50,7 @@ def measurement(f: FilterTables, mode, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def measurement_jacobian(f: FilterTables, mode, t, x, u):
+def measurement_jacobian(f: KernelTables, mode, t, x, u):
     """C = D_x h (p, k), (4.23)."""
     slot = f.slots[MEASUREMENT_STATE, mode]
     if slot == COMPILED:
@@ -64,7 +64,7 @@ def measurement_jacobian(f: FilterTables, mode, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def guard_gradient(f: FilterTables, e, t, x, u):
+def guard_gradient(f: KernelTables, e, t, x, u):
     """D_x g (n,) of a transition's guard."""
     slot = f.slots[GUARD_STATE, e]
     if slot == COMPILED:
@@ -75,7 +75,7 @@ def guard_gradient(f: FilterTables, e, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def reset_jacobian(f: FilterTables, e, t, x, u):
+def reset_jacobian(f: KernelTables, e, t, x, u):
     """D_x R (n_target, n) of a transition."""
     slot = f.slots[RESET_STATE, e]
     if slot == COMPILED:
@@ -87,7 +87,7 @@ def reset_jacobian(f: FilterTables, e, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def differences(f: FilterTables, row, i, t, x, u):
+def differences(f: KernelTables, row, i, t, x, u):
     """Derivative by the state of a measurement, guard or reset, by central differences."""
     J = np.empty((len(_value(f, row, i, t, x, u)), len(x)))
     moved = x.copy()
@@ -104,7 +104,7 @@ def differences(f: FilterTables, row, i, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def _value(f: FilterTables, row, i, t, x, u):
+def _value(f: KernelTables, row, i, t, x, u):
     if row == MEASUREMENT:
         return measurement(f, i, t, x, u)
     if row == RESET_STATE:
@@ -120,7 +120,7 @@ def _ends(value):
 
 
 @njit(cache=True, error_model="numpy")
-def guard_by_time(f: FilterTables, e, t, x, u):
+def guard_by_time(f: KernelTables, e, t, x, u):
     """D_t g."""
     if not f.timed[e]:
         return 0.0
@@ -130,7 +130,7 @@ def guard_by_time(f: FilterTables, e, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def reset_by_time(f: FilterTables, e, t, x, u):
+def reset_by_time(f: KernelTables, e, t, x, u):
     """D_t R (n_target,)."""
     if not f.timed[e]:
         return np.zeros(f.system.dims[f.system.target[e]])
@@ -149,7 +149,7 @@ def joined(x, d):
 
 
 @njit(cache=True, error_model="numpy")
-def moved(f: FilterTables, mode, x, d):
+def moved(f: KernelTables, mode, x, d):
     """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
     if f.slots[PLUS, mode] == ABSENT:
         return x + d
@@ -157,7 +157,7 @@ def moved(f: FilterTables, mode, x, d):
 
 
 @njit(cache=True, error_model="numpy")
-def difference(f: FilterTables, mode, y, x):
+def difference(f: KernelTables, mode, y, x):
     """The tangent vector (k,) from x to y (n,)."""
     if f.slots[MINUS, mode] == ABSENT:
         return y - x
@@ -165,25 +165,25 @@ def difference(f: FilterTables, mode, y, x):
 
 
 @njit(cache=True, error_model="numpy")
-def projected(f: FilterTables, mode, x):
+def projected(f: KernelTables, mode, x):
     """The state (n,) on the manifold at x (n,), which a flow has left by its rounding."""
     return x if f.slots[PLUS, mode] == ABSENT else moved(f, mode, x, np.zeros(f.tangent[mode]))
 
 
 @njit(cache=True, error_model="numpy")
-def basis(f: FilterTables, mode, x):
+def basis(f: KernelTables, mode, x):
     """E(x) (n, k) of a mode on a manifold."""
     return callback_matrix(f, BASIS, mode, 0.0, x, np.zeros(0), (len(x), f.tangent[mode]))
 
 
 @njit(cache=True, error_model="numpy")
-def part(f: FilterTables, mode, y):
+def part(f: KernelTables, mode, y):
     """D(y) (k, n) of a mode on a manifold."""
     return callback_matrix(f, PART, mode, 0.0, y, np.zeros(0), (f.tangent[mode], len(y)))
 
 
 @njit(cache=True, error_model="numpy")
-def tangent_map(f: FilterTables, M, mode, x, target, y):
+def tangent_map(f: KernelTables, M, mode, x, target, y):
     """D(y) M E(x) (k_target, k) of a Jacobian M (n_target, n) from x to y."""
     if f.slots[BASIS, mode] != ABSENT:
         M = product(M, basis(f, mode, x))
@@ -191,7 +191,7 @@ def tangent_map(f: FilterTables, M, mode, x, target, y):
 
 
 @njit(cache=True, error_model="numpy")
-def transported(f: FilterTables, mode, x, d, Sigma):
+def transported(f: KernelTables, mode, x, d, Sigma):
     """Covariance (k, k) of tangent vectors at plus(x, d), from one of plus(x, d + e) by e."""
     if f.slots[TRANSPORT, mode] == ABSENT:
         return Sigma

@@ -20,7 +20,7 @@ from hybrid.filters.kernels.functions import (
 )
 from hybrid.filters.kernels.matrices import add, product, sandwich, times
 from hybrid.filters.kernels.path import active_transition, entered, guards_being_left
-from hybrid.filters.tables import FilterTables
+from hybrid.filters.tables import KernelTables
 from hybrid.saltation import JUMPED
 from hybrid.systems import Array
 
@@ -39,7 +39,7 @@ class Jump(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def following(f: FilterTables, mode, came_from, t, x, u, by_flow):
+def following(f: KernelTables, mode, came_from, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
     s, limits = f.system, f.limits
     if by_flow:
@@ -51,14 +51,14 @@ def following(f: FilterTables, mode, came_from, t, x, u, by_flow):
 
 
 @njit(cache=True, error_model="numpy")
-def jumped_over(f: FilterTables, e, t, x, u):
+def jumped_over(f: KernelTables, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = guard_rate(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
 
 
 @njit(cache=True, error_model="numpy")
-def jump(f: FilterTables, e, t, x, u, by_flow, visited):
+def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     """Transition e from the state x, and what it sets off, as one (``hybrid.chains``).
 
     Where the flow led to the guard, ``by_flow``, a state deep inside it jumped over it; else a
@@ -89,7 +89,7 @@ def jump(f: FilterTables, e, t, x, u, by_flow, visited):
 
 
 @njit(cache=True, error_model="numpy")
-def saltation(f: FilterTables, e, t, x, u, D, D_t, mode, after):
+def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
     """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)
     rate = guard_by_time(f, e, t, x, u)

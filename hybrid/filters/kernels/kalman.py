@@ -28,7 +28,7 @@ from hybrid.filters.kernels.process_noise import (
     add_timestep_noise,
     flow_covariance,
 )
-from hybrid.filters.tables import FilterTables
+from hybrid.filters.tables import KernelTables
 from hybrid.systems import Array
 
 
@@ -59,7 +59,7 @@ class Innovation(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def predict(f: FilterTables, g: Gaussian, u, end, noisy):
+def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     """Lines 2-12 until ``end`` [s]: (4.8) along the flow, (4.14) at transitions.
 
     Where the mean cannot be followed it stays where it came to, and W grows on.
@@ -101,7 +101,7 @@ def predict(f: FilterTables, g: Gaussian, u, end, noisy):
 
 
 @njit(cache=True, error_model="numpy")
-def after_jump(f: FilterTables, g: Gaussian, e, u, by_flow, visited):
+def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
     """The Gaussian after transition e, (4.13) and (4.14), and the jump."""
     j = jump(f, e, g.t, g.x, u, by_flow, visited)
     Sigma = sandwich(j.D, g.Sigma)
@@ -110,7 +110,7 @@ def after_jump(f: FilterTables, g: Gaussian, e, u, by_flow, visited):
 
 
 @njit(cache=True, error_model="numpy")
-def through_guards(f: FilterTables, g: Gaussian, u, first):
+def through_guards(f: KernelTables, g: Gaussian, u, first):
     """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then those entered.
 
     Until no guard set holds the mean, or it is back in a mode that it came from.
@@ -128,7 +128,7 @@ def through_guards(f: FilterTables, g: Gaussian, u, first):
 
 
 @njit(cache=True, error_model="numpy")
-def believed(f: FilterTables, before: Gaussian, after: Result):
+def believed(f: KernelTables, before: Gaussian, after: Result):
     """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
     g = after.g
     x = projected(f, g.mode, g.x)
@@ -138,7 +138,7 @@ def believed(f: FilterTables, before: Gaussian, after: Result):
 
 
 @njit(cache=True, error_model="numpy")
-def innovation(f: FilterTables, g: Gaussian, u, y):
+def innovation(f: KernelTables, g: Gaussian, u, y):
     """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p)."""
     p = f.noise.size[g.mode]
     expected, C = measurement(f, g.mode, g.t, g.x, u), measurement_jacobian(f, g.mode, g.t, g.x, u)
@@ -156,7 +156,7 @@ def innovation(f: FilterTables, g: Gaussian, u, y):
 
 
 @njit(cache=True, error_model="numpy")
-def update(f: FilterTables, g: Gaussian, u, y):
+def update(f: KernelTables, g: Gaussian, u, y):
     """Lines 13-15 with Joseph's form of (4.11), and the innovation; no guards are looked at.
 
     Sigma becomes (I - K C) Sigma (I - K C)' + K V K': symmetric and positive semidefinite
@@ -181,7 +181,7 @@ def update(f: FilterTables, g: Gaussian, u, y):
 
 
 @njit(cache=True, error_model="numpy")
-def correct(f: FilterTables, g: Gaussian, u, y):
+def correct(f: KernelTables, g: Gaussian, u, y):
     """Lines 13-20: an update, then the transitions whose guard sets hold the mean."""
     result, nu = update(f, g, u, y)
     if result.code != OK:
@@ -190,7 +190,7 @@ def correct(f: FilterTables, g: Gaussian, u, y):
 
 
 @njit(cache=True, error_model="numpy")
-def force(f: FilterTables, g: Gaussian, u, e):
+def force(f: KernelTables, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
     return believed(f, g, through_guards(f, g, u, e))
 

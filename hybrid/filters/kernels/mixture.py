@@ -30,7 +30,7 @@ from hybrid.filters.kernels.kalman import (
 from hybrid.filters.kernels.path import entered
 from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from hybrid.filters.kernels.truncation import sides
-from hybrid.filters.tables import BASIS, FilterTables
+from hybrid.filters.tables import BASIS, FilterTables, KernelTables
 from hybrid.systems import Array
 
 NEWTON = 20  # steps that find when a state behind a guard crossed it
@@ -69,7 +69,7 @@ class Split(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def gaussian(f: FilterTables, mixture: Mixture, mode, t):
+def gaussian(f: KernelTables, mixture: Mixture, mode, t):
     """The Gaussian of a mode."""
     n, k = f.system.dims[mode], f.tangent[mode]
     x, Sigma = mixture.means[mode, :n].copy(), mixture.Sigmas[mode, :k, :k].copy()
@@ -77,7 +77,7 @@ def gaussian(f: FilterTables, mixture: Mixture, mode, t):
 
 
 @njit(cache=True, error_model="numpy")
-def absorb(f: FilterTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
+def absorb(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
     """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
     mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
     S, share = mixture.Sigmas[mode], weight / (before + weight) if before > 0.0 else 1.0
@@ -110,7 +110,7 @@ def scale(mixture: Mixture, split: Split):
 
 
 @njit(cache=True, error_model="numpy")
-def cut(f: FilterTables, e, g: Gaussian, u, certain):
+def cut(f: KernelTables, e, g: Gaussian, u, certain):
     """(whether guard e splits the Gaussian, its side in front, its side behind)."""
     D = guard_gradient(f, e, g.t, g.x, u)
     if f.slots[BASIS, g.mode] != ABSENT:
@@ -121,13 +121,13 @@ def cut(f: FilterTables, e, g: Gaussian, u, certain):
 
 
 @njit(cache=True, error_model="numpy")
-def side(f: FilterTables, g: Gaussian, part):
+def side(f: KernelTables, g: Gaussian, part):
     """A Gaussian's part on one side of a guard."""
     return Gaussian(g.mode, g.t, moved(f, g.mode, g.x, part[1]), part[2])
 
 
 @njit(cache=True, error_model="numpy")
-def when_crossed(f: FilterTables, e, g: Gaussian, u):
+def when_crossed(f: KernelTables, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
@@ -142,7 +142,7 @@ def when_crossed(f: FilterTables, e, g: Gaussian, u):
 
 
 @njit(cache=True, error_model="numpy")
-def through(f: FilterTables, e, g: Gaussian, u, h):
+def through(f: KernelTables, e, g: Gaussian, u, h):
     """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
 
     Returns it, its transitions, and whether it could be followed.
@@ -159,7 +159,7 @@ def through(f: FilterTables, e, g: Gaussian, u, h):
 
 
 @njit(cache=True, error_model="numpy")
-def branch(f: FilterTables, g: Gaussian, weight, u, end, certain, out: Mixture):
+def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
     """Predict a Gaussian, in parts where a guard splits it, into ``out``.
 
     The flow is followed to the end of the step as if there were no guards. There, a guard that
@@ -193,7 +193,7 @@ def branch(f: FilterTables, g: Gaussian, weight, u, end, certain, out: Mixture):
 
 
 @njit(cache=True, error_model="numpy")
-def predict_mixture(f: FilterTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
+def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
     """Predict every Gaussian from t to ``end`` [s] into ``out``, and merge what meets there."""
     clear(out)
     for mode in range(len(mixture.weights)):
@@ -212,7 +212,7 @@ def clear(mixture: Mixture):
 
 
 @njit(cache=True, error_model="numpy")
-def settle(f: FilterTables, g: Gaussian, u, certain):
+def settle(f: KernelTables, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
     It is then on both sides, and the next prediction cuts it there.
@@ -227,7 +227,7 @@ def settle(f: FilterTables, g: Gaussian, u, certain):
 
 
 @njit(cache=True, error_model="numpy")
-def correct_mixture(f: FilterTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
+def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
     """Correct each Gaussian with y (p,) into ``out``, and weigh it by the likelihood.
 
     Returns a code, OK or why nothing was done, and the squared innovation (see ``nis``).

@@ -23,7 +23,7 @@ from hybrid.compiled.step import resting
 from hybrid.filters.draws import normals, stirred
 from hybrid.filters.kernels.path import guards_being_left, to_event
 from hybrid.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
-from hybrid.filters.tables import FilterTables
+from hybrid.filters.tables import KernelTables
 
 PIECES = 3  # of a timestep's flow that have draws of their own in a table; later ones use the last
 NODES = 0.5 + 0.5 * np.array([-np.sqrt(0.6), 0.0, np.sqrt(0.6)])  # Gauss and Legendre on [0, 1]
@@ -58,7 +58,7 @@ def scatter(out, S, z, factor):
 
 
 @njit(cache=True, error_model="numpy")
-def hold_disturbance(f: FilterTables, mode, z, h):
+def hold_disturbance(f: KernelTables, mode, z, h):
     """Set the disturbance of the flow that is held for h [s]; none where the noise is another."""
     f.system.disturbance[:] = 0.0
     if f.noise.power[mode] == HELD and h > 0.0:
@@ -66,7 +66,7 @@ def hold_disturbance(f: FilterTables, mode, z, h):
 
 
 @njit(cache=True, error_model="numpy")
-def noisy_step(f: FilterTables, mode, t, x, u, end, draws: Draws):
+def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     """Until ``end`` [s] with noise, (4.6) and (4.12): (mode, state, transitions, code).
 
     The disturbance is written into ``f.system.disturbance``, which must be the caller's own.

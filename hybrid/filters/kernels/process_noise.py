@@ -17,13 +17,13 @@ from hybrid.compiled.runge_kutta import NODES, error_ratio, resized, stage
 from hybrid.compiled.system import ABSENT
 from hybrid.filters.kernels.functions import basis, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
-from hybrid.filters.tables import BASIS, FilterTables
+from hybrid.filters.tables import BASIS, KernelTables
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
 
 @njit(cache=True, error_model="numpy")
-def flow_covariance(f: FilterTables, g, u, h, x, noisy):
+def flow_covariance(f: KernelTables, g, u, h, x, noisy):
     """A Sigma A' + W(h) of a flow over h [s] from a Gaussian to the state x (n,), (4.8).
 
     Without ``noisy`` W is left out. Noise of power 0 is added at the end of a timestep.
@@ -42,21 +42,21 @@ def flow_covariance(f: FilterTables, g, u, h, x, noisy):
 
 
 @njit(cache=True, error_model="numpy")
-def add_timestep_noise(f: FilterTables, mode, Sigma, h):
+def add_timestep_noise(f: KernelTables, mode, Sigma, h):
     """Add the noise of power 0 at the end of a timestep of h [s]."""
     if f.noise.power[mode] == EACH_TIMESTEP and h > 0.0:
         add(Sigma, f.noise.Q[mode], 1.0)
 
 
 @njit(cache=True, error_model="numpy")
-def add_noise_without_flow(f: FilterTables, mode, Sigma, h):
+def add_noise_without_flow(f: KernelTables, mode, Sigma, h):
     """Add h^power Q for h [s] in which a mean could not be followed."""
     if h > 0.0:
         add(Sigma, f.noise.Q[mode], h ** f.noise.power[mode])
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan(f: FilterTables, mode, t, x, u, h):
+def van_loan(f: KernelTables, mode, t, x, u, h):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
     y = np.zeros(n + 2 * n * n)
@@ -69,7 +69,7 @@ def van_loan(f: FilterTables, mode, t, x, u, h):
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan_rate(f: FilterTables, mode, t, y, u):
+def van_loan_rate(f: KernelTables, mode, t, y, u):
     """x' = F, A' = D_x F A and W' = D_x F W + W D_x F' + Q / max |Q|, in one vector."""
     n = f.system.dims[mode]
     x, slope = y[:n].copy(), np.zeros(len(y))
@@ -89,7 +89,7 @@ def van_loan_rate(f: FilterTables, mode, t, y, u):
 
 
 @njit(cache=True, error_model="numpy")
-def _spectral_density(f: FilterTables, mode, x):
+def _spectral_density(f: KernelTables, mode, x):
     """Q / max |Q| (n, n) in the state's own coordinates."""
     scale, k = np.max(np.abs(f.noise.Q[mode])), f.tangent[mode]
     Q = f.noise.Q[mode, :k, :k] / (scale if scale > 0.0 else 1.0)

@@ -34,7 +34,7 @@ from hybrid.filters.kernels.mixture import (
     predict_mixture,
 )
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step, scatter
-from hybrid.filters.tables import FilterTables
+from hybrid.filters.tables import KernelTables
 from hybrid.systems import Array
 
 
@@ -73,7 +73,7 @@ class Simulated(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def estimate_all(f: FilterTables, task: Task, measurements, out: Estimated):
+def estimate_all(f: KernelTables, task: Task, measurements, out: Estimated):
     """Fill the rows of ``out`` by the salted filter."""
     for b in range(len(measurements)):
         result = force(f, task.start, task.u, -1)
@@ -94,7 +94,7 @@ def estimate_all(f: FilterTables, task: Task, measurements, out: Estimated):
 
 
 @njit(cache=True, error_model="numpy")
-def enter(f: FilterTables, out: Estimated, b, k, g: Gaussian):
+def enter(f: KernelTables, out: Estimated, b, k, g: Gaussian):
     """Write a Gaussian into row k of trial b."""
     out.modes[b, k] = g.mode
     put(out.means[b, k], g.x)
@@ -106,7 +106,7 @@ def enter(f: FilterTables, out: Estimated, b, k, g: Gaussian):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def bank_all(f: FilterTables, task: Task, measurements, split: Split, pair, table, out: Averaged):
+def bank_all(f: KernelTables, task: Task, measurements, split: Split, pair, table, out: Averaged):
     """Fill ``out`` by the bank, whose ``pair`` of mixtures is written over."""
     mixture, other = pair
     for b in range(len(measurements)):
@@ -128,7 +128,7 @@ def bank_all(f: FilterTables, task: Task, measurements, split: Split, pair, tabl
 
 
 @njit(cache=True, error_model="numpy")
-def mixture_mean(f: FilterTables, table, t, u, mixture: Mixture, mean):
+def mixture_mean(f: KernelTables, table, t, u, mixture: Mixture, mean):
     """Weighted mean (d,) of the Gaussians' means in coordinates."""
     mean[:] = 0.0
     for mode in range(len(mixture.weights)):
@@ -138,7 +138,7 @@ def mixture_mean(f: FilterTables, table, t, u, mixture: Mixture, mean):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def particles_all(f: FilterTables, task: Task, measurements, seed, clouds, table, out: Averaged):
+def particles_all(f: KernelTables, task: Task, measurements, seed, clouds, table, out: Averaged):
     """Fill ``out`` by particles; ``seed`` is (keys (B,), root of Sigma, least effective size)."""
     keys, S, least = seed
     cloud, spare = clouds
@@ -162,7 +162,7 @@ def particles_all(f: FilterTables, task: Task, measurements, seed, clouds, table
 
 
 @njit(cache=True, error_model="numpy")
-def cloud_mean(f: FilterTables, table, t, u, cloud: Cloud, mean):
+def cloud_mean(f: KernelTables, table, t, u, cloud: Cloud, mean):
     """Weighted mean (d,) of the particles' coordinates."""
     mean[:] = 0.0
     for b in range(len(cloud.modes)):
@@ -181,7 +181,7 @@ def copy_cloud(source: Cloud, target: Cloud):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def simulate_all(f: FilterTables, task: Task, process, reset, measurement, out: Simulated):
+def simulate_all(f: KernelTables, task: Task, process, reset, measurement, out: Simulated):
     """Fill ``out`` after its first states, with standard normal draws for each trial and timestep.
 
     Shapes: ``process`` and ``reset`` (B, K, PIECES, n), ``measurement`` (B, K, p).
