@@ -39,7 +39,8 @@ class Belief(NamedTuple):
     Status, worst last:
 
     - "ok".
-    - "inconsistent": recent innovations are larger than the filter says; see ``consistency``.
+    - "inconsistent": a guard splits the Gaussian, or recent innovations are larger than the filter
+      says (see ``consistency``): errors may be much larger than the covariance.
     - "not_transverse": an event was grazed, and D_x R stood in for Xi.
     - "simulation_failed": the mean could not be followed to the end of the step.
     - "not_finite": a measurement or the result was not finite. The belief is the last sound one,

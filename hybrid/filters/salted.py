@@ -17,6 +17,7 @@ from hybrid.filters.interface import (
     WRONG_SIZE,
     Belief,
     Start,
+    Status,
     check_start,
     input_or_nan,
     status_of,
@@ -72,6 +73,7 @@ class SaltedKalmanFilter:
         self._modes = list(model.system.modes)
         self._tables, self._kernel_tables = shared_tables(model, sensitivity == "saltation")
         self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
+        self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._begun = False  # transitions of the start need an input
         self._test = ConsistencyTest(consistency or ConsistencyOptions())
         self._innovation: Innovation | None = None
@@ -108,10 +110,10 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         with quiet():
             if not self._begun:
-                self._keep(kalman.force(self._kernel_tables, self._g, u, -1))
+                self._keep(kalman.force(self._kernel_tables, self._g, u, -1), u)
             self._begun, end = True, self._g.t + float(duration)
             result = kalman.predict(self._kernel_tables, self._g, u, end, True)
-        return self._keep(result, message)
+        return self._keep(result, u, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
         """Lines 13-20 of Algorithm 1, (4.9)-(4.11) and (4.17), (4.18): with a measurement y (p,).
@@ -129,7 +131,7 @@ class SaltedKalmanFilter:
         if np.isfinite(innovation.squared):
             self._innovation = innovation
             self._test.add(innovation.squared, len(y))
-        return self._keep(result, message)
+        return self._keep(result, u, message)
 
     def force(self, transition: Transition, u: Array) -> Belief:
         """Take a transition now, wherever the mean is: a contact sensor says that it happened.
@@ -147,9 +149,11 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         e = self.model.system.transitions.index(transition)
         with quiet():
-            return self._keep(kalman.force(self._kernel_tables, self._g, u, e), message)
+            result = kalman.force(self._kernel_tables, self._g, u, e)
+        self._split = -np.inf  # all of it has crossed
+        return self._keep(result, u, message)
 
-    def _keep(self, result: Result, message: str = "") -> Belief:
+    def _keep(self, result: Result, u: Array, message: str = "") -> Belief:
         """The belief after an operation; the worst status of a step stands."""
         self._g, last = result.g, self._belief
         mode, count = self._modes[result.g.mode], last.transitions + result.transitions
@@ -159,10 +163,22 @@ class SaltedKalmanFilter:
         if result.code != OK:
             status, text = status_of(result.code)
             self._flag(status, "; ".join(filter(None, (message, error, text))))
-        elif last.status == "ok" and self._test.result.verdict == "optimistic":
-            self._flag("inconsistent", self._test.result.message)
+        elif last.status in ("ok", "inconsistent"):
+            problem = self._inconsistency(result, u)
+            self._flag("inconsistent" if problem else "ok", problem)
         return self._belief
 
-    def _flag(self, status: str, message: str) -> Belief:
+    def _inconsistency(self, result: Result, u: Array) -> str:
+        """Why the covariance is not to be relied on; "" where it is."""
+        self._split = max(self._split, result.split)
+        with quiet():
+            if self._split >= self._g.t or kalman.is_split(self._kernel_tables, self._g, u):
+                return (
+                    "a guard splits the Gaussian: part of it has crossed, and part has not, which"
+                    " one covariance does not describe; use SaltedBank or ParticleFilter"
+                )
+        return self._test.result.message
+
+    def _flag(self, status: Status, message: str) -> Belief:
         self._belief = self._belief._replace(status=status, message=message)
         return self._belief

@@ -9,11 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import GRAZING, OK, ZENO
+from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import resting
+from hybrid.compiled.system import ABSENT
 from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED, NOT_TRANSVERSE, WRONG_SIZE
 from hybrid.filters.kernels.functions import (
+    basis,
+    guard_gradient,
     measurement,
     measurement_jacobian,
     moved,
@@ -28,8 +33,10 @@ from hybrid.filters.kernels.process_noise import (
     add_timestep_noise,
     flow_covariance,
 )
-from hybrid.filters.tables import KernelTables
+from hybrid.filters.tables import BASIS, KernelTables
 from hybrid.systems import Array
+
+SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
 
 
 class Gaussian(NamedTuple):
@@ -46,7 +53,8 @@ class Result(NamedTuple):
 
     g: Gaussian
     transitions: int
-    code: int  # how it went, see ``interface.STATUSES``
+    code: int  # how it went, see ``interface.status_of``
+    split: float  # time [s] until which a guard that was crossed still splits the Gaussian
 
 
 class Innovation(NamedTuple):
@@ -64,7 +72,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
 
     Where the mean cannot be followed it stays where it came to, and W grows on.
     """
-    s, before, transitions, code = f.system, g, 0, OK
+    s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
     visited = np.zeros(len(s.dims), dtype=np.bool_)
     waiting = guards_being_left(s, g.mode, -1, g.t, g.x, u, f.limits)
     waited = np.any(waiting)
@@ -89,15 +97,17 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
             if noisy:
                 add_timestep_noise(f, g.mode, g.Sigma, end - before.t)
             break
+        split = max(split, split_until(f, e, g, u))
         g, j = after_jump(f, g, e, u, np.bool_(True), visited)
         transitions += j.transitions
         code = code if j.transverse else NOT_TRANSVERSE
         waiting |= guards_being_left(s, g.mode, j.came_from, t, g.x, u, f.limits)
     g = Gaussian(g.mode, end, g.x, g.Sigma)
     if waited and code in (OK, NOT_TRANSVERSE):
-        g, more, entering = through_guards(f, g, u, -1)
+        g, more, entering, later = through_guards(f, g, u, -1)
         transitions, code = transitions + more, entering if code == OK else code
-    return believed(f, before, Result(g, transitions, code))
+        split = max(split, later)
+    return believed(f, before, Result(g, transitions, code, split))
 
 
 @njit(cache=True, error_model="numpy")
@@ -116,15 +126,48 @@ def through_guards(f: KernelTables, g: Gaussian, u, first):
     Until no guard set holds the mean, or it is back in a mode that it came from.
     """
     visited, closed, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
-    visited[g.mode], e = True, first
+    visited[g.mode], e, split = True, first, -np.inf
     while not closed:
         e = e if e >= 0 else entered(f.system, g.mode, g.t, g.x, u, f.limits)
         if e < 0:
             break
+        if e != first:
+            split = max(split, split_until(f, e, g, u))
         g, j = after_jump(f, g, e, u, np.bool_(False), visited)
         transitions, closed, e = transitions + j.transitions, j.closed, -1
         code = code if j.transverse else NOT_TRANSVERSE
-    return Result(g, transitions, code)
+    return Result(g, transitions, code, split)
+
+
+@njit(cache=True, error_model="numpy")
+def guard_spread(f: KernelTables, e, g: Gaussian, u):
+    """sqrt(D_x g Sigma D_x g'), the standard deviation of a guard's value."""
+    D = guard_gradient(f, e, g.t, g.x, u).reshape(1, -1)
+    if f.slots[BASIS, g.mode] != ABSENT:
+        D = product(D, basis(f, g.mode, g.x))
+    return np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
+
+
+@njit(cache=True, error_model="numpy")
+def split_until(f: KernelTables, e, g: Gaussian, u):
+    """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
+    rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
+    if not rate < -f.limits.minimum_rate:
+        return g.t
+    ahead = SPLIT * guard_spread(f, e, g, u) + guard(f.system, e, g.t, g.x, u)
+    return g.t + max(0.0, ahead) / -rate
+
+
+@njit(cache=True, error_model="numpy")
+def is_split(f: KernelTables, g: Gaussian, u):
+    """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
+    for e in range(len(f.system.source)):
+        if f.system.source[e] == g.mode and not f.system.rest[e]:
+            rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
+            if rate < -f.limits.minimum_rate:
+                if guard(f.system, e, g.t, g.x, u) < SPLIT * guard_spread(f, e, g, u):
+                    return True
+    return False
 
 
 @njit(cache=True, error_model="numpy")
@@ -133,8 +176,8 @@ def believed(f: KernelTables, before: Gaussian, after: Result):
     g = after.g
     x = projected(f, g.mode, g.x)
     if finite(x) and finite(g.Sigma.ravel()):
-        return Result(Gaussian(g.mode, g.t, x, g.Sigma), after.transitions, after.code)
-    return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, NOT_BELIEVED)
+        return Result(Gaussian(g.mode, g.t, x, g.Sigma), after.transitions, after.code, after.split)
+    return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, NOT_BELIEVED, -np.inf)
 
 
 @njit(cache=True, error_model="numpy")
@@ -165,10 +208,10 @@ def update(f: KernelTables, g: Gaussian, u, y):
     """
     if len(y) != f.noise.size[g.mode]:
         nothing = Innovation(np.zeros(0), np.zeros((0, 0)), np.nan, -np.inf)
-        return Result(g, 0, WRONG_SIZE), nothing
+        return Result(g, 0, WRONG_SIZE, -np.inf), nothing
     nu, C, L = innovation(f, g, u, y)
     if not nu.log_likelihood > -np.inf:
-        return Result(g, 0, NO_GAIN), nu
+        return Result(g, 0, NO_GAIN, -np.inf), nu
     K = solve(L, product(C, g.Sigma)).T.copy()  # (4.9)
     keep = np.eye(K.shape[0])
     add(keep, product(K, C), -1.0)
@@ -177,7 +220,7 @@ def update(f: KernelTables, g: Gaussian, u, y):
     step = times(K, nu.residual)
     Sigma = transported(f, g.mode, g.x, step, Sigma)
     after = Gaussian(g.mode, g.t, moved(f, g.mode, g.x, step), Sigma)
-    return believed(f, g, Result(after, 0, OK)), nu
+    return believed(f, g, Result(after, 0, OK, -np.inf)), nu
 
 
 @njit(cache=True, error_model="numpy")

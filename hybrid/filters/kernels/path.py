@@ -9,11 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.calls import guard
-from hybrid.compiled.limits import OK, TOO_STIFF, Limits
+from hybrid.compiled.calls import guard, rate
+from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, Limits
 from hybrid.compiled.location import guard_rate
-from hybrid.compiled.step import flow_to_event
+from hybrid.compiled.piece import Piece, cut, state_at, take_piece
+from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.step import earliest
 from hybrid.compiled.system import CompiledSystem
+
+SAMPLES = 16  # points of a step at which waiting guards are looked at
 
 
 @njit(cache=True, error_model="numpy")
@@ -73,10 +77,39 @@ def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
         edge = active_transition(s, mode, t, x, u, waiting, limits)
         if edge >= 0:
             return x, t, edge, OK
-        x, t, h, edge, status = flow_to_event(s, mode, t, x, u, end, h, limits)
-        if status != OK or edge >= 0:
+        left, slope = end - t, rate(s, mode, t, x, u)
+        p, _, h = take_piece(s, mode, t, x, u, min(h, left), np.inf, slope, limits)
+        if not finite(p.end):
+            return p.end, t, -1, NOT_FINITE
+        length = until_left(s, mode, p, waiting)
+        if length < p.length:
+            p = cut(s, mode, p, length, limits)
+        first, edge, status, _ = earliest(s, mode, p, np.inf, limits)
+        if edge >= 0:
+            p = cut(s, mode, p, first, limits)
+        x, t = p.end, end if edge < 0 and p.length == left else t + p.length
+        if edge >= 0:
+            if status == OK and not falling(s, mode, edge, t, x, u, limits):
+                status = GRAZING
             return x, t, edge, status
         for e in range(len(waiting)):
             if waiting[e] and guard(s, e, t, x, u) > 0.0:
                 waiting[e] = False
     return x, t, -1, TOO_STIFF
+
+
+@njit(cache=True, error_model="numpy")
+def until_left(s: CompiledSystem, mode, p: Piece, waiting):
+    """Length [s] of a step after which a waiting guard is positive; the whole step if none is.
+
+    A guard that is left for less than a ``SAMPLES``-th of the step may be overlooked: it then
+    counts as not left, to the end of the step.
+    """
+    if np.any(waiting):
+        for i in range(1, SAMPLES):
+            length = p.length * i / SAMPLES
+            x = state_at(s, mode, p, length)
+            for e in range(len(waiting)):
+                if waiting[e] and guard(s, e, p.time + length, x, p.input) > 0.0:
+                    return length
+    return p.length

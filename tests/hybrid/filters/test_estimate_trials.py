@@ -202,7 +202,7 @@ def test_what_the_batch_cannot_do_is_refused():
     with pytest.raises(ValueError, match="no covariance"):
         estimate_trials(known, start._replace(Sigma=-np.eye(2)), np.zeros((1, 1, 2)), dt)
     wrong = dict.fromkeys((1, 2), Measurement(whole, np.eye(3)))
-    with pytest.raises(ValueError, match=r"the measurement of mode 1 gives shape \(2,\), not \(3,\)"):
+    with pytest.raises(ValueError, match=r"of mode 1 gives shape \(2,\), not \(3,\)"):
         known = FilterModel(constant_flow(), known.process, wrong)
         estimate_trials(known, start, np.zeros((1, 1, 3)), dt)
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.kernels import functions
+from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.tables import shared_tables
 from hybrid.filters.tangent import tangent_basis, tangent_part
