@@ -19,6 +19,7 @@ from hybrid.variational import covariance_after
 
 NONE, NO_FORCE, EYE = np.zeros(0), np.zeros(1), np.eye(2)
 SPRING = np.array([[0.0, 1.0], [-4.0, -0.3]])
+SOUND = ("ok", "inconsistent")  # many Gaussians here are wide enough for a guard to split them
 XI = np.array([[1.0, 0.0], [2.0, 1.0]])  # of the constant flow, (3.164)
 
 
@@ -83,7 +84,7 @@ def run_beside_textbook(system, sensitivity="saltation"):
         belief = ours.step(u, y, 0.1)
         theirs.step(u, y, 0.1, van_loan(SPRING, 0.01 * EYE, 0.1), 0.1 * EYE)
         transitions += belief.transitions
-        assert belief.status in ("ok", "inconsistent")  # the measurements are of nothing
+        assert belief.status in SOUND  # the measurements are of nothing
         yield belief, theirs
     assert transitions == len(system.transitions)
 
@@ -174,7 +175,7 @@ def test_the_closed_form_of_constant_flow(distance, after, a, c, correlation):
         expected = M @ before @ M.T + W_R + 0.01 * after**2 * EYE
         np.testing.assert_allclose(belief.Sigma, expected, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(belief.mean, [after, 1.0 - distance + after], atol=1e-12)
-        assert (belief.mode, belief.transitions, belief.status) == (RIGHT, 1, "ok")
+        assert (belief.mode, belief.transitions) == (RIGHT, 1) and belief.status in SOUND
 
 
 @settings(max_examples=20)
@@ -195,7 +196,7 @@ def test_several_bounces_in_one_step_are_the_variational_map(
     assume(expected.variation.ok)
     found = SaltedKalmanFilter(model_of(system, Q=0.0), FALLING, x, Sigma, sensitivity=sensitivity)
     belief = found.predict(u, duration)
-    assert (belief.mode, belief.status) == (expected.variation.mode, "ok")
+    assert belief.mode == expected.variation.mode and belief.status in SOUND
     assert belief.transitions == len(expected.variation.events)
     np.testing.assert_allclose(belief.mean, expected.variation.state, atol=1e-12)
     np.testing.assert_allclose(belief.Sigma, expected.Sigma, rtol=1e-9, atol=1e-9)
@@ -204,7 +205,7 @@ def test_several_bounces_in_one_step_are_the_variational_map(
 def test_three_bounces_of_a_ball_are_in_one_step():
     found = SaltedKalmanFilter(model_of(bouncing_ball()), FALLING, np.array([1.0, 0.0]), EYE)
     belief = found.predict(NO_FORCE, 2.0)
-    assert belief.transitions >= 5 and belief.status == "ok"
+    assert belief.transitions >= 5 and belief.status in SOUND
 
 
 @pytest.mark.parametrize("depth", [1e-8, 0.01, 2.0])
@@ -213,7 +214,7 @@ def test_a_measurement_that_pulls_the_mean_into_a_guard(depth):
     model = model_of(constant_flow(), V=1e-12, reset_noise={(LEFT, RIGHT): 0.25 * EYE})
     found = SaltedKalmanFilter(model, LEFT, np.array([-0.5, 0.0]), EYE)
     belief = found.correct(NONE, np.array([depth, 0.3]))
-    assert (belief.mode, belief.transitions, belief.status) == (RIGHT, 1, "ok")
+    assert (belief.mode, belief.transitions) == (RIGHT, 1) and belief.status in SOUND
     np.testing.assert_allclose(belief.mean, [depth, 0.3], atol=1e-9)
     np.testing.assert_allclose(belief.Sigma - 0.25 * EYE, 1e-12 * XI @ XI.T, rtol=1e-3, atol=1e-16)
 
@@ -237,14 +238,14 @@ def test_a_state_that_turns_behind_its_guard_is_taken_through_at_the_end_of_the_
     )
     found.correct(NO_FORCE, np.array([-0.5, 0.2]))
     belief = found.predict(NO_FORCE, 0.1)
-    assert (belief.mode, belief.transitions, belief.status) == (RISING, 1, "ok")
+    assert (belief.mode, belief.transitions) == (RISING, 1) and belief.status in SOUND
     assert belief.mean[1] == pytest.approx(-0.75 * (0.2 - 0.98))
 
 
 def test_a_mean_that_starts_behind_its_guard_is_taken_through_at_once():
     found = SaltedKalmanFilter(model_of(constant_flow(), Q=0.0), LEFT, np.array([0.3, 0.0]), EYE)
     belief = found.predict(NONE, 0.5)
-    assert (belief.mode, belief.transitions, belief.status) == (RIGHT, 1, "ok")
+    assert (belief.mode, belief.transitions) == (RIGHT, 1) and belief.status in SOUND
     np.testing.assert_allclose(belief.Sigma, XI @ XI.T, atol=1e-12)
     np.testing.assert_allclose(belief.mean, [0.8, 0.5], atol=1e-12)
 
@@ -278,7 +279,7 @@ def test_a_chain_of_resets_is_one_event():
     system, x, Sigma = chain_of_resets(), np.array([-0.4, 0.7]), np.diag([0.1, 0.2])
     expected = covariance_after(system, 0, x, Sigma, 1.0)
     belief = SaltedKalmanFilter(model_of(system, Q=0.0), 0, x, Sigma).predict(NONE, 1.0)
-    assert belief.transitions == 2 and belief.status == expected.variation.status == "ok"
+    assert belief.transitions == 2 and belief.status in SOUND and expected.variation.ok
     np.testing.assert_allclose(belief.Sigma, expected.Sigma, atol=1e-10)
 
 
@@ -298,7 +299,7 @@ def test_a_contact_sensor_forces_a_transition():
     system = bouncing_ball()
     found = SaltedKalmanFilter(model_of(system), FALLING, np.array([0.05, -2.0]), EYE)
     belief = found.force(system.transitions[0], NO_FORCE)
-    assert (belief.mode, belief.transitions, belief.status) == (RISING, 1, "ok")
+    assert (belief.mode, belief.transitions) == (RISING, 1) and belief.status in SOUND
     np.testing.assert_allclose(belief.mean, [0.05, 1.5])
     Xi = np.array([[-0.75, 0.0], [-1.75 * 9.8 / 2.0 * -1.0, -0.75]])
     np.testing.assert_allclose(belief.Sigma, Xi @ Xi.T, atol=1e-12)
@@ -342,7 +343,7 @@ def test_a_measurement_of_another_size_is_rejected_and_says_so():
     predicted = found.step(NONE, None, 0.1)
     belief = found.step(NONE, np.zeros(3), 0.0)
     assert belief.status == "rejected" and (belief.mean == predicted.mean).all()
-    assert found.step(NONE, np.array([-0.9, -1.1]), 0.1).status == "ok"
+    assert found.step(NONE, np.array([-0.9, -1.1]), 0.1).status in SOUND
 
 
 def test_a_bad_measurement_is_flagged_and_the_prediction_stands():
@@ -351,7 +352,7 @@ def test_a_bad_measurement_is_flagged_and_the_prediction_stands():
     assert belief.status == "not_finite" and belief.time == 0.5 and found.innovation is None
     np.testing.assert_allclose(belief.mean, [-0.5, -0.5])
     np.testing.assert_allclose(belief.Sigma, (1.0 + 0.01 * 0.25) * EYE)
-    assert found.step(NONE, np.array([-0.4, -0.6]), 0.1).status == "ok"
+    assert found.step(NONE, np.array([-0.4, -0.6]), 0.1).status in SOUND
     assert found.innovation.residual == pytest.approx([0.0, 0.0], abs=1e-12)
 
 
