@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.examples.slope_ball import GRAVITY, slope_ball_body
-from hybrid.examples.three_link_arm import HANGING, arm_energy, three_link_arm
 from hybrid.guard_states import least_norm_root
 from hybrid.integration import flow_state
 from hybrid.rigid_body.dynamics import (
@@ -33,6 +31,8 @@ from hybrid.rigid_body.hybrid_system import (
 from hybrid.rigid_body.impacts import impact_map
 from hybrid.simulation import simulate_step
 from hybrid.systems import to_be_found
+from saltus.studies.systems.slope_ball import GRAVITY, slope_ball_body
+from saltus.studies.systems.three_link_arm import HANGING, arm_energy, three_link_arm
 
 SLIDING = (Contact.FORWARD, Contact.BACKWARD)
 TOUCHING = (*SLIDING, Contact.STICKING)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from hybrid.examples.impacts.compliant_contact import CompliantContact, flow, jacobian
 from hybrid.examples.impacts.rocking_block import (
     RockingBlock,
     arms,
@@ -23,6 +22,7 @@ from hybrid.examples.impacts.rocking_block import (
     standing,
 )
 from hybrid.systems import Array
+from saltus.studies.systems.compliant_contact import CompliantContact, flow, jacobian
 
 _ENERGY = 1.0 + 1e-6  # a collision that ends with more than it had is an error of integration
 

@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.options import EssOptions
-from hybrid.examples.spring_bed import SpringBed, depths, energy, random_starts, spring_bed
-from hybrid.examples.spring_hopper import START, SpringHopper, exact
+from saltus.studies.systems.spring_bed import SpringBed, depths, energy, random_starts, spring_bed
+from saltus.studies.systems.spring_hopper import START, SpringHopper, exact
 
 BED = SpringBed(5, mass=1.3, inertia=2.0, tip_radius=0.05)
 TIGHT = EssOptions(epsilon=1e-6, max_step=0.01, relative=1e-10, absolute=1e-11)

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.examples.impacts.rhex import (
+from hybrid.impacts.momentum_maps import surface_cosines
+from saltus.studies.systems.rhex import (
     RHex,
     configuration,
     inertia_and_normals,
@@ -13,7 +14,6 @@ from hybrid.examples.impacts.rhex import (
     other_hip,
     problem,
 )
-from hybrid.impacts.momentum_maps import surface_cosines
 
 SEEDS = st.integers(0, 2**32 - 1)
 HIPS, KNEES = st.floats(-3.0, 3.0), st.floats(0.3, 2.5)

@@ -16,14 +16,19 @@ from math import pi
 
 import numpy as np
 
-from hybrid.examples.quadcopter_contact import (
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
+from hybrid.hilqr.types import Policies
+from hybrid.systems import Array, Mode, System
+from saltus.studies.systems.quadcopter_contact import (
     Body,
     free_acceleration,
     free_jacobians,
     sliding_acceleration,
     sliding_jacobians,
 )
-from hybrid.examples.quadcopter_events import (
+from saltus.studies.systems.quadcopter_events import (
     FREE,
     LATCHED,
     LEFT,
@@ -35,11 +40,6 @@ from hybrid.examples.quadcopter_events import (
     liftoff,
     turn_back,
 )
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.hilqr.types import Policies
-from hybrid.systems import Array, Mode, System
 
 START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
 TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4

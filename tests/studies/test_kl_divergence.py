@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hybrid.gaussian import kl_divergence
+from saltus.studies.kl_divergence import kl_divergence
 
 
 def random_covariance(rng, n):

@@ -1,9 +1,7 @@
 """Saltation matrices of a rigid body's transitions in closed form (3.68)-(3.97).
 
 States x = [q, qd] are those just before the event, Xi is (2 m, 2 m). Superscripts - and + mean the
-velocities before and after. Two slips of the print run through all impacts: where it has J^+ qd+ it
-must have dJ/dt^+ qd+ (see ``dynamics.motion``), and N^- - N^+ is left out beside C^- qd- - C^+ qd+,
-which is right only where N does not depend on the velocity.
+velocities before and after. The print has errors: docs/errata.md.
 """
 
 # ruff: noqa: N803, N806
@@ -22,30 +20,31 @@ from hybrid.rigid_body.dynamics import (
     motion,
     saddle,
 )
+from hybrid.rigid_body.hybrid_system import CONTACTS
 from hybrid.rigid_body.impacts import impact_map
-from hybrid.systems import Array
+from hybrid.systems import Array, Transition
 
 
-def apex(body: RigidBody, x: Array, u: Array) -> Array:
-    """Xi (V, U) = I, (3.68)."""
-    return np.eye(2 * body.dof)
+def closed_form(body: RigidBody, transition: Transition, x: Array, u: Array) -> Array:
+    """Xi (2 m, 2 m) of any transition of ``rigid_body_system(body)``.
 
-
-def liftoff_from_sticking(body: RigidBody, x: Array, u: Array) -> Array:
-    """Xi (C, V) = I, (3.72), where friction is zero with the normal force, as it is in the cone.
-
-    Were mode C left with f_n = 0 and f_t not zero, flows would differ and Xi would be (3.94)'s.
+    Xi = I at an apex (3.68) and at every liftoff (3.72), (3.73): friction vanishes with the normal
+    force, so nothing jumps.
     """
-    return np.eye(2 * body.dof)
+    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
+    if transition.name == "apex" or (target is Contact.NONE and source is not Contact.NONE):
+        return np.eye(2 * body.dof)
+    if source is Contact.NONE and target is Contact.NONE:
+        return elastic_impact(body, x, u)
+    if source is Contact.NONE:
+        return plastic_impact(body, x, u, target)
+    if source is Contact.STICKING:
+        return stick_slip(body, x, u, target)
+    return slip_stick(body, x, u, source, target)
 
 
-def liftoff_from_sliding(body: RigidBody, x: Array, u: Array) -> Array:
-    """Xi (S, V) = I, (3.73)."""
-    return np.eye(2 * body.dof)
-
-
-def plastic_impact_into_sliding(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
-    """Xi (U, S), (3.81) and (3.82), with sliding friction and with an impulse's friction.
+def plastic_impact(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
+    """Xi (U, S), (3.81), (3.82), and Xi (U, C), (3.83), (3.84), with friction of any size.
 
     With M_i and M_k for the dagger matrices (3.61) with the friction of the impulse and of
     sliding, and P = M_i M,
@@ -53,27 +52,24 @@ def plastic_impact_into_sliding(body: RigidBody, x: Array, u: Array, contact: Co
         Z_S = (M_k r+ - M_i r- - J_k^T dJ/dt+ qd+ - D_q(P qd-) qd-) J_n / (J_n qd-),
         r = Upsilon - N - C qd.
 
-    The print's case has both frictions zero; then M_k = M_i and Upsilon drops out, which leaves
-    M_S (C- qd- - C+ qd+ + N- - N+), printed without N, and dJ/dt+ printed J+. With r kept the
-    formula holds for any friction.
+    The thesis has the case without friction, in which M_k = M_i and Upsilon drops out.
     """
-    return _plastic_impact(body, x, u, contact)
-
-
-def plastic_impact_into_sticking(body: RigidBody, x: Array, u: Array) -> Array:
-    """Xi (U, C), (3.83) and (3.84).
-
-    (3.84) divides by J_C qd-, a vector of two; derived, its factor is J_n / (J_n qd-) as in
-    (3.83)'s upper left block, for the guard is g_n alone. Besides, dJ/dt+ for J+, and N- - N+.
-    """
-    return _plastic_impact(body, x, u, Contact.STICKING)
+    q, qd = body.split(x)
+    J_n, J = body.normal(q), constraint_jacobian(body, contact, q)
+    impulse = mode_dagger(body, contact, q, body.impact_friction)
+    force = mode_dagger(body, contact, q, body.mu_k)
+    P = impulse.M @ body.mass(q)
+    P_q = jacobian(lambda p: impact_map(body, contact, p) @ qd, q)
+    after = P @ qd
+    jump = force.M @ body.bias(q, after, u) - impulse.M @ body.bias(q, qd, u)
+    jump -= force.J_T @ (constraint_rate(body, contact, q, after) @ after) + P_q @ qd
+    fraction = J_n / (J_n @ qd)
+    upper = np.eye(body.dof) - np.outer(impulse.J_T @ (J @ qd), fraction)
+    return np.block([[upper, np.zeros_like(P)], [np.outer(jump, fraction) + P_q, P]])
 
 
 def elastic_impact(body: RigidBody, x: Array, u: Array) -> Array:
-    """Xi (U, V), (3.88) and (3.89), whose Z_V lacks M^-1 (N- - N+) in the print.
-
-    Its last term stands as printed. [J_n, 0] above (3.88) is zero over m columns, not n.
-    """
+    """Xi (U, V), (3.88) and (3.89)."""
     q, qd = body.split(x)
     e = body.restitution
     M_inverse = np.linalg.inv(body.mass(q))
@@ -117,9 +113,7 @@ def slip_stick(
 ) -> Array:
     """Xi (S, C), (3.97), out of sliding along a direction; ``then`` may be the other direction.
 
-    The first block of (3.96) is D_q(J_t qd) here; printed dJ_t/dt, which agrees at the event of a
-    contact in the plane (see ``guards.stop_guard_state``). Times qd it is dJ_t/dt qd, so the
-    denominator, the tangential acceleration in mode S, stands as printed.
+    The first block of (3.96) is D_q(J_t qd) (see ``guards.stop_guard_state``).
     """
     q, qd = body.split(x)
     J_t = body.tangent(q)
@@ -151,18 +145,3 @@ def sticking_forces_state(body: RigidBody, x: Array, u: Array) -> Array:
 
     slopes = np.linalg.solve(system(x)[0], jacobian(residual, x))
     return np.asarray(slopes[body.dof :], dtype=np.float64)
-
-
-def _plastic_impact(body: RigidBody, x: Array, u: Array, contact: Contact) -> Array:
-    q, qd = body.split(x)
-    J_n, J = body.normal(q), constraint_jacobian(body, contact, q)
-    impulse = mode_dagger(body, contact, q, body.impact_friction)
-    force = mode_dagger(body, contact, q, body.mu_k)
-    P = impulse.M @ body.mass(q)
-    P_q = jacobian(lambda p: impact_map(body, contact, p) @ qd, q)
-    after = P @ qd
-    jump = force.M @ body.bias(q, after, u) - impulse.M @ body.bias(q, qd, u)
-    jump -= force.J_T @ (constraint_rate(body, contact, q, after) @ after) + P_q @ qd
-    fraction = J_n / (J_n @ qd)
-    upper = np.eye(body.dof) - np.outer(impulse.J_T @ (J @ qd), fraction)
-    return np.block([[upper, np.zeros_like(P)], [np.outer(jump, fraction) + P_q, P]])

@@ -3,14 +3,6 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.impacts import compliant_block
-from hybrid.examples.impacts.compliant_block import arrival, collide
-from hybrid.examples.impacts.compliant_contact import (
-    CompliantContact,
-    flow,
-    jacobian,
-    stiffness_for,
-)
 from hybrid.examples.impacts.rocking_block import (
     RockingBlock,
     corners,
@@ -21,6 +13,14 @@ from hybrid.examples.impacts.rocking_block import (
     velocity,
 )
 from hybrid.impacts.resolution import sequential, simultaneous
+from saltus.studies.systems import compliant_block
+from saltus.studies.systems.compliant_block import arrival, collide
+from saltus.studies.systems.compliant_contact import (
+    CompliantContact,
+    flow,
+    jacobian,
+    stiffness_for,
+)
 
 BLOCK = RockingBlock()
 NORMAL = normal_jacobian(BLOCK, 0.0)

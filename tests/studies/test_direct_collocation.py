@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from hybrid.direct import DirectProblem, solve_direct
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
 from hybrid.systems import Mode, System
+from saltus.studies.direct_collocation import DirectProblem, solve_direct
 
 X0 = np.array([4.0, 0.0])
 BALL = bouncing_ball()

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.examples import slope_ball as ball
 from hybrid.guard_states import GuardState, random_guard_states
 from hybrid.rigid_body.dynamics import Contact, vector_field
 from hybrid.rigid_body.hybrid_system import rigid_body_system
@@ -13,6 +12,7 @@ from hybrid.rigid_body.impacts import impact_reset
 from hybrid.saltation import saltation
 from hybrid.saltation_check import saltation_errors
 from hybrid.simulation import simulate_step
+from saltus.studies.systems import slope_ball as ball
 
 angles = st.floats(-1.2, 1.2)
 seeds = st.integers(0, 2**32 - 1)

@@ -5,13 +5,19 @@ import pytest
 
 from hybrid.compiled.system import compiled
 from hybrid.derivatives import jacobian
-from hybrid.examples.quadcopter import START, perch, quadcopter, quadcopter_problem, quadcopter_seed
-from hybrid.examples.quadcopter_contact import Body
-from hybrid.examples.quadcopter_events import FREE, LATCHED, LEFT, RIGHT, RIGHT_RELEASED
 from hybrid.hilqr import Hilqr, Policies
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.simulation import simulate_step
+from saltus.studies.systems.quadcopter import (
+    START,
+    perch,
+    quadcopter,
+    quadcopter_problem,
+    quadcopter_seed,
+)
+from saltus.studies.systems.quadcopter_contact import Body
+from saltus.studies.systems.quadcopter_events import FREE, LATCHED, LEFT, RIGHT, RIGHT_RELEASED
 
 BODY = Body()
 SYSTEM = quadcopter()

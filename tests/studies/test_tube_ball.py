@@ -5,7 +5,10 @@ import pytest
 
 from hybrid.compiled.system import compiled
 from hybrid.derivatives import jacobian
-from hybrid.examples.tube_ball import (
+from hybrid.saltation import saltation
+from hybrid.saltation_check import finite_difference_saltation, relative_error
+from hybrid.simulation import simulate_step
+from saltus.studies.systems.tube_ball import (
     CONSTRAINED,
     GRAVITY,
     LEAVING,
@@ -14,9 +17,6 @@ from hybrid.examples.tube_ball import (
     UNCONSTRAINED,
     tube_ball,
 )
-from hybrid.saltation import saltation
-from hybrid.saltation_check import finite_difference_saltation, relative_error
-from hybrid.simulation import simulate_step
 
 SYSTEM = tube_ball()
 IMPACT, LIFTOFF, APEX = SYSTEM.transitions

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts.block_zeno_closed_form import check_rocks
 from hybrid.examples.impacts.rocking_block import (
     RockingBlock,
     arms,
@@ -26,6 +25,7 @@ from hybrid.examples.impacts.rocking_block import (
 from hybrid.execution import Execution, simulate
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, Mode, System, Transition
+from saltus.studies.systems.block_zeno_closed_form import check_rocks
 
 A, B = 0, 1  # corners, and the modes that turn about them
 _OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6

@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.slope_ball import slope_ball_body
-from hybrid.examples.three_link_arm import HANGING, RADIUS, three_link_arm
 from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.closed_forms import sticking_forces_state
-from hybrid.rigid_body.contact_states import contact_states
 from hybrid.rigid_body.dynamics import Contact, constraint_rate, mode_dagger, motion
 from hybrid.rigid_body.hybrid_system import (
     APPROACHING,
@@ -19,9 +15,12 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
-from hybrid.rigid_body.saltation import closed_form
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
+from saltus.studies.saltation_closed_forms import closed_form, sticking_forces_state
+from saltus.studies.saltation_contact_states import contact_states
+from saltus.studies.systems.slope_ball import slope_ball_body
+from saltus.studies.systems.three_link_arm import HANGING, RADIUS, three_link_arm
 
 DEFAULT = {"mu_s": 0.6, "mu_k": 0.4, "impact_friction": 0.4}
 SMOOTH = {"mu_s": 0.0, "mu_k": 0.0, "impact_friction": 0.0}

@@ -17,7 +17,7 @@ from hybrid.integration import flow_state
 from hybrid.systems import Array, Mode, Transition
 
 if TYPE_CHECKING:
-    from hybrid.direct import DirectProblem
+    from saltus.studies.direct_collocation import DirectProblem
 
 
 class Phase(NamedTuple):

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.options import EssOptions
-from hybrid.examples.spring_hopper import (
+from saltus.studies.systems.spring_hopper import (
     DURATION,
     LAND,
     LEAVE,

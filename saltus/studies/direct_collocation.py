@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from hybrid.collocation import Layout, Phase, slopes, values
 from hybrid.systems import Array, System, Transition
+from saltus.studies.collocation_terms import Layout, Phase, slopes, values
 
 _SHORTEST = 1e-3  # of a phase, as a share of the whole duration
 

@@ -19,7 +19,11 @@ import math
 
 import numpy as np
 
-from hybrid.examples.tube_ball_events import (
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
+from hybrid.systems import Array, FlowMap, Mode, System
+from saltus.studies.systems.tube_ball_events import (
     CONSTRAINED,
     LEAVING,
     UNCONSTRAINED,
@@ -27,10 +31,6 @@ from hybrid.examples.tube_ball_events import (
     impact,
     liftoff,
 )
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array, FlowMap, Mode, System
 
 MASS = 1.0  # [kg], 5.4
 GRAVITY = 9.8  # [m/s^2], 5.4

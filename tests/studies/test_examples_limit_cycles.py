@@ -7,12 +7,12 @@ import pytest
 
 from hybrid.derivatives import jacobian
 from hybrid.examples import hopper as hop
-from hybrid.examples import vibrating_table as table
-from hybrid.examples.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, rolling_cycle
 from hybrid.limit_cycle import find_limit_cycle, multipliers, nontrivial_multipliers
 from hybrid.poincare import EventSection, PhaseSection, return_map
 from hybrid.saltation import saltation
 from hybrid.simulation import simulate_step
+from saltus.studies.systems import vibrating_table as table
+from saltus.studies.systems.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, rolling_cycle
 
 NOTHING = np.zeros(0)
 FORWARD, LIFTOFF = EventSection("forward"), EventSection("liftoff")

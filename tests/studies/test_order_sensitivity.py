@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.impacts.momentum_maps import momentum_map, surface_cosines
-from hybrid.impacts.order_sensitivity import deviation, order_sensitivity
+from saltus.studies.order_sensitivity import deviation, order_sensitivity
 
 SEEDS = st.integers(0, 2**32 - 1)
 STEP = 1e-5

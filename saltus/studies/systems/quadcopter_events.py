@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.examples.quadcopter_contact import (
+from hybrid.systems import Array, Transition
+from saltus.studies.systems.quadcopter_contact import (
     Body,
     gap,
     gap_rate,
@@ -15,7 +16,6 @@ from hybrid.examples.quadcopter_contact import (
     sliding_acceleration,
     sliding_jacobians,
 )
-from hybrid.systems import Array, Transition
 
 FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
 _RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [m^2/s]

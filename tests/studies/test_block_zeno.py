@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from hybrid.examples.impacts.block_zeno import (
+from hybrid.examples.impacts.rocking_block import RockingBlock, corners, mass_matrix
+from saltus.studies.systems.block_zeno import (
     A,
     B,
     contact_jacobian,
@@ -15,7 +16,7 @@ from hybrid.examples.impacts.block_zeno import (
     sticking_impulse,
     zeno_system,
 )
-from hybrid.examples.impacts.block_zeno_closed_form import (
+from saltus.studies.systems.block_zeno_closed_form import (
     accumulation,
     apex,
     frequency_squared,
@@ -23,8 +24,7 @@ from hybrid.examples.impacts.block_zeno_closed_form import (
     half_cycle_time,
     rate_ratio,
 )
-from hybrid.examples.impacts.block_zeno_trajectory import trajectory
-from hybrid.examples.impacts.rocking_block import RockingBlock, corners, mass_matrix
+from saltus.studies.systems.block_zeno_trajectory import trajectory
 
 BLOCK = RockingBlock()
 OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)
