@@ -89,10 +89,10 @@ def saltation_errors(
     )
 
 
-def relative_error(found: Array, reference: Array) -> float:
+def relative_error(matrix: Array, reference: Array) -> float:
     """Largest difference of two matrices over the reference's largest entry (over 1 if zero)."""
     scale = float(np.max(np.abs(reference)))
-    return float(np.max(np.abs(found - reference))) / (scale or 1.0)
+    return float(np.max(np.abs(matrix - reference))) / (scale or 1.0)
 
 
 def _time_scale(

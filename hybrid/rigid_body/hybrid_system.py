@@ -1,7 +1,7 @@
 """A rigid body over a unilateral constraint as a hybrid system (3.6.1, Fig. 3.8).
 
 The thesis's sliding mode S is two modes here, one for each sign of v_t: friction jumps where v_t
-changes sign, so with one mode neither its flow nor the guard (3.95) would be differentiable there.
+changes sign, where neither the flow nor the guard (3.95) of a single mode is differentiable.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def rigid_body_system(body: RigidBody) -> System:
 
     Impacts are elastic and without friction (U, V) where ``body.restitution`` is positive. Else
     they are plastic, into sticking where Coulomb's law for the impulse allows it and into sliding
-    elsewhere; without impact friction always into sliding. A slip that turns around without
-    sticking is a transition of its own, "slip reversal", which the thesis does not have.
+    elsewhere; without impact friction always into sliding. Sliding that reverses without sticking
+    is the transition "slip reversal", which the thesis does not have.
     """
     modes = {
         number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, CONTACTS[number]))
@@ -59,8 +59,8 @@ def transition_between(system: System, source: int, target: int) -> Transition:
     for edge in system.outgoing(source):
         if edge.target == target:
             return edge
-    there = [edge.target for edge in system.outgoing(source)]
-    raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {there}")
+    targets = [edge.target for edge in system.outgoing(source)]
+    raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {targets}")
 
 
 def _unchanged(t: float, x: Array, u: Array) -> Array:
@@ -97,7 +97,7 @@ def _impacts(body: RigidBody) -> list[Transition]:
 
 
 def _slides(body: RigidBody) -> list[Transition]:
-    """Ends of sliding: liftoff, sticking, and turning around."""
+    """Ends of sliding: liftoff, sticking and reversal."""
     edges = []
     for mode, other in (_SLIDING, _SLIDING[::-1]):
         edges.append(_liftoff(body, mode, "liftoff from sliding"))

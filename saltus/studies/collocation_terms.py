@@ -147,12 +147,12 @@ class Layout:
 
     def phases(self, z: Array) -> tuple[Phase, ...]:
         """The solution in a form for people."""
-        found = []
+        phases = []
         for p, mode in enumerate(self.modes):
             nodes = np.stack([z[self.node(p, k)] for k in range(self.K + 1)])
             times = np.sum(z[:p]) + z[p] * np.arange(self.K + 1) / self.K
-            found.append(Phase(times, nodes[:, : mode.state_dim], nodes[:, mode.state_dim :]))
-        return tuple(found)
+            phases.append(Phase(times, nodes[:, : mode.state_dim], nodes[:, mode.state_dim :]))
+        return tuple(phases)
 
 
 def _middle(

@@ -87,7 +87,7 @@ def solve_direct(
     guess = layout.guess(durations, u)
     lower = np.full(len(guess), -np.inf)
     lower[: len(durations)] = _SHORTEST * problem.duration
-    found = minimize(
+    result = minimize(
         lambda z: float(np.sum(values(cost, z))),
         guess,
         jac=lambda z: np.sum(slopes(cost, z), axis=0),
@@ -100,5 +100,5 @@ def solve_direct(
         method="SLSQP",
         options={"maxiter": max_iterations, "ftol": 1e-10},
     )
-    status = "ok" if found.success and np.isfinite(found.fun) else "not_converged"
-    return DirectSolution(status, str(found.message), float(found.fun), layout.phases(found.x))
+    status = "ok" if result.success and np.isfinite(result.fun) else "not_converged"
+    return DirectSolution(status, str(result.message), float(result.fun), layout.phases(result.x))

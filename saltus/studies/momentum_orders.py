@@ -1,9 +1,8 @@
-"""All orders in which simultaneous impacts can be worked off by momentum maps (11).
+"""All orders in which momentum maps resolve a simultaneous impact (11) (Seghete and Murphey, 2012).
 
-After Seghete and Murphey (2012). A momentum map is applied at any surface that the momentum still
-runs into, until there is none. Which one is free where there are several, and so there are several
-outcomes. Elastic impacts at two surfaces of cosine s need at most pi / arccos(-s) maps, rounded up;
-plastic ones with s < 0 need infinitely many, and end here at the tolerance.
+Momentum maps are applied at infeasible surfaces until none is left; their order is free, so there
+may be several outcomes. Elastic impacts at two surfaces of cosine s need at most pi / arccos(-s)
+maps, rounded up; plastic ones with s < 0 need infinitely many, and end here at the tolerance.
 """
 
 # ruff: noqa: N806 (the letters are the paper's)
@@ -75,26 +74,27 @@ def propagate(
     name: str = "impact",
     contacts: Sequence[str] = (),
 ) -> Propagation:
-    """Apply maps going round ``order``, skipping each surface that is feasible just then, (11).
+    """Apply maps cyclically in ``order``, skipping surfaces that are feasible, (11).
 
     ``normals`` (m, n) and ``p`` (n,) are covectors; ``order`` names every surface once; ``name``
-    and ``contacts`` (m,) are said in messages.
+    and ``contacts`` (m,) are for messages.
 
-    Raises ValueError for an order that does not, a restitution outside 0 to 1, a momentum that is
-    not finite, or for what ``momentum_maps.unit_normals`` refuses.
+    Raises:
+        ValueError: ``order`` does not name every surface once, the restitution is outside 0 to 1,
+            the momentum is not finite, or as ``momentum_maps.unit_normals``.
     """
     walk = _Walk(M, normals, p, options or OrderOptions(), name, contacts)
     if sorted(order) != list(range(len(normals))):
         raise ValueError(f"{name}: order {tuple(order)}; name each of {len(normals)} surfaces once")
-    q, done, at = walk.start, (), 0
-    while len(done) < walk.options.max_maps:
+    q, maps, at = walk.start, (), 0
+    while len(maps) < walk.options.max_maps:
         infeasible = walk.infeasible(q)
         turns = [(at + k) % len(order) for k in range(len(order))]
         turn = next((t for t in turns if infeasible[order[t]]), None)
         if turn is None:
             break
-        q, done, at = walk.mapped(q, order[turn]), (*done, int(order[turn])), turn + 1
-    return walk.propagation(q, done)
+        q, maps, at = walk.mapped(q, order[turn]), (*maps, int(order[turn])), turn + 1
+    return walk.propagation(q, maps)
 
 
 def all_orders(
@@ -107,22 +107,25 @@ def all_orders(
 ) -> Outcomes:
     """Every order of maps that leads from ``p`` to a feasible momentum, depth first.
 
-    At each momentum every surface that it runs into is tried: for two surfaces both words u v ...
-    and v u ..., for m orthogonal ones all m! permutations. ``name`` and ``contacts`` (m,) are said
-    in messages. Raises as ``propagate``.
+    At each momentum every infeasible surface is tried: for two surfaces both words u v ... and
+    v u ..., for m orthogonal ones all m! permutations. ``name`` and ``contacts`` (m,) are for
+    messages.
+
+    Raises:
+        ValueError: as ``propagate``.
     """
     walk = _Walk(M, normals, p, options or OrderOptions(), name, contacts)
-    found: list[Propagation] = []
+    results: list[Propagation] = []
     open_orders: list[tuple[Array, tuple[int, ...]]] = [(walk.start, ())]
-    while open_orders and len(found) < walk.options.max_orders:
+    while open_orders and len(results) < walk.options.max_orders:
         q, order = open_orders.pop()
         choices = np.flatnonzero(walk.infeasible(q))
         if len(choices) == 0 or len(order) >= walk.options.max_maps:
-            found.append(walk.propagation(q, order))
+            results.append(walk.propagation(q, order))
             continue
         open_orders += [(walk.mapped(q, int(i)), (*order, int(i))) for i in choices[::-1]]
-    status, message = walk.verdict(found, bool(open_orders))
-    return Outcomes(tuple(found), status, message, walk.largest_distance(found))
+    status, message = walk.verdict(results, bool(open_orders))
+    return Outcomes(tuple(results), status, message, walk.largest_distance(results))
 
 
 class _Walk:
@@ -146,7 +149,7 @@ class _Walk:
         self.start: Array = np.linalg.solve(self.L, p).astype(np.float64)
         self.size = float(np.linalg.norm(self.start))
         contacts = contacts or [str(i) for i in range(len(normals))]
-        self.said = configuration(name, contacts, "p", p)
+        self.place = configuration(name, contacts, "p", p)
 
     def infeasible(self, q: Array) -> NDArray[np.bool_]:
         return self.normals @ q < -self.options.tolerance * self.size
@@ -158,25 +161,26 @@ class _Walk:
     def propagation(self, q: Array, order: tuple[int, ...]) -> Propagation:
         if not self.infeasible(q).any():
             return Propagation(self.L @ q, order, "feasible", "")
-        message = f"{self.said}: not feasible after {len(order)} maps; {_REMEDY}"
+        message = f"{self.place}: not feasible after {len(order)} maps; {_REMEDY}"
         return Propagation(self.L @ q, order, "map_limit", message)
 
-    def verdict(self, found: Sequence[Propagation], more: bool) -> tuple[str, str]:
+    def verdict(self, results: Sequence[Propagation], more: bool) -> tuple[str, str]:
         if more:
             return "order_limit", (
-                f"{self.said}: more than {self.options.max_orders} orders of impacts; raise"
+                f"{self.place}: more than {self.options.max_orders} orders of impacts; raise"
                 " max_orders, or give fewer contacts"
             )
-        over = sum(each.status == "map_limit" for each in found)
-        if over:
+        unfinished = sum(each.status == "map_limit" for each in results)
+        if unfinished:
             return "map_limit", (
-                f"{self.said}: {over} of {len(found)} orders of impacts are not feasible after"
+                f"{self.place}: {unfinished} of {len(results)} orders of impacts are not feasible"
+                f" after"
                 f" {self.options.max_maps} maps; {_REMEDY}"
             )
         return "complete", ""
 
-    def largest_distance(self, found: Sequence[Propagation]) -> float:
-        ends = [each.p_plus for each in found if each.status == "feasible"]
+    def largest_distance(self, results: Sequence[Propagation]) -> float:
+        ends = [each.p_plus for each in results if each.status == "feasible"]
         if len(ends) < 2 or self.size == 0.0:
             return 0.0
         q = np.linalg.solve(self.L, np.transpose(ends)).T

@@ -1,19 +1,7 @@
-"""What the outcome of a double impact owes to a deviation from orthogonality, (16)-(20).
+"""Sensitivity of a double impact's outcome to a deviation from orthogonality, (16)-(20).
 
-After Seghete and Murphey (2012): u, v unit and orthogonal, and v turned to v_eps = v + eps w (16)
-with w unit and orthogonal to v. The printed formulas, checked against differences:
-
-(17) the printed -u^T u in the bracket must be +u^T u.
-(18) the sign: it is -2, not +2 (this form also holds for restitution below 1, with
-     c = 1 + sqrt(e) for 2).
-After (18) "changing the sign of the derivative" by the order holds for w = +-u only. In general
-     both orders differ by c^2 <u, w> (<p, v> u - <p, u> v), and for w orthogonal to u not at all.
-<dp, p_+> = 0 is right for e = 1, although the printed middle term leaves out summands that cancel.
-(19) is right for e = 1, again with summands that cancel. For e < 1 it is
-     c^2 (<p, v>^2 (1 - (1 - e) <u, w>^2) + <p, w>^2).
-(20) is right. It measures how far the outcome moves, though, and not how much the order matters:
-     for w orthogonal to u, p* need not be zero and the outcome stays unique. With w = u, the
-     smallest change that makes surfaces orthogonal, it is both.
+Source: Seghete and Murphey (2012). u, v are unit and orthogonal; v_eps = v + eps w (16) with w unit
+and orthogonal to v. The print has errors: docs/errata.md.
 """
 
 # ruff: noqa: N806 (the letters are the paper's)
@@ -33,10 +21,10 @@ _ORTHONORMAL = 1e-6  # largest entry of the Gram matrix of u, v, w that is taken
 class OrderSensitivity(NamedTuple):
     """Derivatives by eps of the outcome of impacts at u and v_eps."""
 
-    dp_vu: Array  # (n,) of p Gamma(v_eps) Gamma(u): (18) with its sign corrected
+    dp_vu: Array  # (n,) of p Gamma(v_eps) Gamma(u): (18)
     dp_uv: Array  # (n,) of p Gamma(u) Gamma(v_eps), the other order
     p_star: Array  # (n,) projection of p onto Span{v, w} (20)
-    spread: float  # |dp_vu - dp_uv|: how fast both orders part, in the metric
+    spread: float  # |dp_vu - dp_uv|: rate at which both orders diverge, in the metric
 
 
 class Deviation(NamedTuple):
@@ -54,23 +42,26 @@ def order_sensitivity(
     """How an outcome and its dependence on the order grow with eps in v_eps = v + eps w, (18)-(20).
 
     Covectors (n,): u, v and w of unit length in the metric of ``M`` (n, n), u and w orthogonal to
-    v; ``p`` the momentum before. Raises ValueError where they are not, or p is not finite.
+    v; ``p`` the momentum before.
+
+    Raises:
+        ValueError: u, v, w are not as above, or p is not finite.
     """
     c = map_factor(restitution)
-    given = covectors(M, u, v, w, p)
+    vectors = covectors(M, u, v, w, p)
     if not np.isfinite(p).all():
         raise ValueError(f"p must be finite, not {np.asarray(p)}; check the velocity before")
     L = cholesky(np.asarray(M, float))
-    x, y, z, q = np.linalg.solve(L, given.T).T
+    x, y, z, q = np.linalg.solve(L, vectors.T).T
     faults = [x @ x - 1.0, y @ y - 1.0, z @ z - 1.0, x @ y, y @ z]
     if not np.max(np.abs(faults)) <= _ORTHONORMAL:
         raise ValueError(
             "u, v, w must be of unit length in the kinetic metric, and u and w orthogonal to v;"
             " `deviation` makes them so"
         )
-    turned = -c * ((q @ y) * z + (q @ z) * y)
-    vu = turned + c * c * (x @ z) * (q @ y) * x
-    uv = turned + c * c * (x @ z) * (q @ x) * y
+    common = -c * ((q @ y) * z + (q @ z) * y)
+    vu = common + c * c * (x @ z) * (q @ y) * x
+    uv = common + c * c * (x @ z) * (q @ x) * y
     star = (q @ z) * z + (q @ y) * y
     return OrderSensitivity(L @ vu, L @ uv, L @ star, float(np.linalg.norm(vu - uv)))
 
@@ -81,7 +72,8 @@ def deviation(M: Array, u: Array, v: Array) -> Deviation:
     eps w is "the vector which would bring them to perfect orthogonality" of section IV: with s the
     surfaces' cosine (22), eps = s / sqrt(1 - s^2).
 
-    Raises ValueError where the surfaces are tangent, or for what ``surface_cosines`` refuses.
+    Raises:
+        ValueError: the surfaces are tangent, or as ``surface_cosines``.
     """
     normals = covectors(M, u, v)
     s = surface_cosines(M, normals)[0, 1]

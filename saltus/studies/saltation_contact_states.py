@@ -80,10 +80,10 @@ def _input_for(
     contact = Contact.STICKING
     if target is Contact.NONE:
         contact = source
-        wanted = np.zeros(2 if source is Contact.STICKING else 1)
+        forces = np.zeros(2 if source is Contact.STICKING else 1)
     else:
-        wanted = rng.uniform(*_FORCES) * np.array([_slope(body, source, target, rng), 1.0])
-    return least_norm_root(lambda v: motion(body, contact, q, qd, v).forces - wanted, u)
+        forces = rng.uniform(*_FORCES) * np.array([_slope(body, source, target, rng), 1.0])
+    return least_norm_root(lambda v: motion(body, contact, q, qd, v).forces - forces, u)
 
 
 def _slope(body: RigidBody, source: Contact, target: Contact, rng: np.random.Generator) -> float:

@@ -60,8 +60,8 @@ class ExactPiece(NamedTuple):
 
     def at(self, t: float) -> Array:
         """State (3,) at a time [s] by the matrix exponential."""
-        grown = np.asarray(expm(self.A * (t - self.time)), dtype=np.float64)
-        return (grown @ np.append(self.state, 1.0))[:3]
+        propagator = np.asarray(expm(self.A * (t - self.time)), dtype=np.float64)
+        return (propagator @ np.append(self.state, 1.0))[:3]
 
 
 class Exact(NamedTuple):

@@ -75,15 +75,15 @@ def rock(block: RockingBlock, rate: float = 1.0, impacts: int = 40) -> ZenoRun:
     duration = 100.0 * np.sqrt(block.radius / block.gravity)
     start = np.concatenate([standing(block), rate * _turning(block, A), np.zeros(2)])
     run = simulate(zeno_system(block), A, start, duration, options=_OPTIONS, until=last)
-    found = _impacts(block, run)
-    needed = max((impact.friction_used for impact in found), default=0.0)
+    collisions = _impacts(block, run)
+    needed = max((impact.friction_used for impact in collisions), default=0.0)
     if needed > block.friction:
         message = (
             f"rocking block: a held corner would slide; mu = {block.friction:g}, and sticking takes"
             f" {needed:.4g}: give it more friction"
         )
-        return ZenoRun(found, run, "slides", message)
-    return ZenoRun(found, run, run.status, run.message)
+        return ZenoRun(collisions, run, "slides", message)
+    return ZenoRun(collisions, run, run.status, run.message)
 
 
 def zeno_system(block: RockingBlock) -> System:
@@ -163,13 +163,13 @@ def _landing(block: RockingBlock, held: int, other: int) -> Transition:
 
 
 def _impacts(block: RockingBlock, run: Execution) -> tuple[Impact, ...]:
-    found = []
+    collisions = []
     for event, segment in zip(run.events, run.segments, strict=False):
         before, after = event.state_before, event.state_after
         corner = event.transition.target
         held = [holding_force(block, x, event.transition.source) for x in segment.states]
         pulls = [*held, sticking_impulse(block, before, corner)]
-        found.append(
+        collisions.append(
             Impact(
                 event.time,
                 event.time + float(before[6:].sum()),
@@ -179,4 +179,4 @@ def _impacts(block: RockingBlock, run: Execution) -> tuple[Impact, ...]:
                 max(abs(float(pull[1] / pull[0])) for pull in pulls),
             )
         )
-    return tuple(found)
+    return tuple(collisions)

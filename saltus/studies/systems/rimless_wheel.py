@@ -33,7 +33,7 @@ def rimless_wheel(
         ValueError: the spokes are too far apart to roll on, half_angle not within (0, pi / 4).
     """
     _check(half_angle)
-    stiffness, kept = gravity / length, math.cos(2.0 * half_angle)
+    stiffness, ratio = gravity / length, math.cos(2.0 * half_angle)
     ahead, behind, turn = slope + half_angle, slope - half_angle, 2.0 * half_angle
     rolling = Mode(
         "rolling",
@@ -48,8 +48,8 @@ def rimless_wheel(
         ROLLING,
         guard=lambda t, x, u: ahead - x[0],
         guard_state=lambda t, x, u: np.array([-1.0, 0.0]),
-        reset=lambda t, x, u: np.array([x[0] - turn, kept * x[1]]),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, kept]]),
+        reset=lambda t, x, u: np.array([x[0] - turn, ratio * x[1]]),
+        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, ratio]]),
         name="forward",
         time_invariant=True,
     )
@@ -58,8 +58,8 @@ def rimless_wheel(
         ROLLING,
         guard=lambda t, x, u: x[0] - behind,
         guard_state=lambda t, x, u: np.array([1.0, 0.0]),
-        reset=lambda t, x, u: np.array([x[0] + turn, kept * x[1]]),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, kept]]),
+        reset=lambda t, x, u: np.array([x[0] + turn, ratio * x[1]]),
+        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, ratio]]),
         name="backward",
         time_invariant=True,
     )

@@ -1,7 +1,7 @@
-"""Derivatives of a body's functions that were not given.
+"""Derivatives of a body's functions by differences of sixth order, where they are left out.
 
-Sixth-order differences in place of ``hybrid.derivatives``: they take complex arguments and are
-analytic in them, so flows and guards made of them can still be differentiated by complex step.
+Unlike ``hybrid.derivatives`` these take complex arguments and are analytic in them, so that flows
+and guards that contain them can be differentiated by complex step.
 """
 
 from __future__ import annotations
@@ -33,5 +33,5 @@ def gradient(function: Callable[[Any], Any], q: Any) -> Any:
 def christoffel(mass: Callable[[Any], Any], q: Any, qd: Any) -> Any:
     """Coriolis matrix C(q, qd) (m, m) of a mass matrix, for which dM/dt - 2 C is skew."""
     slope = gradient(mass, q)  # dM_ij / dq_k
-    across = np.einsum("ikj,k->ij", slope, qd)
-    return 0.5 * (slope @ qd + across - across.T)
+    slope_qd = np.einsum("ikj,k->ij", slope, qd)
+    return 0.5 * (slope @ qd + slope_qd - slope_qd.T)
