@@ -13,9 +13,9 @@ from hybrid.systems import Array
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
     """(tr(Sigma_1^-1 Sigma_0) - n + ln |Sigma_1| / |Sigma_0|) / 2: the divergence (3.161).
 
-    Of two Gaussians with one mean [nat]: what is lost by taking Sigma_1 for the actual Sigma_0.
-    The printed formula leaves out the trace. Zero where the two are equal, positive elsewhere, and
-    infinite where either (n, n) matrix is not positive definite.
+    Of two Gaussians with one mean [nat]: the information lost if Sigma_1 is used for Sigma_0. Zero
+    where the two are equal, infinite where either (n, n) matrix is not positive definite. The
+    print has an error: docs/errata.md.
 
     Raises:
         ValueError: the matrices are not square and of one size.

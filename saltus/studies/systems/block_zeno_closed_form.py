@@ -1,11 +1,8 @@
 """The rocking block's infinitely many impacts in closed form (Halm and Posa, section 4.3).
 
 The block turns about one corner as the pendulum (56), sticks with the other, and goes on about
-that one with the fraction ``rate_ratio`` of its angular rate. Errors found in the source: (57)
-must read + sin(alpha) (as printed it is no 0.22 rad); figure 7d's caption gives (0.7)^2 for the
-rate after the first impact, which is 0.7 as in (68) and the text; "ds = t + lambda" above (63)
-is ds = (1 + lambda_n,A) dt, which (63) integrates. The bounds (69), (70) are upper bounds; the
-sums here are exact.
+that one with the fraction ``rate_ratio`` of its angular rate. The bounds (69), (70) are upper
+bounds; the sums here are exact. The print has errors: docs/errata.md.
 """
 
 from __future__ import annotations

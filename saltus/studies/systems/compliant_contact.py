@@ -2,10 +2,8 @@
 
 Kelvin-Voigt normal forces (88), and friction smoothed near zero slip (89)-(90). State
 y = [q (3), v (3), Lambda_n,A, Lambda_n,B]. The Jacobian is exact: friction changes from -mu to mu
-within 1e-10 m/s, less than a difference quotient spans.
-
-(88) prints the damping as 2 zeta sqrt(k / m), which has not its unit; it is 2 zeta sqrt(k m), the
-same at m = 1 kg. The printed delta is no velocity either; its value is 1e-9 m/s.
+within 1e-10 m/s, which a difference quotient cannot resolve.
+The print has errors: docs/errata.md.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ class CompliantContact:
     duration: float = 0.1  # after which a collision has not ended [s]
 
     def __post_init__(self) -> None:
-        """Refuse what is no contact."""
+        """Check the numbers."""
         if not min(*self.stiffness, self.damping_ratio, self.slip, self.separated) > 0.0:
             raise ValueError(
                 f"compliant contact: {self}; give stiffness, damping and speeds above 0"

@@ -81,9 +81,8 @@ def quadcopter(body: Body | None = None) -> System:
 def perch(body: Body | None = None, angle: float = TARGET_ANGLE) -> Array:
     """State (6,) at rest with both edges on the wall, ``angle`` [rad] from the y axis.
 
-    This is x_des of 5.4.4. It is printed with y = z = 5 cos(-pi/12), which lies outside the wall.
-    Its orientation of -7/12 pi is the wall's tangent at -pi/12 alone, so z = r sin(-pi/12) is
-    meant. Both edges are on a circle of radius 5 when r = sqrt(25 - w^2 / 4).
+    This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
+    of radius 5. The print has an error: docs/errata.md.
     """
     body = body or Body()
     r = np.sqrt(body.radius**2 - 0.25 * body.width**2)

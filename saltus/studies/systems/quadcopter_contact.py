@@ -2,13 +2,12 @@
 
 State x = [y, z [m], theta [rad], and their rates] (6,), input u = [left, right thrust [N]]. An edge
 is named by its ``arm``: half the width, positive for the right edge and negative for the left, so
-that (5.39) and (5.40) are one formula. Everything is written for real and complex scalars alike:
-the derivatives are complex steps inside compiled code, which are exact to rounding.
+that (5.39) and (5.40) are one formula. All functions take real and complex scalars, so that
+derivatives by complex step are exact to rounding.
 
-The constraint force pushes inward where lambda > 0, M qdd + N = Y + A' lambda with A = D_q a, and
-the edge lifts off where lambda falls through zero. Printed are the other signs: with A' lambda on
-the left side of (5.33), and a > 0 inside, a repulsive force has lambda < 0; and N = [0, -mg, 0] of
-(5.38) would let gravity act upward. Here N = [0, mg, 0].
+The constraint force pushes inward where lambda > 0, M qdd + N = Y + A' lambda with A = D_q a and
+N = [0, mg, 0]; the edge lifts off where lambda falls through zero. The print has errors:
+docs/errata.md.
 """
 
 from __future__ import annotations
@@ -144,32 +143,3 @@ def sliding_jacobians(x, u, arm, body):
         D_u[3, i], D_u[4, i], D_u[5, i] = ay.imag / _STEP, az.imag / _STEP, turn.imag / _STEP
         D_u[6, i] = force.imag / _STEP
     return D_x, D_u
-
-
-@njit(cache=True)
-def impact_jacobian(x, arm, body):
-    """D_x R (6, 6) of the plastic impact."""
-    D_x = np.zeros((6, 6))
-    for i in range(6):
-        if i < 3:
-            D_x[i, i] = 1.0
-        vy, vz, turn = plastic_impact(_bumped(x, i), arm, body)
-        D_x[3, i], D_x[4, i], D_x[5, i] = vy.imag / _STEP, vz.imag / _STEP, turn.imag / _STEP
-    return D_x
-
-
-@njit(cache=True)
-def gap_state(x, arm, radius):
-    """D_x a (6,)."""
-    py, pz, _, _ = edge_motion(x, arm)
-    _, _, n_arm, _ = _contact_frame(x, arm, radius)
-    return np.array([-2.0 * py, -2.0 * pz, 2.0 * radius * n_arm, 0.0, 0.0, 0.0])
-
-
-@njit(cache=True)
-def gap_rate_state(x, arm):
-    """D_x of the gap's rate (6,)."""
-    found = np.zeros(6)
-    for i in range(6):
-        found[i] = gap_rate(_bumped(x, i), arm).imag / _STEP
-    return found

@@ -9,12 +9,8 @@ from saltus.studies.systems.quadcopter_contact import (
     Body,
     gap,
     gap_rate,
-    gap_rate_state,
-    gap_state,
-    impact_jacobian,
     plastic_impact,
     sliding_acceleration,
-    sliding_jacobians,
 )
 
 FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
@@ -33,9 +29,7 @@ def impact(source: int, target: int, body: Body, arm: float) -> Transition:
         source,
         target,
         guard=lambda t, x, u: gap(x, arm, radius),
-        guard_state=lambda t, x, u: gap_state(x, arm, radius),
         reset=reset,
-        reset_state=lambda t, x, u: impact_jacobian(x, arm, body),
         name="impact",
         time_invariant=True,
     )
@@ -48,9 +42,7 @@ def latch(source: int, body: Body, arm: float) -> Transition:
         source,
         LATCHED,
         guard=lambda t, x, u: gap(x, arm, radius),
-        guard_state=lambda t, x, u: gap_state(x, arm, radius),
         reset=lambda t, x, u: np.array([x[0], x[1], x[2], 0.0, 0.0, 0.0]),
-        reset_state=lambda t, x, u: np.diag(np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])),
         name="latch",
         time_invariant=True,
     )
@@ -62,9 +54,7 @@ def liftoff(source: int, target: int, body: Body, arm: float) -> Transition:
         source,
         target,
         guard=lambda t, x, u: sliding_acceleration(x, u, arm, body)[3],
-        guard_state=lambda t, x, u: sliding_jacobians(x, u, arm, body)[0][6].copy(),
         reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.eye(6),
         name="liftoff",
         time_invariant=True,
     )
@@ -76,9 +66,7 @@ def turn_back(source: int, arm: float) -> Transition:
         source,
         FREE,
         guard=lambda t, x, u: gap_rate(x, arm) + _RETURN_RATE,
-        guard_state=lambda t, x, u: gap_rate_state(x, arm),
         reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.eye(6),
         name="turn back",
         time_invariant=True,
     )

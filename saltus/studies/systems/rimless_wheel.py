@@ -36,20 +36,13 @@ def rimless_wheel(
     stiffness, ratio = gravity / length, math.cos(2.0 * half_angle)
     ahead, behind, turn = slope + half_angle, slope - half_angle, 2.0 * half_angle
     rolling = Mode(
-        "rolling",
-        2,
-        0,
-        flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])]),
-        flow_state=lambda t, x, u: np.array([[0.0, 1.0], [stiffness * np.cos(x[0]), 0.0]]),
-        flow_input=lambda t, x, u: np.zeros((2, 0)),
+        "rolling", 2, 0, flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])])
     )
     forward = Transition(
         ROLLING,
         ROLLING,
         guard=lambda t, x, u: ahead - x[0],
-        guard_state=lambda t, x, u: np.array([-1.0, 0.0]),
         reset=lambda t, x, u: np.array([x[0] - turn, ratio * x[1]]),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, ratio]]),
         name="forward",
         time_invariant=True,
     )
@@ -57,9 +50,7 @@ def rimless_wheel(
         ROLLING,
         ROLLING,
         guard=lambda t, x, u: x[0] - behind,
-        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
         reset=lambda t, x, u: np.array([x[0] + turn, ratio * x[1]]),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, ratio]]),
         name="backward",
         time_invariant=True,
     )

@@ -1,9 +1,8 @@
 """A ball that drops on a slanted surface and slides or sticks there (3.5).
 
 State x = [positions q1 across and q2 up [m], their velocities [m/s]], input u = [forces along both
-[N]]. Derived anew, (3.40)-(3.57) hold as printed but for g m in (3.44), which is a_g m, the weight
-of (3.42); the tangent (3.45) points uphill for theta > 0. The print has no liftoff; here it is, so
-that a force may lift the ball.
+[N]]. The tangent (3.45) points uphill for theta > 0. Besides the transitions of 3.5 there is a
+liftoff, for forces that lift the ball. The print has an error: docs/errata.md.
 """
 
 from __future__ import annotations

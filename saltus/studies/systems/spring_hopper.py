@@ -6,11 +6,8 @@ State x = [height z [m], velocity [m/s]]:
     d2z/dt2 = -g                       where z > L0,
     d2z/dt2 = -g + k (L0 - z) / m      where z <= L0.
 
-The paper prints h_1 = z - z_0 and h_2 = -z + z_0 and says that h_1 is live on landing. Two things
-are wrong in that. The guard is where the field changes, at L0, not at z_0 = 2 L0, the height that
-the fall starts from. And h_1 falls on landing, while requirement (4) has h rise: the signs are
-those of the plate's guards in 5.2, h = L0 - z for landing, which we take. Neither k nor m is
-printed.
+The guards are h = L0 - z for landing and its negative for leaving; k and m are not in the paper.
+The print has an error: docs/errata.md.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ State x = [y, z, dy/dt, dz/dt] [m, m/s], input u = [u_y, u_z] [N]. The tube is t
 a(q) = r^2 - y^2 - z^2 >= 0 with J = D_q a = -2 q'. Impacts are plastic and without friction, so the
 ball then slides on the circle, and leaves it where the tube would have to pull.
 
-Two signs differ from the printed ones. (3.60) moves N to the right, so gravity along -z needs
-N = [0, m g], not [0, -m g]. Its multiplier also enters as +J' lambda on the left, so that pushing
-is negative there; here m d2q/dt2 = u - N + J' lambda, and the tube pushes while lambda > 0.
+Here m d2q/dt2 = u - N + J' lambda with N = [0, m g], and the tube pushes while lambda > 0. The
+print has errors: docs/errata.md.
 
 UNCONSTRAINED and CONSTRAINED are the modes of 5.4.3. LEAVING is mode V of 3.6.1: on leaving, the
 ball is on the circle and moves along it, so rounding alone would decide whether the impact guard

@@ -18,32 +18,14 @@ def impact(radius: float) -> Transition:
     def guard(t: float, x: Array, u: Array) -> float:
         return radius * radius - x[0] * x[0] - x[1] * x[1]
 
-    def guard_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([-2.0 * x[0], -2.0 * x[1], 0.0, 0.0])
-
     def reset(t: float, x: Array, u: Array) -> Array:
         y, z, vy, vz = x[0], x[1], x[2], x[3]
         outward = (y * vy + z * vz) / (y * y + z * z)
         return np.array([y, z, vy - outward * y, vz - outward * z])
 
-    def reset_state(t: float, x: Array, u: Array) -> Array:
-        y, z, vy, vz = x[0], x[1], x[2], x[3]
-        square = y * y + z * z
-        out = (y * vy + z * vz) / square
-        by_y, by_z = (vy - 2.0 * out * y) / square, (vz - 2.0 * out * z) / square
-        return np.array(
-            [
-                [1.0, 0.0, 0.0, 0.0],
-                [0.0, 1.0, 0.0, 0.0],
-                [-out - y * by_y, -y * by_z, 1.0 - y * y / square, -y * z / square],
-                [-z * by_y, -out - z * by_z, -y * z / square, 1.0 - z * z / square],
-            ]
-        )
-
     return Transition(
-        UNCONSTRAINED, CONSTRAINED, guard, reset, guard_state, reset_state,
-        name="impact", time_invariant=True,
-    )  # fmt: skip
+        UNCONSTRAINED, CONSTRAINED, guard, reset, name="impact", time_invariant=True
+    )
 
 
 def liftoff(mass: float, gravity: float, radius: float) -> Transition:
@@ -57,14 +39,9 @@ def liftoff(mass: float, gravity: float, radius: float) -> Transition:
         force = y * u[0] + z * (u[1] - mass * gravity)
         return (force + mass * (vy * vy + vz * vz)) / (2.0 * radius * radius)
 
-    def guard_state(t: float, x: Array, u: Array) -> Array:
-        gradient = np.array([u[0], u[1] - mass * gravity, 2.0 * mass * x[2], 2.0 * mass * x[3]])
-        return gradient / (2.0 * radius * radius)
-
     return Transition(
-        CONSTRAINED, LEAVING, guard, _unchanged, guard_state, _identity,
-        name="liftoff", time_invariant=True,
-    )  # fmt: skip
+        CONSTRAINED, LEAVING, guard, _unchanged, name="liftoff", time_invariant=True
+    )
 
 
 def apex() -> Transition:
@@ -73,18 +50,10 @@ def apex() -> Transition:
     def guard(t: float, x: Array, u: Array) -> float:
         return -2.0 * (x[0] * x[2] + x[1] * x[3]) + APPROACH
 
-    def guard_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([-2.0 * x[2], -2.0 * x[3], -2.0 * x[0], -2.0 * x[1]])
-
     return Transition(
-        LEAVING, UNCONSTRAINED, guard, _unchanged, guard_state, _identity,
-        name="apex", time_invariant=True,
-    )  # fmt: skip
+        LEAVING, UNCONSTRAINED, guard, _unchanged, name="apex", time_invariant=True
+    )
 
 
 def _unchanged(t: float, x: Array, u: Array) -> Array:
     return x.copy()
-
-
-def _identity(t: float, x: Array, u: Array) -> Array:
-    return np.eye(4)

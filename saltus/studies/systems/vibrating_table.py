@@ -2,7 +2,7 @@
 
 State x = [height of the ball [m], velocity [m/s]], no input. It is the smallest system that needs
 D_t g and D_t R in the saltation matrix (3.2), the moving surface of 3.6.4. The apex is a virtual
-event as for the ball on a floor, and keeps an impact from being seen twice. Its simplest motion,
+event as for the ball on a floor, so that no impact is located twice. Its simplest motion,
 one bounce in each period of the table, is known in closed form, and so is when it is stable.
 """
 
@@ -44,22 +44,16 @@ def vibrating_table(
         FALLING,
         RISING,
         guard=lambda t, x, u: x[0] - amplitude * np.sin(omega * t),
-        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
-        guard_time=lambda t, x, u: -speed * np.cos(omega * t),
         reset=lambda t, x, u: np.array(
             [x[0], -restitution * x[1] + gain * speed * np.cos(omega * t)]
         ),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, -restitution]]),
-        reset_time=lambda t, x, u: np.array([0.0, -gain * speed * omega * np.sin(omega * t)]),
         name="impact",
     )
     apex = Transition(
         RISING,
         FALLING,
         guard=lambda t, x, u: x[1],
-        guard_state=lambda t, x, u: np.array([0.0, 1.0]),
         reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.array([[1.0, 0.0], [0.0, 1.0]]),
         name="apex",
         time_invariant=True,
     )
@@ -73,8 +67,6 @@ def _flying(name: str, gravity: float) -> Mode:
         2,
         0,
         flow=lambda t, x, u: np.array([x[1], -gravity]),
-        flow_state=lambda t, x, u: np.array([[0.0, 1.0], [0.0, 0.0]]),
-        flow_input=lambda t, x, u: np.zeros((2, 0)),
         flow_map=FlowMap(
             lambda t, x, u, h: np.array(
                 [x[0] + h * (x[1] - 0.5 * h * gravity), x[1] - h * gravity]
