@@ -1,5 +1,6 @@
 """Rigid bodies over a constraint: identities, energy, momentum, friction, and whole motions."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid.execution import simulate
 from hybrid.guard_states import least_norm_root
 from hybrid.integration import flow_state
+from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import (
     Contact,
     constraint_jacobian,
@@ -277,3 +280,23 @@ def test_coefficients_out_of_range_are_refused(coefficients):
 def test_a_transition_that_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"no transition \(2, 5\)"):
         transition_between(rigid_body_system(ARM), SEPARATING, STICKING)
+
+
+@pytest.mark.xfail(strict=True, reason="a guard that falls to zero and stays there")
+def test_a_point_mass_dropped_on_a_floor_lands_when_it_touches_it():
+    """With the default friction and restitution the impact guard stays at zero below the floor."""
+    body = RigidBody(
+        dof=2,
+        input_dim=0,
+        mass=lambda q: np.eye(2),
+        other_forces=lambda q, qd: np.array([0.0, GRAVITY]),
+        input_forces=lambda q, u: np.zeros(2),
+        gap=lambda q: q[1],
+        tangent=lambda q: np.array([1.0, 0.0]),
+    )
+    x, duration = np.array([0.0, 1.0, 0.0, 0.0]), 0.6
+    run = simulate(rigid_body_system(body), APPROACHING, x, duration)
+    assert run.status == "ok"
+    assert run.events[0].time == pytest.approx(math.sqrt(2.0 / GRAVITY), abs=1e-9)  # 0.4518 s
+    _, end = run.at(duration)
+    np.testing.assert_allclose(end, np.zeros(4), atol=1e-8)

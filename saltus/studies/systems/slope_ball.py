@@ -8,10 +8,14 @@ liftoff, for forces that lift the ball. The print has an error: docs/errata.md.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
+from hybrid.rigid_body.dynamics import Contact, vector_field
+from hybrid.rigid_body.impacts import impact_reset
 from hybrid.systems import Array, Mode, System, Transition
 
 APPROACHING = 1  # U
@@ -27,54 +31,25 @@ def slope_ball(
     theta: float = SLOPE, mass: float = MASS, gravity: float = GRAVITY, sticks: bool = False
 ) -> System:
     """Plastic impacts of a ball: into sliding without friction, or always into sticking."""
-    sine, cosine = math.sin(theta), math.cos(theta)
+    body = slope_ball_body(theta, mass, gravity)
+    number, contact = (STICKING, Contact.STICKING) if sticks else (SLIDING, Contact.FORWARD)
+    modes = {
+        APPROACHING: Mode("approaching", 4, 2, vector_field(body, Contact.NONE)),  # (3.42)
+        SEPARATING: Mode("separating", 4, 2, vector_field(body, Contact.NONE)),
+        number: Mode("sticking" if sticks else "sliding", 4, 2, vector_field(body, contact)),
+    }
 
-    def fall(t: float, x: Array, u: Array) -> Array:  # (3.42)
-        return np.array([x[2], x[3], u[0] / mass, u[1] / mass - gravity])
-
-    def slide(t: float, x: Array, u: Array) -> Array:  # (3.44)
-        along = (cosine * u[0] - sine * (u[1] - mass * gravity)) / mass
-        return np.array([x[2], x[3], cosine * along, -sine * along])
-
-    def stick(t: float, x: Array, u: Array) -> Array:  # (3.46)
-        return np.array([x[2], x[3], 0.0, 0.0])
-
-    def gap(t: float, x: Array, u: Array) -> float:  # (3.40)
-        return sine * x[0] + cosine * x[1]
-
-    def gap_state(t: float, x: Array, u: Array) -> Array:  # (3.48)
-        return np.array([sine, cosine, 0.0, 0.0])
-
-    def land(t: float, x: Array, u: Array) -> Array:  # (3.43)
-        along = cosine * x[2] - sine * x[3]
-        return np.array([x[0], x[1], cosine * along, -sine * along])
-
-    def stop(t: float, x: Array, u: Array) -> Array:  # (3.47)
-        return np.array([x[0], x[1], 0.0, 0.0])
+    def transition(source: int, target: int, guard: Any, name: str, reset: Any) -> Transition:
+        return Transition(source, target, guard, reset, name=name, time_invariant=True)
 
     def unchanged(t: float, x: Array, u: Array) -> Array:
         return x.copy()
 
-    def normal_force(t: float, x: Array, u: Array) -> float:
-        return sine * -u[0] + cosine * (mass * gravity - u[1])
-
-    def climb(t: float, x: Array, u: Array) -> float:
-        return sine * x[2] + cosine * x[3]
-
-    resting = (STICKING, stick, stop) if sticks else (SLIDING, slide, land)
-    mode, motion, reset = resting
-    modes = {
-        APPROACHING: Mode("approaching", 4, 2, fall),
-        SEPARATING: Mode("separating", 4, 2, fall),
-        mode: Mode("sticking" if sticks else "sliding", 4, 2, motion),
-    }
-    impact = Transition(
-        APPROACHING, mode, gap, reset, gap_state, name="plastic impact", time_invariant=True
-    )
-    liftoff = Transition(
-        mode, SEPARATING, normal_force, unchanged, name="liftoff", time_invariant=True
-    )
-    apex = Transition(SEPARATING, APPROACHING, climb, unchanged, name="apex", time_invariant=True)
+    gap = guards.impact_guard(body, Contact.NONE)  # (3.40)
+    impact = transition(APPROACHING, number, gap, "plastic impact", impact_reset(body, contact))
+    force, climb = guards.liftoff_guard(body, contact), guards.apex_guard(body)
+    liftoff = transition(number, SEPARATING, force, "liftoff", unchanged)
+    apex = transition(SEPARATING, APPROACHING, climb, "apex", unchanged)
     return System(modes, (impact, liftoff, apex), "ball on a slope")
 
 
@@ -87,7 +62,7 @@ def slope_ball_body(
     impact_friction: float = 0.0,
     restitution: float = 0.0,
 ) -> RigidBody:
-    """The same ball as a rigid body of 3.6, with friction and restitution."""
+    """The ball as a rigid body of 3.6, with friction and restitution."""
     sine, cosine = math.sin(theta), math.cos(theta)
     normal, tangent = np.array([sine, cosine]), np.array([-cosine, sine])  # (3.45)
     still, weight = np.zeros(2), np.array([0.0, mass * gravity])
