@@ -113,7 +113,7 @@ def test_bounds_of_the_paper_hold():
 
 
 def test_the_held_corner_stays_and_friction_can_hold_it(run):
-    for event in run.execution.events:
+    for event in run.run.events:
         assert np.abs(corners(BLOCK, event.state_before[:3])[:, 1]).max() < 1e-10
     assert max(impact.friction_used for impact in run.impacts) < BLOCK.friction
 

@@ -22,8 +22,8 @@ from hybrid.examples.impacts.rocking_block import (
     standing,
     tangential_jacobian,
 )
-from hybrid.execution import Execution, simulate
 from hybrid.options import SimulationOptions
+from hybrid.simulation import Run, simulate
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.studies.systems.block_zeno_closed_form import check_rocks
 
@@ -47,9 +47,9 @@ class ZenoRun(NamedTuple):
     """A rocking block, up to the last impact that was asked for."""
 
     impacts: tuple[Impact, ...]
-    execution: Execution
+    run: Run
     status: str  # "stopped" where all impacts came; "slides" where friction could not hold a
-    # corner, so that this is no solution; else as of ``hybrid.execution.simulate``
+    # corner, so that this is no solution; else as of ``hybrid.simulation.simulate``
     message: str
 
 
@@ -162,7 +162,7 @@ def _landing(block: RockingBlock, held: int, other: int) -> Transition:
     return Transition(held, other, height, stick, name="AB"[other], time_invariant=True)
 
 
-def _impacts(block: RockingBlock, run: Execution) -> tuple[Impact, ...]:
+def _impacts(block: RockingBlock, run: Run) -> tuple[Impact, ...]:
     collisions = []
     for event, segment in zip(run.events, run.segments, strict=False):
         before, after = event.state_before, event.state_after

@@ -39,9 +39,9 @@ def trajectory(
         rest: how long the block stands after the last impact [s].
     """
     parts = []
-    for segment, event in zip(run.execution.segments, run.execution.events, strict=False):
+    for segment, event in zip(run.run.segments, run.run.events, strict=False):
         times = np.linspace(segment.start, segment.end, samples)
-        states = np.stack([segment.at(t) for t in times])
+        states = np.stack([*(run.run.at(t)[1] for t in times[:-1]), event.state_before])
         force = [holding_force(block, x, segment.mode)[0] for x in states]
         parts += [_held(times, states, np.array(force), segment.mode)]
         parts += [_impact(event.time, event.state_before, event.state_after, samples)]
