@@ -51,11 +51,6 @@ def _swing(name: str, gravity: float, stiffness: float, damping: float) -> Mode:
 
 def _crossing(source: int, target: int, side: float, name: str) -> Transition:
     """Where theta leaves the side of zero (1 or -1) that is the source's domain."""
-    return Transition(
-        source,
-        target,
-        guard=lambda t, x, u: side * x[0],
-        reset=lambda t, x, u: x.copy(),
-        name=name,
-        time_invariant=True,
+    return Transition.continuous(
+        source, target, lambda t, x, u: side * x[0], name, time_invariant=True
     )

@@ -78,12 +78,11 @@ def spring_damper_problem(
 
 def _transition(source: int, target: int, name: str, height: float, velocity: float) -> Transition:
     """Identity reset at the guard ``height z + velocity dz/dt``."""
-    return Transition(
+    return Transition.continuous(
         source,
         target,
-        guard=lambda t, x, u: height * x[0] + velocity * x[1],
-        reset=lambda t, x, u: x.copy(),
-        name=name,
+        lambda t, x, u: height * x[0] + velocity * x[1],
+        name,
         time_invariant=True,
     )
 

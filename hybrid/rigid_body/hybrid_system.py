@@ -6,11 +6,13 @@ changes sign, where neither the flow nor the guard (3.95) of a single mode is di
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, vector_field
 from hybrid.rigid_body.impacts import impact_reset
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Mode, System, Transition
 
 APPROACHING = 1  # U
 SEPARATING = 2  # V
@@ -63,15 +65,10 @@ def transition_between(system: System, source: int, target: int) -> Transition:
     raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {targets}")
 
 
-def _unchanged(t: float, x: Array, u: Array) -> Array:
-    """Reset of transitions that leave the state as it is."""
-    return x.copy()
-
-
 def _flights(body: RigidBody) -> list[Transition]:
     guard = guards.apex_guard(body)
     return [
-        Transition(SEPARATING, APPROACHING, guard, _unchanged, name="apex", time_invariant=True)
+        Transition.continuous(SEPARATING, APPROACHING, guard, "apex", time_invariant=True)
     ]
 
 
@@ -104,9 +101,8 @@ def _slides(body: RigidBody) -> list[Transition]:
         for target, name in ((STICKING, "slip-stick"), (other, "slip reversal")):
             stop = guards.stop_guard(body, CONTACTS[mode], sticks=target == STICKING)
             slopes = guards.stop_guard_state(body, CONTACTS[mode])
-            edges.append(
-                Transition(mode, target, stop, _unchanged, slopes, name=name, time_invariant=True)
-            )
+            edge = Transition.continuous(mode, target, stop, name, time_invariant=True)
+            edges.append(replace(edge, guard_state=slopes))
     return edges
 
 
@@ -116,11 +112,11 @@ def _sticks(body: RigidBody) -> list[Transition]:
     for mode in _SLIDING:
         guard = guards.slip_guard(body, CONTACTS[mode].direction)
         edges.append(
-            Transition(STICKING, mode, guard, _unchanged, name="stick-slip", time_invariant=True)
+            Transition.continuous(STICKING, mode, guard, "stick-slip", time_invariant=True)
         )
     return [*edges, _liftoff(body, STICKING, "liftoff from sticking")]
 
 
 def _liftoff(body: RigidBody, mode: int, name: str) -> Transition:
     guard = guards.liftoff_guard(body, CONTACTS[mode])
-    return Transition(mode, SEPARATING, guard, _unchanged, name=name, time_invariant=True)
+    return Transition.continuous(mode, SEPARATING, guard, name, time_invariant=True)

@@ -50,23 +50,21 @@ def latch(source: int, body: Body, arm: float) -> Transition:
 
 def liftoff(source: int, target: int, body: Body, arm: float) -> Transition:
     """The wall would have to pull: lambda falls through zero, (3.71). It depends on the input."""
-    return Transition(
+    return Transition.continuous(
         source,
         target,
-        guard=lambda t, x, u: sliding_acceleration(x, u, arm, body)[3],
-        reset=lambda t, x, u: x.copy(),
-        name="liftoff",
+        lambda t, x, u: sliding_acceleration(x, u, arm, body)[3],
+        "liftoff",
         time_invariant=True,
     )
 
 
 def turn_back(source: int, arm: float) -> Transition:
     """The apex of 3.6.2: a released edge has begun to come back."""
-    return Transition(
+    return Transition.continuous(
         source,
         FREE,
-        guard=lambda t, x, u: gap_rate(x, arm) + _RETURN_RATE,
-        reset=lambda t, x, u: x.copy(),
-        name="turn back",
+        lambda t, x, u: gap_rate(x, arm) + _RETURN_RATE,
+        "turn back",
         time_invariant=True,
     )

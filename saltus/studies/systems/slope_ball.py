@@ -8,7 +8,6 @@ liftoff, for forces that lift the ball. The print has an error: docs/errata.md.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, vector_field
 from hybrid.rigid_body.impacts import impact_reset
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Mode, System, Transition
 
 APPROACHING = 1  # U
 SEPARATING = 2  # V, of 3.6
@@ -39,17 +38,17 @@ def slope_ball(
         number: Mode("sticking" if sticks else "sliding", 4, 2, vector_field(body, contact)),
     }
 
-    def transition(source: int, target: int, guard: Any, name: str, reset: Any) -> Transition:
-        return Transition(source, target, guard, reset, name=name, time_invariant=True)
-
-    def unchanged(t: float, x: Array, u: Array) -> Array:
-        return x.copy()
-
-    gap = guards.impact_guard(body, Contact.NONE)  # (3.40)
-    impact = transition(APPROACHING, number, gap, "plastic impact", impact_reset(body, contact))
+    impact = Transition(
+        APPROACHING,
+        number,
+        guards.impact_guard(body, Contact.NONE),  # (3.40)
+        impact_reset(body, contact),
+        name="plastic impact",
+        time_invariant=True,
+    )
     force, climb = guards.liftoff_guard(body, contact), guards.apex_guard(body)
-    liftoff = transition(number, SEPARATING, force, "liftoff", unchanged)
-    apex = transition(SEPARATING, APPROACHING, climb, "apex", unchanged)
+    liftoff = Transition.continuous(number, SEPARATING, force, "liftoff", time_invariant=True)
+    apex = Transition.continuous(SEPARATING, APPROACHING, climb, "apex", time_invariant=True)
     return System(modes, (impact, liftoff, apex), "ball on a slope")
 
 

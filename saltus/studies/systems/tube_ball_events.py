@@ -39,8 +39,8 @@ def liftoff(mass: float, gravity: float, radius: float) -> Transition:
         force = y * u[0] + z * (u[1] - mass * gravity)
         return (force + mass * (vy * vy + vz * vz)) / (2.0 * radius * radius)
 
-    return Transition(
-        CONSTRAINED, LEAVING, guard, _unchanged, name="liftoff", time_invariant=True
+    return Transition.continuous(
+        CONSTRAINED, LEAVING, guard, "liftoff", time_invariant=True
     )
 
 
@@ -50,10 +50,6 @@ def apex() -> Transition:
     def guard(t: float, x: Array, u: Array) -> float:
         return -2.0 * (x[0] * x[2] + x[1] * x[3]) + APPROACH
 
-    return Transition(
-        LEAVING, UNCONSTRAINED, guard, _unchanged, name="apex", time_invariant=True
+    return Transition.continuous(
+        LEAVING, UNCONSTRAINED, guard, "apex", time_invariant=True
     )
-
-
-def _unchanged(t: float, x: Array, u: Array) -> Array:
-    return x.copy()

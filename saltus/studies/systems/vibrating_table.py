@@ -49,13 +49,8 @@ def vibrating_table(
         ),
         name="impact",
     )
-    apex = Transition(
-        RISING,
-        FALLING,
-        guard=lambda t, x, u: x[1],
-        reset=lambda t, x, u: x.copy(),
-        name="apex",
-        time_invariant=True,
+    apex = Transition.continuous(
+        RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True
     )
     modes = {FALLING: _flying("falling", gravity), RISING: _flying("rising", gravity)}
     return System(modes, (impact, apex), "vibrating table")
