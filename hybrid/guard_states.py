@@ -77,7 +77,8 @@ def project_to_guard(
         guard = np.atleast_2d(transition.guard_state(t, y, u))
         if constraints is None:
             return guard
-        return np.concatenate((guard, jacobian(lambda z: constraints(t, z, u), y)))
+        further = constraints
+        return np.concatenate((guard, jacobian(lambda z: further(t, z, u), y)))
 
     return least_norm_root(residual, x, slopes)
 
