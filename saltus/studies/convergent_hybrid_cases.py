@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import FLIGHT
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.hilqr.convergent_cost import ConvergentCost
@@ -21,6 +20,7 @@ from hybrid.options import SimulationOptions
 from hybrid.ramped_inputs import ramped
 from hybrid.systems import Array, System
 from hybrid.variational_system import augmented, stacked
+from saltus.studies.systems.driven_hopper import driven_hopper
 
 Kind = Literal["plain", "convergent", "dxr"]
 KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")

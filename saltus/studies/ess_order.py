@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hybrid.event_selected import EssOptions, integrate
-from hybrid.examples.affine_corner import DURATION, START, Exact, affine_corner, exact_flow
 from hybrid.systems import Array
 from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.style import figure
+from saltus.studies.systems.affine_corner import DURATION, START, Exact, affine_corner, exact_flow
 
 SAMPLES = 501  # times of the trajectory at which it is compared
 PER_DECADE = 4  # values of epsilon

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.chains import chains, merged
-from hybrid.examples.tube_ball import UNCONSTRAINED, tube_ball
 from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
@@ -13,6 +12,7 @@ from hybrid.saltation import input_saltation, saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.tube_ball import UNCONSTRAINED, tube_ball
 
 H = 1e-6
 

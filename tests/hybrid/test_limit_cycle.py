@@ -5,7 +5,6 @@ import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT, hopper
-from hybrid.examples.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 from hybrid.limit_cycle import (
     find_limit_cycle,
     monodromy,
@@ -16,6 +15,7 @@ from hybrid.limit_cycle import (
 from hybrid.poincare import EventSection, PhaseSection, return_map
 from hybrid.return_derivative import linear_return, poincare_jacobian, section_basis
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 LIFTOFF = EventSection("liftoff")
 

@@ -6,7 +6,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from hybrid.examples.vibrating_table import vibrating_table
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
@@ -17,6 +16,7 @@ from hybrid.variational import (
     propagate_value,
     sandwich,
 )
+from saltus.studies.systems.vibrating_table import vibrating_table
 
 NOTHING = np.zeros(0)
 

@@ -8,9 +8,7 @@ import pytest
 from hybrid.examples.aslip import FLIGHT as LEG_UP
 from hybrid.examples.aslip import aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, bouncing_ball
-from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import DAMPING, FLIGHT, MASS, hopper
-from hybrid.examples.vibrating_table import vibrating_table
 from hybrid.guard_states import random_guard_states
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
 from hybrid.hilqr.convergent_cost import ConvergentCost
@@ -26,6 +24,8 @@ from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
 from hybrid.variational_system import augmented, stacked, taken_apart
+from saltus.studies.systems.driven_hopper import driven_hopper
+from saltus.studies.systems.vibrating_table import vibrating_table
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

@@ -6,9 +6,9 @@ import pytest
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.options import EssOptions
-from hybrid.examples.spring_bed import SpringBed, depths, random_starts, spring_bed
-from hybrid.examples.spring_hopper import START, SpringHopper, exact
 from saltus.studies.ess_mujoco import TIMESTEP, hopper_model, plate_model, simulate, trajectory
+from saltus.studies.systems.spring_bed import SpringBed, depths, random_starts, spring_bed
+from saltus.studies.systems.spring_hopper import START, SpringHopper, exact
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])
