@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hybrid.chains import chains, merged
+from hybrid.chains import chains, merge_chain
 from hybrid.hilqr.dimensions import padded
 from hybrid.hilqr.options import known
 from hybrid.hilqr.types import Array, Jump, Trajectory
@@ -67,7 +67,7 @@ class EventLinearisation:
         cut = self.event_at == "exact" and len(events) > 0
         length = events[0].time - t if cut else self.timestep
         A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
-        events = [merged(chain) for chain in chains(self.system, events, u)]
+        events = [merge_chain(chain) for chain in chains(self.system, events, u)]
         if cut:
             return TimestepLinearisation(A, B, self._in_place(k, events, u))
         held = self.event_at == "end_held"
