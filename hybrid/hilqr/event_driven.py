@@ -9,6 +9,7 @@ import numpy as np
 from hybrid.hilqr.compiled_rollout import CompiledRollout, Rolled
 from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.dimensions import padded, padded_flow
+from hybrid.hilqr.event_description import describe
 from hybrid.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, Segment, segments
 from hybrid.hilqr.modes import Modes
@@ -117,6 +118,20 @@ class EventDrivenModel:
                     expansion, self.transition_cost, self.system, timestep, events, u
                 )
         return expansion
+
+    @property
+    def state_dim(self) -> int:
+        """Width n of states, that of the largest mode."""
+        return self._n
+
+    @property
+    def input_dim(self) -> int:
+        """Width m of inputs."""
+        return self._m
+
+    def describe(self, trajectory: Trajectory) -> str:
+        """Why a rollout breaks off, or why descent may end at this trajectory; "" if neither."""
+        return describe(self.system, self.timestep, self.event_at, trajectory, self.options)
 
     def _check(self, x0: Array, policies: Policies) -> None:
         """Refuse arrays of the wrong shape, which compiled code would read beyond their ends."""

@@ -112,18 +112,18 @@ def backward_pass(
 def _maps(linearisation: Linearisation, variant: Variant) -> tuple[NDArray[np.int64], Array, Array]:
     """What follows A and B: timesteps (T,) and maps (T, n, n), (T, n, m), in order of time."""
     _, n, m = linearisation.B.shape
-    found: list[tuple[int, Array, Array | None]] = []
+    maps: list[tuple[int, Array, Array | None]] = []
     for jump in sorted(linearisation.transitions, key=lambda jump: jump.knot):
         if variant == "dxr":
-            found.append((jump.knot, jump.reset_jacobian, None))
+            maps.append((jump.knot, jump.reset_jacobian, None))
         else:
-            found.append((jump.knot, jump.saltation, jump.saltation_input))
+            maps.append((jump.knot, jump.saltation, jump.saltation_input))
         if jump.flow_state is not None or jump.flow_input is not None:
             flow = np.eye(n) if jump.flow_state is None else jump.flow_state
-            found.append((jump.knot, flow, jump.flow_input))
-    knots = np.array([knot for knot, _, _ in found], dtype=np.int64)
-    states, pushes = np.empty((len(found), n, n)), np.zeros((len(found), n, m))
-    for i, (_, state, push) in enumerate(found):
+            maps.append((jump.knot, flow, jump.flow_input))
+    knots = np.array([knot for knot, _, _ in maps], dtype=np.int64)
+    states, pushes = np.empty((len(maps), n, n)), np.zeros((len(maps), n, m))
+    for i, (_, state, push) in enumerate(maps):
         states[i] = state
         if push is not None:
             pushes[i] = push

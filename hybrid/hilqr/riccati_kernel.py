@@ -199,7 +199,7 @@ def backward_kernel(
     of (5.19). Returns -1, or the knot whose regularised input Hessian is not positive definite.
     """
     N, n, m = B.shape
-    drifting, whole = _buffers(n - last + first, n, m), _buffers(n, n, m)
+    drifting, full = _buffers(n - last + first, n, m), _buffers(n, n, m)
     U, E = np.empty((m, n + m)), np.empty((m, n + m))  # B' V' [A B], B' [A B]
     q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
@@ -214,7 +214,7 @@ def backward_kernel(
         while own > 0 and knots[own - 1] == k:
             own -= 1
         begin, end = (first, last) if own == later else (0, 0)
-        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else whole
+        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else full
         _stack(A[k], B[k], begin, end, F)
         for t in range(own, later):
             _transit(maps[t], pushes[t], F, W)
