@@ -11,17 +11,18 @@ from numpy.typing import ArrayLike
 from hybrid.systems import Array, System
 
 Inputs = ArrayLike | Callable[[float], ArrayLike] | None
-_ROUNDING = 1e-9  # of a timestep: a duration this close to a whole number of them is one
+_WHOLE = 1e-9  # of a timestep: a duration this close to a whole number of them is one
 
 
 def held_input(system: System, u: ArrayLike | None) -> Array:
     """Input (m,) that is held: the given one, or zeros for every mode.
 
     Raises:
-        ValueError: an input of another width than the system takes.
+        ValueError: it has another width than the system takes.
     """
-    m = system.input_dim
-    return np.zeros(m) if u is None else _checked(np.asarray(u, dtype=np.float64), m)
+    if u is None:
+        return np.zeros(system.input_dim)
+    return _checked(np.array(u, dtype=np.float64), system.input_dim)
 
 
 def held_inputs(
@@ -33,18 +34,16 @@ def held_inputs(
         ValueError: a length of time that is not positive, inputs of the wrong shape, too few of
             them, or ones that need a timestep and have none.
     """
-    if not math.isfinite(t):
-        raise ValueError(f"a start at t = {t} s: give a finite time")
-    if not (0.0 <= duration < math.inf and (timestep is None or timestep > 0.0)):
+    if not (0.0 <= duration < math.inf and math.isfinite(t) and (timestep is None or timestep > 0)):
         raise ValueError(
-            f"duration {duration} s and timestep {timestep} s: the duration must be finite and not"
-            " negative, and the timestep be positive or left out"
+            f"t = {t} s, duration {duration} s and timestep {timestep} s: times must be finite, the"
+            " duration not negative, and the timestep positive or left out"
         )
     many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
     if many and timestep is None:
         raise ValueError("inputs that change with time need a timestep to be held for: give one")
     length = duration if timestep is None else timestep
-    steps = 1 if timestep is None else max(1, math.ceil(duration / length - _ROUNDING))
+    steps = 1 if timestep is None else max(1, math.ceil(duration / length - _WHOLE))
     if not callable(inputs) and many and len(np.asarray(inputs)) < steps:
         raise ValueError(
             f"{duration} s in timesteps of {length} s needs {steps} inputs, and there are"

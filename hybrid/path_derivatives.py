@@ -16,10 +16,10 @@ import numpy as np
 
 from hybrid import failure
 from hybrid.chains import chains, merge_chain
+from hybrid.events import Event
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
 from hybrid.saltation import input_saltation, is_jumped_over, saltation
-from hybrid.simulation_types import Event
 from hybrid.systems import Array, System
 
 

@@ -17,11 +17,10 @@ from scipy.linalg import null_space, orth
 
 from hybrid import failure
 from hybrid.chains import chains, merge_chain
-from hybrid.execution import Execution, simulate
 from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.simulation import Event, simulate_step
+from hybrid.simulation import Event, Run, simulate, simulate_step
 from hybrid.systems import Array, System
 
 _PARTS = 50  # of an event section's time limit, so that ``max_events`` counts within one of them
@@ -188,7 +187,7 @@ class ReturnMap:
                 return name
         return ""
 
-    def _until_event(self, x: Array) -> Execution:
+    def _until_event(self, x: Array) -> Run:
         """The trajectory from x (n,) at time 0 to the event of an ``EventSection``."""
         section, count = self.section, 0
         assert isinstance(section, EventSection)
@@ -217,7 +216,7 @@ class ReturnMap:
 
     def _to_phase(self, x: Array, section: PhaseSection) -> Return:
         (start, period), u = section, self.held_input
-        step = simulate_step(self.system, self.mode, start, x, u, period, self.options)
+        step = simulate_step(self.system, self.mode, x, period, u, start, self.options)
         status, message = step.status, step.message
         if status == "ok" and step.mode != self.mode:
             status = "other_mode"

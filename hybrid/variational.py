@@ -14,7 +14,7 @@ import numpy as np
 from hybrid.held_inputs import Inputs, held_inputs
 from hybrid.options import SimulationOptions
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.simulation import Event, simulate_step
+from hybrid.simulation import Event, simulate
 from hybrid.systems import Array, System
 
 _ROUNDING = 1e-9  # of a covariance, relative
@@ -101,12 +101,13 @@ def fundamental_matrix(
     )
     end_mode, state, status, message = mode, x, "ok", ""
     for end, u in steps:
-        step = simulate_step(system, end_mode, t, state, u, end - t, options)
-        end_mode, state, _, status, message = step
-        events += step.events
+        h = None if timestep is None else end - t
+        run = simulate(system, end_mode, state, end - t, u, t=t, timestep=h, options=options)
+        end_mode, state, status, message = run.final_mode, run.final_state, run.status, run.message
+        events += run.events
         if status != "ok":
             break
-        path.follow(step.events, u, end, state)
+        path.follow(run.events, u, end, state)
         t = end
     D, times, E = path.D, path.event_times, len(events)
     if status == "ok":

@@ -7,7 +7,7 @@ import numpy as np
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.types import Trajectory
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate
 from hybrid.systems import System
 
 _ON_KNOT = 1e-3  # of a timestep
@@ -54,8 +54,10 @@ def _failure(
         if not np.all(np.isfinite(u)):
             return f"the input of knot {k} is not finite"
         x = x[: system.modes[mode].state_dim]
-        step = simulate_step(system, mode, k * timestep, x, u, timestep, options)
-        if step.status != "ok":
-            return f"{step.status}: {step.message}"
-        mode, x = step.mode, step.state
+        run = simulate(
+            system, mode, x, timestep, u, t=k * timestep, timestep=timestep, options=options
+        )
+        if not run.ok:
+            return f"{run.status}: {run.message}"
+        mode, x = run.final_mode, run.final_state
     return ""

@@ -5,7 +5,7 @@ import pytest
 
 from hybrid.derivatives import jacobian
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
-from hybrid.execution import simulate
+from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 
