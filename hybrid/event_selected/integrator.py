@@ -30,7 +30,7 @@ from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.event_selected.tables import Compiled, compiled
 from hybrid.event_selected.trajectory import Crossing, EssRun
-from hybrid.failure import text, too_stiff, zeno
+from hybrid.failure import text
 from hybrid.systems import Array
 
 ROOM = 256  # pieces in the first log; each further one has room for twice as many
@@ -118,9 +118,15 @@ def _message(system: EventSelectedSystem, machine: Machine, code: int, options: 
     """One line for a status: where it ended, why, and what to do; "" for OK."""
     where = f"system {system.name} at t = {machine.clock[TIME]:.12g} s, x = {text(machine.x)}: "
     if code == TOO_STIFF:
-        return where + too_stiff(options)
+        return where + (
+            f"one second needs more than {options.max_steps} integration steps; loosen the"
+            " tolerances, or raise max_steps"
+        )
     if code == ZENO:
-        return where + zeno(options)
+        return where + (
+            f"{options.max_events} guards crossed, the most that one second may have; if they are"
+            " no Zeno behaviour, raise max_events"
+        )
     if code == NOT_FINITE:
         return where + (
             "f, h or the state after the next step is not finite,"

@@ -1,9 +1,7 @@
 """Kernels of event-selected integration: listing 1 of Anderson and Revzen, with arming.
 
-As printed, listing 1 does not run (``y0`` is not defined, the log is written after the loop), would
-project backward to guards that recede, and through a guard that the flow is about to turn away
-from. Here a projection is made where its first-order arrival time holds good; elsewhere steps are
-cut short of the guard until it does.
+A projection is made where its first-order arrival time holds good; elsewhere steps are cut short
+of the guard until it does. The print of listing 1 has errors: docs/errata.md.
 
 Kernels that are called in one place are inlined there: numba optimises a function again within
 each that calls it, and takes a third longer for the whole.

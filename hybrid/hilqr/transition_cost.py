@@ -86,11 +86,10 @@ def add_transition_terms(
 ) -> None:
     """Add the terms of one timestep's transitions to its knot of an expansion, (5.27)-(5.31).
 
-    Printed, the terms are f_x' J_x and f_x' J_xx f_x with f_x the sensitivity of the state at the
-    nominal event time (5.25). But J_N is evaluated where the perturbed trajectory itself meets
-    the guard, D_x x^- of (3.105), so F D_x tau must be added to f_x: printed, a cost on g(x),
-    which is zero at every event, would have a gradient. Second derivatives of the event's time
-    are left out, as iLQR leaves out those of the dynamics.
+    J_N is evaluated where the perturbed trajectory itself meets the guard, D_x x^- of (3.105): f_x
+    is the sensitivity of the state at the nominal event time (5.25) plus F D_x tau. Second
+    derivatives of the event's time are left out, as iLQR leaves out those of the dynamics. The
+    print of (5.27) has an error: docs/errata.md.
 
     Args:
         expansion: of the cost without transitions; changed in place.

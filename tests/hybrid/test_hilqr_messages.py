@@ -73,7 +73,7 @@ def test_a_seed_that_is_not_finite(name):
 def test_a_seed_whose_simulation_fails_has_the_simulations_message():
     failed = solve(model(), np.array([1e-3, 0.0]))
     assert failed.status == "failed"
-    for part in ("none of the seed's 1 candidates", "knot 5", "zeno: in mode", "add a mode"):
+    for part in ("none of the seed's 1 candidates", "knot 5", "zeno: in mode rising", "20 events"):
         assert part in failed.message
 
 

@@ -280,7 +280,7 @@ def test_limits_of_steps_and_crossings():
     start = np.array([2.0, 0.0])
     run = integrate(hopper(), start, 3.0, EssOptions(max_events=1))
     assert run.status == "zeno" and len(run.crossings) == 1
-    assert "1 events, the most that" in run.message and "hopper at t = 0.6" in run.message
+    assert "max_events" in run.message and "hopper at t = 0.6" in run.message
     assert integrate(hopper(), start, 0.5, EssOptions(max_events=1)).ok
     long = integrate(hopper(), start, 3.0, EssOptions(max_events=4))
     assert long.ok and len(long.crossings) == 6  # limits count anew after each second
