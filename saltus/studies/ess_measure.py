@@ -18,7 +18,7 @@ from saltus.studies.ess_mujoco import TIMESTEP, plate_model, simulate, trajector
 from saltus.studies.systems.spring_bed import SpringBed, depths, spring_bed
 from saltus.studies.systems.spring_hopper import DURATION
 
-TIGHT = EssOptions(1e-7, TIMESTEP, relative=1e-11, absolute=1e-11)  # of the reference
+TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
 RUNS = 15  # that the share of collision detection is taken from
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]

@@ -47,7 +47,7 @@ def run(options: StudyOptions) -> StudyResult:
 def error(epsilon: float, max_step: float, times: Array, states: Array) -> float:
     """Root mean square over the times of the distance to the exact states (T, 3)."""
     accuracy = EssOptions(
-        epsilon, max_step, relative=TOLERANCE, absolute=TOLERANCE, max_steps=10_000_000
+        TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000
     )
     found = integrate(affine_corner(), START, DURATION, accuracy)
     if not found.ok:

@@ -56,7 +56,7 @@ def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step:
     ways = {
         "ours": same_steps(as_mujoco),
         "hopper_epsilon": same_steps(hopper_epsilon),
-        "long_steps": EssOptions(as_mujoco, np.inf, *LOOSE),
+        "long_steps": EssOptions(*LOOSE, epsilon=as_mujoco),
     }
     timed(made, starts[0], ways)  # warms both up
     times = []

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hybrid.examples import hopper
 from hybrid.options import SimulationOptions
-from hybrid.poincare import EventSection, PhaseSection, Section
+from hybrid.return_map import EventSection, PhaseSection, Section
 from hybrid.systems import System
 from saltus.studies.systems import rimless_wheel, vibrating_table
 

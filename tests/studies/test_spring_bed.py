@@ -13,7 +13,7 @@ from saltus.studies.systems.spring_bed import SpringBed, depths, energy, random_
 from saltus.studies.systems.spring_hopper import START, SpringHopper, exact
 
 BED = SpringBed(5, mass=1.3, inertia=2.0, tip_radius=0.05)
-TIGHT = EssOptions(epsilon=1e-6, max_step=0.01, relative=1e-10, absolute=1e-11)
+TIGHT = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)
 
 
 def states(count, seed=0):
