@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hybrid.compiled.step import STEP, Log
 from hybrid.events import Event, Status
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.saltation import Saltation, saltation
+from hybrid.saltations import Saltation, saltation
 from hybrid.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots

@@ -320,7 +320,8 @@ def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
 def _function(function: Callable, signature: Any) -> Any:
     """Compiled with this very signature, which makes it a value that tuples can hold."""
     if isinstance(function, Bound | ByInput):
-        return njit(signature, error_model="numpy")(_closed_over(function, len(signature.args) == 4))
+        closure = _closed_over(function, len(signature.args) == 4)
+        return njit(signature, error_model="numpy")(closure)
     python = getattr(function, "py_func", function)
     try:
         return native(njit, python, signature)
