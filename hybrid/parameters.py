@@ -82,10 +82,8 @@ def _map(owner: Any, change: Callable) -> Any:
         if isinstance(value, Derivative):
             changes[field.name] = None
         elif isinstance(value, FlowMap):
-            slopes = value.jacobians
-            changes[field.name] = FlowMap(
-                change(value.state, 4), None if slopes is None else change(slopes, 4)
-            )
+            maps: Any = (None if f is None else change(f, 4) for f in value)
+            changes[field.name] = FlowMap(*maps)
         elif callable(value):
             changes[field.name] = change(value)
     return replace(owner, **changes)

@@ -37,13 +37,15 @@ class Record(NamedTuple):
         """A copy of what a log holds."""
         k = int(log.count[0])
         columns = (log.edge, log.knot, log.time, log.length, log.before, log.after, log.C)
-        return Record(*(column[:k].copy() for column in columns), (0, 0.0, np.empty(0)))
+        parts: list[Any] = [column[:k].copy() for column in columns]
+        return Record(*parts, end=(0, 0.0, np.empty(0)))
 
     @staticmethod
     def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
         """Records that follow one another, as one."""
-        columns = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:-1])
-        return Record(*columns, end)
+        every = list(zip(*parts, strict=True))[:-1]
+        columns: list[Any] = [np.concatenate(column) for column in every]
+        return Record(*columns, end=end)
 
     def event(self, system: System, row: int, u: Array) -> Event:
         """The event of a row."""
@@ -56,7 +58,7 @@ class Record(NamedTuple):
     def events(self, system: System, inputs: Array) -> tuple[Event, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
         rows = np.flatnonzero(self.edge != STEP)
-        return tuple(self.event(system, row, inputs[self.knot[row]]) for row in rows)
+        return tuple(self.event(system, int(row), inputs[self.knot[row]]) for row in rows)
 
 
 class RunDerivatives(NamedTuple):
@@ -78,13 +80,13 @@ class RunDerivatives(NamedTuple):
     def of(path: PathDerivatives, n: int, inputs: tuple[int, ...], k: int) -> RunDerivatives:
         """Split the columns of a path: n of the start, and m + k of each of N inputs."""
         N, m = inputs
-        parts: list[Array] = []
+        parts: list[Any] = []
         for D in (path.D, np.reshape(path.event_times, (len(path.event_times), -1))):
             if not len(D):
                 D = np.zeros((0, n + N * (m + k)))
             each = np.moveaxis(D[:, n:].reshape(len(D), N, m + k), 1, 0)
             parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(axis=0)]
-        return RunDerivatives(*parts, path.status, path.message)
+        return RunDerivatives(*parts, status=path.status, message=path.message)
 
 
 class Segment(NamedTuple):

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
@@ -98,16 +98,25 @@ class DerivativesType(TablesType):
     """Numba's type of ``DerivativeTables``."""
 
 
-class SystemTables(structref.StructRefProxy):
-    """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+if TYPE_CHECKING:
 
-    To hand numba first-class functions by value takes milliseconds a call, and kernels that pass
-    them on are twice as slow.
-    """
+    class SystemTables(CompiledSystem):
+        """See below."""
 
+    class DerivativeTables(CompiledDerivatives):
+        """See below."""
 
-class DerivativeTables(structref.StructRefProxy):
-    """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+else:
+
+    class SystemTables(structref.StructRefProxy):
+        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+
+        To hand numba first-class functions by value takes milliseconds a call, and kernels that
+        pass them on are twice as slow.
+        """
+
+    class DerivativeTables(structref.StructRefProxy):
+        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
 
 
 structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
