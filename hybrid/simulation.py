@@ -42,7 +42,7 @@ def simulate(
 ) -> Run:
     """Simulate for a duration [s] from the state x (n,) in a mode, and keep the trajectory.
 
-    Without a timestep, flows and guards are looked at 200 times in the duration, or more often
+    Without a timestep, flows and guards are looked at 100 times in the duration, or more often
     where that shows them to vary: what is over within less is not seen, unless ``max_step`` of the
     options is as short. With one, nothing is expected to vary within a timestep but smoothly.
 
@@ -75,18 +75,20 @@ def simulate(
         ValueError: the mode, a time, the state's or the inputs' shape do not fit the system.
     """
     simulation = _Simulation(system, mode, x, t, options, until, steps=True)
-    status, message, used = "ok", "", []
+    status, message, used, ends = "ok", "", [], []
     spacing = duration / RESOLUTION if timestep is None else np.inf
     u = held_input(system, None)
     for end, u in held_inputs(system, inputs, t, duration, timestep):
         used.append(u)
+        ends.append(end)
         status, message = simulation.advance(end, u, spacing)
         if status != "ok":
             break
     if status == "ok" and until is not None:
         status, message = "no_event", failure.no_event(system, *simulation.place, u)
     whole = np.array(used) if used else u[None]
-    return Run(system, simulation.start, simulation.record(), whole, status, message)
+    record, start = simulation.record(), simulation.start
+    return Run(system, start, record, whole, np.array(ends), status, message)
 
 
 def simulate_step(
@@ -168,7 +170,7 @@ class _Simulation:
         while code in (FULL, STOPPED):
             with quiet():
                 code = proceed(
-                    self._tables.system, self._course, end, u, self._knot, spacing, self._stop,
+                    self._tables.tables, self._course, end, u, self._knot, spacing, self._stop,
                     self._limits, self._log,
                 )  # fmt: skip
             stopped = code == STOPPED and self._stops(u)

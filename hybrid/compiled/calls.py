@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
+from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem, SystemType
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
@@ -28,9 +28,11 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
     return s.call(slot, t)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
+    if not s.python:  # asked first: to look into an array costs more than many a flow
+        return s.flows[mode](t, x, u)
     slot = s.slots[FLOW, mode]
     if slot < 0:
         return s.flows[mode](t, x, u)
@@ -38,9 +40,11 @@ def flow(s: CompiledSystem, mode, t, x, u):
     return s.out[: s.dims[mode]].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def guard(s: CompiledSystem, e, t, x, u):
     """g of a transition."""
+    if not s.python:
+        return s.guards[e](t, x, u)
     slot = s.slots[GUARD, e]
     return s.guards[e](t, x, u) if slot < 0 else evaluate(s, slot, t, x, u)
 
@@ -55,15 +59,10 @@ def reset(s: CompiledSystem, e, t, x, u):
     return s.out[: s.dims[s.target[e]]].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def has_solution(s: CompiledSystem, mode):
     """Whether a mode's flow is known in closed form, and nothing disturbs it."""
-    if s.slots[SOLUTION, mode] == ABSENT:
-        return False
-    for value in s.disturbance:
-        if value != 0.0:
-            return False
-    return True
+    return s.closed and not s.disturbed and s.slots[SOLUTION, mode] != ABSENT
 
 
 @njit(cache=True, error_model="numpy")
@@ -133,8 +132,9 @@ def rate(s, mode, t, y, u):
 @njit(cache=True, error_model="numpy")
 def _disturbed_flow(s: CompiledSystem, mode, t, x, u):
     slope = flow(s, mode, t, x, u)
-    for i in range(len(x)):
-        slope[i] += s.disturbance[i]
+    if s.disturbed:
+        for i in range(len(x)):
+            slope[i] += s.disturbance[i]
     return slope
 
 
@@ -155,8 +155,19 @@ def _variational(d: CompiledDerivatives, mode, t, y, u):
     return slope
 
 
-@overload(rate)
+def _is_system(kind):
+    """Whether numba's type of tables is that of a system without derivatives."""
+    return isinstance(kind, SystemType) or getattr(kind, "instance_class", 0) is CompiledSystem
+
+
+@overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    if s.instance_class is CompiledSystem:
-        return lambda s, mode, t, y, u: _disturbed_flow(s, mode, t, y, u)
-    return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
+    if not _is_system(s):
+        return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
+
+    def of_state(s, mode, t, y, u):
+        if s.python or s.disturbed:
+            return _disturbed_flow(s, mode, t, y, u)
+        return s.flows[mode](t, y, u)
+
+    return of_state

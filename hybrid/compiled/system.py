@@ -10,10 +10,11 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from hybrid.compiled.callbacks import Callbacks
@@ -26,6 +27,7 @@ from hybrid.compiled.native import (
     native,
     same_values,
 )
+from hybrid.parameters import Bound, ByInput
 from hybrid.systems import Array, Derivative, System
 
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
@@ -49,6 +51,9 @@ class CompiledSystem(NamedTuple):
     guards: tuple[Callable, ...]  # g(t, x, u) -> number, one a transition
     resets: tuple[Callable, ...]  # R(t, x, u) -> (n_target,)
     solutions: tuple[Callable, ...]  # x(t + h) of (t, x, u, h), one a mode
+    python: bool  # some function is a callback
+    closed: bool  # some flow has a closed form
+    disturbed: bool  # ``disturbance`` counts
     slots: NDArray[np.int64]  # (4, modes or transitions)
     call: Callbacks
     x: Array  # what callbacks read and write, see ``Callbacks``
@@ -58,7 +63,7 @@ class CompiledSystem(NamedTuple):
     target: NDArray[np.int64]  # (transitions,)
     rest: NDArray[np.bool_]  # (transitions,) taken at rest only
     dims: NDArray[np.int64]  # (modes,) n
-    disturbance: NDArray[np.float64]  # (largest n,) added to every flow: zero in what is shared
+    disturbance: NDArray[np.float64]  # (largest n,) added to every flow where ``disturbed``
 
 
 class CompiledDerivatives(NamedTuple):
@@ -75,11 +80,68 @@ class CompiledDerivatives(NamedTuple):
     inputs: NDArray[np.int64]  # (modes,) m: the first of the input that a mode takes
 
 
+class TablesType(types.StructRef):
+    """Numba's type of tables by reference."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        """Types of the fields without literal values."""
+        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+
+@structref.register
+class SystemType(TablesType):
+    """Numba's type of ``SystemTables``."""
+
+
+@structref.register
+class DerivativesType(TablesType):
+    """Numba's type of ``DerivativeTables``."""
+
+
+if TYPE_CHECKING:
+
+    class SystemTables(CompiledSystem):
+        """See below."""
+
+    class DerivativeTables(CompiledDerivatives):
+        """See below."""
+
+else:
+
+    class SystemTables(structref.StructRefProxy):
+        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+
+        To hand numba first-class functions by value takes milliseconds a call, and kernels that
+        pass them on are twice as slow.
+        """
+
+    class DerivativeTables(structref.StructRefProxy):
+        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+
+
+structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
+structref.define_proxy(DerivativeTables, DerivativesType, list(CompiledDerivatives._fields))
+
+
+@njit(cache=True)
+def _references(s, d):
+    system = SystemTables(
+        s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
+        s.x, s.u, s.out, s.source, s.target, s.rest, s.dims, s.disturbance,
+    )  # fmt: skip
+    slopes = DerivativeTables(
+        system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
+    )
+    return system, slopes
+
+
 class Compiled(NamedTuple):
     """Tables of a system, and why functions are callbacks where they do not compile."""
 
     system: CompiledSystem
     derivatives: CompiledDerivatives
+    tables: SystemTables  # the same for kernels
+    derivative_tables: DerivativeTables
     callbacks: Callbacks
     reason: str  # "" where all functions are compiled
 
@@ -224,6 +286,9 @@ def _tables(system: System, native_code: bool) -> Compiled:
         guards.functions,
         resets.functions,
         solutions.functions,
+        bool(np.any(slots >= 0)),
+        bool(np.any(slots[3] != ABSENT)),
+        False,
         slots,
         calls,
         calls.x,
@@ -243,7 +308,9 @@ def _tables(system: System, native_code: bool) -> Compiled:
         np.array([states.slots, inputs.slots, slopes.slots], dtype=np.int64),
         np.array([mode.input_dim for mode in modes], dtype=np.int64),
     )
-    return Compiled(result, derivatives, calls, "; ".join(reasons))
+    with quiet():
+        references = _references(result, derivatives)
+    return Compiled(result, derivatives, *references, calls, "; ".join(reasons))
 
 
 def _stacked(jacobians: Callable) -> Callable:
@@ -261,6 +328,9 @@ def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
 
 def _function(function: Callable, signature: Any) -> Any:
     """Compiled with this very signature, which makes it a value that tuples can hold."""
+    if isinstance(function, Bound | ByInput):
+        closure = _closed_over(function, len(signature.args) == 4)
+        return njit(signature, error_model="numpy")(closure)
     python = getattr(function, "py_func", function)
     try:
         return native(njit, python, signature)
@@ -270,6 +340,24 @@ def _function(function: Callable, signature: Any) -> Any:
                 njit(python, error_model="numpy"), signature.return_type, len(signature.args) == 4
             )
         )
+
+
+def _closed_over(function: Bound | ByInput, step: bool) -> Callable:
+    """A function with parameters, as one of (t, x, u) or (t, x, u, h) that numba compiles."""
+    inner = njit(getattr(function.function, "py_func", function.function), error_model="numpy")
+    if isinstance(function, Bound):
+        p = function.parameters
+        if step:
+            return lambda t, x, u, h: inner(t, x, u, h, p)
+        return lambda t, x, u: inner(t, x, u, p)
+    m = function.inputs
+    if not function.takes_p:
+        if step:
+            return lambda t, x, v, h: inner(t, x, v[:m], h)
+        return lambda t, x, v: inner(t, x, v[:m])
+    if step:
+        return lambda t, x, v, h: inner(t, x, v[:m], h, v[m:])
+    return lambda t, x, v: inner(t, x, v[:m], v[m:])
 
 
 def _converted(function: Callable, kind: Any, step: bool) -> Callable:

@@ -30,7 +30,7 @@ from hybrid.filters.kernels import kalman, mixture
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import errors_of, shared_tables
+from hybrid.filters.tables import prepared
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -88,9 +88,9 @@ class SaltedBank:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
         start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._modes = model, list(model.system.modes)
-        self._tables, self._kernel_tables = shared_tables(model)
+        self._prepared = prepared(model)
         self._split = (options or BankOptions()).split()
-        self._mixture, self._other = Mixture.empty(self._tables), Mixture.empty(self._tables)
+        self._mixture, self._other = Mixture.empty(self._prepared), Mixture.empty(self._prepared)
         self._start: Gaussian | None = Gaussian(
             self._modes.index(mode), start.time, start.mean, start.Sigma
         )  # its transitions need an input
@@ -142,10 +142,10 @@ class SaltedBank:
         with quiet():
             self._begin(u)
             mixture.predict_mixture(
-                self._kernel_tables, self._mixture, self._time, u, end, self._split, self._other
+                self._prepared.tables, self._mixture, self._time, u, end, self._split, self._other
             )
         self._mixture, self._other, self._time = self._other, self._mixture, end
-        if message := message or errors_of(self._tables):
+        if message := message or self._prepared.errors():
             self._problem = ("simulation_failed", message)
         return self.belief
 
@@ -162,14 +162,14 @@ class SaltedBank:
         with quiet():
             self._begin(u)
             code, squared = mixture.correct_mixture(
-                self._kernel_tables, self._mixture, self._time, u, y, self._split, self._other
+                self._prepared.tables, self._mixture, self._time, u, y, self._split, self._other
             )
         if code == OK:
             self._mixture, self._other = self._other, self._mixture
             self._test.add(squared, len(y))
         else:
             status, text = status_of(code)
-            text = "; ".join(filter(None, (message, errors_of(self._tables), text)))
+            text = "; ".join(filter(None, (message, self._prepared.errors(), text)))
             self._problem = (status, text)
         return self.belief
 
@@ -191,7 +191,7 @@ class SaltedBank:
     def _begin(self, u: Array) -> None:
         """Take the transitions that the start is in the guards of."""
         if self._start is not None:
-            result = kalman.force(self._kernel_tables, self._start, u, -1)
+            result = kalman.force(self._prepared.tables, self._start, u, -1)
             mixture.put_gaussian(self._mixture, result.g)
         self._start = None
 

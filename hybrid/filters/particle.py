@@ -18,7 +18,7 @@ from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_s
 from hybrid.filters.kernels import cloud
 from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.tables import errors_of, filter_tables, own_disturbance, runs_in_threads
+from hybrid.filters.tables import prepared
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -81,9 +81,9 @@ class ParticleFilter:
         check_densities(model)
         start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._options = model, options or ParticleOptions()
-        self._tables = filter_tables(model, self._options.compiled)
-        threads = self._options.threads if runs_in_threads(self._tables) else 1
-        self._owned = [own_disturbance(self._tables) for _ in range(threads)]  # one a thread
+        self._prepared = prepared(model, self._options.compiled)
+        threads = self._options.threads if self._prepared.in_threads else 1
+        self._owned = [self._prepared.disturbed() for _ in range(threads)]  # one a thread
         self._modes = list(model.system.modes)
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
         self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0
@@ -146,7 +146,7 @@ class ParticleFilter:
         else:
             self._cloud = before
             self._cloud.events[:] = 0
-            message = errors_of(self._tables) or "no particle could be followed to the end"
+            message = self._prepared.errors() or "no particle could be followed to the end"
             status = "simulation_failed"
         self._belief = self._believed(time, status, message)
         return self._belief

@@ -25,7 +25,7 @@ from hybrid.filters.interface import (
 from hybrid.filters.kernels import kalman
 from hybrid.filters.kernels.kalman import Gaussian, Innovation, Result
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import errors_of, shared_tables
+from hybrid.filters.tables import prepared
 from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -71,7 +71,7 @@ class SaltedKalmanFilter:
         self.model = model
         self.sensitivity: Sensitivity = sensitivity
         self._modes = list(model.system.modes)
-        self._tables, self._kernel_tables = shared_tables(model, sensitivity == "saltation")
+        self._prepared = prepared(model, salted=sensitivity == "saltation")
         self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._begun = False  # transitions of the start need an input
@@ -110,9 +110,9 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         with quiet():
             if not self._begun:
-                self._keep(kalman.force(self._kernel_tables, self._g, u, -1), u)
+                self._keep(kalman.force(self._prepared.tables, self._g, u, -1), u)
             self._begun, end = True, self._g.t + float(duration)
-            result = kalman.predict(self._kernel_tables, self._g, u, end, True)
+            result = kalman.predict(self._prepared.tables, self._g, u, end, True)
         return self._keep(result, u, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
@@ -126,7 +126,7 @@ class SaltedKalmanFilter:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = input_or_nan(u, self.model.system.input_dim)
         with quiet():
-            result, innovation = kalman.correct(self._kernel_tables, self._g, u, y)
+            result, innovation = kalman.correct(self._prepared.tables, self._g, u, y)
         self._begun = True
         if np.isfinite(innovation.squared):
             self._innovation = innovation
@@ -149,7 +149,7 @@ class SaltedKalmanFilter:
         u, message = input_or_nan(u, self.model.system.input_dim)
         e = self.model.system.transitions.index(transition)
         with quiet():
-            result = kalman.force(self._kernel_tables, self._g, u, e)
+            result = kalman.force(self._prepared.tables, self._g, u, e)
         self._split = -np.inf  # all of it has crossed
         return self._keep(result, u, message)
 
@@ -159,7 +159,7 @@ class SaltedKalmanFilter:
         mode, count = self._modes[result.g.mode], last.transitions + result.transitions
         self._belief = Belief(result.g.t, mode, result.g.x, result.g.Sigma, count, last.status,
                               last.message)  # fmt: skip
-        error = errors_of(self._tables)
+        error = self._prepared.errors()
         if result.code != OK:
             status, text = status_of(result.code)
             self._flag(status, "; ".join(filter(None, (message, error, text))))
@@ -172,7 +172,7 @@ class SaltedKalmanFilter:
         """Why the covariance is not to be relied on; "" where it is."""
         self._split = max(self._split, result.split)
         with quiet():
-            if self._split >= self._g.t or kalman.is_split(self._kernel_tables, self._g, u):
+            if self._split >= self._g.t or kalman.is_split(self._prepared.tables, self._g, u):
                 return (
                     "a guard splits the Gaussian: part of it has crossed, and part has not, which"
                     " one covariance does not describe; use SaltedBank or ParticleFilter"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import njit
 from numba.experimental import structref
 from numpy.typing import NDArray
 
@@ -18,8 +18,11 @@ from hybrid.compiled.system import (
     COMPILED,
     MATRIX_FUNCTION,
     VECTOR_FUNCTION,
-    CompiledDerivatives,
-    CompiledSystem,
+    Compiled,
+    DerivativeTables,
+    SystemTables,
+    TablesType,
+    _references,
     _square,
     _Table,
     _unchanged,
@@ -51,14 +54,12 @@ class Noise(NamedTuple):
 
 
 class FilterTables(NamedTuple):
-    """A model as kernels see it.
+    """What a model adds to its system's tables.
 
     ``slots`` (9, modes or transitions) holds COMPILED, the number of a callback, or ABSENT: then
     derivatives are found by differences, and a mode's states are of R^n.
     """
 
-    system: CompiledSystem
-    derivatives: CompiledDerivatives
     limits: Limits
     measurements: tuple[Callable, ...]  # h -> (p,), one a mode
     measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
@@ -76,58 +77,68 @@ class FilterTables(NamedTuple):
 
 
 @structref.register
-class _TablesType(types.StructRef):
+class KernelType(TablesType):
     """Numba's type of ``KernelTables``."""
 
-    def preprocess_fields(self, fields: Any) -> Any:
-        """Types of the fields without literal values."""
-        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+if TYPE_CHECKING:
+
+    class KernelTables(FilterTables):
+        """See below."""
+
+        system: SystemTables
+        derivatives: DerivativeTables
+
+else:
+
+    class KernelTables(structref.StructRefProxy):
+        """System, derivatives and ``FilterTables`` on numba's side: kernels take a reference."""
 
 
-class KernelTables(structref.StructRefProxy):
-    """``FilterTables`` on numba's side: kernels take them by reference.
-
-    To hand numba a tuple of first-class functions takes some 150 us a function, and each kernel
-    that takes one by value is slow to compile.
-    """
-
-
-structref.define_proxy(KernelTables, _TablesType, list(FilterTables._fields))
+_FIELDS = ["system", "derivatives", *FilterTables._fields]
+structref.define_proxy(KernelTables, KernelType, _FIELDS)
 
 
 @njit(cache=True)
-def _by_reference(f):
+def _by_reference(system, derivatives, f):
     return KernelTables(
-        f.system, f.derivatives, f.limits, f.measurements, f.measurement_states, f.guard_states,
+        system, derivatives, f.limits, f.measurements, f.measurement_states, f.guard_states,
         f.reset_states, f.slots, f.call, f.x, f.u, f.out, f.tangent, f.timed, f.noise, f.salted,
     )  # fmt: skip
 
 
-def kernel_tables(f: FilterTables) -> KernelTables:
-    """The tables for kernels; ``f`` must be kept as long as they are used."""
-    with quiet():
-        return _by_reference(f)
+class Prepared(NamedTuple):
+    """A model ready for kernels."""
+
+    base: Compiled  # its system
+    own: FilterTables
+    tables: KernelTables
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all is compiled: callbacks share the arrays of their arguments."""
+        slots = self.base.system.slots, self.base.derivatives.slots, self.own.slots
+        return not any((rows >= 0).any() for rows in slots)
+
+    def errors(self) -> str:
+        """What functions raised in kernels since this was last asked, for a message."""
+        errors = [*self.base.callbacks.errors, *self.own.call.errors]
+        self.base.callbacks.errors.clear()
+        self.own.call.errors.clear()
+        return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
+
+    def disturbed(self) -> KernelTables:
+        """Tables whose flows have a disturbance, which nobody else writes on."""
+        system = self.base.system
+        own = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
+        with quiet():
+            references = _references(own, self.base.derivatives)
+            return _by_reference(*references, self.own)
 
 
-def shared_tables(
-    model: FilterModel, salted: bool = True, native_code: bool | None = None
-) -> tuple[FilterTables, KernelTables]:
-    """A model's tables, see ``filter_tables``, and those for kernels, made once."""
-    tables = filter_tables(model, native_code)
-    known, key = model.__dict__.setdefault("_kernel_tables", {}), (id(tables), salted)
-    if key not in known:
-        own = tables._replace(salted=salted)
-        known[key] = own, kernel_tables(own)
-    return known[key]
-
-
-def own_disturbance(f: FilterTables) -> KernelTables:
-    """Tables for kernels with a disturbance that nobody else writes on."""
-    zeros = np.zeros_like(f.system.disturbance)
-    return kernel_tables(f._replace(system=f.system._replace(disturbance=zeros)))
-
-
-def filter_tables(model: FilterModel, native_code: bool | None = None) -> FilterTables:
+def prepared(
+    model: FilterModel, native_code: bool | None = None, salted: bool = True
+) -> Prepared:
     """The model's tables, made once.
 
     Args:
@@ -135,13 +146,20 @@ def filter_tables(model: FilterModel, native_code: bool | None = None) -> Filter
         native_code: compile functions where numba can, or make all of them callbacks in Python.
             Left out, functions are compiled where all of them are numba's already: what one filter
             gains by machine code is less than it takes to compile.
+        salted: Xi at transitions; else D_x R.
     """
     if native_code is None:
         native_code = all(hasattr(function, "py_func") for function in _functions(model))
-    known = model.__dict__.setdefault("_tables", {})
-    if native_code not in known:
-        known[native_code] = _tables(model, native_code)
-    return known[native_code]
+    known, key = model.__dict__.setdefault("_prepared", {}), (native_code, salted)
+    if key not in known:
+        base = (compiled if native_code else interpreted)(model.system)
+        other = known.get((native_code, not salted))
+        own = _tables(model, base, native_code) if other is None else other.own
+        own = own._replace(salted=salted)
+        with quiet():
+            tables = _by_reference(base.tables, base.derivative_tables, own)
+        known[key] = Prepared(base, own, tables)
+    return known[key]
 
 
 def _functions(model: FilterModel) -> list[Callable]:
@@ -150,23 +168,8 @@ def _functions(model: FilterModel) -> list[Callable]:
     return functions + [f for e in model.system.transitions for f in (e.guard, e.reset)]
 
 
-def errors_of(f: FilterTables) -> str:
-    """What user functions raised in kernels since this was last asked, for a message."""
-    errors = [*f.system.call.errors, *f.call.errors]
-    f.system.call.errors.clear()
-    f.call.errors.clear()
-    return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
-
-
-def runs_in_threads(f: FilterTables) -> bool:
-    """Whether all is compiled: callbacks share their arguments' arrays."""
-    called = (f.system.slots >= 0).any() or (f.derivatives.slots >= 0).any()
-    return not (called or (f.slots >= 0).any())
-
-
-def _tables(model: FilterModel, native_code: bool) -> FilterTables:
+def _tables(model: FilterModel, base: Compiled, native_code: bool) -> FilterTables:
     system, n = model.system, model.system.state_dim
-    base = (compiled if native_code else interpreted)(system)
     k = max(model.tangent_dim(mode) for mode in system.modes)
     p = max(len(one.V) for one in model.measurements.values())
     calls = Callbacks((n + k) * max(n, k, p), system.input_dim)
@@ -186,7 +189,7 @@ def _tables(model: FilterModel, native_code: bool) -> FilterTables:
         rows.add(GUARD_STATE, edge.guard_state, dims[1], dims[1:], name[0], guard_inside)
         rows.add(RESET_STATE, edge.reset_state, dims[1], dims, name[1], reset_inside)
     return FilterTables(
-        base.system, base.derivatives, Limits.of(model.options),
+        Limits.of(model.options),
         rows.functions(MEASUREMENT), rows.functions(MEASUREMENT_STATE),
         rows.functions(GUARD_STATE), rows.functions(RESET_STATE),
         rows.array(max(len(modes), len(edges), 1)),

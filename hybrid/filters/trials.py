@@ -25,7 +25,7 @@ from hybrid.filters.kernels.trials import (
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.filters.particle import ParticleOptions, check_densities
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import FilterTables, filter_tables, own_disturbance, shared_tables
+from hybrid.filters.tables import Prepared, prepared
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
@@ -81,9 +81,9 @@ def estimate_trials(
     Raises:
         ValueError: the start is none, or the measurements or the input have another shape.
     """
-    tables, own = shared_tables(model, sensitivity == "saltation", native_code=True)
-    task, ys = _task(model, tables, start, measurements, timestep, u)
-    (B, K, _), k = ys.shape, int(tables.tangent.max())
+    known = prepared(model, native_code=True, salted=sensitivity == "saltation")
+    task, ys = _task(model, known, start, measurements, timestep, u)
+    (B, K, _), k = ys.shape, int(known.own.tangent.max())
     out = Estimated(
         np.zeros((B, K + 1), dtype=np.int64),
         np.zeros((B, K + 1, model.system.state_dim)),
@@ -93,9 +93,9 @@ def estimate_trials(
     )
 
     def work(part: slice) -> None:
-        estimate_all(own, task, ys[part], Estimated(*(array[part] for array in out)))
+        estimate_all(known.tables, task, ys[part], Estimated(*(array[part] for array in out)))
 
-    by_trial(work, B, threads, tables)
+    by_trial(work, B, threads, known)
     numbers = np.array(list(model.system.modes))
     status = tuple(status_of(int(code))[0] for code in out.codes)
     return Estimates(numbers[out.modes], out.means, out.Sigmas, out.squared, status)
@@ -115,17 +115,17 @@ def bank_trials(
 
     Arguments and errors are those of ``particle_trials``.
     """
-    tables, own = shared_tables(model, native_code=True)
-    split = (options or BankOptions()).split()
-    task, ys = _task(model, tables, start, measurements, timestep, u)
+    known, split = prepared(model, native_code=True), (options or BankOptions()).split()
+    task, ys = _task(model, known, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out = _averages(model, table, start, ys)
 
     def work(part: slice) -> None:
-        pair = Mixture.empty(tables), Mixture.empty(tables)
-        bank_all(own, task, ys[part], split, pair, table, Averaged(*(a[part] for a in out)))
+        pair = Mixture.empty(known), Mixture.empty(known)
+        arrays = Averaged(*(array[part] for array in out))
+        bank_all(known.tables, task, ys[part], split, pair, table, arrays)
 
-    by_trial(work, len(ys), threads, tables)
+    by_trial(work, len(ys), threads, known)
     return TrialMeans(out.means, int(out.unsound.sum()))
 
 
@@ -154,29 +154,29 @@ def particle_trials(
             or a shape is wrong.
     """
     check_densities(model)
-    options, tables = options or ParticleOptions(), filter_tables(model, True)
-    task, ys = _task(model, tables, start, measurements, timestep, u)
+    options, known = options or ParticleOptions(), prepared(model, native_code=True)
+    task, ys = _task(model, known, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out, n = _averages(model, table, start, ys), model.system.state_dim
     keys = np.array([stirred(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(task.start.Sigma), options.resample_below * options.particles
 
     def work(part: slice) -> None:
-        own, seed = own_disturbance(tables), (keys[part], S, least)
+        own, seed = known.disturbed(), (keys[part], S, least)
         clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
         particles_all(own, task, ys[part], seed, clouds, table, Averaged(*(a[part] for a in out)))
 
-    by_trial(work, len(ys), options.threads, tables)
+    by_trial(work, len(ys), options.threads, known)
     return TrialMeans(out.means, int(out.unsound.sum()))
 
 
 def _task(
-    model: FilterModel, tables: FilterTables, start: Belief, measurements: Array, timestep: float,
+    model: FilterModel, known: Prepared, start: Belief, measurements: Array, timestep: float,
     u: ArrayLike | None,
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
     begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
-    ys, sizes = np.asarray(measurements, dtype=np.float64), sorted(set(tables.noise.size.tolist()))
+    ys, sizes = np.asarray(measurements, dtype=np.float64), sorted(set(known.own.noise.size.tolist()))
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:

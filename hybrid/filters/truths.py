@@ -18,7 +18,7 @@ from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.noisy_flow import PIECES
 from hybrid.filters.kernels.trials import Simulated, Task, simulate_all
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import filter_tables, own_disturbance
+from hybrid.filters.tables import prepared
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
@@ -67,10 +67,10 @@ def simulate_truths(
     """
     if model.manifolds:
         raise ValueError("truths are of R^n: give coordinates without constraints")
-    tables, n, B = filter_tables(model, True), model.system.state_dim, len(states)
+    tables, n, B = prepared(model, True), model.system.state_dim, len(states)
     if np.shape(states) != (B, n):
         raise ValueError(f"states have shape {np.shape(states)}; give (B, {n})")
-    index, p = list(model.system.modes).index(mode), tables.noise.V.shape[1]
+    index, p = list(model.system.modes).index(mode), tables.own.noise.V.shape[1]
     draws = [
         np.random.default_rng(stream).standard_normal((B, steps, *shape))
         for stream, shape in zip(
@@ -89,7 +89,7 @@ def simulate_truths(
 
     def work(part: slice) -> None:
         arrays = Simulated(*(array[part] for array in out))
-        simulate_all(own_disturbance(tables), task, *(draw[part] for draw in draws), arrays)
+        simulate_all(tables.disturbed(), task, *(draw[part] for draw in draws), arrays)
 
     by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))

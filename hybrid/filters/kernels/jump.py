@@ -21,7 +21,7 @@ from hybrid.filters.kernels.functions import (
 from hybrid.filters.kernels.matrices import add, product, sandwich, times
 from hybrid.filters.kernels.path import active_transition, entered, guards_being_left
 from hybrid.filters.tables import KernelTables
-from hybrid.saltation import JUMPED
+from hybrid.saltations import JUMPED
 from hybrid.systems import Array
 
 

@@ -30,7 +30,7 @@ from hybrid.filters.kernels.kalman import (
 from hybrid.filters.kernels.path import entered
 from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from hybrid.filters.kernels.truncation import sides
-from hybrid.filters.tables import BASIS, FilterTables, KernelTables
+from hybrid.filters.tables import BASIS, KernelTables, Prepared
 from hybrid.systems import Array
 
 NEWTON = 20  # steps that find when a state behind a guard crossed it
@@ -46,10 +46,10 @@ class Mixture(NamedTuple):
     codes: NDArray[np.int64]  # (modes,) how the last step went
 
     @staticmethod
-    def empty(f: FilterTables) -> Mixture:
+    def empty(model: Prepared) -> Mixture:
         """Without any Gaussian."""
-        modes, k, whole = len(f.system.dims), f.tangent.max(), np.zeros(len(f.system.dims), int)
-        means = np.zeros((modes, f.system.dims.max()))
+        dims, k = model.base.system.dims, model.own.tangent.max()
+        modes, whole, means = len(dims), np.zeros(len(dims), int), np.zeros((len(dims), dims.max()))
         return Mixture(np.zeros(modes), means, np.zeros((modes, k, k)), whole, whole.copy())
 
 

@@ -11,7 +11,7 @@ from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels import path
 from hybrid.filters.kernels.kalman import Gaussian, predict, through_guards
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import shared_tables
+from hybrid.filters.tables import prepared
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
@@ -23,7 +23,7 @@ IMPACT, APEX = range(2)  # of the ball's transitions
 
 def tables_of(system):
     dims = {number: mode.state_dim for number, mode in system.modes.items()}
-    return shared_tables(
+    return prepared(
         FilterModel(
             system,
             {number: ProcessNoise(np.zeros((n, n))) for number, n in dims.items()},
@@ -33,22 +33,21 @@ def tables_of(system):
 
 
 def entered(system, mode, x, u):
-    tables, _ = tables_of(system)
+    known, index = tables_of(system), list(system.modes).index(mode)
     with quiet():
-        return path.entered(tables.system, list(system.modes).index(mode), 0.0, x, u, tables.limits)
+        return path.entered(known.base.tables, index, 0.0, x, u, known.own.limits)
 
 
 def being_left(system, mode, x, u):
-    tables, _ = tables_of(system)
-    index = list(system.modes).index(mode)
+    known, index = tables_of(system), list(system.modes).index(mode)
     with quiet():
-        waiting = path.guards_being_left(tables.system, index, -1, 0.0, x, u, tables.limits)
+        waiting = path.guards_being_left(known.base.tables, index, -1, 0.0, x, u, known.own.limits)
     return np.flatnonzero(waiting).tolist()
 
 
 def follow(system, mode, x, u, end):
     """Predict a mean without noise."""
-    _, tables = tables_of(system)
+    tables = tables_of(system).tables
     g = Gaussian(list(system.modes).index(mode), 0.0, x, np.zeros((len(x), len(x))))
     with quiet():
         return predict(tables, g, u, end, False)
@@ -129,7 +128,7 @@ def test_a_simulation_that_fails_stays_where_it_came_to():
 
 
 def instant(system, mode, x, u, first=-1):
-    _, tables = tables_of(system)
+    tables = tables_of(system).tables
     g = Gaussian(list(system.modes).index(mode), 0.0, x, np.zeros((len(x), len(x))))
     with quiet():
         return through_guards(tables, g, u, first)

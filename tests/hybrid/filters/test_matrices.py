@@ -10,7 +10,7 @@ from hybrid.examples.pendulum import pendulum
 from hybrid.filters.kernels import functions
 from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import filter_tables, kernel_tables
+from hybrid.filters.tables import _by_reference, prepared
 
 SIZES = st.integers(1, 7)
 SEEDS = st.integers(0, 10_000)
@@ -53,11 +53,11 @@ def test_differences_are_the_derivatives():
                     lambda t, x, u: np.array([[np.cos(x[0]) * x[1], np.sin(x[0])]]))  # fmt: skip
     noise = ProcessNoise(np.eye(2))
     model = FilterModel(system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, h))
-    tables = filter_tables(model, native_code=True)
-    known = kernel_tables(tables)
-    slots = np.full_like(tables.slots, ABSENT)
+    base, own, known = prepared(model, native_code=True)
+    slots = np.full_like(own.slots, ABSENT)
     slots[0] = COMPILED  # h itself
-    bare = kernel_tables(tables._replace(slots=slots))
+    with quiet():
+        bare = _by_reference(base.tables, base.derivative_tables, own._replace(slots=slots))
     x, u = np.array([0.4, -1.3]), np.zeros(0)
     with quiet():
         for find in (

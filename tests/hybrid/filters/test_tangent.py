@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hybrid.filters.kernels import functions
 from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import shared_tables
+from hybrid.filters.tables import prepared
 from hybrid.filters.tangent import tangent_basis, tangent_part
 from hybrid.systems import Mode, System
 
@@ -29,14 +29,14 @@ def kernel_tables(*places):
     modes = {i: Mode(f"mode {i}", n, 0, still) for i, (_, n) in enumerate(places)}
     manifolds = {i: one for i, (one, _) in enumerate(places) if one is not None}
     dims = [n if one is None else one.tangent_dim for one, n in places]
-    return shared_tables(
+    return prepared(
         FilterModel(
             System(modes, ()),
             {i: ProcessNoise(np.eye(k)) for i, k in enumerate(dims)},
             {i: Measurement(lambda t, x, u: x[:1], np.eye(1)) for i in modes},
             manifolds=manifolds,
         )
-    )[1]
+    ).tables
 
 
 def differences(function, x, h=1e-6):
