@@ -79,10 +79,9 @@ def judge(problem: Problem, ours: Trace) -> tuple[Verdict, float]:
 def difference(problem: Problem, one: Trace, other: Trace) -> float:
     """Largest difference of event times and end state, in the problem's units.
 
-    inf where the events, or the modes at the end, are not the same.
+    inf where the events, or the modes at the end, are not the same; NaN where SciPy failed.
     """
-    same = (one.status, one.edges, one.mode) == (other.status, other.edges, other.mode)
-    if not same or other.status != "ok":
+    if (one.status, one.edges, one.mode) != (other.status, other.edges, other.mode):
         return np.inf
     late = np.max(np.abs(one.times - other.times), initial=0.0) / problem.duration
     apart = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))

@@ -17,6 +17,8 @@ STRUCTURES = 40
 NARROW = 1 / 2000  # of the duration: what is narrower has to be named by `max_step`
 STEPS_PER_WIDTH = 0.25  # such a step is four widths of the pulse
 TOLERANCES = (1e-6, 1e-8, 1e-10)
+TRIES, MARGIN = 20, 0.2  # of a guard from the typical state, in its scale
+PHASES = np.linspace(0.0, 1.0, 40)  # of the duration, at which the margin is asked for
 SECOND_ORDER = (family.BALLISTIC, family.OSCILLATOR, family.VAN_DER_POL)
 
 
@@ -155,23 +157,28 @@ def _draw_guard(
     rng: np.random.Generator, u: Array, k: int, typical: Array, scale: Array, t: float,
     duration: float,
 ) -> None:  # fmt: skip
-    """A guard that is positive at the mode's typical state."""
+    """A guard that is positive at the mode's typical state, with some margin at most times."""
     p, n = family.FIRST_GUARD + k * family.GUARD_SIZE, len(typical)
     kinds = [family.LINEAR, family.MOVING] if n == 1 else range(4)
     i, kind = int(rng.integers(n)), int(rng.choice(kinds))
     j = i if n == 1 else int((i + rng.integers(1, n)) % n)
-    A, level, K = rng.normal(0.0, 0.5), rng.normal(0.0, 0.7) * scale[i], 0.0
-    if kind == family.LINEAR:
-        A *= scale[i] / scale[j] if n > 1 else 0.0
-    elif kind == family.CIRCLE:
-        A, K = scale[i] / scale[j] * rng.uniform(0.5, 1.5), rng.normal() * scale[i]
-        level = rng.uniform(0.5, 1.5) * scale[i]
-    else:
-        A *= scale[i]
-        periods = rng.uniform(1.0, 10.0)
-        K = 2.0 * np.pi * periods / duration if kind == family.MOVING else periods / scale[j]
-    u[p : p + 7] = kind, i, j, level, A, K, 1.0
-    u[p + 6] = 1.0 if family.guard_value(t, typical, u, k) > 0.0 else -1.0
+    for _ in range(TRIES):
+        A, level, K = rng.normal(0.0, 0.5), rng.normal(0.0, 0.7) * scale[i], 0.0
+        if kind == family.LINEAR:
+            A *= scale[i] / scale[j] if n > 1 else 0.0
+        elif kind == family.CIRCLE:
+            A, K = scale[i] / scale[j] * rng.uniform(0.5, 1.5), rng.normal() * scale[i]
+            level = rng.uniform(0.5, 1.5) * scale[i]
+        else:
+            A *= scale[i]
+            periods = rng.uniform(1.0, 10.0)
+            K = 2.0 * np.pi * periods / duration if kind == family.MOVING else periods / scale[j]
+        u[p : p + 7] = kind, i, j, level, A, K, 1.0
+        values = [family.guard_value(s, typical, u, k) for s in t + duration * PHASES]
+        u[p + 6] = np.sign(values[0])
+        margin = MARGIN * scale[i] ** (2 if kind == family.CIRCLE else 1)
+        if min(values) > margin or max(values) < -margin:
+            break
 
 
 def _draw_reset(
