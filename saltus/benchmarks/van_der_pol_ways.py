@@ -1,4 +1,4 @@
-"""One simulation of a Python system: Van der Pol's oscillator that strikes a wall, 23 times in 10 s.
+"""One simulation of a Python system: Van der Pol's oscillator, which strikes a wall 23 times.
 
 The functions are plain Python, and ours cannot be compiled: their numbers lie in a dictionary. Each
 way gives the times of its impacts and the end, for a relative tolerance.

@@ -19,11 +19,11 @@ from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 TRIALS, ALL_TRIALS = 2000, 20_000
 CHUNK = 25  # trials that a process does in one go
 STATUSES = ("ok", "zeno", "grazing", "too_stiff", "not_finite", "wrong_dimension")
-LEAST_OK, MOST_SENSITIVE = 0.8, 0.02  # shares of the trials
+LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
 
 def run(options: StudyOptions) -> StudyResult:
-    """Rows ``way, trials, ok, <other statuses>, sensitive, disagreements, worst, seeds``.
+    """Rows ``way, trials, ok, <other statuses>, refused, sensitive, disagreements, worst, seeds``.
 
     A trial's problem depends on the seed and on the trial's number alone: ``compare(seed, number)``
     of `scipy_judgement` repeats one of ``seeds``.
@@ -35,12 +35,13 @@ def run(options: StudyOptions) -> StudyResult:
     criteria = [
         Criterion("disagreements", float(total["disagreements"]), "<=", 0.0),
         Criterion("share with the status ok", total["ok"] / count, ">=", LEAST_OK),
+        Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
         Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
     ]
     notes = (
         "Tolerances are 1e-6, 1e-8 or 1e-10, relative; worst is the largest difference over what"
-        " is allowed, among trials that agree. Sensitive: SciPy's own events change within those"
-        " tolerances.",
+        " is allowed, among trials that agree. Refused: a status other than ok where SciPy reaches"
+        " the end. Sensitive: SciPy's own events change within those tolerances.",
     )
     return StudyResult([*rows, total], notes=notes, criteria=criteria)
 
@@ -69,6 +70,7 @@ def row(way: str, results: Sequence[Comparison]) -> dict[str, Any]:
         "trials": len(results),
         **{status: statuses.pop(status, 0) for status in STATUSES},
         "other": statuses.total(),
+        "refused": verdicts["refused"],
         "sensitive": verdicts["sensitive"],
         "disagreements": verdicts["disagrees"],
         "worst": max(agreeing, default=0.0),

@@ -24,7 +24,7 @@ ALLOWED = 30.0  # times rtol, of times over the duration and of states over thei
 SHARPEST = Accuracy("DOP853", 1e-12, 1e-15, steps=400)
 DIRECTIONS, BUMP = 4, 10.0  # starts that differ, and by how many tolerances
 MAX_STEPS = 200_000
-Verdict = Literal["agrees", "disagrees", "sensitive", "not ok"]
+Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
 
 
 class Comparison(NamedTuple):
@@ -41,8 +41,6 @@ def compare(seed: int, trial: int) -> Comparison:
     """Draw, simulate and judge one trial."""
     problem = draw(seed, trial)
     ours = simulate_ours(problem)
-    if ours.status != "ok":
-        return Comparison(trial, problem.way, ours.status, "not ok", 0.0)
     verdict, excess = judge(problem, ours)
     return Comparison(trial, problem.way, ours.status, verdict, excess)
 
@@ -61,8 +59,13 @@ def simulate_ours(problem: Problem) -> Trace:
 
 
 def judge(problem: Problem, ours: Trace) -> tuple[Verdict, float]:
-    """Whether ours agrees, and by how much of what is allowed it differs."""
+    """Whether ours agrees, and by how much of what is allowed it differs.
+
+    Where ours is not ok: "refused" if SciPy's reaches the end, else "ended early".
+    """
     near = solve(problem, Accuracy("DOP853", 1e-2 * problem.rtol, 1e-2 * _atol(problem.rtol)))
+    if ours.status != "ok":
+        return ("refused" if near.status == "ok" else "ended early"), 0.0
     excess = difference(problem, ours, near) / (ALLOWED * problem.rtol)
     if excess <= 1.0:
         return "agrees", excess

@@ -74,10 +74,12 @@ def test_scipy_agrees_with_scipy():
         assert judge(problem, by_another)[0] in ("agrees", "sensitive")
 
 
-def test_what_is_not_ok_is_no_disagreement(monkeypatch):
+def test_what_is_not_ok_is_refused_where_scipy_goes_on(monkeypatch):
     ended = solve(draw(0, 0), FINE)._replace(status="grazing")
     monkeypatch.setattr(scipy_judgement, "simulate_ours", lambda problem: ended)
-    assert compare(0, 0)[2:4] == ("grazing", "not ok")
+    assert compare(0, 0)[2:4] == ("grazing", "refused")
+    monkeypatch.setattr(scipy_judgement, "solve", lambda *_: ended._replace(status="failed"))
+    assert compare(0, 0)[2:4] == ("grazing", "ended early")
 
 
 def test_closed_forms_are_those_of_the_flows():
