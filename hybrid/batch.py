@@ -9,12 +9,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.limits import STATUSES, Limits
-from hybrid.compiled.step import Log, simulate
-from hybrid.compiled.system import CompiledSystem, compiled, quiet
+from hybrid import failure
+from hybrid.compiled.limits import FULL, RESOLUTION, STATUSES, Limits
+from hybrid.compiled.step import Course, Log, proceed
+from hybrid.compiled.system import Compiled, compiled, quiet
+from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate_step
 from hybrid.systems import Array, System
+
+ROOM = 64  # events of a simulation that a log has room for at first
 
 
 class Batch(NamedTuple):
@@ -22,22 +25,28 @@ class Batch(NamedTuple):
 
     modes: NDArray[np.int64]  # (B,)
     states: Array  # (B, n)
-    counts: NDArray[np.int64]  # (B,) events
-    status: tuple[str, ...]  # (B,) as of ``simulate_step``
+    event_times: list[Array]  # (B,) of arrays (events,) [s]
+    status: tuple[str, ...]  # (B,) as of ``simulate``
+    messages: tuple[str, ...]  # (B,) what went wrong where, "" when ok
 
     @property
     def ok(self) -> NDArray[np.bool_]:
         """Which of them reached the end (B,)."""
         return np.array([status == "ok" for status in self.status], dtype=bool)
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of events (B,)."""
+        return np.array([len(times) for times in self.event_times], dtype=np.int64)
+
 
 def simulate_batch(
     system: System,
     modes: int | NDArray[np.int64],
-    t: float,
     states: Array,
-    u: Array,
     duration: float,
+    u: Array | None = None,
+    t: float = 0.0,
     options: SimulationOptions | None = None,
     threads: int = 1,
 ) -> Batch:
@@ -46,85 +55,118 @@ def simulate_batch(
     Args:
         system: the hybrid system.
         modes: number of the mode of each state (B,), or of all.
-        t: time at the start [s].
         states: initial states (B, n), with n the largest dimension of any mode; a mode of fewer
             dimensions uses the first of them.
-        u: input (m,).
-        duration: how long [s]; ``options.max_events`` counts over all of it.
+        duration: how long [s].
+        u: input (m,); zeros if left out.
+        t: time at the start [s].
         options: accuracy.
-        threads: how many to use when compiled; the results do not depend on it.
+        threads: how many to use; the results do not depend on it.
 
     Raises:
-        ValueError: the duration is negative or endless, there is no such mode, or an array has
-            another shape.
+        ValueError: a time is not finite or the duration negative, there is no such mode, or an
+            array has another shape.
     """
-    if not 0.0 <= duration < np.inf:
-        raise ValueError(f"duration {duration} s: events are found forward in time; give 0 or more")
-    shapes, (n, m) = (np.shape(states), np.shape(u)), (system.state_dim, system.input_dim)
-    if len(shapes[0]) != 2 or shapes[0][1] != n or shapes[1] != (m,):
+    if not (0.0 <= duration < np.inf and np.isfinite(t)):
         raise ValueError(
-            f"states have shape {shapes[0]} and the input {shapes[1]}; the system takes (B, {n})"
-            f" and ({m},): give these"
+            f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
+            " times, and a duration of 0 or more"
         )
+    u = held_input(system, u)
+    if np.ndim(states) != 2 or np.shape(states)[1] != system.state_dim:
+        raise ValueError(f"states have shape {np.shape(states)}: give (B, {system.state_dim})")
     for mode in np.unique(modes):
         system.outgoing(int(mode))
-    states = np.asarray(states, dtype=np.float64)
-    options = options or SimulationOptions()
-    start = np.broadcast_to(np.asarray(modes, dtype=np.int64), len(states))
-    table = compiled(system).system
-    if table is None:
-        return _interpreted(system, start, t, states, u, duration, options)
-    return _compiled(system, table, start, t, states, u, duration, options, threads)
-
-
-def _interpreted(
-    system: System, modes: NDArray[np.int64], t: float, states: Array, u: Array,
-    duration: float, options: SimulationOptions,
-) -> Batch:  # fmt: skip
-    ends, final, counts, status = np.zeros_like(states), modes.copy(), np.zeros_like(modes), []
-    for b, (mode, x) in enumerate(zip(modes, states, strict=True)):
-        n = system.modes[int(mode)].state_dim
-        step = simulate_step(system, int(mode), t, x[:n], u, duration, options)
-        ends[b, : len(step.state)] = step.state
-        final[b], counts[b] = step.mode, len(step.events)
-        status.append(step.status)
-    return Batch(final, ends, counts, tuple(status))
-
-
-def _compiled(
-    system: System, table: CompiledSystem, modes: NDArray[np.int64], t: float,
-    states: Array, u: Array, duration: float, options: SimulationOptions, threads: int,
-) -> Batch:  # fmt: skip
+    states = np.array(states, dtype=np.float64)
     numbers = np.array(list(system.modes), dtype=np.int64)
     index = {number: i for i, number in enumerate(system.modes)}
-    current = np.array([index[int(mode)] for mode in modes], dtype=np.int64)
-    ends, counts = np.array(states, dtype=np.float64), np.zeros(len(states), dtype=np.int64)
-    codes = np.zeros(len(states), dtype=np.int64)
-    limits, u = Limits.of(options), np.asarray(u, dtype=np.float64)
+    current = np.array(
+        [index[int(mode)] for mode in np.broadcast_to(modes, len(states))], dtype=np.int64
+    )
+    tables, limits = compiled(system), Limits.of(options or SimulationOptions())
+    if tables.reason:
+        threads = 1  # callbacks share their arrays
+    result = _Results(tables, limits, float(t), u, float(duration))
+    times: list[Array] = [np.zeros(0)] * len(states)
+    ends, codes = np.empty(len(states)), np.zeros((len(states), 2), dtype=np.int64)
 
-    def work(part: slice) -> None:
-        log = Log.empty(limits.max_events, states.shape[1])
-        arrays = (current[part], ends[part], counts[part], codes[part])
-        simulate_all(table, float(t), u, float(duration), limits, log, *arrays)
+    def work(part: NDArray[np.int64]) -> None:
+        for rows in np.array_split(part, max(1, len(part) // 256)):
+            result.simulate(rows, current, states, ends, codes, times)
 
-    parts = [slice(i, None, threads) for i in range(threads)] if threads > 1 else [slice(None)]
+    parts = [np.arange(len(states))[i::threads] for i in range(threads)]
     with quiet():
         if threads > 1:
-            work(slice(0))  # compiles once, before the threads start
+            work(np.arange(0))  # compiles once, before the threads start
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(work, parts))
         else:
             work(parts[0])
-    return Batch(numbers[current], ends, counts, tuple(STATUSES[code] for code in codes))
+    tables.callbacks.raise_errors()
+    messages = []
+    for b, (code, edge) in enumerate(codes):
+        mode = int(numbers[current[b]])
+        x = states[b, : system.modes[mode].state_dim]
+        messages.append(
+            failure.message(system, int(code), int(edge), mode, ends[b], x, u, options)
+        )
+    status = tuple(STATUSES[code] for code in codes[:, 0])
+    return Batch(numbers[current], states, times, status, tuple(messages))
+
+
+class _Results:
+    """What simulates rows of a batch, with a log that grows where a row needs it."""
+
+    def __init__(self, tables: Compiled, limits: Limits, t: float, u: Array, duration: float):
+        self._tables, self._limits = tables.system, limits
+        self._t, self._u, self._duration = t, u, duration
+
+    def simulate(
+        self,
+        rows: NDArray[np.int64],
+        modes: NDArray[np.int64],
+        states: Array,
+        ends: Array,
+        codes: NDArray[np.int64],
+        times: list[Array],
+    ) -> None:
+        """Simulate some rows, in place."""
+        n, room = states.shape[1], ROOM
+        pending = rows
+        while True:
+            count = len(pending)
+            now, x = modes[pending], states[pending]
+            t, code = np.full(count, self._t), np.zeros((count, 2), dtype=np.int64)
+            events, log = np.zeros((count, room)), Log.empty(room, n)
+            number = np.zeros(count, dtype=np.int64)
+            simulate_all(
+                self._tables, self._u, self._duration, self._limits, log, now, x, t, code, events,
+                number,
+            )  # fmt: skip
+            done = code[:, 0] != FULL
+            whole = pending[done]
+            modes[whole], states[whole], ends[whole] = now[done], x[done], t[done]
+            codes[whole] = code[done]
+            for i in np.flatnonzero(done):
+                times[pending[i]] = events[i, : number[i]].copy()
+            pending, room = pending[~done], 8 * room
+            if not len(pending):
+                return
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def simulate_all(s, t, u, duration, limits, log, modes, states, counts, codes):
-    """Simulate every row of ``states`` (B, n) in place."""
+def simulate_all(s, u, duration, limits, log, modes, states, times, codes, events, counts):
+    """Simulate every row of ``states`` (B, n) in place; ``times`` (B,) are starts, then ends."""
+    until = np.zeros(len(s.source), dtype=np.bool_)
     for b in range(len(states)):
         log.count[0] = 0
-        x = states[b, : s.dims[modes[b]]].copy()
-        modes[b], x, codes[b] = simulate(s, modes[b], t, x, u, duration, 0, limits, log)
+        clock = np.array([times[b], np.nan, times[b]])
+        course = Course(modes[b : b + 1], states[b].copy(), clock, np.zeros(3, dtype=np.int64))
+        end = times[b] + duration
+        codes[b, 0] = proceed(s, course, end, u, 0, duration / RESOLUTION, until, limits, log)
+        codes[b, 1], times[b], counts[b] = course.counts[2], course.clock[0], log.count[0]
+        n = s.dims[modes[b]]
         for i in range(states.shape[1]):
-            states[b, i] = x[i] if i < len(x) else 0.0
-        counts[b] = log.count[0]
+            states[b, i] = course.state[i] if i < n else 0.0
+        for i in range(log.count[0]):
+            events[b, i] = log.time[i]

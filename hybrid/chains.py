@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hybrid.events import Event
 from hybrid.saltation import is_jumped_over
-from hybrid.simulation_types import Event
 from hybrid.systems import Array, System, Transition
 
 

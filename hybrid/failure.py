@@ -1,14 +1,56 @@
-"""What a simulation says when it cannot go on: what happened, where, and what to do."""
+"""Messages of a simulation that cannot go on: what happened, where, and what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from hybrid.compiled.limits import (
+    AMBIGUOUS,
+    GRAZING,
+    GUARD_NOT_FINITE,
+    INSIDE_GUARD,
+    NOT_FINITE,
+    RESET_NOT_FINITE,
+    TOO_STIFF,
+    WRONG_DIMENSION,
+    ZENO,
+)
 from hybrid.options import SimulationOptions
-from hybrid.simulation_types import Event
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Array, System, Transition
+
+
+def message(
+    system: System, code: int, edge: int, mode: int, t: float, x: Array, u: Array,
+    options: SimulationOptions | None = None,
+) -> str:  # fmt: skip
+    """Message for a code of ``hybrid.compiled.limits``, "" for one that is no failure.
+
+    ``edge`` is the index of the transition that it is about; the place is where it ended.
+    """
+    options, e = options or SimulationOptions(), system.transitions[edge] if edge >= 0 else None
+    if code == TOO_STIFF:
+        text = too_stiff(options)
+    elif code == ZENO:
+        text = zeno(options)
+    elif code == NOT_FINITE:
+        text = flow_not_finite(np.asarray(system.modes[mode].flow(t, x, u)))
+    elif e is None:
+        return ""
+    elif code == GRAZING:
+        text = grazing(e, system.guard_rate(e, t, x, u))
+    elif code == GUARD_NOT_FINITE:
+        text = guard_not_finite(e)
+    elif code == RESET_NOT_FINITE:
+        text = reset_not_finite(e, np.asarray(e.reset(t, np.array(x), u)))
+    elif code == INSIDE_GUARD:
+        text = inside_guard(e)
+    elif code == AMBIGUOUS:
+        text = ambiguous(e)
+    elif code == WRONG_DIMENSION:
+        text = f"the reset of {e.label} has another dimension than mode {e.target} takes"
+    else:
+        return ""
+    return f"{place(system, mode, t, x)}: {text}"
 
 
 def place(system: System, mode: int, t: float, x: Array) -> str:
@@ -34,17 +76,33 @@ def no_event(system: System, mode: int, t: float, x: Array, u: Array) -> str:
 def too_stiff(options: SimulationOptions) -> str:
     """More integration steps than allowed."""
     return (
-        f"one timestep needs more than {options.max_steps} integration steps; if the flow does"
-        " not run away there, loosen the tolerance, raise max_steps or shorten the timestep"
+        f"one timestep, or one second, needs more than {options.max_steps} integration steps; if the flow does"
+        " not run away there, take method=\"implicit\", loosen the tolerances or raise max_steps"
     )
 
 
-def zeno(events: Sequence[Event]) -> str:
+def zeno(options: SimulationOptions) -> str:
     """More events than allowed."""
-    span = f" within {events[-1].time - events[0].time:.3g} s" if events else ""
     return (
-        f"{len(events)} events{span}, the most that one timestep may have; if they are no Zeno"
-        " behaviour, raise max_events or shorten the timestep, else add a mode that rests"
+        f"{options.max_events} events, the most that one timestep or one second may have; if they"
+        " are no Zeno behaviour, raise max_events or shorten the timestep, else give a transition"
+        " into a mode of rest, Transition(..., rest=True)"
+    )
+
+
+def inside_guard(edge: Transition) -> str:
+    """A state inside a guard whose reset does not lead out of it."""
+    return (
+        f"the state is inside the guard of {edge.label}, whose reset leaves it inside; start"
+        " outside of it, or on it (deeper than guard_tolerance is inside), or correct the reset"
+    )
+
+
+def ambiguous(edge: Transition) -> str:
+    """Two guards met at one instant that lead to different modes."""
+    return (
+        f"the guard of {edge.label} was met at the same instant as that of the transition taken,"
+        " and is violated after it; add a transition for both, or one from the mode then entered"
     )
 
 
@@ -78,19 +136,3 @@ def flow_not_finite(rate: Array) -> str:
 def reset_not_finite(edge: Transition, after: Array) -> str:
     """NaN from a reset."""
     return f"the reset of {edge.label} is not finite, R = {text(after)}; check what it divides by"
-
-
-def flow_dimension(mode: Mode, x: Array, rate: Array) -> str:
-    """A flow, or a state, of another dimension than its mode's."""
-    return (
-        f"the mode has dimension {mode.state_dim}, the state has shape {np.shape(x)} and the flow"
-        f" {np.shape(rate)}; both must be ({mode.state_dim},)"
-    )
-
-
-def reset_dimension(edge: Transition, target: Mode, after: Array) -> str:
-    """A reset of another dimension than the mode that it leads to."""
-    return (
-        f"the reset of {edge.label} has shape {np.shape(after)}; mode {target.name} takes"
-        f" ({target.state_dim},): return that, or correct its state_dim"
-    )

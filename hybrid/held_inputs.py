@@ -15,8 +15,14 @@ _WHOLE = 1e-9  # of a timestep: a duration this close to a whole number of them 
 
 
 def held_input(system: System, u: ArrayLike | None) -> Array:
-    """Input (m,) that is held: the given one, or zeros for every mode."""
-    return np.zeros(system.input_dim) if u is None else np.asarray(u, dtype=np.float64)
+    """Input (m,) that is held: the given one, or zeros for every mode.
+
+    Raises:
+        ValueError: it has another width than the system takes.
+    """
+    if u is None:
+        return np.zeros(system.input_dim)
+    return _checked(np.array(u, dtype=np.float64), system.input_dim)
 
 
 def held_inputs(
@@ -28,10 +34,10 @@ def held_inputs(
         ValueError: a length of time that is not positive, inputs of the wrong shape, too few of
             them, or ones that need a timestep and have none.
     """
-    if not (0.0 <= duration < math.inf and (timestep is None or timestep > 0.0)):
+    if not (0.0 <= duration < math.inf and math.isfinite(t) and (timestep is None or timestep > 0)):
         raise ValueError(
-            f"duration {duration} s and timestep {timestep} s: the duration must be finite and not"
-            " negative, and the timestep be positive or left out"
+            f"t = {t} s, duration {duration} s and timestep {timestep} s: times must be finite, the"
+            " duration not negative, and the timestep positive or left out"
         )
     many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
     if many and timestep is None:

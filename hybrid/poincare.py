@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid import failure
-from hybrid.execution import simulate
 from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
-from hybrid.simulation import Event, simulate_step
+from hybrid.simulation import Event, simulate, simulate_step
 from hybrid.systems import Array, System
 
 _PARTS = 50
@@ -87,7 +86,7 @@ def _return_to_phase(
     options: SimulationOptions | None,
 ) -> Return:
     held = held_input(system, u)
-    step = simulate_step(system, mode, section.start, x, held, section.period, options)
+    step = simulate_step(system, mode, x, section.period, held, section.start, options)
     status, message = step.status, step.message
     if status == "ok" and step.mode != mode:
         status = "other_mode"

@@ -1,188 +1,207 @@
 """Event-driven simulation of hybrid systems: flow, locate the event, reset, flow on (5.20)-(5.22).
 
-Within each integration step the first guard that is met is located (``hybrid.event_location``) by
-repeating the step with a shorter length, so the event time is as accurate as the integrator.
+One set of kernels simulates every system. They call functions that ``numba.njit`` has compiled
+directly, and plain Python functions as callbacks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hybrid import failure
-from hybrid.event_location import Meeting, first_meeting
+from hybrid.compiled.callbacks import DimensionError
+from hybrid.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
+from hybrid.compiled.step import EDGE, EVENTS, OPENED, STEPS, TIME, Course, Log, proceed
+from hybrid.compiled.system import Compiled, compiled, interpreted, quiet
+from hybrid.events import Event, Status, Step
+from hybrid.held_inputs import Inputs, held_input, held_inputs
 from hybrid.options import SimulationOptions
-from hybrid.piece import Piece, finite, take_piece
-from hybrid.simulation_types import Event, Status, Step
-from hybrid.systems import Array, System, Transition
+from hybrid.run import Record, Run
+from hybrid.systems import Array, System
 
-__all__ = ["Event", "Simulation", "SimulationOptions", "Status", "Step", "simulate_step"]
-_DEFAULT = SimulationOptions()
+__all__ = ["Event", "Run", "SimulationOptions", "Status", "Step", "simulate", "simulate_step"]
+ROWS = 256  # steps and events that a log holds before it is emptied
+Until = Callable[[Event], bool]
+
+
+def simulate(
+    system: System,
+    mode: int,
+    x: ArrayLike,
+    duration: float,
+    inputs: Inputs = None,
+    *,
+    t: float = 0.0,
+    timestep: float | None = None,
+    options: SimulationOptions | None = None,
+    until: Until | None = None,
+) -> Run:
+    """Simulate for a duration [s] from the state x (n,) in a mode, and keep the trajectory.
+
+    Without a timestep, flows and guards are looked at 200 times in the duration, or more often
+    where that shows them to vary: what is over within less is not seen, unless ``max_step`` of the
+    options is as short. With one, nothing is expected to vary within a timestep but smoothly.
+
+    Args:
+        system: the hybrid system.
+        mode: number of the mode at the start.
+        x: state at the start (n,).
+        duration: how long [s].
+        inputs: None for zeros; (m,) for a constant; (N, m), or a function of time [s], for an
+            input that is held over each timestep.
+        t: time at the start [s].
+        timestep: length for which an input is held [s]; left out, the whole duration.
+        options: accuracy and limits.
+        until: ends the simulation after the first event for which it is true.
+
+    Returns:
+        The run. Its status is "ok" at the end of the duration; ``message`` says of any other where
+        it ended, why, and what to do:
+
+        - "stopped" after the event of ``until``, "no_event" where that never came.
+        - "zeno": ``max_events`` happened, and the state is the one after the last of them.
+        - "grazing": a guard was met at a rate above ``-minimum_rate``; the state is on it.
+        - "inside_guard": the state is inside a guard, and stays there after the reset.
+        - "ambiguous": two guards were met at one instant, and one is violated after the event.
+        - "not_finite": a flow, guard or reset gave NaN, or the state ran away.
+        - "too_stiff": the flow needs more integration steps than ``max_steps``.
+        - "wrong_dimension": a flow or reset gave another dimension than its mode has.
+
+    Raises:
+        ValueError: the mode, a time, the state's or the inputs' shape do not fit the system.
+    """
+    simulation = _Simulation(system, mode, x, t, options, until, steps=True)
+    status, message, used = "ok", "", []
+    spacing = duration / RESOLUTION if timestep is None else np.inf
+    u = held_input(system, None)
+    for end, u in held_inputs(system, inputs, t, duration, timestep):
+        used.append(u)
+        status, message = simulation.advance(end, u, spacing)
+        if status != "ok":
+            break
+    if status == "ok" and until is not None:
+        status, message = "no_event", failure.no_event(system, *simulation.place, u)
+    whole = np.array(used) if used else u[None]
+    return Run(system, simulation.start, simulation.record(), whole, status, message)
 
 
 def simulate_step(
     system: System,
     mode: int,
-    t: float,
-    x: Array,
-    u: Array,
+    x: ArrayLike,
     duration: float,
+    u: ArrayLike | None = None,
+    t: float = 0.0,
     options: SimulationOptions | None = None,
 ) -> Step:
-    """Simulate one timestep with the input held, (5.21) and (5.22), for any number of events.
-
-    Args:
-        system: the hybrid system.
-        mode: number of the mode at the start.
-        t: time at the start [s].
-        x: state at the start (n,).
-        u: input (m,).
-        duration: length of the timestep [s].
-        options: accuracy.
-
-    Returns:
-        The end of the timestep; where the status is not "ok", what was reached:
-
-        - "zeno": ``max_events`` happened, and the state is the one after the last of them.
-        - "grazing": a guard was met at a rate above ``-minimum_rate``; the state is on it.
-        - "not_finite": a flow, guard or reset gave NaN, or the state ran away.
-        - "too_stiff": the flow needed more integration steps than its tolerance allows.
-        - "wrong_dimension": a flow or reset gave another dimension than its mode has.
-
-        ``message`` then says which, where, and what to do.
-
-    Raises:
-        ValueError: the duration is negative, or there is no such mode.
-    """
+    """The end of a simulation with the input u (m,) held, (5.21) and (5.22); see ``simulate``."""
+    u = held_input(system, u)
     if not 0.0 <= duration < np.inf:
         raise ValueError(
-            f"a timestep of {duration} s: events are only found forward in time; give a finite one"
+            f"a duration of {duration} s: events are only found forward in time; give a finite one"
         )
-    start = np.asarray(x, dtype=np.float64)
-    return Simulation(system, mode, t, start, options or _DEFAULT).advance(t + duration, u)
+    simulation = _Simulation(system, mode, x, t, options, None, steps=False)
+    status, message = simulation.advance(t + duration, u, duration / RESOLUTION)
+    mode, _, x = simulation.place
+    events = simulation.record().events(system, u[None])
+    return Step(mode, x, events, status, message)
 
 
-class Simulation:
-    """A simulation under way: what one timestep hands to the next."""
+class Start(NamedTuple):
+    """Where a simulation starts."""
 
-    __slots__ = ("system", "mode", "t", "x", "_options", "_until", "_record", "_events", "_failure")
+    mode: int
+    time: float  # [s]
+    state: Array  # (n,)
+
+
+def tables_of(system: System) -> Compiled:
+    """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
+    functions = [mode.flow for mode in system.modes.values()]
+    functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
+    if all(hasattr(function, "py_func") for function in functions):
+        return compiled(system)
+    return interpreted(system)
+
+
+class _Simulation:
+    """A simulation under way."""
 
     def __init__(
-        self,
-        system: System,
-        mode: int,
-        t: float,
-        x: Array,
-        options: SimulationOptions,
-        until: Callable[[Event], bool] | None = None,
-        record: list[Piece | Event] | None = None,
-    ) -> None:
-        """Start in a mode at time t [s] and state x (n,); stop after an event where ``until``.
+        self, system: System, mode: int, x: ArrayLike, t: float,
+        options: SimulationOptions | None, until: Until | None, steps: bool,
+    ) -> None:  # fmt: skip
+        system.outgoing(mode)
+        state, n = np.array(x, dtype=np.float64), system.modes[mode].state_dim
+        if state.shape != (n,):
+            raise ValueError(f"the state has shape {state.shape}; mode {mode} takes ({n},)")
+        if not np.isfinite(t):
+            raise ValueError(f"t = {t} s: give a finite time")
+        self.start = Start(mode, t, state)
+        self._system, self._until = system, until
+        self._options = options or SimulationOptions()
+        self._limits, self._tables = Limits.of(self._options), tables_of(system)
+        self._numbers = list(system.modes)
+        self._course = Course.at(self._numbers.index(mode), t, state, system.state_dim)
+        self._log = Log.empty(ROWS, system.state_dim, steps)
+        self._parts: list[Record] = []
+        self._knot = -1
+        self._stop = np.full(len(system.transitions), until is not None)
 
-        Pieces of flow and events are appended to ``record`` in order of time.
-        """
-        self.system, self.mode, self.t, self.x = system, mode, t, x
-        self._options, self._until, self._record = options, until, record
-        self._events: list[Event] = []
-        self._failure: tuple[Status, str] | None = None
+    @property
+    def place(self) -> tuple[int, float, Array]:
+        """Mode, time [s] and state (n,) that have been reached."""
+        mode = self._numbers[self._course.mode[0]]
+        n = self._system.modes[mode].state_dim
+        return mode, float(self._course.clock[TIME]), self._course.state[:n].copy()
 
-    def advance(self, end: float, u: Array) -> Step:
+    def advance(self, end: float, u: Array, spacing: float) -> tuple[Status, str]:
         """Simulate until the time ``end`` [s] with the input u (m,) held."""
-        self._events, h = [], end - self.t
-        for _ in range(self._options.max_steps):
-            if self._failure is not None or self.t >= end:
-                break
-            edges, guards, edge, positive = self.system.outgoing(self.mode), [], None, True
-            for other in edges:
-                value = other.guard(self.t, self.x, u)
-                guards.append(value)
-                positive = positive and value > 0.0
-            if not positive:
-                edge = self._fired_at_once(edges, guards, u)
-            if edge is None and self._failure is None:
-                edge, h = self._flow(edges, guards, u, end, h)
-            if edge is not None:
-                self._jump(edge, u)
-                h = end - self.t
-        if self._failure is None and self.t < end:
-            self._fail("too_stiff", failure.too_stiff(self._options))
-        status, message = self._failure or ("ok", "")
-        return Step(self.mode, self.x, tuple(self._events), status, message)
+        self._knot += 1
+        self._course.counts[STEPS] = self._course.counts[EVENTS] = 0
+        self._course.clock[OPENED] = self._course.clock[TIME]
+        code = FULL
+        while code in (FULL, STOPPED):
+            with quiet():
+                code = proceed(
+                    self._tables.system, self._course, end, u, self._knot, spacing, self._stop,
+                    self._limits, self._log,
+                )  # fmt: skip
+            stopped = code == STOPPED and self._stops(u)
+            self._empty()
+            if problem := self._problem():
+                return "wrong_dimension", problem
+            if stopped:
+                return "stopped", ""
+        if code == OK:
+            return "ok", ""
+        edge = int(self._course.counts[EDGE])
+        message = failure.message(self._system, code, edge, *self.place, u, self._options)
+        return STATUSES[code], message  # type: ignore[return-value]
 
-    def _fired_at_once(
-        self, edges: tuple[Transition, ...], guards: list[float], u: Array
-    ) -> Transition | None:
-        """Transition whose guard the state is in: deep inside, or on it and moving in."""
-        for edge, value in zip(edges, guards, strict=True):
-            if value > 0.0:
-                continue
-            if value < -self._options.guard_tolerance:
-                return edge
-            rate = self.system.guard_rate(edge, self.t, self.x, u)
-            if rate < -self._options.minimum_rate:
-                return edge
-            if value != value or rate != rate:
-                self._fail("not_finite", failure.guard_not_finite(edge))
-                return None
-        return None
+    def record(self) -> Record:
+        """All steps and events so far."""
+        return Record.joined(self._parts, self.place)
 
-    def _flow(
-        self, edges: tuple[Transition, ...], guards: list[float], u: Array, end: float, h: float
-    ) -> tuple[Transition | None, float]:
-        """One integration step, cut at the first guard met: its transition, and the next h [s]."""
-        flow, left, x = self.system.modes[self.mode], end - self.t, self.x
-        piece, h = take_piece(flow, self.t, x, u, min(h, left), self._options)
-        if piece.end.shape != x.shape or len(x) != flow.state_dim:
-            self._fail("wrong_dimension", failure.flow_dimension(flow, x, piece.end))
-            return None, h
-        if not finite(piece.end):
-            self._fail("not_finite", failure.flow_not_finite(flow.flow(self.t, x, u)))
-            return None, h
-        met = first_meeting(self.system, edges, piece, guards, self._options)
-        if met is not None:
-            return self._meet(piece, met), h
-        if self._record is not None:
-            self._record.append(piece)
-        self.x, self.t = piece.end, end if piece.length == left else self.t + piece.length
-        return None, h
+    def _stops(self, u: Array) -> bool:
+        part = Record.of(self._log, self._numbers)
+        event = part.event(self._system, len(part.edge) - 1, u)
+        return self._until is not None and bool(self._until(event))
 
-    def _meet(self, piece: Piece, met: Meeting) -> Transition | None:
-        """Flow up to a guard: its transition, if it is crossed there as it should be (3.11)."""
-        edge, options = met.transition, self._options
-        piece = piece.made_with(met.length)
-        if self._record is not None:
-            self._record.append(piece)
-        self.x, self.t = piece.end, piece.time + piece.length
-        rate = self.system.guard_rate(edge, self.t, self.x, piece.input)
-        if met.kind == "not_finite" or rate != rate:
-            self._fail("not_finite", failure.guard_not_finite(edge))
-        elif met.kind == "grazed" or not rate < -options.minimum_rate:
-            self._fail("grazing", failure.grazing(edge, rate))
-        else:
-            return edge
-        return None
+    def _empty(self) -> None:
+        self._parts.append(Record.of(self._log, self._numbers))
+        self._log.count[0] = 0
 
-    def _jump(self, edge: Transition, u: Array) -> None:
-        """Reset, and record the event."""
-        if len(self._events) == self._options.max_events:
-            self._fail("zeno", failure.zeno(self._events))
-            return
-        after = np.asarray(edge.reset(self.t, self.x.copy(), u), dtype=np.float64)
-        target = self.system.modes[edge.target]
-        if after.shape != (target.state_dim,):
-            self._fail("wrong_dimension", failure.reset_dimension(edge, target, after))
-        elif not finite(after):
-            self._fail("not_finite", failure.reset_not_finite(edge, after))
-        else:
-            event = Event(edge, self.t, self.x, after)
-            self._events.append(event)
-            if self._record is not None:
-                self._record.append(event)
-            self.x, self.mode = after, edge.target
-            if self._until is not None and self._until(event):
-                self._failure = ("stopped", "")
-
-    def _fail(self, status: Status, text: str) -> None:
-        where = failure.place(self.system, self.mode, self.t, self.x)
-        self._failure = (status, f"{where}: {text}")
+    def _problem(self) -> str:
+        """Message of a function of the wrong dimension; raises what any other function raised."""
+        errors = self._tables.callbacks.errors
+        if errors and isinstance(errors[0], DimensionError):
+            text = str(errors[0])
+            errors.clear()
+            return f"{failure.place(self._system, *self.place)}: {text}"
+        self._tables.callbacks.raise_errors()
+        return ""

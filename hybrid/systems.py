@@ -4,7 +4,7 @@ A system is a set of modes J, each with a vector field F on its domain D, and a 
 transitions Gamma, each with a guard G = {x : g(t, x) <= 0} and a reset R. The input is held
 constant over a timestep and handed to every function as u (m,). Modes may differ in dimension.
 
-Derivatives may be given; one that is left out is found by ``hybrid.derivatives``.
+Derivatives may be given; one that is left out comes from ``hybrid.derivatives``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from hybrid.derivatives import jacobian
 Array = NDArray[np.float64]
 VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
 ScalarFunction = Callable[[float, Array, Array], float]
+_LEFT_OUT: Any = None  # a derivative that ``hybrid.derivatives`` gives
 
 
 class FlowMap(NamedTuple):
-    """Closed-form solution of a mode's flow over h seconds (h may be negative), input held."""
+    """Closed-form solution of a mode's flow over h seconds (h may be negative), input held.
+
+    ``jacobians`` gives D_x (n, n) and D_u (n, m); left out, they are integrated, (3.1).
+    """
 
     state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]]  # D_x (n,n), D_u (n,m)
+    jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]] = _LEFT_OUT  # D_x, D_u
 
 
 class Derivative(NamedTuple):
@@ -50,11 +54,6 @@ def zero_rate(t: float, x: Array, u: Array) -> float:
     return 0.0
 
 
-def to_be_found(*arguments: Any) -> Any:
-    """Stand in for a function that was left out; it is replaced and never called."""
-    raise NotImplementedError
-
-
 @dataclass(frozen=True)
 class Mode:
     """One discrete mode: its domain's dimension, its vector field and the field's derivatives."""
@@ -63,8 +62,8 @@ class Mode:
     state_dim: int  # n
     input_dim: int  # m, may be zero
     flow: VectorFunction  # F(t, x, u) (n,)
-    flow_state: VectorFunction = to_be_found  # D_x F (n, n)
-    flow_input: VectorFunction = to_be_found  # D_u F (n, m)
+    flow_state: VectorFunction = _LEFT_OUT  # D_x F (n, n)
+    flow_input: VectorFunction = _LEFT_OUT  # D_u F (n, m)
     flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
 
     def __post_init__(self) -> None:
@@ -78,21 +77,45 @@ class Transition:
     """An edge (source, target) of Gamma: its guard, its reset, and their derivatives.
 
     The guard must be positive in the domain and fall through zero at the event. With
-    ``time_invariant`` the derivatives by time are zero and need not be found.
+    ``time_invariant`` the derivatives by time are zero. A transition with ``rest`` is not watched
+    for: it is taken in place of one that grazes its guard, or of events without end (Zeno), and
+    leads into a mode of rest.
     """
 
     source: int
     target: int
     guard: ScalarFunction  # g(t, x, u)
     reset: VectorFunction  # R(t, x, u) (n_target,)
-    guard_state: VectorFunction = to_be_found  # D_x g (n_source,)
-    reset_state: VectorFunction = to_be_found  # D_x R (n_target, n_source)
-    guard_time: ScalarFunction = to_be_found  # D_t g
-    reset_time: VectorFunction = to_be_found  # D_t R (n_target,)
-    guard_input: VectorFunction = to_be_found  # D_u g (m,)
-    reset_input: VectorFunction = to_be_found  # D_u R (n_target, m)
+    guard_state: VectorFunction = _LEFT_OUT  # D_x g (n_source,)
+    reset_state: VectorFunction = _LEFT_OUT  # D_x R (n_target, n_source)
+    guard_time: ScalarFunction = _LEFT_OUT  # D_t g
+    reset_time: VectorFunction = _LEFT_OUT  # D_t R (n_target,)
+    guard_input: VectorFunction = _LEFT_OUT  # D_u g (m,)
+    reset_input: VectorFunction = _LEFT_OUT  # D_u R (n_target, m)
     name: str = ""
     time_invariant: bool = False
+    rest: bool = False
+
+    @staticmethod
+    def continuous(
+        source: int,
+        target: int,
+        guard: ScalarFunction,
+        name: str = "",
+        time_invariant: bool = False,
+    ) -> Transition:
+        """A transition that leaves the state as it is: R = x."""
+        return Transition(
+            source,
+            target,
+            guard,
+            _unchanged,
+            reset_state=_identity,
+            reset_time=_no_reset_rate,
+            reset_input=_no_reset_input,
+            name=name,
+            time_invariant=time_invariant,
+        )
 
     def __post_init__(self) -> None:
         """Find the derivatives that were left out."""
@@ -112,6 +135,22 @@ class Transition:
         return f"{self.name} ({self.source}, {self.target})".strip()
 
 
+def _unchanged(t: float, x: Array, u: Array) -> Array:
+    return x.copy()
+
+
+def _identity(t: float, x: Array, u: Array) -> Array:
+    return np.eye(len(x))
+
+
+def _no_reset_rate(t: float, x: Array, u: Array) -> Array:
+    return np.zeros(len(x))
+
+
+def _no_reset_input(t: float, x: Array, u: Array) -> Array:
+    return np.zeros((len(x), len(u)))
+
+
 def _zero_reset_rate(t: float, x: Array, u: Array) -> Any:
     return 0.0  # broadcasts to (n_target,)
 
@@ -119,7 +158,7 @@ def _zero_reset_rate(t: float, x: Array, u: Array) -> Any:
 def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
     """Set a derivative that was left out, or that was found for another function."""
     given = getattr(owner, name)
-    if given is to_be_found or isinstance(given, Derivative):
+    if given is None or isinstance(given, Derivative):
         object.__setattr__(owner, name, Derivative(function, by))
 
 

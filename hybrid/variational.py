@@ -75,7 +75,7 @@ def fundamental_matrix(
         with_reset_jacobian: take D_x R in place of Xi, as a comparison: not the derivative.
     """
     u, x = held_input(system, u), np.asarray(x, dtype=np.float64)
-    step = simulate_step(system, mode, t, x, u, duration, options)
+    step = simulate_step(system, mode, x, duration, u, t, options)
     if step.status != "ok":
         n_end = system.modes[step.mode].state_dim
         nowhere = np.full((n_end, len(x)), np.nan)

@@ -1,4 +1,4 @@
-"""What kernels of simulation are told: accuracy, and codes of how it may end."""
+"""Limits of a simulation as kernels take them, and codes of how it may end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from typing import NamedTuple
 
 from hybrid.options import SimulationOptions
 
-OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION = range(6)
-APART = -1  # a guard that a step does not meet
-STATUSES = ("ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension")
+(
+    OK, ZENO, NOT_FINITE, TOO_STIFF, GRAZING, WRONG_DIMENSION, INSIDE_GUARD, AMBIGUOUS, STOPPED,
+    GUARD_NOT_FINITE, RESET_NOT_FINITE, FULL,
+) = range(12)  # fmt: skip
+NO_MEETING = -1  # of a guard in a step
+STATUSES = (
+    "ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension", "inside_guard",
+    "ambiguous", "stopped", "not_finite", "not_finite", "too_many_events",
+)  # fmt: skip
+WINDOW = 1.0  # [s]: steps and events are counted anew after it
+RESOLUTION = 200.0  # points in a duration: a flow or guard that varies between them is not resolved
 
 
 class Limits(NamedTuple):
@@ -23,6 +31,7 @@ class Limits(NamedTuple):
     guard: float
     max_events: int
     minimum_rate: float
+    implicit: bool
 
     @staticmethod
     def of(options: SimulationOptions) -> Limits:
@@ -37,4 +46,5 @@ class Limits(NamedTuple):
             float(options.guard_tolerance),
             int(options.max_events),
             float(options.minimum_rate),
+            options.method == "implicit",
         )

@@ -48,3 +48,35 @@ def check_shape(
 def example(size: int) -> Array:
     """Some numbers (size,) to call a function with."""
     return np.linspace(0.1, 0.2, size)
+
+
+def global_values(functions: Sequence[Callable]) -> list[Any]:
+    """Numbers and arrays that functions read from their modules, or from where they are defined.
+
+    Those of the compiled functions that they call are among them, in a fixed order.
+    """
+    values: list[Any] = []
+    pending, known = list(functions), set()
+    while pending:
+        python = getattr(pending[-1], "py_func", pending[-1])
+        pending.pop()
+        if id(python) in known or not hasattr(python, "__code__"):
+            continue
+        known.add(id(python))
+        names = [python.__globals__.get(name) for name in python.__code__.co_names]
+        cells = [cell.cell_contents for cell in python.__closure__ or ()]
+        for value in (*names, *cells):
+            if isinstance(value, np.ndarray):
+                values.append(value.copy())
+            elif isinstance(value, int | float | complex):
+                values.append(value)
+            elif hasattr(value, "py_func"):
+                pending.append(value)
+    return values
+
+
+def same_values(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether two lists of ``global_values`` are equal; NaN equals NaN."""
+    return len(first) == len(second) and all(
+        np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
+    )

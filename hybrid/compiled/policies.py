@@ -8,9 +8,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK, Limits
-from hybrid.compiled.runge_kutta import flow_for, put
-from hybrid.compiled.step import Log, simulate
+from hybrid.compiled.piece import flow_for
+from hybrid.compiled.step import EVENTS, NEXT, OPENED, STEPS, TIME, Course, Log, proceed
 from hybrid.compiled.system import CompiledSystem
 
 Array = NDArray[np.float64]
@@ -98,31 +99,54 @@ def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limit
     return r.states[knot], knot
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def roll_out(s, r, feedforward, gains, step_sizes, mode, dt, limits, states, inputs, modes, logs):
-    """Roll one policy out at every step size.
+class Policy(NamedTuple):
+    """An affine policy, and the step sizes that it is tried with."""
 
-    ``states`` (C, N+1, n) hold x0 in row 0 of each candidate; the rest of it, ``inputs``
-    (C, N, m), ``modes`` (C, N+1) and ``logs`` (``Log`` with a leading axis C) are filled. Rows of
-    ``modes`` end with -1 where a rollout broke off.
-    """
-    for c in range(len(step_sizes)):
+    feedforward: Array  # (N, m)
+    gains: Array  # (N, m, n)
+    step_sizes: Array  # (C,)
+
+
+class Candidates(NamedTuple):
+    """C rollouts over N timesteps; row 0 of each one's states holds where it starts."""
+
+    states: Array  # (C, N+1, n)
+    inputs: Array  # (C, N, m)
+    modes: NDArray[np.int64]  # (C, N+1) indices of modes, -1 after a rollout has broken off
+    codes: NDArray[np.int64]  # (C,) how each has ended
+    logs: Log  # with a leading axis C
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
+    """Roll one policy out at every step size, into ``out``."""
+    states, inputs, logs = out.states, out.inputs, out.logs
+    until = np.zeros(len(s.source), dtype=np.bool_)
+    for c in range(len(policy.step_sizes)):
         log = Log(
-            logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c], logs.after[c]
+            logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
+            logs.after[c], logs.length[c], logs.C,
+        )  # fmt: skip
+        course = Course(
+            np.array([mode]), states[c, 0].copy(), np.zeros(3), np.zeros(3, dtype=np.int64)
         )
-        for k in range(modes.shape[1]):
-            modes[c, k] = mode if k == 0 else -1
-        current, x = mode, states[c, 0, : s.dims[mode]].copy()
+        out.modes[c, :] = -1
+        out.modes[c, 0], out.codes[c] = mode, OK
         for k in range(inputs.shape[1]):
-            wanted, held = reference_at(s, r, log.count[0], current, k, dt, limits)
+            current = course.mode[0]
+            x_reference, held = reference_at(s, r, log.count[0], current, k, dt, limits)
             u = inputs[c, k]
             for i in range(len(u)):
-                u[i] = r.inputs[held, i] + step_sizes[c] * feedforward[held, i]
-                for j in range(len(wanted)):
-                    u[i] += gains[held, i, j] * (states[c, k, j] - wanted[j])
-            current, x, status = simulate(s, current, k * dt, x, u, dt, k, limits, log)
-            if status != OK:
+                u[i] = r.inputs[held, i] + policy.step_sizes[c] * policy.feedforward[held, i]
+                for j in range(len(x_reference)):
+                    u[i] += policy.gains[held, i, j] * (states[c, k, j] - x_reference[j])
+            course.clock[TIME], course.clock[NEXT], course.clock[OPENED] = k * dt, dt, k * dt
+            course.counts[STEPS] = course.counts[EVENTS] = 0
+            code = proceed(s, course, k * dt + dt, u, k, np.inf, until, limits, log)
+            out.codes[c] = code
+            if code != OK:
                 break
+            n = s.dims[course.mode[0]]
             for j in range(states.shape[2]):
-                states[c, k + 1, j] = x[j] if j < len(x) else 0.0
-            modes[c, k + 1] = current
+                states[c, k + 1, j] = course.state[j] if j < n else 0.0
+            out.modes[c, k + 1] = course.mode[0]

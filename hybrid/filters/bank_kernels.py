@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.location import guard_rate
+from hybrid.compiled.piece import jacobians
 from hybrid.compiled.runge_kutta import finite, flow_for
-from hybrid.compiled.sensitivity import jacobians
 from hybrid.filters.branches import NEWTON
 from hybrid.filters.compiled.jump import jump
 from hybrid.filters.compiled.kalman import correct, predict, through_guards

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.hilqr.extension import Flow
-from hybrid.integration import flow_state
-from hybrid.options import SimulationOptions
-from hybrid.systems import Array, System
+from hybrid.systems import Array
 
 
 def padded(array: Array, shape: tuple[int, ...]) -> Array:
@@ -17,14 +14,3 @@ def padded(array: Array, shape: tuple[int, ...]) -> Array:
     whole = np.zeros(shape)
     whole[tuple(slice(length) for length in array.shape)] = array
     return whole
-
-
-def padded_flow(system: System, options: SimulationOptions | None = None) -> Flow:
-    """Flow of any mode over padded states and inputs, as reference extensions ask for it."""
-
-    def flow(mode: int, t: float, x: Array, u: Array, h: float) -> Array:
-        own = system.modes[mode]
-        end = flow_state(own, t, x[: own.state_dim], u[: own.input_dim], h, options)
-        return padded(end, (system.state_dim,))
-
-    return flow

@@ -8,13 +8,17 @@ terminal state and gains are held.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from hybrid.hilqr.types import Array
-from hybrid.simulation import Event
+import numpy as np
 
-Flow = Callable[[int, float, Array, Array, float], Array]  # (mode, t, x, u, h) -> x(t + h)
+from hybrid.compiled.limits import Limits
+from hybrid.compiled.policies import Reference, reference_at
+from hybrid.compiled.system import compiled, quiet
+from hybrid.events import Event
+from hybrid.options import SimulationOptions
+from hybrid.systems import Array, System
 
 
 class KnotEvent(NamedTuple):
@@ -45,24 +49,37 @@ def segments(initial_mode: int, events: Sequence[KnotEvent], steps: int) -> list
 
 
 class ReferenceExtension:
-    """Reference of one policy, extended past its events where a candidate asks for it."""
+    """A reference, extended past its events where a candidate asks for it.
+
+    Without segments it is never extended: knot k's state and gains apply in every mode.
+    """
 
     def __init__(
         self,
-        flow: Flow,
+        system: System,
         timestep: float,
         states: Array,
         inputs: Array,
-        parts: Sequence[Segment] | None,
+        parts: Sequence[Segment],
+        options: SimulationOptions,
     ) -> None:
-        """Keep the reference: states (N+1, n), inputs (N, m), and its segments.
-
-        Without segments it is never extended: knot k's state and gains apply in every mode.
-        """
-        self._flow, self._timestep = flow, timestep
-        self._states, self._inputs, self._parts = states, inputs, parts
-        self._forward: dict[int, list[Array]] = {}
-        self._backward: dict[int, list[Array]] = {}
+        """Keep the reference: states (N+1, n), inputs (N, m), and its segments."""
+        self._index = {number: i for i, number in enumerate(system.modes)}
+        self._compiled, self._limits = compiled(system), Limits.of(options)
+        self._timestep = float(timestep)
+        S, N, n = len(parts), len(inputs), system.state_dim
+        self.reference = Reference(
+            contiguous(states),
+            contiguous(inputs),
+            np.array([self._index[part.mode] for part in parts], dtype=np.int64),
+            np.array([part.first for part in parts], dtype=np.int64),
+            np.array([part.last for part in parts], dtype=np.int64),
+            np.array([_row(part.opening, n, after=True) for part in parts]).reshape(S, 1 + n),
+            np.array([_row(part.closing, n, after=False) for part in parts]).reshape(S, 1 + n),
+            np.zeros((S, N, n)),
+            np.zeros((S, N, n)),
+            np.zeros((S, 2), dtype=np.int64),
+        )
 
     def at(self, ordinal: int, mode: int, knot: int) -> tuple[Array, int]:
         """Reference state (n,) and the knot whose input, feedforward and gains apply.
@@ -72,52 +89,24 @@ class ReferenceExtension:
             mode: the candidate's mode.
             knot: the timestep.
         """
-        if self._parts is None:
-            return self._states[knot], knot
-        index = self._matching(self._parts, ordinal, mode)
-        if index is None:
-            return self._states[-1], len(self._inputs) - 1
-        part = self._parts[index]
-        if knot > part.last:
-            return self._ahead(index, part, knot), part.last
-        if knot < part.first:
-            return self._behind(index, part, knot), min(part.first, part.last)
-        return self._states[knot], knot
+        with quiet():
+            return reference_at(
+                self._compiled.system, self.reference, ordinal, self._index[mode], knot,
+                self._timestep, self._limits,
+            )  # fmt: skip
 
-    @staticmethod
-    def _matching(parts: Sequence[Segment], ordinal: int, mode: int) -> int | None:
-        """Segment of the same ordinal if its mode agrees, else the nearest whose mode does."""
-        if ordinal >= len(parts):
-            return None
-        if parts[ordinal].mode == mode:
-            return ordinal
-        same = [i for i, part in enumerate(parts) if part.mode == mode]
-        return min(same, key=lambda i: abs(i - ordinal)) if same else None
 
-    def _ahead(self, index: int, part: Segment, knot: int) -> Array:
-        """Forward extension from the state before the closing event."""
-        if part.closing is None:
-            return self._states[-1]
-        known = self._forward.setdefault(index, [])
-        while len(known) < knot - part.last:
-            time = (part.last + 1 + len(known)) * self._timestep
-            if known:
-                x, t = known[-1], time - self._timestep
-            else:
-                x, t = part.closing.state_before, part.closing.time
-            known.append(self._flow(part.mode, t, x, self._inputs[part.last], time - t))
-        return known[knot - part.last - 1]
+def contiguous(array: Array) -> Array:
+    """An array of floats as kernels take it."""
+    return np.ascontiguousarray(array, dtype=np.float64)
 
-    def _behind(self, index: int, part: Segment, knot: int) -> Array:
-        """Backward extension from the state after the opening event."""
-        assert part.opening is not None
-        known = self._backward.setdefault(index, [])
-        u = self._inputs[min(part.first, part.last)]
-        while len(known) < part.first - knot:
-            time = (part.first - 1 - len(known)) * self._timestep
-            if known:
-                x, t = known[-1], time + self._timestep
-            else:
-                x, t = part.opening.state_after, part.opening.time
-            known.append(self._flow(part.mode, t, x, u, time - t))
-        return known[part.first - knot - 1]
+
+def _row(event: Event | None, n: int, after: bool) -> Array:
+    """Time and state (1 + n,) at an event; NaN where there is none."""
+    row = np.zeros(1 + n)
+    if event is None:
+        row[0] = np.nan
+        return row
+    state = event.state_after if after else event.state_before
+    row[0], row[1 : 1 + len(state)] = event.time, state
+    return row

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr.dimensions import padded_flow
 from hybrid.hilqr.extension import ReferenceExtension, segments
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, Trajectory
@@ -40,8 +39,9 @@ class HybridReference:
             )
         self.states, self.inputs, self.modes = trajectory.states, trajectory.inputs, trajectory.aux
         parts = segments(self.modes.knots[0], self.modes.events, self.steps)
-        flow = padded_flow(system, options)
-        self._extension = ReferenceExtension(flow, timestep, self.states, self.inputs, parts)
+        self._extension = ReferenceExtension(
+            system, timestep, self.states, self.inputs, parts, options or SimulationOptions()
+        )
         self._visited = {part.mode for part in parts}
         self._tables: dict[tuple[int, int], _Table] = {}
 

@@ -52,7 +52,7 @@ def compiled_batch() -> Way:
     if compiled(system).system is None:
         raise BadRequest(f"the ball does not compile: {compiled(system).reason}")
     return lambda states: (
-        simulate_batch(system, FALLING, 0.0, states, FORCE, DURATION, OPTIONS).states
+        simulate_batch(system, FALLING, states, DURATION, FORCE, options=OPTIONS).states
     )
 
 
@@ -61,9 +61,8 @@ def interpreted() -> Way:
     system = ball()
 
     def way(states: Array) -> Array:
-        return np.array(
-            [simulate_step(system, FALLING, 0.0, x, FORCE, DURATION, OPTIONS).state for x in states]
-        )
+        ends = (simulate_step(system, FALLING, x, DURATION, FORCE, 0.0, OPTIONS) for x in states)
+        return np.array([end.state for end in ends])
 
     return way
 

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.execution import simulate
 from hybrid.integration import dormand_prince, integrate
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Array, Mode, System, Transition
 
 EXACT = SimulationOptions(rtol=1e-14, atol=1e-15)
@@ -76,7 +75,7 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
     system = striking(wall_moves)
 
     def run(options: SimulationOptions) -> tuple[Array, float]:
-        step = simulate_step(system, 1, 0.0, START, np.zeros(0), DURATION, options)
+        step = simulate_step(system, 1, START, DURATION, np.zeros(0), options=options)
         return step.state, step.events[0].time
 
     (end, time), states, times = run(EXACT), [], []
@@ -90,9 +89,9 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
 def dense_output_errors(sizes: Array = SIZES, asked: int = 40) -> Errors:
     """Of states between the steps, at ``asked`` times before and after an impact."""
     system, exact = striking(), EXACT
-    hit = simulate_step(system, 1, 0.0, START, np.zeros(0), DURATION, exact).events[0].time
+    hit = simulate_step(system, 1, START, DURATION, np.zeros(0), options=exact).events[0].time
     times = [t for t in np.linspace(0.01, DURATION - 0.01, asked) if abs(t - hit) > NEAR]
-    truth = [simulate_step(system, 1, 0.0, START, np.zeros(0), t, exact).state for t in times]
+    truth = [simulate_step(system, 1, START, t, np.zeros(0), options=exact).state for t in times]
     return Errors(sizes, np.array([_dense_error(system, h, times, truth) for h in sizes]))
 
 

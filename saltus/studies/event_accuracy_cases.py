@@ -42,11 +42,11 @@ def event_times(case: Case, states: Array, as_compiled: bool) -> Array:
     """Times of the event [s] from each of the states (count, n); NaN where there is none."""
     if as_compiled:
         batch = simulate_batch(
-            case.system, BEFORE, case.start, states, _NONE, case.duration, OPTIONS
+            case.system, BEFORE, states, case.duration, _NONE, case.start, OPTIONS
         )
         return np.where(batch.ok & (batch.modes == DONE), batch.states[:, 0], np.nan)
     steps = [
-        simulate_step(case.system, BEFORE, case.start, x, _NONE, case.duration, OPTIONS)
+        simulate_step(case.system, BEFORE, x, case.duration, _NONE, case.start, OPTIONS)
         for x in states
     ]
     return np.array([s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps])

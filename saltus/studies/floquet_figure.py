@@ -50,7 +50,7 @@ def sample(case: Case, cycle: LimitCycle, x: Array, periods: int) -> list[Array]
     mode, arcs, step = cycle.mode, [[x]], cycle.period / _SAMPLES
     for k in range(periods * _SAMPLES):
         t = start + k * step
-        found = simulate_step(case.system, mode, t, x, np.zeros(0), step, case.options)
+        found = simulate_step(case.system, mode, x, step, np.zeros(0), t, case.options)
         if found.status != "ok":
             break
         for event in found.events:

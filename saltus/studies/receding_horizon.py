@@ -111,7 +111,7 @@ def close_loop(
         plans.append(x[None] if plan is None else plan.states)
         solutions.append(solution)
         time, dt = k * model.timestep, model.timestep
-        step = simulate_step(model.system, mode, time, x, inputs[k], dt, model.options)
+        step = simulate_step(model.system, mode, x, dt, inputs[k], time, model.options)
         x, mode = step.state, step.mode
         states.append(x)
         knots.append(mode)

@@ -49,7 +49,7 @@ def experiment(case: Case, level: Level, particles: int, seed: int = 0) -> Exper
     noise = np.random.default_rng(seed).standard_normal((particles, len(case.mean)))
     initial = case.mean + spread * noise
     states = np.array([case.state(start) for start in initial])
-    batch = simulate_batch(case.system, case.mode, 0.0, states, case.input, case.duration)
+    batch = simulate_batch(case.system, case.mode, states, case.duration, case.input)
     initial, ok = initial[batch.ok], batch.ok
     ends = zip(batch.modes[ok], batch.states[ok], strict=True)
     final = np.array([case.coordinates(int(mode), state) for mode, state in ends])

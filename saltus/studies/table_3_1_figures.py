@@ -94,7 +94,7 @@ def _nominal(case: Case, mean: Array) -> tuple[list[int], Array]:
     mode, x, h = case.mode, case.state(mean), case.duration / _KNOTS
     modes, states = [mode], [x]
     for k in range(_KNOTS):
-        step = simulate_step(case.system, mode, k * h, x, case.input, h)
+        step = simulate_step(case.system, mode, x, h, case.input, k * h)
         for event in step.events:
             modes += [event.transition.source, event.transition.target]
             states += [event.state_before, event.state_after]

@@ -102,7 +102,7 @@ def test_energy_is_kept_in_either_mode(p, mode):
 def test_energy_is_kept_through_two_jumps_of_a_simulation():
     """Two touchdowns and two liftoffs in 1.25 s, as section 4.7.2 reports."""
     start = at_rest(START)
-    step = simulate_step(aslip(), FLIGHT, 0.0, start, NOTHING, 1.25)
+    step = simulate_step(aslip(), FLIGHT, start, 1.25, NOTHING)
     assert [event.transition.name for event in step.events] == ["touchdown", "liftoff"] * 2
     p = AslipParameters()
     for event in step.events:
@@ -113,7 +113,7 @@ def test_energy_is_kept_through_two_jumps_of_a_simulation():
 
 
 def test_the_toe_stays_put_in_stance_and_on_the_body_in_flight():
-    step = simulate_step(aslip(), FLIGHT, 0.0, at_rest(START), NOTHING, 1.25)
+    step = simulate_step(aslip(), FLIGHT, at_rest(START), 1.25, NOTHING)
     touchdown, liftoff, again = step.events[:3]
     assert abs(touchdown.state_before[4]) < 1e-12
     assert touchdown.state_after[7] < 0.0  # the leg is being compressed
@@ -132,7 +132,7 @@ def test_guards_are_positive_inside_their_domains():
 
 
 def test_forces_begin_at_zero_so_the_body_does_not_feel_the_touchdown():
-    step = simulate_step(aslip(), FLIGHT, 0.0, at_rest(START), NOTHING, 0.2)
+    step = simulate_step(aslip(), FLIGHT, at_rest(START), 0.2, NOTHING)
     after = step.events[0].state_after
     rate = jacobian(maps(AslipParameters())[1], after) @ aslip().modes[STANCE].flow(
         0.0, after, NOTHING
@@ -147,7 +147,7 @@ def test_the_fundamental_matrix_is_the_derivative_through_touchdown_and_liftoff(
     assert found.ok and len(found.events) == 2
 
     def end(body):
-        return simulate_step(system, FLIGHT, 0.0, at_rest(body), NOTHING, 0.4).state
+        return simulate_step(system, FLIGHT, at_rest(body), 0.4, NOTHING).state
 
     h = 1e-6
     columns = [(end(START + h * e) - end(START - h * e)) / (2.0 * h) for e in np.eye(6)]

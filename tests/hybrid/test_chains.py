@@ -53,9 +53,9 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     system, x, u = tube_ball(), np.array([0.3, -1.2, 0.4, -9.0]), np.array([0.0, 40.0])
 
     def end(y):
-        return simulate_step(system, UNCONSTRAINED, 0.0, y, u, 0.2).state
+        return simulate_step(system, UNCONSTRAINED, y, 0.2, u).state
 
-    step = simulate_step(system, UNCONSTRAINED, 0.0, x, u, 0.2)
+    step = simulate_step(system, UNCONSTRAINED, x, 0.2, u)
     assert [event.transition.name for event in step.events] == ["impact", "liftoff"]
     assert step.events[0].time == step.events[1].time
     found = fundamental_matrix(system, UNCONSTRAINED, x, 0.2, u)
@@ -74,14 +74,14 @@ def test_resets_that_know_time_and_input():
     assert [event.transition.name for event in found.events] == ["hit", "throw"] and found.ok
 
     def end(y):
-        return simulate_step(system, 1, 0.3, y, u, 0.8).state
+        return simulate_step(system, 1, y, 0.8, u, 0.3).state
 
     np.testing.assert_allclose(found.Phi, slopes(end, x), rtol=1e-6, atol=1e-7)
 
 
 def test_a_chain_is_one_transition():
     system, u = relay(), np.array([0.7])
-    (chain,) = chains(system, simulate_step(system, 1, 0.3, np.array([1.0, 0.5]), u, 0.8).events, u)
+    (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events, u)
     whole = merged(chain)
     edge, at = whole.transition, (whole.time, whole.state_before, u)
     assert edge.label == "hit, throw (1, 3)"

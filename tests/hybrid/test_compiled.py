@@ -43,10 +43,10 @@ def test_batches_end_where_single_simulations_do(name):
     u = np.zeros(system.modes[mode].input_dim)
     states = np.random.default_rng(1).normal(mean, spread * np.ones(2), (40, 2))
     assert compiled(system).reason == ""
-    batch = simulate_batch(system, mode, 0.0, states, u, duration)
+    batch = simulate_batch(system, mode, states, duration, u)
     events = 0
     for b, x in enumerate(states):
-        step = simulate_step(without_closed_forms(system), mode, 0.0, x, u, duration)
+        step = simulate_step(without_closed_forms(system), mode, x, duration, u)
         assert batch.status[b] == step.status == "ok"
         assert (batch.modes[b], batch.counts[b]) == (step.mode, len(step.events))
         np.testing.assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
@@ -57,8 +57,8 @@ def test_batches_end_where_single_simulations_do(name):
 def test_a_hopping_robot_too():
     system = aslip()
     x = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0, -1.0, 0.0])
-    step = simulate_step(system, FLIGHT, 0.0, x, NONE, 0.05)
-    batch = simulate_batch(system, FLIGHT, 0.0, x[None], NONE, 0.05)
+    step = simulate_step(system, FLIGHT, x, 0.05, NONE)
+    batch = simulate_batch(system, FLIGHT, x[None], 0.05, NONE)
     assert (batch.status[0], batch.modes[0]) == (step.status, step.mode)
     np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
 
@@ -66,23 +66,23 @@ def test_a_hopping_robot_too():
 def test_a_division_by_zero_is_a_status():
     """Compiled functions divide as numpy does, and a guard that stands still has a rate of zero."""
     system = falling_to(lambda t, x, u: np.array([1.0 / (x[0] - x[0]), x[1]]))
-    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, 0.0]]), NONE, 1.0)
+    batch = simulate_batch(system, 1, np.array([[1.0, 0.0]]), 1.0, NONE)
     assert compiled(system).reason == "" and batch.status == ("not_finite",)
     step = Mode("still", 1, 0, lambda t, x, u: np.array([1.0]))
     gate = Transition(1, 1, lambda t, x, u: 1.0 if x[0] < 0.5 else -1.0, lambda t, x, u: -x)
-    batch = simulate_batch(System({1: step}, (gate,)), 1, 0.0, np.zeros((1, 1)), NONE, 1.0)
+    batch = simulate_batch(System({1: step}, (gate,)), 1, np.zeros((1, 1)), 1.0, NONE)
     assert batch.status[0] in ("ok", "grazing")  # as the jump is met, and without an exception
 
 
 def test_time_runs_forward():
     with pytest.raises(ValueError, match="give 0 or more"):
-        simulate_batch(bouncing_ball(), FALLING, 0.0, np.ones((1, 2)), REST, -1.0)
+        simulate_batch(bouncing_ball(), FALLING, np.ones((1, 2)), -1.0, REST)
 
 
 def test_results_do_not_depend_on_threads():
     states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
-    one = simulate_batch(bouncing_ball(), FALLING, 0.0, states, REST, 2.0)
-    two = simulate_batch(bouncing_ball(), FALLING, 0.0, states, REST, 2.0, threads=2)
+    one = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST)
+    two = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST, threads=2)
     np.testing.assert_array_equal(one.states, two.states)
     np.testing.assert_array_equal(one.modes, two.modes)
 
@@ -99,7 +99,7 @@ def test_modes_of_different_dimension_are_padded():
     system = falling_to(
         lambda t, x, u: np.array([x[1]]), lambda t, x, u: np.array([-x[0]]), rising=1
     )
-    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, 0.0], [9.0, 0.0]]), NONE, 1.0)
+    batch = simulate_batch(system, 1, np.array([[1.0, 0.0], [9.0, 0.0]]), 1.0, NONE)
     landing = np.sqrt(2.0 / 9.8)
     rest = -9.8 * landing * np.exp(-(1.0 - landing))
     np.testing.assert_allclose(batch.states, [[rest, 0.0], [9.0 - 4.9, -9.8]], rtol=1e-9)
@@ -128,9 +128,9 @@ def test_failures_have_the_status_of_single_simulations(case):
     system, x, options = case()
     u = np.zeros(next(iter(system.modes.values())).input_dim)
     assert compiled(system).reason == ""
-    batch = simulate_batch(system, 1, 0.0, np.array([x]), u, 5.0, options)
+    batch = simulate_batch(system, 1, np.array([x]), 5.0, u, options=options)
     with np.errstate(over="ignore"):
-        step = simulate_step(system, 1, 0.0, np.array(x), u, 5.0, options)
+        step = simulate_step(system, 1, np.array(x), 5.0, u, options=options)
     assert batch.status[0] == step.status == case.__name__
     assert not batch.ok[0]
 
@@ -141,7 +141,7 @@ def test_a_guard_crossed_twice_within_one_integration_step_is_found():
     up = falling_to(lambda t, x, u: np.array([0.0, 1.0]), lambda t, x, u: np.array([0.0, 0.0]))
     rise = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], 9.8]))
     system = System({1: rise, 2: up.modes[2]}, system.transitions)
-    batch = simulate_batch(system, 1, 0.0, np.array([[1.0, -5.0], [1.3, -5.0]]), NONE, 1.0)
+    batch = simulate_batch(system, 1, np.array([[1.0, -5.0], [1.3, -5.0]]), 1.0, NONE)
     np.testing.assert_array_equal(batch.counts, [1, 0])
 
 
@@ -175,8 +175,8 @@ TOP = 16.0 / (2.0 * 9.8)  # height that a throw of 4 m/s reaches [m]
     ],
 )
 def test_guards_are_met_as_they_are_interpreted(system, x, duration, status):
-    batch = simulate_batch(system, 1, 0.0, np.array([x]), REST, duration)
-    step = simulate_step(without_closed_forms(system), 1, 0.0, np.array(x), REST, duration)
+    batch = simulate_batch(system, 1, np.array([x]), duration, REST)
+    step = simulate_step(without_closed_forms(system), 1, np.array(x), duration, REST)
     assert batch.status[0] == step.status == status
     assert (batch.modes[0], batch.counts[0]) == (step.mode, len(step.events))
     np.testing.assert_allclose(batch.states[0], step.state, atol=1e-8)
@@ -187,7 +187,7 @@ def test_a_function_that_does_not_compile_is_interpreted():
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -table["gravity"]]))
     system = System({1: mode}, ())
     assert compiled(system).system is None and "table" in compiled(system).reason
-    batch = simulate_batch(system, 1, 0.0, np.array([[0.0, 1.0]]), NONE, 2.0)
+    batch = simulate_batch(system, 1, np.array([[0.0, 1.0]]), 2.0, NONE)
     np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
 
 

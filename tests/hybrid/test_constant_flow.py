@@ -9,7 +9,7 @@ NOTHING = np.zeros(0)
 
 
 def test_crosses_once_and_goes_straight_on_either_side():
-    step = simulate_step(constant_flow(), LEFT, 0.0, np.array([-2.5, 0.0]), NOTHING, 5.0)
+    step = simulate_step(constant_flow(), LEFT, np.array([-2.5, 0.0]), 5.0, NOTHING)
     assert step.mode == RIGHT and len(step.events) == 1
     assert step.events[0].time == pytest.approx(2.5, abs=1e-12)
     np.testing.assert_allclose(step.state, [2.5, 0.0], atol=1e-12)
@@ -27,7 +27,7 @@ def test_only_the_saltation_matrix_changes_a_perturbation():
 def test_the_fundamental_matrix_is_exact_for_finite_perturbations():
     system, x, change = constant_flow(), np.array([-2.5, 0.0]), np.array([0.9, -0.7])
     ends = [
-        simulate_step(system, LEFT, 0.0, start, NOTHING, 5.0).state for start in (x, x + change)
+        simulate_step(system, LEFT, start, 5.0, NOTHING).state for start in (x, x + change)
     ]
     Phi = fundamental_matrix(system, LEFT, x, 5.0).Phi
     np.testing.assert_allclose(ends[1] - ends[0], Phi @ change, atol=1e-12)

@@ -38,7 +38,7 @@ def test_ascent_and_descent_onto_a_moving_floor(closed_form, velocity, floor, li
     system = flight(lambda t, x, u: x[0] - floor - lift * (t - 3.0), closed_form)
     c = 0.5 - floor
     exact = ((velocity - lift) + np.sqrt((velocity - lift) ** 2 + 2 * GRAVITY * c)) / GRAVITY
-    step = simulate_step(system, 1, 3.0, np.array([0.5, velocity]), U, 2.5)
+    step = simulate_step(system, 1, np.array([0.5, velocity]), 2.5, U, 3.0)
     assert step.status == "ok"
     assert step.events[0].time - 3.0 == pytest.approx(exact, abs=1e-10)
 
@@ -55,7 +55,7 @@ def test_linear_oscillator(frequency, level):
     edge = Transition(1, 2, lambda t, x, u: x[0] - level, lambda t, x, u: x.copy())
     system = System({1: mode, 2: mode}, (edge,))
     options = SimulationOptions(rtol=1e-12, atol=1e-14)
-    step = simulate_step(system, 1, 0.0, np.array([1.0, 0.0]), np.zeros(0), 4.0 / w, options)
+    step = simulate_step(system, 1, np.array([1.0, 0.0]), 4.0 / w, np.zeros(0), options=options)
     assert step.events[0].time == pytest.approx(np.arccos(level) / w, abs=1e-10)
 
 
@@ -67,7 +67,7 @@ def test_a_double_crossing_within_one_step_is_found(closed_form, depth):
     top = 2.0 - depth
     velocity = np.sqrt(2 * GRAVITY * 2.0)
     system = flight(lambda t, x, u: top - x[0], closed_form)
-    step = simulate_step(system, 1, 0.0, np.array([0.0, velocity]), U, 2 * velocity / GRAVITY)
+    step = simulate_step(system, 1, np.array([0.0, velocity]), 2 * velocity / GRAVITY, U)
     exact = (velocity - np.sqrt(2 * GRAVITY * depth)) / GRAVITY
     assert [event.transition.name for event in step.events] == ["touch"]
     # The rate there is sqrt(2 g depth): an error of 1e-13 m in height is 1e-10 s at 1e-7 m.
@@ -78,7 +78,7 @@ def test_a_double_crossing_within_one_step_is_found(closed_form, depth):
 def test_a_ceiling_that_is_missed_is_no_event(closed_form):
     system = flight(lambda t, x, u: 2.0 + 1e-6 - x[0], closed_form)
     velocity = np.sqrt(2 * GRAVITY * 2.0)
-    step = simulate_step(system, 1, 0.0, np.array([0.0, velocity]), U, 2 * velocity / GRAVITY)
+    step = simulate_step(system, 1, np.array([0.0, velocity]), 2 * velocity / GRAVITY, U)
     assert step.status == "ok" and step.events == ()
 
 
@@ -93,8 +93,8 @@ def one_mode_ball(closed_form):
 
 @pytest.mark.parametrize("closed_form", [True, False])
 def test_a_guard_that_is_left_and_met_again_within_one_step(closed_form):
-    step = simulate_step(one_mode_ball(closed_form), FALLING, 0.0, np.array([1.0, 0.0]), U, 2.4)
-    two_modes = simulate_step(bouncing_ball(), FALLING, 0.0, np.array([1.0, 0.0]), U, 2.4)
+    step = simulate_step(one_mode_ball(closed_form), FALLING, np.array([1.0, 0.0]), 2.4, U)
+    two_modes = simulate_step(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 2.4, U)
     impacts = [event.time for event in two_modes.events if event.transition.source == FALLING]
     assert len(impacts) >= 4
     np.testing.assert_allclose([event.time for event in step.events], impacts, atol=1e-10)
@@ -115,7 +115,7 @@ def drift(guards):
 @given(st.lists(st.floats(0.1, 1.9), min_size=2, max_size=4, unique=True))
 def test_the_earliest_of_several_guards_fires(walls):
     system = drift([lambda t, x, u, wall=wall: wall - x[0] for wall in walls])
-    step = simulate_step(system, 1, 0.0, np.zeros(2), np.zeros(0), 2.0)
+    step = simulate_step(system, 1, np.zeros(2), 2.0, np.zeros(0))
     assert step.events[0].transition.target == 2 + int(np.argmin(walls))
     assert step.events[0].time == pytest.approx(min(walls), abs=1e-12)
 
@@ -123,7 +123,7 @@ def test_the_earliest_of_several_guards_fires(walls):
 @pytest.mark.parametrize("scales", [(1.0, 7.0, 0.3), (0.3, 1.0, 7.0), (7.0, 0.3, 1.0)])
 def test_a_tie_goes_to_the_transition_given_first(scales):
     system = drift([lambda t, x, u, s=s: s * (1.1 - x[0]) * (2.0 + x[1]) for s in scales])
-    step = simulate_step(system, 1, 0.0, np.zeros(2), np.zeros(0), 2.0)
+    step = simulate_step(system, 1, np.zeros(2), 2.0, np.zeros(0))
     assert [event.transition.target for event in step.events] == [2]
 
 
@@ -134,7 +134,7 @@ def test_chained_events_happen_at_one_time():
     stop = dataclasses.replace(impact, reset=lambda t, x, u: np.array([x[0], -1.0]))
     system = System(ball.modes, (stop, apex))
     step = simulate_step(
-        system, FALLING, 0.0, np.array([0.1, -2.0]), U, 0.1, SimulationOptions(max_events=2)
+        system, FALLING, np.array([0.1, -2.0]), 0.1, U, options=SimulationOptions(max_events=2)
     )
     assert [event.transition.name for event in step.events] == ["impact", "apex"]
     assert step.events[0].time == step.events[1].time
@@ -143,7 +143,7 @@ def test_chained_events_happen_at_one_time():
 
 def test_a_guard_that_moves_with_the_input_and_time():
     system = drift([lambda t, x, u: 1.0 + 0.25 * t - x[0]])
-    step = simulate_step(system, 1, 1.0, np.zeros(2), np.zeros(0), 4.0)
+    step = simulate_step(system, 1, np.zeros(2), 4.0, np.zeros(0), 1.0)
     assert step.events[0].time == pytest.approx(1.0 + 1.25 / 0.75, abs=1e-11)
 
 
@@ -161,5 +161,5 @@ def test_a_shorter_longest_step_sees_more_turns():
     edge = Transition(1, 2, lambda t, x, u: 0.9 + x[0], lambda t, x, u: x.copy())
     system = System({1: mode, 2: mode}, (edge,))
     options = SimulationOptions(max_step=1.0)
-    step = simulate_step(system, 1, 0.0, np.array([1.0, 0.0]), np.zeros(0), 12.5, options)
+    step = simulate_step(system, 1, np.array([1.0, 0.0]), 12.5, np.zeros(0), options=options)
     assert step.events[0].time == pytest.approx(np.arccos(-0.9), abs=1e-10)

@@ -54,7 +54,7 @@ def test_wheel_matches_its_closed_form(half_angle, slope):
 
 def test_wheel_keeps_its_energy_between_landings():
     system, x = rimless_wheel(), rolling_cycle()
-    before = simulate_step(system, ROLLING, 0.0, x, NOTHING, 2.0).events[0].state_before
+    before = simulate_step(system, ROLLING, x, 2.0, NOTHING).events[0].state_before
 
     def energy(y):
         return 0.5 * y[1] ** 2 + GRAVITY * math.cos(y[0])
@@ -120,7 +120,7 @@ def test_hopper_push_restores_what_the_damper_takes():
     stance, steps, lost = liftoff.time - touchdown.time, 4000, 0.0
     mode, x = hop.COMPRESSION, touchdown.state_after
     for _ in range(steps):
-        step = simulate_step(system, mode, 0.0, x, NOTHING, stance / steps)
+        step = simulate_step(system, mode, x, stance / steps, NOTHING)
         lost += 0.5 * hop.DAMPING * (x[1] ** 2 + step.state[1] ** 2) * stance / steps
         mode, x = step.mode, step.state
     in_air, on_ground = (
@@ -136,7 +136,7 @@ def test_hopper_without_losses_keeps_its_energy():
     system = hop.hopper(damping=0.0, push=0.0)
     x = np.array([0.9, 0.0])
     for duration in (0.2, 0.35, 0.5):
-        step = simulate_step(system, hop.FLIGHT, 0.0, x, NOTHING, duration)
+        step = simulate_step(system, hop.FLIGHT, x, duration, NOTHING)
         kept = hop.energy(step.state, step.mode != hop.FLIGHT)
         assert kept == pytest.approx(hop.energy(x, False), abs=1e-8)
 

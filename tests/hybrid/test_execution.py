@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from hybrid.execution import simulate
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 
 START = np.array([1.0, 0.0])
@@ -96,7 +95,7 @@ def test_dense_output_agrees_with_simulating_that_far():
     execution = simulate(system, 1, START, 3.0, u)
     assert len(execution.events) >= 2
     for t in np.linspace(0.0, 3.0, 61):
-        end = simulate_step(system, 1, 0.0, START, u, t)
+        end = simulate_step(system, 1, START, t, u)
         mode, x = execution.at(t)
         assert mode == end.mode
         # The integrator's steps are sized for the fifth order; the extension is of the fourth.
@@ -183,7 +182,7 @@ def test_inputs_are_held_over_timesteps(many):
     execution = simulate(system, FALLING, START, 1.35, rows if many else push, timestep=dt)
     x, mode = START, FALLING
     for k in range(14):
-        step = simulate_step(system, mode, k * dt, x, rows[k], min(dt, 1.35 - k * dt))
+        step = simulate_step(system, mode, x, min(dt, 1.35 - k * dt), rows[k], k * dt)
         x, mode = step.state, step.mode
     assert execution.final_mode == mode and execution.final_time == 1.35
     np.testing.assert_allclose(execution.final_state, x, atol=1e-12)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.execution import simulate
 from hybrid.integration import dense_output, dormand_prince_stages, integrate
+from hybrid.simulation import simulate
 from saltus.studies.convergence import (
     EXACT,
     START,

@@ -10,9 +10,8 @@ import pytest
 from hybrid.batch import simulate_batch
 from hybrid.compiled import compiled
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball, bouncing_ball_problem
-from hybrid.execution import simulate
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 
@@ -23,8 +22,8 @@ BALL, X, U = bouncing_ball(), np.array([1.0, 0.0]), np.zeros(1)
     "call",
     [
         lambda: simulate(BALL, 9, X, 1.0),
-        lambda: simulate_step(BALL, 9, 0.0, X, U, 1.0),
-        lambda: simulate_batch(BALL, 9, 0.0, X[None], U, 1.0),
+        lambda: simulate_step(BALL, 9, X, 1.0, U),
+        lambda: simulate_batch(BALL, 9, X[None], 1.0, U),
         lambda: fundamental_matrix(BALL, 9, X, 1.0),
     ],
 )
@@ -38,13 +37,13 @@ def test_a_mode_that_is_not_there(call):
 )
 def test_batches_of_the_wrong_shape(states, u):
     with pytest.raises(ValueError, match=r"the system takes \(B, 2\) and \(1,\)"):
-        simulate_batch(BALL, FALLING, 0.0, states, u, 1.0)
+        simulate_batch(BALL, FALLING, states, 1.0, u)
 
 
 def test_whole_numbers_and_lists_are_states():
-    end = simulate_step(BALL, FALLING, 0.0, [1, 0], U, 0.1).state  # type: ignore[arg-type]
+    end = simulate_step(BALL, FALLING, [1, 0], 0.1, U).state  # type: ignore[arg-type]
     np.testing.assert_array_equal(end, simulate(BALL, FALLING, [1, 0], 0.1).final_state)
-    batch = simulate_batch(BALL, FALLING, 0.0, np.array([[1, 0]]), U, 0.1)
+    batch = simulate_batch(BALL, FALLING, np.array([[1, 0]]), 0.1, U)
     np.testing.assert_allclose(batch.states[0], end, rtol=1e-12)
 
 
@@ -91,7 +90,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
     right, wrong = falling(), falling(reset=careless)
     for system in (right, wrong):
         assert compiled(system).reason == ""
-    ends = [simulate_batch(s, 1, 0.0, X[None], np.zeros(0), 0.6).states for s in (right, wrong)]
+    ends = [simulate_batch(s, 1, X[None], 0.6, np.zeros(0)).states for s in (right, wrong)]
     np.testing.assert_array_equal(ends[0], ends[1])
     one, other = (fundamental_matrix(s, 1, X, 0.6) for s in (right, wrong))
     np.testing.assert_allclose(one.Phi, other.Phi, rtol=1e-9)
@@ -101,7 +100,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
 def test_a_flow_of_the_wrong_dimension_has_the_same_status_in_batches():
     system = falling(flow=lambda t, x, u: np.zeros(3))
     assert "gives shape (3,), not (2,)" in compiled(system).reason
-    batch = simulate_batch(system, 1, 0.0, X[None], np.zeros(0), 0.6)
+    batch = simulate_batch(system, 1, X[None], 0.6, np.zeros(0))
     assert batch.status == (simulate(system, 1, X, 0.6).status,) == ("wrong_dimension",)
 
 
@@ -126,8 +125,8 @@ def test_a_global_number_is_not_kept_in_a_file(tmp_path):
 def test_durations_without_an_end(duration):
     for call in (
         lambda: simulate(BALL, FALLING, X, duration),
-        lambda: simulate_step(BALL, FALLING, 0.0, X, U, duration),
-        lambda: simulate_batch(BALL, FALLING, 0.0, X[None], U, duration),
+        lambda: simulate_step(BALL, FALLING, X, duration, U),
+        lambda: simulate_batch(BALL, FALLING, X[None], duration, U),
     ):
         with pytest.raises(ValueError, match="give 0 or more|finite"):
             call()

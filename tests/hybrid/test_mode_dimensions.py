@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from hybrid.execution import simulate
 from hybrid.limit_cycle import find_limit_cycle, multipliers
 from hybrid.poincare import EventSection, PhaseSection, return_map
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
@@ -40,7 +39,7 @@ def stopped():
 def test_an_input_is_as_wide_as_that_of_the_mode_that_takes_most():
     system, x, u = tank(), np.array([0.5]), np.array([0.2])
     found, h = fundamental_matrix(system, DOWN, x, 1.0, u), 1e-6
-    ends = [simulate_step(system, DOWN, 0.0, x + s * h, u, 1.0).state for s in (1.0, -1.0)]
+    ends = [simulate_step(system, DOWN, x + s * h, 1.0, u).state for s in (1.0, -1.0)]
     assert found.ok and found.mode == UP
     assert found.Phi[0] == pytest.approx((ends[0] - ends[1]) / (2.0 * h), rel=1e-7)
     np.testing.assert_allclose(
@@ -63,7 +62,7 @@ def test_the_check_gives_every_function_the_whole_input():
 
 
 def test_a_mode_with_no_state_is_simulated():
-    step = simulate_step(stopped(), DOWN, 0.0, np.array([0.5]), np.zeros(0), 1.0)
+    step = simulate_step(stopped(), DOWN, np.array([0.5]), 1.0, np.zeros(0))
     assert (step.status, step.mode, step.state.shape) == ("ok", REST, (0,))
     assert step.events[0].time == pytest.approx(0.5, abs=1e-12)
     assert fundamental_matrix(stopped(), DOWN, np.array([0.5]), 1.0).Phi.shape == (0, 1)

@@ -37,7 +37,7 @@ def test_given_derivatives_match_those_found():
 
 def test_the_damper_takes_exactly_the_energy_that_is_lost():
     system = pendulum(damping=0.0)
-    step = simulate_step(system, FREE, 0.0, START, NOTHING, 2.0)
+    step = simulate_step(system, FREE, START, 2.0, NOTHING)
     assert len(step.events) >= 2
     assert energy(step.mode, step.state) == pytest.approx(energy(FREE, START), abs=1e-8)
     rng = np.random.default_rng(1)
@@ -49,7 +49,7 @@ def test_the_damper_takes_exactly_the_energy_that_is_lost():
 
 
 def test_the_thesis_case_ends_in_contact_where_an_independent_solver_does():
-    step = simulate_step(pendulum(), FREE, 0.0, START, NOTHING, 0.3)
+    step = simulate_step(pendulum(), FREE, START, 0.3, NOTHING)
     assert step.mode == CONTACT and len(step.events) == 1
 
     def field(t, x):
@@ -77,7 +77,7 @@ def test_the_fundamental_matrix_is_the_derivative_through_contact_and_release():
     assert len(Phi.events) >= 2
 
     def end(x):
-        return simulate_step(system, FREE, 0.0, x, NOTHING, 1.2).state
+        return simulate_step(system, FREE, x, 1.2, NOTHING).state
 
     h = 1e-5
     columns = [(end(START + h * e) - end(START - h * e)) / (2.0 * h) for e in np.eye(2)]

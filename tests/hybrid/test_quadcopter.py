@@ -197,7 +197,7 @@ def test_sliding_stays_on_the_wall_and_only_loses_energy_without_thrust():
     for mode, arm in [*EDGES.items()] * 20:
         x = contact(rng, arm)
         before = energy(x)
-        end = simulate_step(SYSTEM, mode, 0.0, x, none, 0.05)
+        end = simulate_step(SYSTEM, mode, x, 0.05, none)
         if not end.events:
             stayed += 1
             assert np.linalg.norm(frame(end.state, arm)[0]) == pytest.approx(BODY.radius, abs=1e-9)
@@ -213,10 +213,10 @@ def test_a_released_edge_leaves_without_striking_again_and_returns_once():
     x = onto(transition(FREE, RIGHT), x, np.zeros(2))
     assert x is not None
     x[3:] = 0.0
-    away = simulate_step(SYSTEM, RIGHT, 0.0, x, np.array([-5.0, -5.0]), 0.1)
+    away = simulate_step(SYSTEM, RIGHT, x, 0.1, np.array([-5.0, -5.0]))
     assert [e.transition.name for e in away.events] == ["liftoff"]
     assert away.mode == RIGHT_RELEASED
-    back = simulate_step(SYSTEM, away.mode, 0.1, away.state, np.array([9.0, 9.0]), 0.4)
+    back = simulate_step(SYSTEM, away.mode, away.state, 0.4, np.array([9.0, 9.0]), 0.1)
     names = [e.transition.name for e in back.events]
     assert names[:2] == ["turn back", "impact"] and names.count("liftoff") == 0
 

@@ -207,7 +207,7 @@ def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope
     body = slope_ball_body(theta=slope, mu_s=mu, mu_k=mu, impact_friction=mu)
     system = rigid_body_system(body)
     x = np.array([0.0, 0.5, 0.0, 0.0])
-    step = simulate_step(system, APPROACHING, 0.0, x, np.zeros(2), 2.0)
+    step = simulate_step(system, APPROACHING, x, 2.0, np.zeros(2))
     assert (step.mode, step.status) == (ends, "ok")
     if ends == STICKING:
         np.testing.assert_allclose(step.state[2:], 0.0, atol=1e-9)
@@ -222,7 +222,7 @@ def test_a_ball_shoved_uphill_turns_around_or_stays():
     for mu, names in ((0.3, ["slip reversal"]), (0.9, ["slip-stick"])):
         body = slope_ball_body(theta=0.6, mu_s=mu, mu_k=mu)
         start = 2.0 * np.concatenate((np.zeros(2), body.tangent(np.zeros(2))))
-        step = simulate_step(rigid_body_system(body), SLIDING_FORWARD, 0.0, start, np.zeros(2), 1.0)
+        step = simulate_step(rigid_body_system(body), SLIDING_FORWARD, start, 1.0, np.zeros(2))
         assert step.status == "ok"
         assert [event.transition.name for event in step.events] == names
         stop = 2.0 / (GRAVITY * (np.sin(0.6) + mu * np.cos(0.6)))
@@ -240,7 +240,7 @@ def test_a_stuck_arm_slips_once_and_goes_on(mu_k):
         torque = np.array([-6.0, -3.0, -1.0])
         if any(edge.guard(0.0, x, torque) < 0.0 for edge in system.outgoing(STICKING)):
             continue
-        step = simulate_step(system, STICKING, 0.0, x, torque, 0.3)
+        step = simulate_step(system, STICKING, x, 0.3, torque)
         assert step.status == "ok", (seed, step.message)
         names = [event.transition.name for event in step.events]
         slips += names.count("stick-slip")
@@ -251,7 +251,7 @@ def test_a_stuck_arm_slips_once_and_goes_on(mu_k):
 def test_a_bouncing_arm_alternates():
     system = rigid_body_system(three_link_arm(restitution=0.95))
     x = np.concatenate((HANGING + 0.1, np.array([-0.5, -0.5, 0.0])))
-    step = simulate_step(system, APPROACHING, 0.0, x, np.array([-6.0, -2.0, -1.0]), 0.4)
+    step = simulate_step(system, APPROACHING, x, 0.4, np.array([-6.0, -2.0, -1.0]))
     names = [event.transition.name for event in step.events]
     assert step.status == "ok" and len(names) >= 3
     assert set(names[0::2]) == {"elastic impact"} and set(names[1::2]) == {"apex"}

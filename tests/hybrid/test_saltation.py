@@ -68,11 +68,11 @@ def test_matches_finite_differences_of_the_flow(make, velocity):
     system, u = make(), np.array([1.0])
     start = 1 if make is bouncing_ball else 0
     x0 = np.array([0.9, velocity])
-    met = simulate_step(system, start, 0.0, x0, u, 0.6).events[0]
+    met = simulate_step(system, start, x0, 0.6, u).events[0]
     before, after = 0.01, 0.01
 
     def flow(x):
-        step = simulate_step(system, start, met.time - before, x, u, before + after)
+        step = simulate_step(system, start, x, before + after, u, met.time - before)
         assert len(step.events) == 1
         return step.state
 

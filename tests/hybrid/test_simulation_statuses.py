@@ -27,7 +27,7 @@ def ball_with(closed_form=False, mode=None, **changed):
 
 
 def drop(system, duration=1.0, x=START, options=None):
-    return simulate_step(system, FALLING, 0.25, x, U, duration, options)
+    return simulate_step(system, FALLING, x, duration, U, 0.25, options)
 
 
 def assert_says(step, status, *words):

@@ -100,20 +100,20 @@ def test_drops_slides_and_is_lifted_off():
     system = ball.slope_ball()
     start = np.array([0.0, 1.0, 0.0, 0.0])
     fall = np.sqrt(2.0 / ball.GRAVITY)
-    step = simulate_step(system, ball.APPROACHING, 0.0, start, np.zeros(2), 1.0)
+    step = simulate_step(system, ball.APPROACHING, start, 1.0, np.zeros(2))
     assert (step.mode, step.status) == (ball.SLIDING, "ok")
     assert step.events[0].time == pytest.approx(fall, abs=1e-10)
     downhill = np.array([np.cos(ball.SLOPE), -np.sin(ball.SLOPE)])
     speed = ball.GRAVITY * np.sin(ball.SLOPE)  # of falling and of sliding alike: 1 s of it
     np.testing.assert_allclose(step.state[2:], speed * downhill, atol=1e-9)
-    lifted = simulate_step(system, step.mode, 1.0, step.state, np.array([0.0, 20.0]), 0.1)
+    lifted = simulate_step(system, step.mode, step.state, 0.1, np.array([0.0, 20.0]), 1.0)
     assert (lifted.mode, lifted.status) == (ball.SEPARATING, "ok")
 
 
 def test_the_rigid_body_moves_the_same():
     u, start = np.array([0.3, -0.5]), np.array([0.2, 1.0, -0.4, 0.1])
-    ours = simulate_step(ball.slope_ball(), ball.APPROACHING, 0.0, start, u, 1.0)
+    ours = simulate_step(ball.slope_ball(), ball.APPROACHING, start, 1.0, u)
     system = rigid_body_system(ball.slope_ball_body())
-    general = simulate_step(system, ball.APPROACHING, 0.0, start, u, 1.0)
+    general = simulate_step(system, ball.APPROACHING, start, 1.0, u)
     assert len(ours.events) == 1
     np.testing.assert_allclose(general.state, ours.state, atol=1e-8)

@@ -64,7 +64,7 @@ def test_closed_form_solves_the_flow_and_derivatives_are_its_own(number):
 
 def test_the_ground_pushes_up_and_its_damper_takes_energy():
     """An unforced fall: down in the spring-damper, up in the spring, and lower than before."""
-    step = simulate_step(SYSTEM, AERIAL, 0.0, np.array(START), NONE, 1.0)
+    step = simulate_step(SYSTEM, AERIAL, np.array(START), 1.0, NONE)
     assert [event.transition for event in step.events] == [TOUCHDOWN, TURN, RELEASE]
     touchdown, turn, release = step.events
     assert turn.state_before[0] < -0.3

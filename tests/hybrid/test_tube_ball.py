@@ -119,7 +119,7 @@ def test_liftoff_and_apex_have_identity_saltation():
 def test_a_ball_that_slides_keeps_to_the_circle_and_its_energy():
     """Only the acceleration is constrained, (3.59): drift after one second is the integrator's."""
     x = np.array([RADIUS, 0.0, 0.0, -5.0])
-    step = simulate_step(SYSTEM, CONSTRAINED, 0.0, x, NONE, 1.0)
+    step = simulate_step(SYSTEM, CONSTRAINED, x, 1.0, NONE)
     assert step.status == "ok" and not step.events
     assert abs(IMPACT.guard(0.0, step.state, NONE)) < 1e-8
     assert energy(step.state) == pytest.approx(energy(x), abs=1e-8)
@@ -129,7 +129,7 @@ def test_a_ball_too_slow_for_the_loop_leaves_flies_and_lands_once():
     """It leaves where v^2 = g z, which is at half the radius for 3.5 g r at the bottom."""
     speed = np.sqrt(3.5 * GRAVITY * RADIUS)
     x = np.array([0.0, -RADIUS, speed, 0.0])
-    step = simulate_step(SYSTEM, CONSTRAINED, 0.0, x, NONE, 2.2)
+    step = simulate_step(SYSTEM, CONSTRAINED, x, 2.2, NONE)
     assert step.status == "ok"
     assert [event.transition for event in step.events[:3]] == [LIFTOFF, APEX, IMPACT]
     left = step.events[0].state_before
@@ -143,7 +143,7 @@ def test_a_push_off_the_circle_does_not_chatter(timestep):
     x, mode, names = np.array([0.0, -RADIUS, 1.0, 0.0]), CONSTRAINED, []
     for k in range(round(0.6 / timestep)):
         push = np.array([0.0, 2.0 * MASS * GRAVITY if k * timestep < 0.1 - 1e-9 else 0.0])
-        step = simulate_step(SYSTEM, mode, k * timestep, x, push, timestep)
+        step = simulate_step(SYSTEM, mode, x, timestep, push, k * timestep)
         assert step.status == "ok"
         x, mode = step.state, step.mode
         names += [event.transition.name for event in step.events]

@@ -61,10 +61,10 @@ def identity_cut():
 def differences(system, mode, x, duration, t, h=2e-4):
     """Fourth-order differences of the simulation (n_end, n_start), with the events unchanged."""
     u = np.zeros(system.modes[mode].input_dim)
-    names = [e.transition.name for e in simulate_step(system, mode, t, x, u, duration).events]
+    names = [e.transition.name for e in simulate_step(system, mode, x, duration, u, t).events]
 
     def end(y):
-        step = simulate_step(system, mode, t, y, u, duration)
+        step = simulate_step(system, mode, y, duration, u, t)
         assert [e.transition.name for e in step.events] == names
         return step.state
 

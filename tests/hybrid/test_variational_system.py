@@ -11,7 +11,6 @@ from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, bouncing_ball
 from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import DAMPING, FLIGHT, MASS, hopper
 from hybrid.examples.vibrating_table import vibrating_table
-from hybrid.execution import simulate
 from hybrid.guard_states import random_guard_states
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
 from hybrid.hilqr.convergent_cost import ConvergentCost
@@ -22,7 +21,7 @@ from hybrid.hilqr.types import CostExpansion
 from hybrid.ramped_inputs import ramped
 from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
@@ -74,7 +73,7 @@ def test_columns_are_the_fundamental_matrix_times_those_at_the_start(name):
     system, mode, x, u, duration, events = FLIGHTS[name]
     V = np.random.default_rng(0).normal(size=(len(x), 2))
     found = simulate_step(
-        augmented(system, 2), mode, 0.2, stacked(np.array(x), V), np.array(u), duration
+        augmented(system, 2), mode, stacked(np.array(x), V), duration, np.array(u), 0.2
     )
     wanted = fundamental_matrix(system, mode, np.array(x), duration, np.array(u), 0.2)
     assert found.status == wanted.status == "ok" and len(found.events) >= events
@@ -87,7 +86,7 @@ def test_columns_are_the_fundamental_matrix_times_those_at_the_start(name):
 def test_reset_jacobians_in_place_of_saltation_matrices():
     system, mode, x, u, duration, _ = FLIGHTS["driven hopper"]
     wrong = augmented(system, 2, with_reset_jacobian=True)
-    step = simulate_step(wrong, mode, 0.0, stacked(np.array(x), np.eye(2)), np.array(u), duration)
+    step = simulate_step(wrong, mode, stacked(np.array(x), np.eye(2)), duration, np.array(u))
     arguments = (system, mode, np.array(x), duration, np.array(u))
     Y = taken_apart(step.state, 2).columns
     wanted = fundamental_matrix(*arguments, with_reset_jacobian=True).Phi

@@ -67,7 +67,7 @@ def test_systems_compile_and_the_mean_ends_in_the_same_place_either_way(name):
     case = CASES[name]
     assert compiled(case.system).system is not None
     start = case.state(case.mean)
-    step = simulate_step(case.system, case.mode, 0.0, start, case.input, case.duration)
+    step = simulate_step(case.system, case.mode, start, case.duration, case.input)
     one = experiment(case._replace(low=1e-16), "low", 10)
     np.testing.assert_allclose(
         one.final.mean(axis=0), case.coordinates(step.mode, step.state), atol=1e-5

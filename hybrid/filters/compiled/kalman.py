@@ -12,8 +12,8 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.limits import NOT_FINITE, OK, ZENO, Limits
+from hybrid.compiled.piece import jacobians
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.sensitivity import jacobians
 from hybrid.filters.compiled.jump import jump
 from hybrid.filters.compiled.matrices import add, cholesky, product, sandwich, solve, times
 from hybrid.filters.compiled.path import being_left, entered, to_event

@@ -42,7 +42,7 @@ def test_a_guard_is_entered_at_any_depth_if_the_flow_goes_deeper(depth):
 def test_following_is_simulating_where_nothing_is_left():
     x = np.array([1.0, -2.0])
     path = follow(BALL, FALLING, 0.0, x, NO_FORCE, 2.0, OPTIONS)
-    step = simulate_step(BALL, FALLING, 0.0, x, NO_FORCE, 2.0)
+    step = simulate_step(BALL, FALLING, x, 2.0, NO_FORCE)
     assert path.ok and path.time == 2.0 and path.mode == step.mode
     assert (path.state == step.state).all() and len(path.events) == len(step.events) >= 3
 
@@ -72,7 +72,7 @@ def test_a_leg_that_touches_down_too_long_does_not_lift_off_at_once():
     system, x = aslip(), at_rest(np.array([0.0, 1.5, 5 * np.pi / 12, 0.0, -1.0, 0.0]))
     x[4] -= 0.02  # a leg of 1.02 m or so
     u = np.zeros(0)
-    alone = simulate_step(system, FLIGHT, 0.0, x, u, 0.05)
+    alone = simulate_step(system, FLIGHT, x, 0.05, u)
     path = follow(system, FLIGHT, 0.0, x, u, 0.05, OPTIONS)
     assert alone.status == "zeno"
     assert path.ok and path.mode == STANCE and len(path.events) == 1

@@ -53,7 +53,7 @@ def test_other_coordinates_through_touchdown_and_liftoff(sensitivity):
 def test_a_measurement_in_stance_is_of_the_body():
     """One update against a least-squares fit by differences of h_2."""
     model = aslip_model()
-    x = simulate_step(model.system, FLIGHT, 0.0, at_rest(START), NONE, 0.3).state
+    x = simulate_step(model.system, FLIGHT, at_rest(START), 0.3, NONE).state
     h = model.measurements[STANCE].function
     Sigma = 1e-6 * np.diag([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 4.0, 5.0])
     y = h(0.0, x, NONE) + 1e-4 * np.arange(6)
@@ -74,7 +74,7 @@ def test_a_hop_is_followed_from_body_measurements_alone():
     found = SaltedKalmanFilter(model, FLIGHT, at_rest(START), on_constraint(1e-4))
     visited, errors = set(), []
     for k in range(60):
-        step = simulate_step(model.system, mode, 0.01 * k, x, NONE, 0.01)
+        step = simulate_step(model.system, mode, x, 0.01, NONE, 0.01 * k)
         mode, x = step.mode, step.state
         y = model.measurements[mode].function(0.0, x, NONE)
         belief = found.step(NONE, y + 0.01 * rng.normal(size=6), 0.01)
@@ -151,7 +151,7 @@ def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity):
     b = SaltedKalmanFilter(circle, FREE, circular(x), Sigma, sensitivity=sensitivity)
     mode, transitions = FREE, 0
     for k in range(12):
-        step = simulate_step(plain.system, mode, 0.1 * k, x, NONE, 0.1)
+        step = simulate_step(plain.system, mode, x, 0.1, NONE, 0.1 * k)
         mode, x = step.mode, step.state
         y = np.array([np.sin(x[0]), x[1]]) + 0.1 * rng.normal(size=2)
         of_number, of_vector = a.step(NONE, y, 0.1), b.step(NONE, y, 0.1)

@@ -38,7 +38,7 @@ def test_without_noise_it_is_the_simulation():
     system, none, u = bouncing_ball(), np.zeros((2, 2)), np.array([0.2])
     states = np.random.default_rng(0).normal([2.0, -1.0], 0.3, (6, 2))
     truths = simulate_truths(model(system, none, none), FALLING, states, 0.25, 6, 3, u)
-    batch = simulate_batch(system, FALLING, 0.0, states, u, 1.5)
+    batch = simulate_batch(system, FALLING, states, 1.5, u)
     np.testing.assert_allclose(truths.states[:, -1], batch.states, atol=1e-9)
     np.testing.assert_array_equal(truths.modes[:, -1], batch.modes)
     np.testing.assert_array_equal(truths.measurements, truths.states[:, 1:])

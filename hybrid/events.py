@@ -1,4 +1,4 @@
-"""What goes into an event-driven simulation and comes out of it."""
+"""Events of hybrid systems, as they happened, and how simulations end."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 from hybrid.systems import Array, Transition
 
 Status = Literal[
-    "ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension", "stopped", "no_event"
-]
+    "ok", "stopped", "no_event", "zeno", "grazing", "inside_guard", "ambiguous", "not_finite",
+    "wrong_dimension", "too_stiff",
+]  # fmt: skip
 
 
 class Event(NamedTuple):
@@ -18,6 +19,7 @@ class Event(NamedTuple):
     time: float  # [s]
     state_before: Array  # x(t-) (n_source,)
     state_after: Array  # x(t+) (n_target,)
+    input: Array  # u (m,), held at that time
 
 
 class Step(NamedTuple):

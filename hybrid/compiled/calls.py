@@ -1,0 +1,162 @@
+"""Kernels that call a system's functions, compiled or in Python; every other kernel calls these."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import overload
+
+from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
+
+FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
+STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
+STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
+
+
+@njit(cache=True, error_model="numpy")
+def put(row, x):
+    """Write x at the start of a row."""
+    for i in range(len(x)):
+        row[i] = x[i]
+
+
+@njit(cache=True, error_model="numpy")
+def evaluate(s: CompiledSystem, slot, t, x, u):
+    """Call a Python function; its value is the result, or stands in ``s.out``."""
+    put(s.x, x)
+    put(s.u, u)
+    return s.call(slot, t)
+
+
+@njit(cache=True, error_model="numpy")
+def flow(s: CompiledSystem, mode, t, x, u):
+    """F (n,) of a mode."""
+    slot = s.slots[FLOW, mode]
+    if slot < 0:
+        return s.flows[mode](t, x, u)
+    evaluate(s, slot, t, x, u)
+    return s.out[: s.dims[mode]].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def guard(s: CompiledSystem, e, t, x, u):
+    """g of a transition."""
+    slot = s.slots[GUARD, e]
+    return s.guards[e](t, x, u) if slot < 0 else evaluate(s, slot, t, x, u)
+
+
+@njit(cache=True, error_model="numpy")
+def reset(s: CompiledSystem, e, t, x, u):
+    """R (n_target,) of a transition; x stays as it is."""
+    slot = s.slots[RESET, e]
+    if slot < 0:
+        return s.resets[e](t, x.copy(), u)
+    evaluate(s, slot, t, x, u)
+    return s.out[: s.dims[s.target[e]]].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def has_solution(s: CompiledSystem, mode):
+    """Whether a mode's flow is known in closed form, and nothing disturbs it."""
+    if s.slots[SOLUTION, mode] == ABSENT:
+        return False
+    for value in s.disturbance:
+        if value != 0.0:
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def solution(s: CompiledSystem, mode, t, x, u, h):
+    """State (n,) h seconds later, in closed form."""
+    slot = s.slots[SOLUTION, mode]
+    if slot < 0:
+        return s.solutions[mode](t, x, u, h)
+    s.x[-1] = h
+    evaluate(s, slot, t, x, u)
+    return s.out[: s.dims[mode]].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def solution_slopes(d: CompiledDerivatives, mode, t, x, u, h):
+    """D_x (n, n) and D_u (n, m of the mode) of the closed form."""
+    slot, n, m = d.slots[SLOPES, mode], len(x), d.inputs[mode]
+    if slot < 0:
+        return d.solution_slopes[mode](t, x, u, h)
+    d.system.x[-1] = h
+    evaluate(d.system, slot, t, x, u)
+    both = d.system.out[: n * (n + m)].copy().reshape((n, n + m))
+    return both[:, :n].copy(), both[:, n:].copy()
+
+
+@njit(cache=True, error_model="numpy")
+def flow_derivative(d: CompiledDerivatives, row, mode, t, x, u):
+    """D_x F (n, n), row STATE, or D_u F (n, m), row INPUT; differences where it was not given."""
+    slot, width = d.slots[row, mode], len(x) if row == STATE else d.inputs[mode]
+    if slot == ABSENT:
+        return _differences(d.system, row, mode, t, x, u)
+    if slot >= 0:
+        evaluate(d.system, slot, t, x, u)
+        return d.system.out[: len(x) * width].copy().reshape((len(x), width))
+    return d.flow_states[mode](t, x, u) if row == STATE else d.flow_inputs[mode](t, x, u)
+
+
+@njit(cache=True, error_model="numpy")
+def _differences(s: CompiledSystem, row, mode, t, x, u):
+    """D_x F (n, n) or D_u F (n, m) by central differences."""
+    size = len(x) if row == STATE else len(u)
+    matrix = np.empty((len(x), size))
+    for i in range(size):
+        ahead = x.copy() if row == STATE else u.copy()
+        behind = ahead.copy()
+        h = STEP * max(1.0, abs(ahead[i]))
+        ahead[i] += h
+        behind[i] -= h
+        if row == STATE:
+            change = flow(s, mode, t, ahead, u) - flow(s, mode, t, behind, u)
+        else:
+            change = flow(s, mode, t, x, ahead) - flow(s, mode, t, x, behind)
+        for j in range(len(x)):
+            matrix[j, i] = change[j] / (2.0 * h)
+    return matrix
+
+
+def rate(s, mode, t, y, u):
+    """dy/dt of what is integrated: a system's state, or its state with sensitivities.
+
+    Kernels call this one of a ``CompiledSystem`` for states (n,), of ``CompiledDerivatives`` for
+    (n + n (n + m),): the state, and the rows of its derivatives by state and input, (3.1).
+    """
+    raise NotImplementedError("rate is for kernels")
+
+
+@njit(cache=True, error_model="numpy")
+def _disturbed_flow(s: CompiledSystem, mode, t, x, u):
+    slope = flow(s, mode, t, x, u)
+    for i in range(len(x)):
+        slope[i] += s.disturbance[i]
+    return slope
+
+
+@njit(cache=True, error_model="numpy")
+def _variational(d: CompiledDerivatives, mode, t, y, u):
+    n = d.system.dims[mode]
+    width = (len(y) - n) // n
+    x, slope = y[:n].copy(), np.zeros(len(y))
+    put(slope, flow(d.system, mode, t, x, u))
+    by_state = flow_derivative(d, STATE, mode, t, x, u)
+    by_input = flow_derivative(d, INPUT, mode, t, x, u) if width > n else by_state
+    for i in range(n):
+        for j in range(width):
+            value = by_input[i, j - n] if n <= j < n + by_input.shape[1] else 0.0
+            for k in range(n):
+                value += by_state[i, k] * y[n + k * width + j]
+            slope[n + i * width + j] = value
+    return slope
+
+
+@overload(rate)
+def _rate(s, mode, t, y, u):
+    if s.instance_class is CompiledSystem:
+        return lambda s, mode, t, y, u: _disturbed_flow(s, mode, t, y, u)
+    return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)

@@ -1,0 +1,191 @@
+"""Kernels of one integration step of a mode's flow: taken, cut shorter, asked for any state."""
+
+# ruff: noqa: N803, N806 (K is the table of Runge-Kutta slopes, C the step's polynomial)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hybrid.compiled.calls import SLOPES, has_solution, put, rate, solution, solution_slopes
+from hybrid.compiled.limits import Limits
+from hybrid.compiled.rosenbrock import rosenbrock
+from hybrid.compiled.runge_kutta import (
+    dense_output,
+    dormand_prince,
+    error_ratio,
+    finite,
+    polynomial,
+    resized,
+)
+from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
+from hybrid.systems import Array
+
+DEFECT = 1e4  # times the tolerance: a step whose dense output defies the flow by more is unresolved
+
+
+class Piece(NamedTuple):
+    """A step from (time, start) with the input held."""
+
+    time: float  # [s]
+    start: Array  # (n,)
+    input: Array  # (m,)
+    length: float  # [s]
+    end: Array  # (n,)
+    slope: Array  # F (n,) at the start
+    C: Array  # (4, n) of the dense output; not used in closed form
+
+
+@njit(cache=True, error_model="numpy")
+def state_at(s: CompiledSystem, mode, p: Piece, h):
+    """State (n,) h seconds after the start of a step: in closed form, or from the dense output."""
+    if h == p.length:
+        return p.end.copy()
+    if has_solution(s, mode):
+        return solution(s, mode, p.time, p.start, p.input, h)
+    return dense_output(p.start, p.C, h / p.length)
+
+
+@njit(cache=True, error_model="numpy")
+def cut(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
+    """The same step made with another length h [s]: its end is as accurate as the integrator."""
+    if has_solution(s, mode):
+        end = solution(s, mode, p.time, p.start, p.input, h)
+        return Piece(p.time, p.start, p.input, h, end, p.slope, p.C)
+    n = len(p.start)
+    K, C = np.empty((7, n)), np.empty((4, n))
+    if limits.implicit:
+        end, _ = rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, limits)
+    else:
+        put(K[0], p.slope)
+        end = dormand_prince(s, mode, p.time, p.start, p.input, h, K)
+        polynomial(p.start, end, h, K, C)
+    return Piece(p.time, p.start, p.input, h, end, p.slope, C)
+
+
+@njit(cache=True, error_model="numpy")
+def integrate(s, mode, t, x, u, trial, slope, limits: Limits, K, C):
+    """First step of at most ``trial`` [s] within the tolerance: (end, its length, next to try).
+
+    K (7, n) and C (4, n) are filled. A step that has shrunk to ``min_step`` is taken whatever its
+    error, so this always ends.
+    """
+    h = np.copysign(min(abs(trial), limits.max_step), trial)
+    put(K[0], slope)
+    while True:
+        if limits.implicit:
+            end, size = rosenbrock(s, mode, t, x, u, h, slope, C, limits)
+        else:
+            end = dormand_prince(s, mode, t, x, u, h, K)
+            size = error_ratio(x, end, h, K, limits)
+        if size <= 1.0 or not abs(h) > limits.min_step:
+            if not limits.implicit:
+                polynomial(x, end, h, K, C)
+            return end, h, h * resized(min(size, 1.0))
+        h *= resized(size)
+
+
+@njit(cache=True, error_model="numpy")
+def take_piece(s: CompiledSystem, mode, t, x, u, trial, spacing, slope, limits: Limits):
+    """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try.
+
+    Steps of a flow within the tolerance are shortened until their dense output obeys the flow at
+    points ``spacing`` [s] apart: a pulse that falls between the method's nodes is found by that.
+    """
+    K, C = np.empty((7, len(x))), np.empty((4, len(x)))
+    if has_solution(s, mode):
+        h = min(trial, limits.max_step)
+        end = solution(s, mode, t, x, u, h)
+        return Piece(t, x, u, h, end, slope, C), slope, h
+    while True:
+        end, h, following = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
+        piece = Piece(t, x, u, h, end, slope, C)
+        if h <= 2.0 * spacing or not finite(end) or _obeys_flow(s, mode, piece, spacing, limits):
+            last = rate(s, mode, t + h, end, u) if limits.implicit else K[6].copy()
+            return piece, last, following
+        trial = max(0.2 * h, 2.0 * spacing)
+
+
+@njit(cache=True, error_model="numpy")
+def _obeys_flow(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
+    """Whether the slope of the dense output is the flow's at points within a step."""
+    C = p.C
+    points = int(p.length / spacing)
+    for j in range(1, points + 1):
+        part = j / (points + 1.0)
+        rest = 1.0 - part
+        x = dense_output(p.start, C, part)
+        slope = rate(s, mode, p.time + part * p.length, x, p.input)
+        for i in range(len(x)):
+            inner = C[2, i] + rest * C[3, i]
+            middle = C[1, i] + part * inner
+            by_part = (
+                C[0, i] + rest * middle - part * middle + part * rest * (inner - part * C[3, i])
+            )
+            scale = limits.absolute + limits.relative * max(abs(p.start[i]), abs(p.end[i]))
+            if not abs(p.length * slope[i] - by_part) <= DEFECT * scale:
+                return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
+    """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
+    if has_solution(s, mode):
+        return solution(s, mode, t, x, u, duration)
+    return integrate_for(s, mode, t, x, u, duration, limits)
+
+
+@njit(cache=True, error_model="numpy")
+def integrate_for(s, mode, t, x, u, duration, limits: Limits):
+    """What ``rate`` integrates to over a duration [s], which may be negative; NaN: nothing."""
+    h, end = duration, t + duration
+    if t == end:
+        return x.copy()
+    K, C = np.empty((7, len(x))), np.empty((4, len(x)))
+    slope = rate(s, mode, t, x, u)
+    for _ in range(limits.max_steps):
+        if t == end or not finite(x):
+            return x
+        left = end - t
+        trial = left if abs(left) < abs(h) else h
+        x, taken, h = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
+        t = end if taken == left else t + taken
+        slope = rate(s, mode, t, x, u) if limits.implicit else K[6].copy()
+    return x if t == end else np.full_like(x, np.nan)
+
+
+@njit(cache=True, error_model="numpy")
+def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, limits: Limits):
+    """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
+
+    From the closed form, or from the variational equations (3.1), dA/dt = D_x F A and
+    dB/dt = D_x F B + D_u F, integrated along with the state.
+    """
+    n, m = len(x), len(u)
+    if d.slots[SLOPES, mode] != ABSENT and has_solution(d.system, mode):
+        A, given = solution_slopes(d, mode, t, x, u, duration)
+        B = np.zeros((n, m))
+        for i in range(n):
+            put(B[i], given[i])
+        return A, B
+    y = np.zeros(n + n * (n + m))
+    put(y, x)
+    for i in range(n):
+        y[n + i * (n + m) + i] = 1.0
+    both = integrate_for(d, mode, t, y, u, duration, limits)[n:].reshape((n, n + m))
+    return both[:, :n].copy(), both[:, n:].copy()
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def jacobians_all(d, modes, dims, times, states, inputs, durations, limits, A, B):
+    """Write A (K, n, n) and B (K, n, m) of K pieces of flow; they must come filled with zeros."""
+    for k in range(len(modes)):
+        n = dims[modes[k]]
+        x = states[k, :n].copy()
+        a, b = jacobians(d, modes[k], times[k], x, inputs[k], durations[k], limits)
+        for i in range(n):
+            put(A[k, i], a[i])
+            put(B[k, i], b[i])

@@ -1,0 +1,213 @@
+"""Runs: simulated trajectories, to plot, and to ask for the state at any time."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.compiled.step import STEP, Log
+from hybrid.events import Event, Status
+from hybrid.saltation import Saltation, saltation
+from hybrid.systems import Array, System
+
+POINTS = 200  # in a run, at least, for plots
+
+
+class Record(NamedTuple):
+    """Steps and events of a simulation in order of time, as in ``Log``, and where it ended."""
+
+    edge: NDArray[np.int64]  # (K,) index of the transition, or STEP
+    knot: NDArray[np.int64]  # (K,) row of the input
+    time: Array  # (K,) of the event, or of the start of the step [s]
+    length: Array  # (K,) of the step [s]
+    before: Array  # (K, n)
+    after: Array  # (K, n)
+    C: Array  # (K, 4, n)
+    end: tuple[int, float, Array]  # mode, time [s] and state (n,) that were reached
+
+    @staticmethod
+    def of(log: Log, numbers: Sequence[int]) -> Record:
+        """A copy of what a log holds."""
+        k = int(log.count[0])
+        columns = (log.edge, log.knot, log.time, log.length, log.before, log.after, log.C)
+        return Record(*(column[:k].copy() for column in columns), (0, 0.0, np.empty(0)))
+
+    @staticmethod
+    def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
+        """Records that follow one another, as one."""
+        columns = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:-1])
+        return Record(*columns, end)
+
+    def event(self, system: System, row: int, u: Array) -> Event:
+        """The event of a row."""
+        edge = system.transitions[self.edge[row]]
+        n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
+        return Event(
+            edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u
+        )
+
+    def events(self, system: System, inputs: Array) -> tuple[Event, ...]:
+        """All events; ``inputs`` (N, m) are those that the knots number."""
+        rows = np.flatnonzero(self.edge != STEP)
+        return tuple(self.event(system, row, inputs[self.knot[row]]) for row in rows)
+
+
+class Segment(NamedTuple):
+    """Flow in one mode, between two events; it may last no time at all."""
+
+    mode: int
+    start: float  # [s]
+    end: float  # [s]
+    times: Array  # (K,) ends of the integration steps [s]
+    states: Array  # (K, n)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trajectory of a hybrid system: segments of flow, with an event between each two."""
+
+    system: System
+    start: Any  # mode, time [s] and state (n,)
+    record: Record
+    inputs: Array  # (N, m), each held over its timestep
+    status: Status
+    message: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the end of the duration was reached."""
+        return self.status == "ok"
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Events in order of time."""
+        return self.record.events(self.system, self.inputs)
+
+    @property
+    def final_mode(self) -> int:
+        """Mode at the end."""
+        return self.record.end[0]
+
+    @property
+    def final_time(self) -> float:
+        """Time at the end [s]."""
+        return self.record.end[1]
+
+    @property
+    def final_state(self) -> Array:
+        """State (n,) at the end."""
+        return self.record.end[2]
+
+    @property
+    def times(self) -> Array:
+        """Times (K,) of ``states`` [s]; the time of an event stands twice."""
+        return self._samples[0]
+
+    @property
+    def states(self) -> Array:
+        """States (K, n) to plot, before and after each event; NaN beyond a mode's dimension."""
+        return self._samples[1]
+
+    @property
+    def modes(self) -> NDArray[np.int64]:
+        """Mode (K,) of each of the states."""
+        return self._samples[2]
+
+    def saltation(self, i: int) -> Saltation:
+        """Saltation matrix of event i, (3.2)."""
+        event = self.events[i]
+        return saltation(
+            self.system, event.transition, event.time, event.state_before, event.input
+        )
+
+    def at(self, t: float) -> tuple[int, Array]:
+        """Mode and state (n,) at a time [s]; at an event, those after it.
+
+        Raises:
+            ValueError: the run does not reach that time.
+        """
+        if not self.start.time <= t <= self.final_time:
+            raise ValueError(
+                f"t = {t} s lies outside the run, which goes from {self.start.time} s to"
+                f" {self.final_time} s (status {self.status!r}): ask within it, or simulate for"
+                " longer"
+            )
+        row = bisect_right(self.record.time, t) - 1
+        if row < 0 or t >= self.final_time:
+            return (self.final_mode, self.final_state) if row >= 0 else self.start[::2]
+        mode = int(self._modes[row])
+        n = self.system.modes[mode].state_dim
+        if self.record.edge[row] != STEP:
+            return mode, self.record.after[row, :n].copy()
+        return mode, self._inside(row, np.array([t]))[0, :n]
+
+    @cached_property
+    def segments(self) -> tuple[Segment, ...]:
+        """Segments of flow, one more than events."""
+        rows, r = [], self.record
+        mode, time, state = self.start
+        times, states = [time], [state]
+        for i, edge in enumerate(r.edge):
+            if edge == STEP:
+                times.append(r.time[i] + r.length[i])
+                states.append(r.after[i, : len(state)])
+            else:
+                rows.append(Segment(mode, time, r.time[i], np.array(times), np.array(states)))
+                mode, time = self.system.transitions[edge].target, float(r.time[i])
+                state = r.after[i, : self.system.modes[mode].state_dim]
+                times, states = [time], [state]
+        return (*rows, Segment(mode, time, self.final_time, np.array(times), np.array(states)))
+
+    @cached_property
+    def _modes(self) -> NDArray[np.int64]:
+        """Mode of each row: that of a step, or that which an event led into."""
+        modes, mode = np.empty(len(self.record.edge), dtype=np.int64), self.start.mode
+        for row, edge in enumerate(self.record.edge):
+            mode = mode if edge == STEP else self.system.transitions[edge].target
+            modes[row] = mode
+        return modes
+
+    @cached_property
+    def _samples(self) -> tuple[Array, Array, NDArray[np.int64]]:
+        n, r = self.system.state_dim, self.record
+        start, first = np.full((1, n), np.nan), self.start.state
+        start[0, : len(first)] = first
+        times, states = [np.array([self.start.time])], [start]
+        modes = [np.array([self.start.mode])]
+        spacing = (self.final_time - self.start.time) / POINTS
+        for row, edge in enumerate(r.edge):
+            if edge == STEP:
+                count = max(1, int(np.ceil(r.length[row] / spacing)))
+                t = r.time[row] + r.length[row] * np.arange(1, count + 1) / count
+                x = self._inside(row, t)
+            else:
+                t, x = r.time[row : row + 1], r.after[row : row + 1].copy()
+            mode = int(self._modes[row])
+            x[:, self.system.modes[mode].state_dim :] = np.nan
+            times.append(t)
+            states.append(x)
+            modes.append(np.full(len(t), mode))
+        return np.concatenate(times), np.concatenate(states), np.concatenate(modes)
+
+    def _inside(self, row: int, t: Array) -> Array:
+        """States (T, n) at times (T,) [s] within a step."""
+        r, mode = self.record, self.system.modes[int(self._modes[row])]
+        x, C = r.before[row], r.C[row]
+        if mode.flow_map is not None:
+            states, n = np.zeros((len(t), len(x))), mode.state_dim
+            u = self.inputs[r.knot[row]]
+            for i, time in enumerate(t):
+                h = float(time - r.time[row])
+                states[i, :n] = mode.flow_map.state(float(r.time[row]), x[:n], u, h)
+            return states
+        part = np.clip((t - r.time[row]) / r.length[row], 0.0, 1.0)[:, None]
+        rest = 1.0 - part
+        states = x + part * (C[0] + rest * (C[1] + part * (C[2] + rest * C[3])))
+        states[part[:, 0] == 1.0] = r.after[row]
+        return states
