@@ -1,24 +1,22 @@
 """Simulations against closed forms where steps are long: narrow forcing, first crossings, resets.
 
-Each is one that a simulator may get wrong with the status "ok". All are run compiled, and with
-functions that only Python can call.
+Each is one that a simulator may get wrong with the status "ok". They are run with functions that
+numba compiles, and with the same ones called as Python.
 """
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from hybrid.examples.slope_ball import slope_ball_body
 from hybrid.examples.spring_damper_ball import AERIAL, START, spring_damper_ball
 from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
-from tests.hybrid.callbacks import with_callbacks
+from tests.hybrid.compiled_functions import with_numba
 
-each_way = pytest.mark.parametrize("way", [lambda s: s, with_callbacks], ids=["compiled", "python"])
+each_way = pytest.mark.parametrize("way", [with_numba, lambda s: s], ids=["compiled", "python"])
 FLIGHT, LANDED = 1, 2
 
 
@@ -87,6 +85,9 @@ def test_a_guard_that_falls_to_zero_and_stays_there(way):
 
 
 def test_a_point_mass_dropped_on_a_flat_floor():
+    from hybrid.examples.slope_ball import slope_ball_body
+    from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
+
     system = rigid_body_system(slope_ball_body(theta=0.0))
     run = simulate(system, APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.6)
     assert run.events[0].time == pytest.approx(np.sqrt(2.0 / 9.8), abs=1e-9)
