@@ -76,8 +76,9 @@ def no_event(system: System, mode: int, t: float, x: Array, u: Array) -> str:
 def too_stiff(options: SimulationOptions) -> str:
     """More integration steps than allowed."""
     return (
-        f"one timestep, or one second, needs more than {options.max_steps} integration steps; if the flow does"
-        " not run away there, take method=\"implicit\", loosen the tolerances or raise max_steps"
+        f"one timestep, or one second, needs more than {options.max_steps} integration steps; if"
+        " the flow does not run away there, take method='implicit', loosen the tolerances or raise"
+        " max_steps"
     )
 
 

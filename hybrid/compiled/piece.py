@@ -98,7 +98,7 @@ def take_piece(s: CompiledSystem, mode, t, x, u, trial, spacing, slope, limits: 
     if has_solution(s, mode):
         h = min(trial, limits.max_step)
         end = solution(s, mode, t, x, u, h)
-        return Piece(t, x, u, h, end, slope, C), slope, h
+        return Piece(t, x, u, h, end, slope, C), slope, limits.max_step
     while True:
         end, h, following = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
         piece = Piece(t, x, u, h, end, slope, C)

@@ -116,14 +116,18 @@ def dormand_prince(s, mode, t, x, u, h, K):
 
 @njit(cache=True, error_model="numpy")
 def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
-    """Length of a first step [s], with the sign of ``longest``; Hairer, Norsett, Wanner, II.4."""
+    """Length of a first step [s], with the sign of ``longest``; Hairer, Norsett, Wanner, II.4.
+
+    The longest where the flow is below the tolerance.
+    """
     state_size = slope_size = change = 0.0
     for i in range(len(x)):
         scale = limits.absolute + limits.relative * abs(x[i])
         state_size = max(state_size, abs(x[i]) / scale)
         slope_size = max(slope_size, abs(slope[i]) / scale)
-    h = 1e-6 if state_size < 1e-5 or slope_size < 1e-5 else 0.01 * state_size / slope_size
-    h = min(h, abs(longest))
+    if slope_size * abs(longest) < 1e-5:
+        return longest
+    h = min(1e-6 if state_size < 1e-5 else 0.01 * state_size / slope_size, abs(longest))
     sign = 1.0 if longest >= 0.0 else -1.0
     end = x.copy()
     for i in range(len(x)):

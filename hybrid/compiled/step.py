@@ -221,7 +221,9 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
                     if np.isfinite(spacing):
                         h = first_step(s, mode, t, x, u, h, slope, limits)
             left = end - t
-            p, last, h = take_piece(s, mode, t, x, u, min(h, left), spacing, slope, limits)
+            trial = min(h, left)
+            p, last, following = take_piece(s, mode, t, x, u, trial, spacing, slope, limits)
+            h = max(h, following) if p.length == left else following  # a short rest says nothing
             c.counts[STEPS] += 1
             if not finite(p.end):
                 status = NOT_FINITE
@@ -279,6 +281,7 @@ def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
     left = end - t
     slope = rate(s, mode, t, x, u)
     p, _, following = take_piece(s, mode, t, x, u, min(h, left), np.inf, slope, limits)
+    following = max(h, following) if p.length == left else following
     if not finite(p.end):
         return p.end, t, h, -1, NOT_FINITE
     first, edge, how, _ = earliest(s, mode, p, np.inf, limits)

@@ -1,12 +1,18 @@
 """Orders of convergence, measured: fixed steps, fixed steps through an event, dense output."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from hybrid.integration import dense_output, dormand_prince_stages, integrate
+from hybrid.integration import integrate
+from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate
+from hybrid.systems import Mode, System
 from saltus.studies.convergence import (
+    DURATION,
     EXACT,
+    SIZES,
     START,
     Errors,
     dense_output_errors,
@@ -16,6 +22,8 @@ from saltus.studies.convergence import (
     integrator_errors,
     striking,
 )
+
+PARTS = (0.2, 0.4, 0.6, 0.8)
 
 
 def test_fixed_steps_are_of_fifth_order():
@@ -31,63 +39,75 @@ def test_fixed_steps_are_of_fifth_order_through_an_event(wall_moves):
 
 def test_steps_of_fixed_length_are_fixed():
     """That the measurement above measures what it says."""
-    execution = simulate(striking(), 1, START, 2.0, options=fixed(0.05))
-    lengths = [np.diff(segment.times) for segment in execution.segments]
+    run = simulate(striking(), 1, START, 2.0, options=fixed(0.05))
+    lengths = [np.diff(segment.times) for segment in run.segments]
     assert len(lengths) == 2
     for each in lengths:
         np.testing.assert_allclose(each[:-1], 0.05, rtol=1e-12)
 
 
-def local_errors(sizes, parts):
-    """Largest error of dense output within one step from the same exact state."""
-    errors = []
-    for h in sizes:
-        end, slopes = dormand_prince_stages(driven, 0.0, START, h, driven(0.0, START))
-        errors.append(
-            max(
-                np.max(
-                    abs(
-                        dense_output(START, end, slopes, h, part)
-                        - integrate(driven, 0.0, START, part * h, EXACT)
-                    )
-                )
-                for part in parts
-            )
-        )
-    return errors
+def one_step(field, start, h, method="explicit"):
+    """A run of one integration step of h [s]."""
+    system = System({0: Mode("field", len(start), 0, lambda t, x, u: field(t, x))}, ())
+    options = dataclasses.replace(fixed(h), method=method)
+    run = simulate(system, 0, start, h, options=options)
+    assert len(run.segments[0].times) == 2
+    return run
 
 
-def test_dense_output_is_of_fourth_order():
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_dense_output_is_of_fourth_order_within_a_step(method):
     """An extension of order four makes an error of h to the fifth within a step."""
-    sizes = 0.4 * 0.5 ** np.arange(4, dtype=np.float64)
-    assert 4.6 < Errors(sizes, np.array(local_errors(sizes, (0.2, 0.4, 0.6, 0.8)))).order < 5.6
+    sizes, errors = 0.4 * 0.5 ** np.arange(4, dtype=np.float64), []
+    for h in sizes:
+        run = one_step(driven, START, h, method)
+        exact = (integrate(driven, 0.0, START, part * h, EXACT) for part in PARTS)
+        pairs = zip(PARTS, exact, strict=True)
+        errors.append(max(np.max(abs(run.at(part * h)[1] - x)) for part, x in pairs))
+    assert 4.6 < Errors(sizes, np.array(errors)).order < 5.6
+
+
+def test_implicit_steps_are_of_fourth_order():
+    exact, errors = integrate(driven, 0.0, START, DURATION, EXACT), []
+    for h in SIZES:
+        options = dataclasses.replace(fixed(h), method="implicit")
+        errors.append(np.max(np.abs(integrate(driven, 0.0, START, DURATION, options) - exact)))
+    assert 3.7 < Errors(SIZES, np.array(errors)).order < 4.6
+
+
+def test_implicit_steps_of_a_stiff_flow_need_not_be_short():
+    """x' = -1e5 (x - cos t) from its slow solution: explicit steps are bounded by 3e-5 s."""
+
+    def stiff(t, x, u):
+        return -1e5 * (x - np.cos(t))
+
+    system = System({0: Mode("stiff", 1, 0, stiff)}, ())
+    explicit = simulate(system, 0, [1.0], 2.0)
+    assert explicit.status == "too_stiff" and "method='implicit'" in explicit.message
+    options = SimulationOptions(rtol=1e-6, atol=1e-8, method="implicit")
+    run = simulate(system, 0, [1.0], 2.0, options=options)
+    assert run.status == "ok" and len(run.segments[0].times) < 600
+    slow = (1e10 * np.cos(2.0) + 1e5 * np.sin(2.0)) / (1e10 + 1.0)
+    np.testing.assert_allclose(run.final_state, [slow], atol=1e-5)
 
 
 @pytest.mark.parametrize("degree, exact", [(1, True), (3, True), (4, True), (5, False)])
 def test_dense_output_of_polynomials(degree, exact):
-    def power(t, y):
-        return np.array([degree * t ** (degree - 1)])
-
-    start = np.array([0.3**degree])
-    end, slopes = dormand_prince_stages(power, 0.3, start, 0.9, power(0.3, start))
-    parts = np.linspace(0.0, 1.0, 11)
-    found = [dense_output(start, end, slopes, 0.9, part)[0] for part in parts]
-    error = np.max(abs(found - (0.3 + 0.9 * parts) ** degree))
+    run = one_step(lambda t, y: np.array([degree * t ** (degree - 1)]), np.zeros(1), 0.9)
+    parts = np.linspace(0.0, 0.9, 11)
+    error = np.max(abs([run.at(t)[1][0] for t in parts] - parts**degree))
     assert (error < 1e-14) == exact
 
 
 def test_dense_output_meets_values_and_slopes_at_both_ends():
-    h, d = 0.3, 1e-6
-    end, slopes = dormand_prince_stages(driven, 0.0, START, h, driven(0.0, START))
-
-    def at(part):
-        return dense_output(START, end, slopes, h, part)
-
-    np.testing.assert_array_equal(at(0.0), START)
-    np.testing.assert_allclose(at(1.0), end, atol=1e-15)
-    np.testing.assert_allclose((at(d) - at(0.0)) / (h * d), slopes[0], atol=1e-4)
-    np.testing.assert_allclose((at(1.0) - at(1.0 - d)) / (h * d), slopes[6], atol=1e-4)
+    h, d = 0.3, 1e-7
+    run = one_step(driven, START, h)
+    end = run.final_state
+    np.testing.assert_array_equal(run.at(0.0)[1], START)
+    np.testing.assert_allclose(run.at(h - 1e-15)[1], end, atol=1e-14)
+    np.testing.assert_allclose((run.at(d)[1] - START) / d, driven(0.0, START), atol=1e-5)
+    np.testing.assert_allclose((end - run.at(h - d)[1]) / d, driven(h, end), atol=1e-5)
 
 
-def test_dense_output_of_an_execution_is_of_fourth_order_through_an_event():
+def test_dense_output_of_a_run_is_of_fourth_order_through_an_event():
     assert dense_output_errors().order > 3.9

@@ -76,11 +76,11 @@ def test_a_system_that_depends_on_time_does_know_it():
 
 @pytest.mark.parametrize("make", [bouncing_ball, without_closed_form])
 def test_states_in_between_against_the_closed_form(make):
-    execution = simulate(make(), FALLING, START, 1.2)
+    run = simulate(make(), FALLING, START, 1.2)
     impact = np.sqrt(2.0 / GRAVITY)
     speed = RESTITUTION * GRAVITY * impact
     for t in np.linspace(0.0, 1.0, 41):
-        mode, x = execution.at(t)
+        mode, x = run.at(t)
         s = t - impact
         if s < 0.0:
             expected = np.array([1.0 - 0.5 * GRAVITY * t**2, -GRAVITY * t])
@@ -92,47 +92,58 @@ def test_states_in_between_against_the_closed_form(make):
 
 def test_dense_output_agrees_with_simulating_that_far():
     system, u = pendulum_with_wall(), np.array([0.7])
-    execution = simulate(system, 1, START, 3.0, u)
-    assert len(execution.events) >= 2
+    run = simulate(system, 1, START, 3.0, u)
+    assert len(run.events) >= 2
     for t in np.linspace(0.0, 3.0, 61):
         end = simulate_step(system, 1, START, t, u)
-        mode, x = execution.at(t)
+        mode, x = run.at(t)
         assert mode == end.mode
         # The integrator's steps are sized for the fifth order; the extension is of the fourth.
         np.testing.assert_allclose(x, end.state, atol=1e-7)
 
 
 def test_at_an_event_the_state_is_the_one_after():
-    execution = simulate(bouncing_ball(), FALLING, START, 1.2)
-    for event in execution.events:
-        mode, x = execution.at(event.time)
+    run = simulate(bouncing_ball(), FALLING, START, 1.2)
+    for event in run.events:
+        mode, x = run.at(event.time)
         assert mode == event.transition.target
         np.testing.assert_array_equal(x, event.state_after)
-        mode, x = execution.at(event.time - 1e-9)
+        mode, x = run.at(event.time - 1e-9)
         assert mode == event.transition.source
         np.testing.assert_allclose(x, event.state_before, atol=1e-7)
 
 
 def test_segments_join_at_events():
-    execution = simulate(pendulum_with_wall(), 1, START, 3.0, timestep=0.25)
-    assert len(execution.segments) == len(execution.events) + 1
-    for i, event in enumerate(execution.events):
-        before, after = execution.segments[i], execution.segments[i + 1]
+    run = simulate(pendulum_with_wall(), 1, START, 3.0, timestep=0.25)
+    assert len(run.segments) == len(run.events) + 1
+    for i, event in enumerate(run.events):
+        before, after = run.segments[i], run.segments[i + 1]
         assert before.mode == event.transition.source and after.mode == event.transition.target
         assert before.end == after.start == event.time
         np.testing.assert_array_equal(before.states[-1], event.state_before)
         np.testing.assert_array_equal(after.states[0], event.state_after)
-    for segment in execution.segments:
-        assert len(segment.times) == len(segment.states) == len(segment.pieces) + 1
+    for segment in run.segments:
+        assert len(segment.times) == len(segment.states)
         assert np.all(np.diff(segment.times) > 0.0)
-    assert (execution.segments[0].start, execution.final_time) == (0.0, 3.0)
+    assert (run.segments[0].start, run.final_time) == (0.0, 3.0)
 
 
 def test_a_time_outside_is_an_error():
-    execution = simulate(bouncing_ball(), FALLING, START, 1.2, t=1.0)
+    run = simulate(bouncing_ball(), FALLING, START, 1.2, t=1.0)
     for t in (0.9, 2.3, np.nan):
         with pytest.raises(ValueError, match="from 1.0 s to 2.2 s"):
-            execution.at(t)
+            run.at(t)
+
+
+def test_samples_to_plot_have_both_sides_of_events():
+    run = simulate(bouncing_ball(), FALLING, START, 1.5)
+    assert len(run.times) == len(run.states) == len(run.modes) >= 200
+    assert np.all(np.diff(run.times) >= 0.0)
+    assert np.sum(np.diff(run.times) == 0.0) == len(run.events)
+    for t, x, mode in zip(run.times[::7], run.states[::7], run.modes[::7], strict=True):
+        if t not in [event.time for event in run.events]:
+            assert run.at(t)[0] == mode
+            np.testing.assert_allclose(run.at(t)[1], x, atol=1e-12)
 
 
 def test_until_ends_the_simulation_after_its_event():
@@ -148,7 +159,7 @@ def test_until_ends_the_simulation_after_its_event():
     np.testing.assert_allclose(x, [RESTITUTION**2, 0.0], atol=1e-12)
 
 
-def test_an_event_that_never_comes_is_said():
+def test_an_event_that_never_comes_is_a_status():
     missed = simulate(bouncing_ball(), FALLING, START, 0.2, until=lambda event: True)
     assert missed.status == "no_event"
     for words in (
@@ -162,12 +173,12 @@ def test_an_event_that_never_comes_is_said():
     assert simulate(bouncing_ball(), FALLING, START, 0.2).status == "ok"
 
 
-def test_a_failure_is_told_and_what_was_reached_is_kept():
-    execution = simulate(bouncing_ball(), FALLING, START, 9.0, until=lambda event: False)
-    assert execution.status == "zeno" and "max_events" in execution.message
-    assert execution.at(1.0)[0] == FALLING
-    options = SimulationOptions(max_events=40)
-    assert len(simulate(bouncing_ball(), FALLING, START, 9.0, options=options).events) == 40
+def test_a_failure_has_a_message_and_what_was_reached_is_kept():
+    run = simulate(bouncing_ball(), FALLING, START, 9.0, until=lambda event: False)
+    assert run.status == "zeno" and "max_events" in run.message
+    assert run.at(1.0)[0] == FALLING
+    more = simulate(bouncing_ball(), FALLING, START, 9.0, options=SimulationOptions(max_events=40))
+    assert more.status == "zeno" and len(more.events) == len(run.events) + 20
     assert len(simulate(bouncing_ball(), FALLING, START, 3.1, timestep=0.05).events) > 20
 
 
@@ -179,13 +190,13 @@ def push(t):
 def test_inputs_are_held_over_timesteps(many):
     dt, system = 0.1, bouncing_ball()
     rows = np.array([push(k * dt) for k in range(14)])
-    execution = simulate(system, FALLING, START, 1.35, rows if many else push, timestep=dt)
+    run = simulate(system, FALLING, START, 1.35, rows if many else push, timestep=dt)
     x, mode = START, FALLING
     for k in range(14):
         step = simulate_step(system, mode, x, min(dt, 1.35 - k * dt), rows[k], k * dt)
         x, mode = step.state, step.mode
-    assert execution.final_mode == mode and execution.final_time == 1.35
-    np.testing.assert_allclose(execution.final_state, x, atol=1e-12)
+    assert run.final_mode == mode and run.final_time == 1.35
+    np.testing.assert_allclose(run.final_state, x, atol=1e-12)
 
 
 def test_a_constant_input_in_timesteps_is_the_same_as_in_one():
@@ -196,9 +207,9 @@ def test_a_constant_input_in_timesteps_is_the_same_as_in_one():
 
 
 def test_a_simulation_of_no_duration_is_its_start():
-    execution = simulate(bouncing_ball(), FALLING, START, 0.0, t=2.0)
-    assert execution.status == "ok" and execution.at(2.0)[0] == FALLING
-    np.testing.assert_array_equal(execution.final_state, START)
+    run = simulate(bouncing_ball(), FALLING, START, 0.0, t=2.0)
+    assert run.status == "ok" and run.at(2.0)[0] == FALLING
+    np.testing.assert_array_equal(run.final_state, START)
 
 
 @pytest.mark.parametrize(
