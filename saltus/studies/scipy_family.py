@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numba import float64, int64, njit, types
 
-from hybrid.systems import Array, FlowMap
+from hybrid.systems import Array
 
 MODES, GUARDS = 3, 4
 DECAY, BALLISTIC, OSCILLATOR, VAN_DER_POL, RING = range(5)  # kinds of flow
@@ -25,11 +24,11 @@ KEEP, BOUNCE, AFFINE = range(3)  # kinds of reset
 MODE_SIZE = 16
 # Of a guard: kind, components i and j, level, A, K, sign.
 GUARD_SIZE, FIRST_GUARD = 8, MODES * MODE_SIZE
-# Of a reset: kind, restitution, component, dimension of the target, offsets (4,), gains (4,).
-RESET_SIZE, FIRST_RESET = 12, FIRST_GUARD + GUARDS * GUARD_SIZE
+# Of a reset: kind, restitution, component, offsets (4,), gains (4,).
+RESET_SIZE, FIRST_RESET = 11, FIRST_GUARD + GUARDS * GUARD_SIZE
 SIZE = FIRST_RESET + GUARDS * RESET_SIZE
 VECTOR = types.Array(float64, 1, "C")
-MATRIX = types.Array(float64, 2, "C")
+NUMBERS = types.Array(float64, 1, "C", readonly=True)  # u, of which nothing is written
 
 
 @njit(cache=True, error_model="numpy")
@@ -43,7 +42,7 @@ def _acceleration(kind, position, velocity, u, p, i):
     return c - frequency * frequency * position + damping * (1.0 - position**2) * velocity
 
 
-@njit(VECTOR(float64, VECTOR, VECTOR, int64), cache=True, error_model="numpy")
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
 def field(t, x, u, m):
     """Flow F (n,) of mode m, with its forcing."""
     p, n = m * MODE_SIZE, len(x)
@@ -67,7 +66,7 @@ def field(t, x, u, m):
     return rate
 
 
-@njit(VECTOR(float64, VECTOR, VECTOR, float64, int64), cache=True, error_model="numpy")
+@njit(VECTOR(float64, VECTOR, NUMBERS, float64, int64), cache=True, error_model="numpy")
 def solution(t, x, u, h, m):
     """State (n,) of an unforced mode of the kinds DECAY, BALLISTIC or OSCILLATOR after h [s]."""
     p, n = m * MODE_SIZE, len(x)
@@ -94,21 +93,7 @@ def solution(t, x, u, h, m):
     return end
 
 
-@njit(types.UniTuple(MATRIX, 2)(float64, VECTOR, VECTOR, float64, int64), cache=True)
-def solution_jacobians(t, x, u, h, m):
-    """D_x (n, n) of `solution`, which is affine in x; D_u is zero, as u holds constants."""
-    n = len(x)
-    slope, here = np.empty((n, n)), solution(t, x, u, h, m)
-    for i in range(n):
-        y = x.copy()
-        y[i] += 1.0
-        there = solution(t, y, u, h, m)
-        for j in range(n):
-            slope[j, i] = there[j] - here[j]
-    return slope, np.zeros((n, len(u)))
-
-
-@njit(float64(float64, VECTOR, VECTOR, int64), cache=True, error_model="numpy")
+@njit(float64(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
 def guard_value(t, x, u, k):
     """Guard k: a line, a circle, a wave over another component, or a level that moves."""
     p = FIRST_GUARD + k * GUARD_SIZE
@@ -123,15 +108,15 @@ def guard_value(t, x, u, k):
     return sign * (y - level - A * math.sin(K * t))
 
 
-@njit(VECTOR(float64, VECTOR, VECTOR, int64), cache=True, error_model="numpy")
-def reset_state(t, x, u, k):
-    """Reset k (n_target,): nothing, an impact of one velocity, or an affine map."""
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64, int64), cache=True, error_model="numpy")
+def reset_state(t, x, u, k, n):
+    """Reset k into a mode of n dimensions: nothing, an impact of one velocity, or an affine map."""
     p = FIRST_RESET + k * RESET_SIZE
-    kind, n = int(u[p]), int(u[p + 3])
+    kind = int(u[p])
     after = np.empty(n)
     for i in range(n):
         y = x[i] if i < len(x) else 0.0
-        after[i] = u[p + 4 + i] + u[p + 8 + i] * y if kind == AFFINE else y
+        after[i] = u[p + 3 + i] + u[p + 7 + i] * y if kind == AFFINE else y
     if kind == BOUNCE:
         after[int(u[p + 2])] *= -u[p + 1]
     return after
@@ -139,39 +124,28 @@ def reset_state(t, x, u, k):
 
 def flow_of(m: int) -> Callable:
     """Flow of mode m, as a system takes it."""
-    return lambda t, x, u: field(t, x, u, m)
+    return _named(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
 
 
 def guard_of(k: int) -> Callable:
     """Guard k."""
-    return lambda t, x, u: guard_value(t, x, u, k)
+    return _named(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
 
 
-def reset_of(k: int) -> Callable:
-    """Reset k."""
-    return lambda t, x, u: reset_state(t, x, u, k)
+def reset_of(k: int, n: int) -> Callable:
+    """Reset k into a mode of n dimensions."""
+    return _named(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
 
 
-def flow_map_of(m: int) -> FlowMap:
+def solution_of(m: int) -> Callable:
     """Closed form of mode m."""
-    return FlowMap(
-        lambda t, x, u, h: solution(t, x, u, h, m),
-        lambda t, x, u, h: solution_jacobians(t, x, u, h, m),
-    )
+    return _named(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
 
 
-_FUNCTIONS: dict[int, Callable] = {}  # numba cannot look a function up in a dictionary
-
-
-def as_callback(function: Callable) -> Callable:
-    """The same function, called through Python alone."""
-    key = len(_FUNCTIONS)
-    _FUNCTIONS[key] = function
-
-    def call(*arguments: Any) -> Any:
-        return _FUNCTIONS[key](*arguments)
-
-    return call
+def _named(function: Callable, name: str) -> Callable:
+    """The function by a name of its own, by which numba tells its machine code from others'."""
+    function.__qualname__ = name
+    return function
 
 
 def unforced(u: Array, m: int) -> bool:

@@ -6,8 +6,9 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numba import njit
 
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
 from saltus.studies import scipy_family as family
 
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
@@ -59,22 +60,18 @@ def structures() -> tuple[Structure, ...]:
 @lru_cache(None)
 def system_of(structure: int, way: Way) -> System:
     """The system of a structure; made once in a process."""
-    shape, python = structures()[structure], way.startswith("callback")
-    convert = family.as_callback if python else lambda function: function
+    shape = structures()[structure]
+    convert = (lambda function: function) if way.startswith("callback") else njit(cache=True)
     modes = {}
     for m, n in enumerate(shape.dims):
-        flow_map = family.flow_map_of(m) if way.endswith("closed form") else None
-        if flow_map is not None:
-            flow_map = flow_map._replace(state=convert(flow_map.state))
-        flow = convert(family.flow_of(m))
+        flow, solution = convert(family.flow_of(m)), convert(family.solution_of(m))
+        flow_map = FlowMap(solution) if way.endswith("closed form") else None
         modes[m] = Mode(f"mode {m}", n, family.SIZE, flow, flow_map=flow_map)
-    transitions = tuple(
-        Transition(
-            source, target, convert(family.guard_of(k)), convert(family.reset_of(k)), name=f"{k}"
-        )
-        for k, (source, target) in enumerate(shape.edges)
-    )
-    return System(modes, transitions)
+    transitions = []
+    for k, (source, target) in enumerate(shape.edges):
+        guard, reset = family.guard_of(k), family.reset_of(k, shape.dims[target])
+        transitions.append(Transition(source, target, convert(guard), convert(reset), name=str(k)))
+    return System(modes, tuple(transitions))
 
 
 def draw(seed: int, trial: int) -> Problem:
@@ -195,8 +192,8 @@ def _draw_reset(
         kind = family.BOUNCE
     elif not same and len(scale) == n and np.array_equal(scale, target_scale):
         kind = family.KEEP if rng.random() < 0.3 else family.AFFINE
-    u[p : p + 4] = kind, rng.uniform(0.5, 1.0), velocity, n
-    u[p + 4 : p + 4 + n] = centre + 0.1 * rng.normal(size=n) * target_scale
+    u[p : p + 3] = kind, rng.uniform(0.5, 1.0), velocity
+    u[p + 3 : p + 3 + n] = centre + 0.1 * rng.normal(size=n) * target_scale
     source = np.ones(n)
     source[: min(n, len(scale))] = scale[: min(n, len(scale))]
-    u[p + 8 : p + 8 + n] = rng.uniform(-0.2, 0.2, n) * target_scale / source
+    u[p + 7 : p + 7 + n] = rng.uniform(-0.2, 0.2, n) * target_scale / source

@@ -67,8 +67,10 @@ def solve(problem: Problem, accuracy: Accuracy, x: Array | None = None) -> Trace
             return Trace(status, tuple(edges), np.array(times), mode, x)
         edges.append(met.edge)
         times.append(met.time)
-        t, x = met.time, reset_state(met.time, met.state, problem.u, met.edge)
-        mode = structures()[problem.structure].edges[met.edge][1]
+        shape = structures()[problem.structure]
+        mode = shape.edges[met.edge][1]
+        t, n = met.time, shape.dims[mode]
+        x = reset_state(t, met.state, problem.u, met.edge, n)
     return Trace("too many events", tuple(edges), np.array(times), mode, x)
 
 

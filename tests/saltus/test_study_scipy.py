@@ -113,7 +113,7 @@ def flight(guard, t=0.0):
     for k in range(scipy_family.GUARDS):  # far below, but for the first
         u[first + 8 * k : first + 8 * k + 7] = scipy_family.LINEAR, 1, 0, -100.0, 0.0, 0.0, 1.0
     u[first : first + 7] = guard
-    u[scipy_family.FIRST_RESET : scipy_family.FIRST_RESET + 4] = scipy_family.BOUNCE, 1.0, 3, 4
+    u[scipy_family.FIRST_RESET : scipy_family.FIRST_RESET + 3] = scipy_family.BOUNCE, 1.0, 3
     return problem._replace(
         structure=structure, u=u, x=np.array([0.0, 0.63, 4.914, 0.005]), t=t, duration=0.4,
         pulses=(), scales=(np.ones(4),) * 3,
