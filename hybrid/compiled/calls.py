@@ -31,6 +31,8 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
 @njit(cache=True, error_model="numpy")
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
+    if not s.python:  # asked first: to look into an array costs more than many a flow
+        return s.flows[mode](t, x, u)
     slot = s.slots[FLOW, mode]
     if slot < 0:
         return s.flows[mode](t, x, u)
@@ -41,6 +43,8 @@ def flow(s: CompiledSystem, mode, t, x, u):
 @njit(cache=True, error_model="numpy")
 def guard(s: CompiledSystem, e, t, x, u):
     """g of a transition."""
+    if not s.python:
+        return s.guards[e](t, x, u)
     slot = s.slots[GUARD, e]
     return s.guards[e](t, x, u) if slot < 0 else evaluate(s, slot, t, x, u)
 
@@ -58,12 +62,7 @@ def reset(s: CompiledSystem, e, t, x, u):
 @njit(cache=True, error_model="numpy")
 def has_solution(s: CompiledSystem, mode):
     """Whether a mode's flow is known in closed form, and nothing disturbs it."""
-    if s.slots[SOLUTION, mode] == ABSENT:
-        return False
-    for value in s.disturbance:
-        if value != 0.0:
-            return False
-    return True
+    return s.closed and not s.disturbed and s.slots[SOLUTION, mode] != ABSENT
 
 
 @njit(cache=True, error_model="numpy")
@@ -133,8 +132,9 @@ def rate(s, mode, t, y, u):
 @njit(cache=True, error_model="numpy")
 def _disturbed_flow(s: CompiledSystem, mode, t, x, u):
     slope = flow(s, mode, t, x, u)
-    for i in range(len(x)):
-        slope[i] += s.disturbance[i]
+    if s.disturbed:
+        for i in range(len(x)):
+            slope[i] += s.disturbance[i]
     return slope
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.calls import STEP, flow, guard
+from hybrid.compiled.calls import STEP, guard, rate
 from hybrid.compiled.limits import GRAZING, GUARD_NOT_FINITE, NO_MEETING, OK, Limits
 from hybrid.compiled.piece import Piece, cut, state_at
 from hybrid.compiled.system import CompiledSystem
@@ -31,10 +31,9 @@ EPSILON = np.finfo(np.float64).eps
 @njit(cache=True, error_model="numpy")
 def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     """d/dt g along the flow (3.11), by a central difference along it."""
-    slope, ahead, behind, largest = x.copy(), x.copy(), x.copy(), 1.0
-    rate = flow(s, mode, t, x, u)
+    ahead, behind, largest = x.copy(), x.copy(), 1.0
+    slope = rate(s, mode, t, x, u)
     for i in range(len(x)):
-        slope[i] = rate[i] + s.disturbance[i]
         largest = max(largest, abs(slope[i]))
     h = STEP / largest
     for i in range(len(x)):
@@ -197,7 +196,18 @@ def _locate(s: CompiledSystem, mode, e, p: Piece, low, high, power, limits: Limi
     Narrowed on the dense output first, then on steps of other lengths.
     """
     tolerance = max(limits.event_time, 2.0 * EPSILON * (abs(p.time) + p.length))
-    a, b = _root(s, mode, e, p, low, high, power, 1e-3 * tolerance + 1e-9 * p.length, False, limits)
+    a, b, fall = _root(s, mode, e, p, low, high, power, 1e-9 * p.length, False, limits)
+    at = 0.5 * (a + b)
+    for _ in range(2):  # Newton's method, where the guard is smooth
+        g = _exact(s, mode, e, p, at, power, limits)
+        if not fall > 0.0 or abs(g / fall) > 1e-6 * p.length:
+            break
+        if g == 0.0:  # it may be zero before
+            at -= 0.5 * tolerance
+            g = _exact(s, mode, e, p, at, power, limits)
+        at = min(max(at + g / fall, low), high)
+        if abs(g / fall) <= tolerance:
+            return at
     width = 1e-7 * p.length + 10.0 * (b - a)
     for _ in range(20):
         left, right = max(low, a - width), min(high, b + width)
@@ -221,8 +231,9 @@ def _exact(s: CompiledSystem, mode, e, p: Piece, h, power, limits: Limits):
 
 @njit(cache=True, error_model="numpy")
 def _root(s: CompiledSystem, mode, e, p: Piece, low, high, power, tolerance, exact, limits):
-    """Bracket (low, high) of at most ``tolerance`` [s]: the guard is positive at low only.
+    """Bracket (low, high) of at most ``tolerance`` [s], and how fast the guard falls in it.
 
+    The guard is positive at low only.
     Regula falsi (Anderson and Bjorck) with bisection where that is slow: a guard may fall to zero
     and stay there, or jump.
     """
@@ -233,16 +244,17 @@ def _root(s: CompiledSystem, mode, e, p: Piece, low, high, power, tolerance, exa
         above = value_at(s, mode, e, p, max(low, EPSILON * p.length), power)
         below = value_at(s, mode, e, p, high, power)
     if not below <= 0.0:
-        return high, high
+        return high, high, 0.0
     if not above > 0.0:
         above = abs(below) + 1e-300
-    width, slow = high - low, 0
+    width, slow, fall = high - low, 0, 0.0
     for _ in range(200):
         if high - low <= tolerance:
             break
         middle = 0.5 * (low + high)
         if below < 0.0 and slow < 3:
-            h = high - below * (high - low) / (below - above)
+            fall = (above - below) / (high - low)
+            h = high + below / fall
             h = min(max(h, low + 0.4 * tolerance), high - 0.4 * tolerance)
             if not low < h < high:
                 h = middle
@@ -263,4 +275,4 @@ def _root(s: CompiledSystem, mode, e, p: Piece, low, high, power, tolerance, exa
         else:
             slow = 0
         width = high - low
-    return low, high
+    return low, high, fall

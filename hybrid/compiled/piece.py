@@ -88,33 +88,31 @@ def integrate(s, mode, t, x, u, trial, slope, limits: Limits, K, C):
 
 
 @njit(cache=True, error_model="numpy")
-def take_piece(s: CompiledSystem, mode, t, x, u, trial, spacing, slope, limits: Limits):
-    """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try.
-
-    Steps of a flow within the tolerance are shortened until their dense output obeys the flow at
-    points ``spacing`` [s] apart: a pulse that falls between the method's nodes is found by that.
-    """
+def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, limits: Limits):
+    """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try."""
     K, C = np.empty((7, len(x))), np.empty((4, len(x)))
     if has_solution(s, mode):
         h = min(trial, limits.max_step)
         end = solution(s, mode, t, x, u, h)
         return Piece(t, x, u, h, end, slope, C), slope, limits.max_step
-    while True:
-        end, h, following = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
-        piece = Piece(t, x, u, h, end, slope, C)
-        if h <= 2.0 * spacing or not finite(end) or _obeys_flow(s, mode, piece, spacing, limits):
-            last = rate(s, mode, t + h, end, u) if limits.implicit else K[6].copy()
-            return piece, last, following
-        trial = max(0.2 * h, 2.0 * spacing)
+    end, h, following = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
+    last = rate(s, mode, t + h, end, u) if limits.implicit else K[6].copy()
+    return Piece(t, x, u, h, end, slope, C), last, following
 
 
 @njit(cache=True, error_model="numpy")
-def _obeys_flow(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
-    """Whether the slope of the dense output is the flow's at points within a step."""
+def obeys_flow(s: CompiledSystem, mode, p: Piece, until, spacing, limits: Limits):
+    """Whether the slope of a step's dense output is the flow's, up to ``until`` seconds.
+
+    It is compared at points ``spacing`` [s] apart: a pulse that falls between the nodes of the
+    method is found by that.
+    """
+    if until <= 2.0 * spacing or has_solution(s, mode):
+        return True
     C = p.C
-    points = int(p.length / spacing)
+    points = int(until / spacing)
     for j in range(1, points + 1):
-        part = j / (points + 1.0)
+        part = j / (points + 1.0) * until / p.length
         rest = 1.0 - part
         x = dense_output(p.start, C, part)
         slope = rate(s, mode, p.time + part * p.length, x, p.input)

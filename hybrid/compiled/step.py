@@ -29,7 +29,7 @@ from hybrid.compiled.limits import (
     Limits,
 )
 from hybrid.compiled.location import first_meeting, guard_rate
-from hybrid.compiled.piece import Piece, cut, take_piece
+from hybrid.compiled.piece import Piece, cut, obeys_flow, take_piece
 from hybrid.compiled.runge_kutta import finite, first_step
 from hybrid.compiled.system import CompiledSystem
 
@@ -222,13 +222,16 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
                         h = first_step(s, mode, t, x, u, h, slope, limits)
             left = end - t
             trial = min(h, left)
-            p, last, following = take_piece(s, mode, t, x, u, trial, spacing, slope, limits)
-            h = max(h, following) if p.length == left else following  # a short rest says nothing
+            p, last, following = take_piece(s, mode, t, x, u, trial, slope, limits)
             c.counts[STEPS] += 1
             if not finite(p.end):
                 status = NOT_FINITE
                 break
             first, edge, how, other = earliest(s, mode, p, spacing, limits)
+            if not obeys_flow(s, mode, p, first, spacing, limits):
+                h = max(0.2 * p.length, 2.0 * spacing)
+                continue
+            h = max(h, following) if p.length == left else following  # a short rest says nothing
             whole = edge < 0
             if not whole:
                 p, h = cut(s, mode, p, first, limits), max(h, p.length)
@@ -280,7 +283,7 @@ def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
     """
     left = end - t
     slope = rate(s, mode, t, x, u)
-    p, _, following = take_piece(s, mode, t, x, u, min(h, left), np.inf, slope, limits)
+    p, _, following = take_piece(s, mode, t, x, u, min(h, left), slope, limits)
     following = max(h, following) if p.length == left else following
     if not finite(p.end):
         return p.end, t, h, -1, NOT_FINITE

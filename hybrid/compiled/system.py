@@ -49,6 +49,9 @@ class CompiledSystem(NamedTuple):
     guards: tuple[Callable, ...]  # g(t, x, u) -> number, one a transition
     resets: tuple[Callable, ...]  # R(t, x, u) -> (n_target,)
     solutions: tuple[Callable, ...]  # x(t + h) of (t, x, u, h), one a mode
+    python: bool  # some function is a callback
+    closed: bool  # some flow has a closed form
+    disturbed: bool  # ``disturbance`` counts
     slots: NDArray[np.int64]  # (4, modes or transitions)
     call: Callbacks
     x: Array  # what callbacks read and write, see ``Callbacks``
@@ -58,7 +61,7 @@ class CompiledSystem(NamedTuple):
     target: NDArray[np.int64]  # (transitions,)
     rest: NDArray[np.bool_]  # (transitions,) taken at rest only
     dims: NDArray[np.int64]  # (modes,) n
-    disturbance: NDArray[np.float64]  # (largest n,) added to every flow: zero in what is shared
+    disturbance: NDArray[np.float64]  # (largest n,) added to every flow where ``disturbed``
 
 
 class CompiledDerivatives(NamedTuple):
@@ -224,6 +227,9 @@ def _tables(system: System, native_code: bool) -> Compiled:
         guards.functions,
         resets.functions,
         solutions.functions,
+        bool(np.any(slots >= 0)),
+        bool(np.any(slots[3] != ABSENT)),
+        False,
         slots,
         calls,
         calls.x,
