@@ -21,10 +21,10 @@ from saltus.benchmarks.bouncing_ball_ways import (
     PEER_STEP,
     RELATIVE,
     Way,
+    callbacks,
     compiled_batch,
     falling_balls,
     hybrid_tools,
-    interpreted,
     scipy_restarted,
 )
 from saltus.benchmarks.first_simulation import MOST_S, PROGRAMS, first_times
@@ -96,7 +96,7 @@ def _contestants(balls: int) -> list[Contestant]:
     peer = hybrid_tools()
     found = [
         Contestant("compiled_batch", compiled_batch(), balls),
-        Contestant("interpreted", interpreted(), max(1, balls // 100)),
+        Contestant("callbacks", callbacks(), max(1, balls // 100)),
         Contestant("scipy", scipy_restarted(), max(1, balls // 100)),
     ]
     if peer is not None:

@@ -9,10 +9,10 @@ from hybrid.examples.bouncing_ball import GRAVITY, RESTITUTION
 from saltus.benchmarks import hybrid_simulation
 from saltus.benchmarks.bouncing_ball_ways import (
     DURATION,
+    callbacks,
     compiled_batch,
     falling_balls,
     hybrid_tools,
-    interpreted,
     scipy_restarted,
 )
 from saltus.benchmarks.first_simulation import PROGRAMS, first_times
@@ -36,14 +36,14 @@ def closed_form(x):
         left, height, velocity = left - flight, 0.0, RESTITUTION * speed
 
 
-@pytest.mark.parametrize("make", [compiled_batch, interpreted, scipy_restarted, hybrid_tools])
+@pytest.mark.parametrize("make", [compiled_batch, callbacks, scipy_restarted, hybrid_tools])
 def test_every_way_ends_where_the_closed_form_does(make):
     way, states = make(), STATES[:1] if make is hybrid_tools else STATES
     ends = np.array([closed_form(x) for x in states])
     np.testing.assert_allclose(way(states), ends, atol=1e-3 if make is hybrid_tools else 1e-9)
 
 
-BALLS = ["compiled_batch", "interpreted", "scipy", "hybrid_tools"]
+BALLS = ["compiled_batch", "callbacks", "scipy", "hybrid_tools"]
 SINGLE = ["one_python_simulation", "scipy_RK45", "scipy_DOP853", *PROGRAMS]
 
 
@@ -63,7 +63,7 @@ def test_rows_and_ratios(monkeypatch, quick):
     assert list(rows) == [*BALLS, *SINGLE]
     assert len({tuple(row) for row in result.rows}) == 1, "rows must have the same keys"
     assert rows["compiled_batch"]["trajectories"] == 6 and rows["scipy"]["trajectories"] == 2
-    assert rows["interpreted"]["max_difference"] < 1e-8
+    assert rows["callbacks"]["max_difference"] < 1e-8
     for row in result.rows:
         assert 0.0 < row["p10_us"] <= row["median_us"] <= row["p90_us"]
     assert rows["first_compiled_batch"]["median_us"] == pytest.approx(2e6)
@@ -72,7 +72,7 @@ def test_rows_and_ratios(monkeypatch, quick):
 
 
 def test_the_ratio_is_of_scipy_whatever_the_order_of_rows(monkeypatch, quick):
-    seconds = {"scipy": 3.0, "compiled_batch": 0.5, "interpreted": 9.0, "hybrid_tools": 9.0}
+    seconds = {"scipy": 3.0, "compiled_batch": 0.5, "callbacks": 9.0, "hybrid_tools": 9.0}
     monkeypatch.setattr(hybrid_simulation, "_seconds", lambda each, _: seconds[each.name])
     contestants = [Contestant(name, lambda x: x, 1) for name in seconds]
     monkeypatch.setattr(hybrid_simulation, "_contestants", lambda balls: contestants)
