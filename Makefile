@@ -13,7 +13,7 @@ sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
 	$(VENV)/bin/saltus launch push --record runs/$$(date +%Y%m%d-%H%M%S)
 
 # Most of a first run is compilation on one core: what needs no core for itself runs side by side.
-NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge
+NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge tests/studies
 
 test: $(VENV)/installed-dev browser  ## what CI runs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-numeric lint test-hybrid

@@ -18,27 +18,27 @@ from hybrid.systems import Array, System, Transition
 
 def chains(system: System, events: Sequence[Event], u: Array) -> list[list[Event]]:
     """Events in groups: each with those that its reset set off. The input u (m,) is held."""
-    found: list[list[Event]] = []
+    groups: list[list[Event]] = []
     for event in events:
-        at_once = bool(found) and event.time == found[-1][-1].time
         edge, t, x = event.transition, event.time, event.state_before
+        at_once = bool(groups) and t == groups[-1][-1].time
         if at_once and is_jumped_over(system, edge, t, x, u):
-            found[-1].append(event)
+            groups[-1].append(event)
         else:
-            found.append([event])
-    return found
+            groups.append([event])
+    return groups
 
 
-def merged(chain: Sequence[Event]) -> Event:
-    """A chain as one event."""
-    whole = chain[0]
-    for event in chain[1:]:
-        edge = composed(whole.transition, event.transition)
-        whole = Event(edge, whole.time, whole.state_before, event.state_after)
-    return whole
+def merge_chain(chain: Sequence[Event]) -> Event:
+    """A chain as one event, whose transition is the composition of the chain's."""
+    event = chain[0]
+    for following in chain[1:]:
+        edge = compose_transitions(event.transition, following.transition)
+        event = event._replace(transition=edge, state_after=following.state_after)
+    return event
 
 
-def composed(first: Transition, second: Transition) -> Transition:
+def compose_transitions(first: Transition, second: Transition) -> Transition:
     """The first transition followed by the second at the same time, with the first's guard."""
 
     def reset(t: float, x: Array, u: Array) -> Array:

@@ -1,8 +1,8 @@
-"""Derivatives of a user's functions that were not given: complex step, else central differences.
+"""Derivatives of functions by complex step or, where that fails, by central differences.
 
-A complex step has no cancellation and is exact to rounding, but it is silently wrong where a
-function drops the imaginary part (``abs``, ``norm``, ``max``). So each one is compared with a
-difference along one direction, and differences take over where the two disagree.
+A complex step has no cancellation and is exact to rounding, but it is wrong where a function drops
+the imaginary part (``abs``, ``norm``, ``max``). So it is compared with a central difference along
+one direction; if they disagree, central differences are used.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
-    """Derivative of a function of x (n,): (p, n) where it returns (p,), (n,) where a number.
+    """Derivative of a function of x (n,): (p, n) if it returns (p,), (n,) if it returns a number.
 
-    Accurate to rounding where the function accepts complex numbers and is analytic, to about
-    1e-10 of its scale elsewhere. A function that is not finite at x gives NaN.
+    Accurate to rounding if the function accepts complex numbers and is analytic, else to about
+    1e-10 of its scale. NaN if the function is not finite at x.
     """
     x = np.asarray(x, dtype=np.float64)
     shape = np.shape(function(x.copy()))
@@ -47,7 +47,7 @@ def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 value = np.asarray(function(bumped))
         except (TypeError, ValueError, FloatingPointError, np.exceptions.ComplexWarning):
-            return None  # wants real numbers
+            return None  # takes real numbers only
         if value.shape != shape or not np.iscomplexobj(value):
             return None
         columns.append(np.imag(value) / _COMPLEX_STEP)
@@ -55,7 +55,7 @@ def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array
 
 
 def _agrees(function: Callable, x: Array, exact: Array) -> bool:
-    direction = np.cos(np.arange(1.0, len(x) + 1.0))  # no simple ratio, so nothing cancels in it
+    direction = np.cos(np.arange(1.0, len(x) + 1.0))  # no simple ratios, so that nothing cancels
     step = _STEP * np.maximum(1.0, np.abs(x)) * direction
     ahead, behind = np.asarray(function(x + step)), np.asarray(function(x - step))
     error = np.abs(0.5 * (ahead - behind) - exact @ step)

@@ -1,4 +1,4 @@
-"""Random states on a transition's guard, to check saltation matrices and other laws at."""
+"""Random states on a transition's guard, for tests of saltation matrices and other laws."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ def random_guard_states(
     Args:
         system: the hybrid system.
         transition: whose guard.
-        draw: a random time, state near the guard, and input; called until ``count`` are found.
-        count: how many.
-        accept: the caller's own condition on a state of the guard.
+        draw: gives a random time, state near the guard, and input.
+        count: number of states.
+        accept: further condition on a state of the guard.
         constraints: further functions (k,) of (t, x, u) that must vanish, such as a contact's.
-        minimum_rate: slowest fall of the guard that counts as transverse [units of g per s].
-        max_draws: draws per state wanted.
+        minimum_rate: slowest fall of the guard that is transverse [units of g per s].
+        max_draws: draws per state.
 
     Returns:
-        The states; fewer than ``count`` where the draws ran out.
+        The states; fewer than ``count`` if ``max_draws`` per state did not suffice.
     """
-    found: list[GuardState] = []
+    states: list[GuardState] = []
     for _ in range(max_draws * count):
-        if len(found) == count:
+        if len(states) == count:
             break
         t, x, u = draw()
         on_guard = project_to_guard(transition, t, x, u, constraints)
         if on_guard is None or not accept(t, on_guard, u):
             continue
         if system.guard_rate(transition, t, on_guard, u) < -minimum_rate:
-            found.append(GuardState(t, on_guard, u))
-    return found
+            states.append(GuardState(t, on_guard, u))
+    return states
 
 
 def project_to_guard(
@@ -67,7 +67,7 @@ def project_to_guard(
     u: Array,
     constraints: Callable[[float, Array, Array], Array] | None = None,
 ) -> Array | None:
-    """State on the guard, and on further constraints, near x; None where none is found."""
+    """State near x on the guard and on further constraints; None if Newton's method fails."""
 
     def residual(y: Array) -> Array:
         guard = np.atleast_1d(transition.guard(t, y, u))
@@ -90,7 +90,8 @@ def least_norm_root(
 ) -> Array | None:
     """Root (n,) near x of a function into (k,), k <= n, by least-norm Newton steps.
 
-    ``slopes`` is its derivative (k, n), found where left out. None where the steps do not settle.
+    ``slopes`` is its derivative (k, n), by default by ``hybrid.derivatives``. None if the steps do
+    not converge.
     """
     x = np.asarray(x, dtype=np.float64)
     limit = np.inf
@@ -102,6 +103,6 @@ def least_norm_root(
         if not size < limit:  # NaN, or running away
             return None
         limit = min(limit, 10.0 * size)
-        found = jacobian(residual, x) if slopes is None else slopes(x)
-        x = x - np.linalg.pinv(found) @ error
+        D = jacobian(residual, x) if slopes is None else slopes(x)
+        x = x - np.linalg.pinv(D) @ error
     return None

@@ -8,19 +8,18 @@ are the same.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.fixed_point import find_fixed_point
-from hybrid.held_inputs import held_input
-from hybrid.options import SimulationOptions
-from hybrid.poincare import EventSection, Return, Section, return_map
-from hybrid.return_derivative import LinearReturn, linear_return
+from hybrid.return_map import EventSection, LinearReturn, ReturnMap
 from hybrid.simulation import Event
-from hybrid.systems import Array, System
+from hybrid.systems import Array
 
 _REST = 10.0  # times the root of the tolerance: an orbit that is shorter is a rest
+_HALVINGS = 12  # of a Newton step that makes the residual grow
+_SINGULAR = 1e13  # condition of I - D_x P from which on a Newton step means nothing
 
 
 class LimitCycle(NamedTuple):
@@ -28,18 +27,14 @@ class LimitCycle(NamedTuple):
 
     Status "ok"; "not_converged" after the last iteration; "no_descent" where no part of a Newton
     step came closer; "singular" where cycles are not isolated (a multiplier 1 of the return map);
-    "at_rest" where the orbit has no length, as that of a ball that lies on the floor; else that of
-    the return that failed, with its message.
+    "at_rest" where the orbit has no length, as that of a ball that lies on the floor; "driven"
+    where the system depends on time and the section is an event; else that of the return that
+    failed, with its message.
     """
 
-    section: Section
-    mode: int
+    return_map: ReturnMap  # in the mode of ``state``
     state: Array  # (n,)
-    period: float  # [s]
-    monodromy: Array  # Phi (n, n), (3.33)
-    return_derivative: Array  # D_x P (n, n)
-    events: tuple[Event, ...]
-    residual: float  # largest |P(x) - x|
+    linear_return: LinearReturn  # from ``state``
     iterations: int
     status: str
     message: str = ""
@@ -50,9 +45,48 @@ class LimitCycle(NamedTuple):
         return self.status == "ok"
 
     @property
+    def mode(self) -> int:
+        """Number of the mode that ``state`` is in."""
+        return self.return_map.mode
+
+    @property
+    def period(self) -> float:
+        """Duration of the return [s]."""
+        return self.linear_return.end.duration
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Events of one period, in order."""
+        return self.linear_return.end.events
+
+    @property
+    def residual(self) -> float:
+        """Largest |P(x) - x|; NaN where x does not return."""
+        difference = self.linear_return.end.state - self.state
+        return float(np.max(np.abs(difference))) if self.linear_return.status == "ok" else np.nan
+
+    @property
+    def monodromy(self) -> Array:
+        """Phi (n, n), (3.33)."""
+        return self.linear_return.Phi
+
+    @property
+    def multipliers(self) -> np.ndarray:
+        """Floquet multipliers (n,), complex: eigenvalues of the monodromy matrix, largest first."""
+        return sorted_eigenvalues(self.monodromy)
+
+    @property
+    def nontrivial_multipliers(self) -> np.ndarray:
+        """Multipliers but the one along the flow: (n - 1,), or all n where the clock cuts."""
+        values = self.multipliers
+        if not isinstance(self.return_map.section, EventSection):
+            return values
+        return np.delete(values, np.argmin(np.abs(values - 1.0)))
+
+    @property
     def stable(self) -> bool:
         """Whether all multipliers but the trivial one lie inside the unit circle (3.4.3)."""
-        return self.ok and bool(np.all(np.abs(nontrivial_multipliers(self)) < 1.0))
+        return self.ok and bool(np.all(np.abs(self.nontrivial_multipliers) < 1.0))
 
 
 def sorted_eigenvalues(matrix: Array) -> np.ndarray:
@@ -67,87 +101,80 @@ def sorted_eigenvalues(matrix: Array) -> np.ndarray:
     return values[np.lexsort((-values.imag, -values.real, -size))]
 
 
-def multipliers(cycle: LimitCycle) -> np.ndarray:
-    """Floquet multipliers (n,), complex: eigenvalues of the monodromy matrix, largest first."""
-    return sorted_eigenvalues(cycle.monodromy)
-
-
-def nontrivial_multipliers(cycle: LimitCycle) -> np.ndarray:
-    """Multipliers but the one along the flow: (n - 1,), or all n where the clock is the section."""
-    values = multipliers(cycle)
-    if not isinstance(cycle.section, EventSection):
-        return values
-    return np.delete(values, np.argmin(np.abs(values - 1.0)))
-
-
-def monodromy(
-    system: System,
-    section: Section,
-    mode: int,
-    x: Array,
-    u: Array | None = None,
-    options: SimulationOptions | None = None,
-) -> Array:
-    """Monodromy matrix Phi (n, n) of the periodic orbit through x (n,) on a section, (3.33)."""
-    return linear_return(system, section, mode, x, u, options).Phi
-
-
 def find_limit_cycle(
-    system: System,
-    mode: int,
-    x_guess: Array,
-    section: Section,
-    u: Array | None = None,
-    options: SimulationOptions | None = None,
-    tolerance: float = 1e-10,
-    max_iterations: int = 30,
+    return_map: ReturnMap, x: Array, tolerance: float = 1e-10, max_iterations: int = 30
 ) -> LimitCycle:
     """Solve P(x) = x by Newton's method with the derivative from saltation matrices.
 
     Args:
-        system: the hybrid system.
-        mode: number of the mode that the guess is in.
-        x_guess: state near the cycle (n,). In another mode than the section's it is first carried
-            to the section.
-        section: where the cycle is cut.
-        u: input (m,), held; zero if left out.
-        options: accuracy of simulation.
+        return_map: P, from the mode that the guess is in.
+        x: state near the cycle (n,). Where the section lies in another mode, P(x) is taken first,
+            and then P from that mode.
         tolerance: largest |P(x) - x|, relative to the state's size where that is above 1.
         max_iterations: Newton steps, each halved until it comes closer.
     """
-    x = np.asarray(x_guess, dtype=np.float64)
-    first = return_map(system, section, mode, x, u, options)
-    if isinstance(section, EventSection) and first.status == "ok" and first.mode != mode:
-        mode, x = first.mode, first.state
-
-    def linear(y: Array) -> LinearReturn:
-        return linear_return(system, section, mode, y, u, options)
-
-    end = find_fixed_point(linear, x, tolerance, max_iterations)
-    found = end.at.found
-    cut_by_event = isinstance(section, EventSection)  # what the clock cuts may rest for an instant
-    if cut_by_event and end.status == "ok" and _rests(system, mode, end.x, u, found, tolerance):
-        message = f"rest in mode {mode} at x = {end.x}, where the guess led: guess farther from it"
-        end = end._replace(status="at_rest", message=message)
-    return LimitCycle(
-        section,
-        mode,
-        end.x,
-        found.duration,
-        end.at.Phi,
-        end.at.derivative,
-        found.events,
-        end.residual,
-        end.iterations,
-        end.status,
-        end.message,
-    )
+    x = np.asarray(x, dtype=np.float64)
+    by_event = isinstance(return_map.section, EventSection)
+    first = return_map(x)
+    if by_event and first.status == "ok" and first.mode != return_map.mode:
+        return_map, x = replace(return_map, mode=first.mode), first.state
+    cycle = _solve(return_map, x, tolerance, max_iterations)
+    if by_event and cycle.linear_return.end.status == "ok":
+        driven = return_map.time_dependence(cycle.state)
+        if driven:
+            return cycle._replace(status="driven", message=_driven_message(driven))
+        if cycle.ok and _rests(cycle, tolerance):  # what the clock cuts may rest for an instant
+            where = f"rest in mode {cycle.mode} at x = {cycle.state}, where the guess led"
+            return cycle._replace(status="at_rest", message=f"{where}: guess farther from it")
+    return cycle
 
 
-def _rests(
-    system: System, mode: int, x: Array, u: Array | None, found: Return, tolerance: float
-) -> bool:
+def _solve(return_map: ReturnMap, x: Array, tolerance: float, max_iterations: int) -> LimitCycle:
+    cycle = LimitCycle(return_map, x, return_map.linear(x), 0, "not_converged")
+    for iteration in range(max_iterations + 1):
+        x, linear, residual = cycle.state, cycle.linear_return, cycle.residual
+        if linear.status != "ok":
+            return cycle._replace(status=linear.status, message=linear.message)
+        if residual <= tolerance * max(1.0, float(np.max(np.abs(x)))):
+            return cycle._replace(status="ok")
+        if iteration == max_iterations:
+            break
+        slope = np.eye(len(x)) - linear.derivative
+        if np.linalg.cond(slope) > _SINGULAR:
+            message = f"the return map has a multiplier 1 at x = {x}: cycles are not isolated"
+            return cycle._replace(status="singular", message=message)
+        step = np.asarray(np.linalg.solve(slope, linear.end.state - x), dtype=np.float64)
+        closer = _descend(cycle, step)
+        if closer is None:
+            message = f"no part of the Newton step {step} from x = {x} comes closer: guess nearer"
+            return cycle._replace(status="no_descent", message=message)
+        cycle = closer
+    message = f"|P(x) - x| = {cycle.residual:.3g} after {max_iterations} Newton steps, at x = {x}"
+    return cycle._replace(message=f"{message}: allow more, or guess nearer")
+
+
+def _descend(cycle: LimitCycle, step: Array) -> LimitCycle | None:
+    """Where the longest halving of a Newton step that has a smaller residual leads."""
+    for halving in range(_HALVINGS):
+        x = cycle.state + 0.5**halving * step
+        trial = cycle._replace(
+            state=x, linear_return=cycle.return_map.linear(x), iterations=cycle.iterations + 1
+        )
+        if trial.residual < cycle.residual:  # NaN where x does not return
+            return trial
+    return None
+
+
+def _rests(cycle: LimitCycle, tolerance: float) -> bool:
     """Whether an orbit is too short to be told from a rest: time goes with the root of height."""
-    speed = float(np.max(np.abs(system.modes[mode].flow(0.0, x, held_input(system, u)))))
-    size = max(1.0, float(np.max(np.abs(x))))
-    return speed * found.duration <= _REST * np.sqrt(tolerance) * size
+    system, u = cycle.return_map.system, cycle.return_map.held_input
+    speed = float(np.max(np.abs(system.modes[cycle.mode].flow(0.0, cycle.state, u))))
+    size = max(1.0, float(np.max(np.abs(cycle.state))))
+    return speed * cycle.period <= _REST * np.sqrt(tolerance) * size
+
+
+def _driven_message(name: str) -> str:
+    return (
+        f"the {name} depends on time, so the state does not come back to the same flow after an"
+        " event: use a PhaseSection, with the period of what drives the system"
+    )

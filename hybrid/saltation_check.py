@@ -1,8 +1,7 @@
-"""Saltation matrices measured: differences of the simulated flow through an event.
+"""Saltation matrices by differences of the simulated flow through an event.
 
-The measurement uses the flows, the guard's value and the reset's value, and no derivative of the
-system but for choosing the step; so it checks (3.2), the derivatives that go into it, and closed
-forms. States to measure at come from ``hybrid.guard_states``.
+They use the values of flow, guard and reset, and derivatives of the system only to choose the step.
+So they check (3.2), its derivatives, and closed forms. ``hybrid.guard_states`` gives states.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
 _SECANT_STEPS = 40
-_STRAIGHT = 1e-9  # flows shorter than this [s] are lines: what bends them is below rounding
-_SMALLEST = 1e-13  # relative step below which rounding leaves no digit of a difference
+_STRAIGHT = 1e-9  # flows shorter than this [s] are lines to rounding
+_SMALLEST = 1e-13  # relative step below which a difference is rounding error
 
 
 def finite_difference_saltation(
@@ -32,7 +31,7 @@ def finite_difference_saltation(
     step: float = 3e-4,
     u_after: Array | None = None,
 ) -> Array:
-    """Xi (n_target, n_source) as it is defined by (3.10), from simulated neighbours.
+    """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
     A neighbour x +- h e_i at time t flows in the source mode to the guard, forward or backward in
     time, is reset there, and flows in the target mode back to time t. Central differences at h
@@ -44,13 +43,13 @@ def finite_difference_saltation(
         t: time of the event [s].
         x: state on the guard (n_source,), where (3.11) holds.
         u: input (m,) before the event.
-        step: h relative to max(1, |x_i|). It is cut so that events shift by at most this many
-            seconds, and by at most this part of the time in which the guard's rate would vanish.
-        u_after: input after the event, where it jumps with the event.
+        step: h relative to max(1, |x_i|). It is reduced so that events shift by at most ``step``
+            seconds, and by at most ``step`` of the time in which the guard's rate would vanish.
+        u_after: input after the event, if it jumps there.
 
     Returns:
-        The matrix; a column is NaN where a neighbour does not reach the guard, or where the guard
-        is grazed and no step is small enough.
+        The matrix; a column is NaN if a neighbour does not reach the guard, or if the guard is
+        grazed and no step is small enough.
     """
     after = u if u_after is None else u_after
     rate = system.guard_rate(transition, t, x, u)
@@ -89,10 +88,10 @@ def saltation_errors(
     )
 
 
-def relative_error(found: Array, reference: Array) -> float:
+def relative_error(matrix: Array, reference: Array) -> float:
     """Largest difference of two matrices over the reference's largest entry (over 1 if zero)."""
     scale = float(np.max(np.abs(reference)))
-    return float(np.max(np.abs(found - reference))) / (scale or 1.0)
+    return float(np.max(np.abs(matrix - reference))) / (scale or 1.0)
 
 
 def _time_scale(
@@ -142,7 +141,7 @@ def _to_guard(
         x = x + wait * source.flow(t, x, u) if straight else _flow(source, t, x, u, wait)
         t, before = t + wait, value
         value = transition.guard(t, x, u)
-        if abs(value) >= 0.5 * abs(before):  # rounding level, or a guard that is not approached
+        if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
             break
         rate = (value - before) / wait
     rounding = 1e-11 * (1.0 + float(np.max(np.abs(x))))

@@ -3,36 +3,37 @@ events the saltation matrix (3.2), and what their product does to vectors (3.32)
 (3.37) and value functions (3.39).
 """
 
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from hybrid import failure
-from hybrid.chains import chains, merged
-from hybrid.held_inputs import held_input
-from hybrid.integration import flow_jacobians
+from hybrid.held_inputs import Inputs, held_inputs
 from hybrid.options import SimulationOptions
-from hybrid.saltation import saltation
-from hybrid.simulation import Event, simulate_step
+from hybrid.path_derivatives import PathDerivatives
+from hybrid.simulation import Event, simulate
 from hybrid.systems import Array, System
 
-# ruff: noqa: N803, N806 (the letters are the thesis's)
-
+_ROUNDING = 1e-9  # of a covariance, relative
 
 class Variation(NamedTuple):
-    """Derivative of a hybrid flow over a duration, and where that flow went.
+    """Derivatives of a hybrid flow over a duration, and where that flow went.
 
-    Status is "ok", the simulation's where that failed (then Phi is NaN), or "not_transverse" where
-    an event was grazed (then Phi has D_x R in place of Xi there, and is no derivative).
+    Status is "ok", the simulation's where that failed (then all derivatives are NaN), or
+    "not_transverse" where an event was grazed (then Phi has D_x R in place of Xi there, and is no
+    derivative). Of a sequence of N inputs, derivatives by inputs have a first axis more (N, ...).
     """
 
     Phi: Array  # fundamental matrix (n_end, n_start), (3.34)
+    Gamma: Array  # of the end by the input (n_end, m), or (N, n_end, m)
     mode: int  # at the end
     state: Array  # at the end (n_end,)
     events: tuple[Event, ...]
+    event_times_state: Array  # (E, n_start) of each event's time by the state at the start [s]
+    event_times_input: Array  # (E, m), or (N, E, m), by the input [s]
     status: str
     message: str = ""  # for a person: mode, time and state where the status is not "ok"
 
@@ -41,12 +42,24 @@ class Variation(NamedTuple):
         """Whether Phi is the derivative of the flow."""
         return self.status == "ok"
 
+    def covariance(self, Sigma: Array) -> Array:
+        """Covariance (n_end, n_end) at the end of Sigma (n_start, n_start) at the start, (3.37).
 
-class Spread(NamedTuple):
-    """Covariance at the end of a duration, and the map that brought it there."""
-
-    Sigma: Array  # (n_end, n_end), symmetric
-    variation: Variation
+        Raises:
+            ValueError: Sigma has another shape, is not symmetric, or has a negative eigenvalue.
+        """
+        Sigma, n = np.asarray(Sigma, dtype=np.float64), self.Phi.shape[1]
+        scale = _ROUNDING * float(np.max(np.abs(Sigma), initial=0.0))
+        if (
+            Sigma.shape != (n, n)
+            or not np.allclose(Sigma, Sigma.T, rtol=0.0, atol=scale)
+            or np.min(np.linalg.eigvalsh(Sigma), initial=0.0) < -scale
+        ):
+            raise ValueError(
+                f"Sigma is no covariance of {n} states, {Sigma.tolist()}: give a symmetric ({n},"
+                f" {n}) without negative eigenvalues"
+            )
+        return propagate_covariance(Sigma, self.Phi)
 
 
 def fundamental_matrix(
@@ -54,76 +67,69 @@ def fundamental_matrix(
     mode: int,
     x: Array,
     duration: float,
-    u: Array | None = None,
+    inputs: Inputs = None,
     t: float = 0.0,
     options: SimulationOptions | None = None,
     *,
+    timestep: float | None = None,
     with_reset_jacobian: bool = False,
 ) -> Variation:
     """Phi = A_n Xi ... A_2 Xi A_1 over a duration [s], the fundamental matrix of (3.32), (3.33).
 
-    It is the derivative of the state at the end by the state at the start, at fixed times.
+    It is the derivative of the state at the end by the state at the start, at fixed times, through
+    all events. Beside it are those by the inputs, and those of the events' times.
 
     Args:
         system: the hybrid system.
         mode: number of the mode at the start.
         x: state at the start (n_start,).
         duration: how far to go [s].
-        u: input (m,), held; zero if left out.
+        inputs: None for zeros; (m,) for a constant; (N, m), or a function of time [s], for an
+            input that is held over each timestep.
         t: time at the start [s].
         options: accuracy of the simulation and of the variational equations.
+        timestep: length for which an input is held [s]; left out, the whole duration.
         with_reset_jacobian: take D_x R in place of Xi, as a comparison: not the derivative.
+
+    Raises:
+        ValueError: the mode, a length of time, or the inputs do not fit the system.
     """
-    u, x = held_input(system, u), np.asarray(x, dtype=np.float64)
-    step = simulate_step(system, mode, x, duration, u, t, options)
-    if step.status != "ok":
-        n_end = system.modes[step.mode].state_dim
-        nowhere = np.full((n_end, len(x)), np.nan)
-        return Variation(nowhere, step.mode, step.state, step.events, step.status, step.message)
-    Phi, status, message = product_along(
-        system, mode, t, x, u, step.events, t + duration, options, with_reset_jacobian
+    x = np.asarray(x, dtype=np.float64)
+    steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
+    path = PathDerivatives(
+        system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian
     )
-    return Variation(Phi, step.mode, step.state, step.events, status, message)
+    end_mode, state, status, message = mode, x, "ok", ""
+    for end, u in steps:
+        h = None if timestep is None else end - t
+        run = simulate(system, end_mode, state, end - t, u, t=t, timestep=h, options=options)
+        end_mode, state, status, message = run.final_mode, run.final_state, run.status, run.message
+        events += run.events
+        if status != "ok":
+            break
+        path.follow(run.events, u, end, state)
+        t = end
+    D, times, E = path.D, path.event_times, len(events)
+    if status == "ok":
+        status, message = path.status, path.message
+    else:
+        D = np.full((system.modes[end_mode].state_dim, D.shape[1]), np.nan)
+        times = [np.full(D.shape[1], np.nan)] * E
+    many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
+    Phi, Gamma = _by_start_and_inputs(D, len(x), len(steps), many)
+    rows = np.reshape(times, (E, D.shape[1]))
+    by_state, by_input = _by_start_and_inputs(rows, len(x), len(steps), many)
+    return Variation(Phi, Gamma, end_mode, state, events, by_state, by_input, status, message)
 
 
-def product_along(
-    system: System,
-    mode: int,
-    t: float,
-    x: Array,
-    u: Array,
-    events: Sequence[Event],
-    end: float,
-    options: SimulationOptions | None = None,
-    with_reset_jacobian: bool = False,
-) -> tuple[Array, str, str]:
-    """Phi of (3.33) from x (n,) at time t [s] through known events until ``end``; status, message.
+def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> tuple[Array, Array]:
+    """Columns of D (p, n + N m): those of the state (p, n), of the inputs (p, m) or (N, p, m).
 
-    Where ``end`` is the time of the last event, that event's matrix is the last factor.
+    An input that is held all along is one, however many timesteps there are.
     """
-    Phi, status, message = np.eye(len(x)), "ok", ""
-    for event in (merged(chain) for chain in chains(system, events, u)):
-        A, _ = flow_jacobians(system.modes[mode], t, x, u, event.time - t, options)
-        jump = saltation(system, event.transition, event.time, event.state_before, u)
-        if not jump.ok and status == "ok":
-            status, message = (
-                "not_transverse",
-                not_transverse_message(system, event, jump.guard_rate),
-            )
-        Phi = (jump.reset_jacobian if with_reset_jacobian else jump.matrix) @ A @ Phi
-        mode, t, x = event.transition.target, event.time, event.state_after
-    A, _ = flow_jacobians(system.modes[mode], t, x, u, end - t, options)
-    return A @ Phi, status, message
-
-
-def not_transverse_message(system: System, event: Event, rate: float) -> str:
-    """What to tell a person of an event that (3.11) does not hold at."""
-    edge, t, x = event.transition, event.time, event.state_before
-    where = failure.place(system, edge.source, t, x)
-    return (
-        f"{where}: {edge.label} is not transverse (3.11), its guard moves at {rate:.3g} per s;"
-        " there is no first-order map through this event"
-    )
+    p, columns = D.shape
+    by_inputs = np.moveaxis(D[:, n:].reshape(p, N, (columns - n) // N), 1, 0)
+    return D[:, :n], by_inputs if many else by_inputs.sum(axis=0)
 
 
 def sandwich(A_before: Array, Xi: Array, A_after: Array) -> Array:
@@ -142,25 +148,3 @@ def propagate_value(P: Array, Xi: Array, Q: Array | None = None) -> Array:
     before = Xi.T @ P @ Xi
     before = 0.5 * (before + before.T)
     return before if Q is None else Q + before
-
-
-def covariance_after(
-    system: System,
-    mode: int,
-    x: Array,
-    Sigma: Array,
-    duration: float,
-    u: Array | None = None,
-    t: float = 0.0,
-    options: SimulationOptions | None = None,
-    *,
-    with_reset_jacobian: bool = False,
-) -> Spread:
-    """Covariance Sigma (n, n) about x (n,) carried over a duration [s] through all events, (3.37).
-
-    Arguments as for ``fundamental_matrix``.
-    """
-    found = fundamental_matrix(
-        system, mode, x, duration, u, t, options, with_reset_jacobian=with_reset_jacobian
-    )
-    return Spread(propagate_covariance(Sigma, found.Phi), found)

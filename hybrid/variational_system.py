@@ -5,7 +5,7 @@ the saltation matrix, v+ = Xi(t, x, u) v, (3.2). With k such columns Y (n, k) be
 (x, Y) follows
 
     flow   (F, D_x F Y),
-    guard  g(t, x, u), which does not see Y,
+    guard  g(t, x, u), which does not depend on Y,
     reset  (R, Xi Y),
 
 so that Y = Phi V at any time, with Phi of (3.33) and V (n_start, k) the columns at the start. Where
@@ -19,43 +19,40 @@ aim: plans that shrink perturbations through hybrid events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.derivatives import jacobian
 from hybrid.saltation import saltation
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Array, Derivative, Mode, System, Transition, VectorFunction
 
 
-class Tangent(NamedTuple):
+class Augmented(NamedTuple):
     """A state and perturbations of it."""
 
     state: Array  # x (n,)
     columns: Array  # Y (n, k)
 
 
-def stacked(x: Array, Y: Array) -> Array:
+def pack_augmented(x: Array, Y: Array) -> Array:
     """State (n + n k,) of the augmented system, from x (n,) and Y (n, k), row by row."""
     return np.concatenate((x, np.reshape(Y, -1)))
 
 
-def taken_apart(y: Array, n: int) -> Tangent:
+def unpack_augmented(y: Array, n: int) -> Augmented:
     """x (n,) and Y (n, k) of an augmented state (n + n k,)."""
-    return Tangent(y[:n], y[n:].reshape(n, -1))
+    return Augmented(y[:n], y[n:].reshape(n, -1))
 
 
-def augmented(
-    system: System, columns: int, *, with_reset_jacobian: bool = False
-) -> System:
+def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False) -> System:
     """The system with states (x, Y), n + n k numbers in each mode, k = ``columns``.
 
     Derivatives of D_x F and Xi are found by ``hybrid.derivatives``; the rest are the system's own.
     Where a reset lands behind another guard, Xi of the chain is not the product of the events'
-    matrices (``hybrid.chains``), and Y is not Phi V from there on. Where a jump of the input has
-    carried a guard far below zero, Xi is D_x R, as ``hybrid.saltation`` says: so differences of the
-    reset across that border, just behind the guard, do not show its derivative.
+    matrices (``hybrid.chains``), and Y is not Phi V from there on. Where a jump of the input puts a
+    guard far below zero, Xi is D_x R, as in ``hybrid.saltation``: the reset is not continuous
+    across that border, just behind the guard, and differences there are no derivative.
 
     Args:
         system: the hybrid system.
@@ -63,10 +60,10 @@ def augmented(
         with_reset_jacobian: pass Y through D_x R in place of Xi, as a comparison: no derivative.
 
     Raises:
-        ValueError: columns are no whole number of one or more.
+        ValueError: ``columns`` is not a whole number of one or more.
     """
     if columns < 1 or columns != int(columns):
-        raise ValueError(f"{columns} columns to carry along: give 1 or more")
+        raise ValueError(f"{columns} columns: give a whole number, 1 or more")
     modes = {number: _mode(mode, columns) for number, mode in system.modes.items()}
     edges = tuple(
         _transition(system, edge, columns, with_reset_jacobian) for edge in system.transitions
@@ -74,10 +71,8 @@ def augmented(
     return System(modes, edges, f"{system.name} and its variation".strip())
 
 
-def passed_on(
-    system: System, edge: Transition, t: float, x: Array, u: Array, Y: Array
-) -> Array:
-    """Xi Y (n_target, k) of a transition at x (n,), which need not be on the guard, (3.2).
+def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: Array) -> Array:
+    """Xi (n_target, n_source) of a transition at x, which need not be on the guard, (3.2).
 
     ``saltation_inside`` gives the same. This one takes complex numbers where the system's
     functions do, and so has derivatives that are exact to rounding: near events that are almost
@@ -86,61 +81,63 @@ def passed_on(
     source, target = system.modes[edge.source], system.modes[edge.target]
     D_xR, D_xg = edge.reset_state(t, x, u), edge.guard_state(t, x, u)
     F = source.flow(t, x, u)
-    missed = target.flow(t, edge.reset(t, x.copy(), u), u) - D_xR @ F - edge.reset_time(t, x, u)
-    return D_xR @ Y + np.outer(missed, D_xg @ Y) / (edge.guard_time(t, x, u) + D_xg @ F)
+    change = target.flow(t, edge.reset(t, x.copy(), u), u) - D_xR @ F - edge.reset_time(t, x, u)
+    return D_xR + np.outer(change, D_xg) / (edge.guard_time(t, x, u) + D_xg @ F)
 
 
 def _mode(mode: Mode, k: int) -> Mode:
     n = mode.state_dim
 
     def flow(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        return stacked(mode.flow(t, x, u), mode.flow_state(t, x, u) @ Y)
+        x, Y = unpack_augmented(y, n)
+        return pack_augmented(mode.flow(t, x, u), mode.flow_state(t, x, u) @ Y)
 
     def flow_state(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
+        x, Y = unpack_augmented(y, n)
         D_xF = mode.flow_state(t, x, u)
-        bent = jacobian(lambda z: np.reshape(mode.flow_state(t, z, u) @ Y, -1), x)
-        return _blocks(D_xF, bent, D_xF, k)
+        return _blocks(D_xF, _columns_by("state", mode.flow_state, Y, t, x, u), D_xF, k)
 
     def flow_input(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        bent = jacobian(lambda v: np.reshape(mode.flow_state(t, x, v) @ Y, -1), u)
-        return np.concatenate((mode.flow_input(t, x, u), bent))
+        x, Y = unpack_augmented(y, n)
+        by_input = _columns_by("input", mode.flow_state, Y, t, x, u)
+        return np.concatenate((mode.flow_input(t, x, u), by_input))
 
     return Mode(mode.name, n * (1 + k), mode.input_dim, flow, flow_state, flow_input)
 
 
-def _transition(system: System, edge: Transition, k: int, plain: bool) -> Transition:
-    n = system.modes[edge.source].state_dim
+def _columns_by(by: Any, matrix: VectorFunction, Y: Array, t: float, x: Array, u: Array) -> Array:
+    """Derivative (r k, ...) of matrix(t, x, u) Y, row by row, by the state, input or time."""
+    return Derivative(lambda s, z, v: np.reshape(matrix(s, z, v) @ Y, -1), by)(t, x, u)
 
-    def carried(t: float, x: Array, u: Array) -> Callable[[float, Array, Array, Array], Array]:
-        """Xi Y as a function of (t, x, u, Y) about an event; or D_x R Y."""
-        if plain or not saltation(system, edge, t, x, u).ok:
-            return lambda s, z, v, Y: edge.reset_state(s, z, v) @ Y
-        return lambda s, z, v, Y: passed_on(system, edge, s, z, v, Y)
+
+def _transition(system: System, edge: Transition, k: int, with_reset_jacobian: bool) -> Transition:
+    n, n_target = (system.modes[number].state_dim for number in (edge.source, edge.target))
+
+    def column_matrix(t: float, x: Array, u: Array) -> VectorFunction:
+        """Xi as a function of (t, x, u) about an event; or D_x R."""
+        if with_reset_jacobian or not saltation(system, edge, t, x, u).ok:
+            return edge.reset_state
+        return partial(analytic_saltation, system, edge)
 
     def reset(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        return stacked(edge.reset(t, x.copy(), u), carried(t, x, u)(t, x, u, Y))
+        x, Y = unpack_augmented(y, n)
+        return pack_augmented(edge.reset(t, x.copy(), u), column_matrix(t, x, u)(t, x, u) @ Y)
 
     def reset_state(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        carry = carried(t, x, u)
-        bent = jacobian(lambda z: np.reshape(carry(t, z, u, Y), -1), x)
-        return _blocks(edge.reset_state(t, x, u), bent, carry(t, x, u, np.eye(n)), k)
+        x, Y = unpack_augmented(y, n)
+        Xi = column_matrix(t, x, u)
+        by_state = _columns_by("state", Xi, Y, t, x, u)
+        return _blocks(edge.reset_state(t, x, u), by_state, Xi(t, x, u), k)
 
     def reset_time(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        carry, after = carried(t, x, u), system.modes[edge.target].state_dim
-        bent = jacobian(lambda s: np.reshape(carry(s[0], x, u, Y), -1), np.array([t]))
-        return np.concatenate((np.broadcast_to(edge.reset_time(t, x, u), (after,)), bent[:, 0]))
+        x, Y = unpack_augmented(y, n)
+        by_time = _columns_by("time", column_matrix(t, x, u), Y, t, x, u)
+        return np.append(np.broadcast_to(edge.reset_time(t, x, u), (n_target,)), by_time)
 
     def reset_input(t: float, y: Array, u: Array) -> Array:
-        x, Y = taken_apart(y, n)
-        carry = carried(t, x, u)
-        bent = jacobian(lambda v: np.reshape(carry(t, x, v, Y), -1), u)
-        return np.concatenate((edge.reset_input(t, x, u), bent))
+        x, Y = unpack_augmented(y, n)
+        by_input = _columns_by("input", column_matrix(t, x, u), Y, t, x, u)
+        return np.concatenate((edge.reset_input(t, x, u), by_input))
 
     return Transition(
         edge.source,
@@ -157,10 +154,10 @@ def _transition(system: System, edge: Transition, k: int, plain: bool) -> Transi
     )
 
 
-def _blocks(by_state: Array, bent: Array, by_column: Array, k: int) -> Array:
-    """[[by_state, 0], [bent, by_column (x) I_k]]: how x and the rows of Y pass on."""
-    rows, n = by_state.shape
-    D = np.zeros((rows * (1 + k), n * (1 + k)))
-    D[:rows, :n], D[rows:, :n] = by_state, bent
-    D[rows:, n:] = np.kron(by_column, np.eye(k))
+def _blocks(by_state: Array, columns_by_state: Array, M: Array, k: int) -> Array:
+    """[[by_state, 0], [columns_by_state, M (x) I_k]]: the derivative of (x, Y) -> (f(x), M Y)."""
+    r, n = by_state.shape
+    D = np.zeros((r * (1 + k), n * (1 + k)))
+    D[:r, :n], D[r:, :n] = by_state, columns_by_state
+    D[r:, n:] = np.kron(M, np.eye(k))
     return D

@@ -5,8 +5,8 @@ The difference dx of two neighbouring trajectories of dx/dt = f(t, x, u) obeys
     d/dt (dx^T dx) = 2 dx^T F dx <= 2 lambda_max dx^T dx,                                    (2.2)
 
 with F the symmetric part of the Jacobian of f, (2.1); a volume about the trajectory grows with the
-rate div f = trace F. The thesis prints the derivative in (2.2) as delta/delta t: it is the total
-derivative along the trajectory. In the plane ``planar_contraction`` has all this in closed form.
+rate div f = trace F. In the plane ``planar_contraction`` has all this in closed form. The print has
+an error: docs/errata.md.
 """
 
 from __future__ import annotations

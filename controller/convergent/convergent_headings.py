@@ -2,8 +2,8 @@
 
 With r = sqrt(e^2 + g^2) and phi = atan2(g, e), (2.10) is lambda_max = (r cos(theta - phi) + d) / 2.
 So phi is the worst heading, phi + pi the best, for D_a and D_m alike, and D_m < 0 holds between
-the two zeros theta = phi +- arccos(-d / r) about phi + pi. (2.13) prints 0 for theta there, and a
-tan^-1 that would take phi + pi for phi where e < 0.
+the two zeros theta = phi +- arccos(-d / r) about phi + pi, (2.13). The print has errors:
+docs/errata.md.
 
 Since r^2 - d^2 = 4 det D_G = 4 (1 - p) det H / ||grad h||^(2 p), such headings exist if and only if
 sign K = sign(1 - p): the converse of Lemma 2 is true as well. Everything here is for a robot that

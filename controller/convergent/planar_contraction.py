@@ -4,13 +4,12 @@ G = grad h / ||grad h||^p is the controller without its turning, f = R(theta) G 
 Jacobian's symmetric part has the eigenvalues (e cos theta + g sin theta -+ d) / 2: turning changes
 the mean, but never the spread d.
 
-The squares in (2.11), (2.15) and (2.16) are of the derivatives: (dG_x/dx)^2, not d(G_x^2)/dx, and
-(d^2h/dxdy)^2. (2.15) squares the whole bracket, which is then positive at every place with
-curvature and would promise convergence for p < 1 on saddles too. It must read
+There are headings that converge where
 
-    (h_xx h_yy - h_xy^2) (p - 1) < 0,
+    (h_xx h_yy - h_xy^2) (p - 1) < 0,                                                       (2.15)
 
-for d^2 - (e^2 + g^2) = -4 det D_G and det D_G = (1 - p) det H / ||grad h||^(2 p).
+for d^2 - (e^2 + g^2) = -4 det D_G and det D_G = (1 - p) det H / ||grad h||^(2 p). The print has
+errors: docs/errata.md.
 
 All functions take numbers, arrays and CasADi expressions alike.
 """

@@ -28,7 +28,7 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
     return s.call(slot, t)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
     if not s.python:  # asked first: to look into an array costs more than many a flow
@@ -40,7 +40,7 @@ def flow(s: CompiledSystem, mode, t, x, u):
     return s.out[: s.dims[mode]].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def guard(s: CompiledSystem, e, t, x, u):
     """g of a transition."""
     if not s.python:
@@ -59,7 +59,7 @@ def reset(s: CompiledSystem, e, t, x, u):
     return s.out[: s.dims[s.target[e]]].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def has_solution(s: CompiledSystem, mode):
     """Whether a mode's flow is known in closed form, and nothing disturbs it."""
     return s.closed and not s.disturbed and s.slots[SOLUTION, mode] != ABSENT
@@ -155,8 +155,14 @@ def _variational(d: CompiledDerivatives, mode, t, y, u):
     return slope
 
 
-@overload(rate)
+@overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    if s.instance_class is CompiledSystem:
-        return lambda s, mode, t, y, u: _disturbed_flow(s, mode, t, y, u)
-    return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
+    if s.instance_class is not CompiledSystem:
+        return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
+
+    def of_state(s, mode, t, y, u):
+        if s.python or s.disturbed:
+            return _disturbed_flow(s, mode, t, y, u)
+        return s.flows[mode](t, y, u)
+
+    return of_state

@@ -24,6 +24,7 @@ FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
 HALVINGS = 12  # of a window
+WINDOW = 6.0  # points of the resolution that a window spans
 MINIMUM_STEPS = 200
 EPSILON = np.finfo(np.float64).eps
 
@@ -42,7 +43,7 @@ def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     return (guard(s, e, t + h, ahead, u) - guard(s, e, t - h, behind, u)) / (2.0 * h)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def value_at(s: CompiledSystem, mode, e, p: Piece, h, power):
     """g / h^power of guard e, h seconds after the start of a step, by its dense output."""
     value = guard(s, e, p.time + h, state_at(s, mode, p, h), p.input)
@@ -59,7 +60,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
     power, start = _start(s, mode, e, p, before, high, limits)
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
-    windows = max(1, int(np.ceil(high / (3.0 * spacing))))
+    windows = max(1, int(np.ceil(high / (WINDOW * spacing))))
     low, value = 0.0, start
     for i in range(windows):
         end = high if i == windows - 1 else high * (i + 1) / windows

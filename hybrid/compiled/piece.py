@@ -38,7 +38,7 @@ class Piece(NamedTuple):
     C: Array  # (4, n) of the dense output; not used in closed form
 
 
-@njit(cache=True, error_model="numpy")
+@njit(inline="always", error_model="numpy")
 def state_at(s: CompiledSystem, mode, p: Piece, h):
     """State (n,) h seconds after the start of a step: in closed form, or from the dense output."""
     if h == p.length:

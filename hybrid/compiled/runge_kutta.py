@@ -107,9 +107,13 @@ def dense_output(x, C, part):
 @njit(cache=True, error_model="numpy")
 def dormand_prince(s, mode, t, x, u, h, K):
     """One step of h [s]: the fifth-order end (n,). K (7, n) is filled; K[0] must be F(t, x)."""
-    end = x
+    end = x.copy()
     for i in range(1, 7):
-        end = stage(i, x, h, K)
+        for k in range(len(x)):
+            change = 0.0
+            for j in range(i):
+                change += STAGES[i, j] * K[j, k]
+            end[k] = x[k] + h * change
         put(K[i], rate(s, mode, t + NODES[i] * h, end, u))
     return end
 

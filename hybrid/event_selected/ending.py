@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.runge_kutta import dense_output, finite
 from hybrid.event_selected.machine import EssLimits, Machine
 from hybrid.event_selected.tables import Tables
 
@@ -19,10 +19,7 @@ SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 @njit(cache=True, error_model="numpy")
 def events_within(s: Tables, x, C, part):
     """h (m,) at a part in [0, 1] of a step."""
-    y, left = x.copy(), 1.0 - part
-    for i in range(len(x)):
-        y[i] += part * (C[0, i] + left * (C[1, i] + part * (C[2, i] + left * C[3, i])))
-    return s.events(y, s.p)
+    return s.events(dense_output(x, C, part), s.p)
 
 
 @njit(cache=True, error_model="numpy")
@@ -44,8 +41,8 @@ def is_past(m: Machine, values):
 def excess(m: Machine, values, limits: EssLimits):
     """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
 
-    That is N^epsilon before the guard; for a candidate that begins in it, the nearer half of what
-    lies ahead; for one that begins on its guard, and leaves it, as good as the guard.
+    A step may end in N^epsilon before the guard. If it starts there, it may end in the nearer half
+    of what lies ahead. If it starts on the guard and leaves it, the start counts as the guard.
     """
     most = -np.inf
     for k in range(len(values)):

@@ -14,16 +14,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.event_selected import failure
+from hybrid.compiled.limits import NOT_FINITE, TOO_STIFF, ZENO
 from hybrid.event_selected.kernel import advance_all
-from hybrid.event_selected.machine import FULL, NEW, OK, STATUSES, Log, Machine
+from hybrid.event_selected.machine import (
+    GUARD,
+    NEW,
+    NOT_EVENT_SELECTED,
+    STATUSES,
+    TIME,
+    UNDER_WAY,
+    Log,
+    Machine,
+)
 from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.event_selected.tables import Compiled, compiled
 from hybrid.event_selected.trajectory import Crossing, EssRun
+from hybrid.failure import text
 from hybrid.systems import Array
 
-ROOM = 256  # pieces recorded before the first visit to Python; twice as many before the next
+ROOM = 256  # pieces in the first log; each further one has room for twice as many
 
 
 class EssEnds(NamedTuple):
@@ -50,7 +60,7 @@ def integrate(
     limits, code = options.limits(system), compiled(system)
     machines, codes = Machine.start(x[None], system.event_count, duration), np.array([NEW])
     parts: list[Log] = []
-    while codes[0] in (NEW, FULL):
+    while codes[0] in UNDER_WAY:
         log = Log.empty(ROOM * 2 ** min(len(parts), 8), system.state_dim)
         advance_all(code.tables, machines, codes, 0, 1, float(duration), limits, log)
         parts.append(log)
@@ -100,22 +110,45 @@ def integrate_batch(
         with ThreadPoolExecutor(count) as pool:
             list(pool.map(work, range(count)))
     _raise(code)
-    said = tuple(_message(system, machines.row(b), codes[b], options) for b in range(len(x)))
-    return EssEnds(machines.x, tuple(STATUSES[status] for status in codes), said)
+    messages = tuple(_message(system, machines.row(b), codes[b], options) for b in range(len(x)))
+    return EssEnds(machines.x, tuple(STATUSES[int(code)] for code in codes), messages)
 
 
-def _message(
-    system: EventSelectedSystem, machine: Machine, status: int, options: EssOptions
-) -> str:
-    return "" if status == OK else failure.message(system, machine, status, options)
+def _message(system: EventSelectedSystem, machine: Machine, code: int, options: EssOptions) -> str:
+    """One line for a status: where it ended, why, and what to do; "" for OK."""
+    where = f"system {system.name} at t = {machine.clock[TIME]:.12g} s, x = {text(machine.x)}: "
+    if code == TOO_STIFF:
+        return where + (
+            f"one second needs more than {options.max_steps} integration steps; loosen the"
+            " tolerances, or raise max_steps"
+        )
+    if code == ZENO:
+        return where + (
+            f"{options.max_events} guards crossed, the most that one second may have; if they are"
+            " no Zeno behaviour, raise max_events"
+        )
+    if code == NOT_FINITE:
+        return where + (
+            "f, h or the state after the next step is not finite,"
+            f" f = {text(machine.slope)}, h = {text(machine.values)}; check what they divide by"
+        )
+    if code == NOT_EVENT_SELECTED:
+        guard = int(machine.counts[GUARD])
+        speed = system.events_state(machine.x, system.parameters)[guard] @ machine.slope
+        return where + (
+            f"behind guard {guard}, just crossed, h falls at {speed:.3g} per s: liveness,"
+            " requirement (4), does not hold, and the flow is not event-selected there; such a"
+            " state slides along the guard, or needs another event function"
+        )
+    return ""
 
 
 def _checked(system: EventSelectedSystem, x: Array, axes: int, duration: float) -> Array:
     if not 0.0 <= duration < np.inf:
         raise ValueError(f"system {system.name}: duration {duration} s; give 0 or more")
     if x.ndim != axes or x.shape[-1] != system.state_dim:
-        wanted = f"({'B, ' * (axes - 1)}{system.state_dim})"
-        raise ValueError(f"system {system.name}: the start has shape {x.shape}; give {wanted}")
+        shape = f"({'B, ' * (axes - 1)}{system.state_dim})"
+        raise ValueError(f"system {system.name}: the start has shape {x.shape}; give {shape}")
     return np.array(x, dtype=np.float64, order="C")
 
 

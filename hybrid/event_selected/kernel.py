@@ -1,9 +1,7 @@
 """Kernels of event-selected integration: listing 1 of Anderson and Revzen, with arming.
 
-As printed, listing 1 does not run (``y0`` is not defined, the log is written after the loop), would
-project backward to guards that recede, and through a guard that the flow is about to turn away
-from. Here a projection is made where its first-order arrival time holds good; elsewhere steps are
-cut short of the guard until it does.
+A projection is made where its first-order arrival time holds good; elsewhere steps are cut short
+of the guard until it does. The print of listing 1 has errors: docs/errata.md.
 
 Kernels that are called in one place are inlined there: numba optimises a function again within
 each that calls it, and takes a third longer for the whole.
@@ -15,18 +13,16 @@ from __future__ import annotations
 
 from numba import njit
 
-from hybrid.compiled.runge_kutta import finite, put
+from hybrid.compiled.calls import put
+from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, WINDOW, ZENO
+from hybrid.compiled.runge_kutta import finite
 from hybrid.event_selected.ending import ON
 from hybrid.event_selected.machine import (
     CROSSINGS,
-    FULL,
     NEW,
-    NOT_FINITE,
-    OK,
+    OPENED,
     STEPS,
     TIME,
-    TOO_MANY_CROSSINGS,
-    TOO_STIFF,
     EssLimits,
     Log,
     Machine,
@@ -61,15 +57,17 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     while m.clock[TIME] < end_time:
         if 0 < len(log.times) == log.count[0]:
             return FULL
-        if m.counts[STEPS] >= limits.of_steps.max_steps:
+        if m.clock[TIME] - m.clock[OPENED] >= WINDOW:
+            m.clock[OPENED], m.counts[STEPS], m.counts[CROSSINGS] = m.clock[TIME], 0, 0
+        if m.counts[STEPS] >= limits.steps.max_steps:
             return TOO_STIFF
         status, crossed = OK, False
         if is_near(m, limits):
             D = s.events_state(m.x, s.p)
             j, dt = first_arrival(m, D, limits)
             if j >= 0 and m.clock[TIME] + dt <= end_time and is_trusted(s, m, D, j, dt, limits):
-                if m.counts[CROSSINGS] >= limits.max_crossings:
-                    return TOO_MANY_CROSSINGS
+                if m.counts[CROSSINGS] >= limits.steps.max_events:
+                    return ZENO
                 status, crossed = project(s, m, D, j, dt, limits, log), True
         if not crossed:
             status = step(s, m, end_time, limits, log)
@@ -79,12 +77,12 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def advance_all(s: Tables, all_of_them, codes, first, every, end_time, limits: EssLimits, log: Log):
+def advance_all(s: Tables, machines, codes, first, every, end_time, limits: EssLimits, log: Log):
     """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
 
     The only kernel that Python calls: one run alone and one of many are the same to the last bit.
     """
-    x, slope, values, side, waiting, clock, counts = all_of_them
+    x, slope, values, side, waiting, clock, counts = machines
     for b in range(first, len(x), every):
         m = Machine(x[b], slope[b], values[b], side[b], waiting[b], clock[b], counts[b])
         if codes[b] == NEW:

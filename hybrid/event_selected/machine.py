@@ -1,4 +1,4 @@
-"""What the kernels of event-selected integration read, change and record."""
+"""State, limits and log of the kernels of event-selected integration."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.compiled.limits import Limits
+from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.systems import Array
 
-OK, NOT_FINITE, TOO_STIFF, TOO_MANY_CROSSINGS, NOT_EVENT_SELECTED, FULL, NEW = range(7)
-STATUSES = ("ok", "not_finite", "too_stiff", "too_many_crossings", "not_event_selected")
+NOT_EVENT_SELECTED, NEW = 100, 101  # beside the codes of ``hybrid.compiled.limits``
+STATUSES = {
+    OK: "ok", NOT_FINITE: "not_finite", TOO_STIFF: "too_stiff", ZENO: "zeno",
+    NOT_EVENT_SELECTED: "not_event_selected",
+}  # fmt: skip
+UNDER_WAY = NEW, FULL
 
-TIME, STEP = range(2)  # in ``Machine.clock``
+TIME, STEP, OPENED = range(3)  # in ``Machine.clock``
 STEPS, CROSSINGS, GUARD = range(3)  # in ``Machine.counts``
 
 
@@ -21,8 +25,7 @@ class EssLimits(NamedTuple):
     """``EssOptions`` as kernels take them."""
 
     epsilon: Array  # (m,)
-    max_crossings: int
-    of_steps: Limits  # tolerances, longest step and number of steps; its events are not used
+    steps: Limits
 
 
 class Machine(NamedTuple):
@@ -33,7 +36,7 @@ class Machine(NamedTuple):
     values: Array  # (m,) h there
     side: Array  # (m,) -1.0: a candidate, its guard ahead; +1.0: not
     waiting: NDArray[np.bool_]  # (m,) armed again while well above zero
-    clock: Array  # (2,) time, and step to try next [s]
+    clock: Array  # (3,) time, step to try next, and since when steps and crossings count [s]
     counts: NDArray[np.int64]  # (3,) steps, crossings, and the guard at fault
 
     @staticmethod
@@ -41,7 +44,7 @@ class Machine(NamedTuple):
         """B of them in the states x (B, n) at time 0: each array has a leading axis B."""
         b, counts = len(x), np.zeros((len(x), 3), dtype=np.int64)
         counts[:, GUARD] = -1
-        clock = np.column_stack([np.zeros(b), np.full(b, duration)])
+        clock = np.column_stack([np.zeros(b), np.full(b, duration), np.zeros(b)])
         waiting = np.zeros((b, m), dtype=np.bool_)
         return Machine(
             x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), waiting, clock, counts
@@ -55,9 +58,7 @@ class Machine(NamedTuple):
 class Log(NamedTuple):
     """Pieces in order; with no capacity nothing is recorded.
 
-    A piece over a part in [0, 1] of its length is start + part (c0 + left (c1 + part (c2 + left
-    c3))), left = 1 - part: the continuous extension of Dormand and Prince's method, and a straight
-    line where only c0 is not zero.
+    ``curves`` are polynomials as of ``runge_kutta.dense_output``; that of a projection is straight.
     """
 
     count: NDArray[np.int64]  # (1,)
@@ -69,11 +70,11 @@ class Log(NamedTuple):
     @staticmethod
     def empty(capacity: int, n: int) -> Log:
         """Room for as many pieces."""
-        whole = np.zeros(capacity, dtype=np.int64)
+        guards = np.zeros(capacity, dtype=np.int64)
         states, curves = np.zeros((capacity, n)), np.zeros((capacity, 4, n))
-        return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, whole)
+        return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, guards)
 
     def filled(self) -> Log:
-        """What there is in it."""
+        """The rows that are filled."""
         i = self.count[0]
         return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])

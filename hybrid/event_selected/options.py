@@ -14,20 +14,20 @@ from hybrid.systems import Array
 
 
 @dataclass(frozen=True)
-class EssOptions:
-    """How wide the neighbourhoods of the guards are, and how accurate the integration is.
+class EssOptions(SimulationOptions):
+    """Options of a simulation, and how wide the neighbourhoods of the guards are.
 
     A crossing's error is of the order of epsilon squared, section 3.1. A step within which h goes
-    through zero and back is cut before it, where h at its ends and thirds tells; ``max_step`` is
-    for h that swings to and fro more quickly than f asks for steps.
+    through zero and back is cut before it, where h at its ends and thirds shows that; ``max_step``
+    is for h that changes sign more quickly than f asks for steps. What concerns the location of
+    events, and ``method``, is not used.
     """
 
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    max_steps: int = 100_000  # within each second
+    max_events: int = 10_000  # guards crossed within each second
     epsilon: float | Array = 1e-3  # of all guards, or one each (m,) [units of h]
-    max_step: float = np.inf  # [s]
-    relative: float = 1e-8  # tolerances of an integration step
-    absolute: float = 1e-10
-    max_steps: int = 100_000  # in one run
-    max_crossings: int = 10_000
 
     def limits(self, system: EventSelectedSystem) -> EssLimits:
         """The options as kernels take them.
@@ -35,14 +35,6 @@ class EssOptions:
         Raises:
             ValueError: an epsilon, tolerance or limit that no run can have.
         """
-        self._check(system)
-        each = np.asarray(self.epsilon, dtype=np.float64) + np.zeros(system.event_count)
-        of_steps = Limits.of(
-            SimulationOptions(self.relative, self.absolute, self.max_step, max_steps=self.max_steps)
-        )
-        return EssLimits(each, int(self.max_crossings), of_steps)
-
-    def _check(self, system: EventSelectedSystem) -> None:
         where, epsilon = f"system {system.name}: ", np.asarray(self.epsilon, dtype=np.float64)
         if epsilon.shape not in ((), (system.event_count,)):
             raise ValueError(
@@ -51,16 +43,17 @@ class EssOptions:
             )
         if not ((epsilon > 0.0) & (epsilon < np.inf)).all():
             raise ValueError(f"{where}epsilon {self.epsilon}; give finite numbers above zero")
-        if not all(value > 0.0 for value in (self.max_step, self.relative, self.absolute)):
+        if not all(value > 0.0 for value in (self.max_step, self.rtol, self.atol)):
             raise ValueError(
-                f"{where}max_step {self.max_step} s and tolerances {self.relative},"
-                f" {self.absolute}; give all of them above zero"
+                f"{where}max_step {self.max_step} s and tolerances {self.rtol}, {self.atol}; give"
+                " all of them above zero"
             )
-        if not (_is_count(self.max_steps, 1) and _is_count(self.max_crossings, 0)):
+        if not (_is_count(self.max_steps, 1) and _is_count(self.max_events, 0)):
             raise ValueError(
-                f"{where}max_steps {self.max_steps} and max_crossings {self.max_crossings}; give"
-                " whole numbers, 1 step or more and 0 crossings or more"
+                f"{where}max_steps {self.max_steps} and max_events {self.max_events}; give whole"
+                " numbers, 1 step or more and 0 events or more"
             )
+        return EssLimits(epsilon + np.zeros(system.event_count), Limits.of(self))
 
 
 def _is_count(value: float, least: int) -> bool:

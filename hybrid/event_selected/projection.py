@@ -7,14 +7,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.runge_kutta import finite, put
+from hybrid.compiled.calls import put
+from hybrid.compiled.limits import NOT_FINITE, OK
+from hybrid.compiled.runge_kutta import finite
 from hybrid.event_selected.ending import ON, is_met
 from hybrid.event_selected.machine import (
     CROSSINGS,
     GUARD,
     NOT_EVENT_SELECTED,
-    NOT_FINITE,
-    OK,
     TIME,
     EssLimits,
     Log,

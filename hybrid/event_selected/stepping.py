@@ -7,18 +7,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.runge_kutta import DENSE, error_ratio, finite, put, resized, stage
+from hybrid.compiled.calls import put
+from hybrid.compiled.limits import NOT_FINITE, OK
+from hybrid.compiled.runge_kutta import error_ratio, finite, polynomial, resized, stage
 from hybrid.event_selected.ending import SHORTEST, allowed
-from hybrid.event_selected.machine import (
-    NOT_FINITE,
-    OK,
-    STEP,
-    STEPS,
-    TIME,
-    EssLimits,
-    Log,
-    Machine,
-)
+from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
 
 
@@ -34,25 +27,12 @@ def dormand_prince(s: Tables, m: Machine, h, K):
 
 
 @njit(cache=True, error_model="numpy")
-def polynomial(x, end, h, K, C):
-    """Fill C (4, n) with the continuous extension of a step, ``hybrid.integration``."""
-    for i in range(len(x)):
-        bend = 0.0
-        for j in range(7):
-            bend += DENSE[j] * K[j, i]
-        C[0, i] = end[i] - x[i]
-        C[1, i] = h * K[0, i] - C[0, i]
-        C[2, i] = C[0, i] - h * K[6, i] - C[1, i]
-        C[3, i] = h * bend
-
-
-@njit(cache=True, error_model="numpy")
 def accepted(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
     h = trial
     while True:
         end = dormand_prince(s, m, h, K)
-        size = error_ratio(m.x, end, h, K, limits.of_steps)
+        size = error_ratio(m.x, end, h, K, limits.steps)
         if size <= 1.0 or h <= SHORTEST * end_time:
             return end, h, h * resized(min(size, 1.0))
         h *= resized(size)
@@ -63,7 +43,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
     K, C = np.empty((7, len(m.x))), np.empty((4, len(m.x)))
     left = end_time - m.clock[TIME]
-    trial = min(m.clock[STEP], limits.of_steps.max_step, left)
+    trial = min(m.clock[STEP], limits.steps.max_step, left)
     end, h, m.clock[STEP] = accepted(s, m, trial, end_time, K, limits)
     if not finite(end):
         return NOT_FINITE
@@ -82,12 +62,12 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     put(m.x, end)
     put(m.values, values)
     put(m.slope, K[6])
-    awake(s, m)
+    arm_waiting(s, m)
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 
 @njit(cache=True, error_model="numpy")
-def awake(s: Tables, m: Machine):
+def arm_waiting(s: Tables, m: Machine):
     """Make candidates of the guards that waited to be below zero and now are."""
     for k in range(len(m.values)):
         if m.waiting[k] and m.values[k] < 0.0:

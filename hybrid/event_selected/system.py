@@ -28,15 +28,15 @@ def _once() -> NDArray[np.bool_]:
 class EventSelectedSystem:
     """The pair (f, h) of section 2.1, and which crossing makes which guard a candidate again.
 
-    ``flow`` is told the side of every guard, -1.0 before its crossing and +1.0 after it, and must
+    ``flow`` gets the side of every guard, -1.0 before its crossing and +1.0 after it, and must
     be smooth in x for each of the 2^m sides, a little beyond the guards too. ``rearm`` is the
     paper's "guard reset matrix": row j is True where crossing guard j makes guard k a candidate
     again. Two guards on one surface that is crossed to and fro, h_k = -h_j, arm each other. A guard
-    that is armed far above its zero stays on its side +1.0 until h is seen below zero: that fall
-    is not located, so a flow that jumps there needs the guard -h as well.
+    that is armed far above its zero stays on its side +1.0 until h is below zero: that fall is
+    not located, so a flow that jumps there needs the guard -h as well.
 
-    The paper does without: listing 1 arms every guard below zero as soon as none is left, and
-    hands f the sign of h, which on a guard just projected to is that of a rounding error.
+    After projection the value of h is rounding error; its sign must not be used, so ``flow`` gets
+    the side. The print of listing 1 has an error here: docs/errata.md.
 
     The functions compile where numba can compile them: arithmetic, loops, ``np.array([...])``.
     They must return new arrays and leave their arguments as they are.

@@ -1,4 +1,4 @@
-"""Trajectories of event-selected systems, to be asked for the state at any time."""
+"""Trajectories of event-selected systems: the state at any time, and the crossings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.systems import Array
 
-Status = Literal["ok", "not_finite", "too_stiff", "too_many_crossings", "not_event_selected"]
+Status = Literal["ok", "not_finite", "too_stiff", "zeno", "not_event_selected"]
 
 
 class Crossing(NamedTuple):
@@ -27,7 +27,7 @@ class EssRun:
 
     times: Array  # (K + 1,) [s]; a projection from the guard itself takes no time
     states: Array  # (K + 1, n)
-    curves: Array  # (K, 4, n) of the pieces, as ``machine.Log`` has them
+    curves: Array  # (K, 4, n) of the pieces, as in ``machine.Log``
     crossings: tuple[Crossing, ...]
     status: Status
     message: str = ""

@@ -123,7 +123,7 @@ def _touchdown(p: AslipParameters) -> Transition:
 def _liftoff(p: AslipParameters) -> Transition:
     """Guard l_l0 - l_l, and (4.28): T_lb and its derivative along the leg's velocity.
 
-    The printed guard l_l - l_l0 has the other sign: it is negative on a compressed leg.
+    The print has an error: docs/errata.md.
     """
     l_b, l_0 = p.body_length, p.leg_rest
 

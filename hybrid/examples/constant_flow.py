@@ -20,22 +20,8 @@ def constant_flow(
     left: tuple[float, float] = FLOW_LEFT, right: tuple[float, float] = FLOW_RIGHT
 ) -> System:
     """Modes LEFT (x_1 < 0) and RIGHT, one identity reset where x_1 rises through zero."""
-
-    def guard(t: float, x: Array, u: Array) -> float:
-        return -x[0]
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        return x.copy()
-
-    cross = Transition(
-        LEFT,
-        RIGHT,
-        guard=guard,
-        guard_state=lambda t, x, u: np.array([-1.0, 0.0]),
-        reset=reset,
-        reset_state=lambda t, x, u: np.eye(2),
-        name="cross",
-        time_invariant=True,
+    cross = Transition.continuous(
+        LEFT, RIGHT, lambda t, x, u: -x[0], "cross", time_invariant=True
     )
     modes = {LEFT: _translation("left", *left), RIGHT: _translation("right", *right)}
     return System(modes, (cross,), "constant flow")
@@ -53,12 +39,4 @@ def _translation(name: str, a: float, b: float) -> Mode:
     def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         return np.eye(2), np.zeros((2, 0))
 
-    return Mode(
-        name,
-        2,
-        0,
-        flow,
-        lambda t, x, u: np.zeros((2, 2)),
-        lambda t, x, u: np.zeros((2, 0)),
-        FlowMap(solution, jacobians),
-    )
+    return Mode(name, 2, 0, flow, flow_map=FlowMap(solution, jacobians))

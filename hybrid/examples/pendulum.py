@@ -46,25 +46,11 @@ def _swing(name: str, gravity: float, stiffness: float, damping: float) -> Mode:
     def flow(t: float, x: Array, u: Array) -> Array:
         return np.array([x[1], -stiffness * x[0] - damping * x[1] - gravity * np.sin(x[0])])
 
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([[0.0, 1.0], [-stiffness - gravity * np.cos(x[0]), -damping]])
-
-    return Mode(name, 2, 0, flow, flow_state, lambda t, x, u: np.zeros((2, 0)))
+    return Mode(name, 2, 0, flow)
 
 
 def _crossing(source: int, target: int, side: float, name: str) -> Transition:
     """Where theta leaves the side of zero (1 or -1) that is the source's domain."""
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        return x.copy()
-
-    return Transition(
-        source,
-        target,
-        guard=lambda t, x, u: side * x[0],
-        guard_state=lambda t, x, u: np.array([side, 0.0]),
-        reset=reset,
-        reset_state=lambda t, x, u: np.eye(2),
-        name=name,
-        time_invariant=True,
+    return Transition.continuous(
+        source, target, lambda t, x, u: side * x[0], name, time_invariant=True
     )

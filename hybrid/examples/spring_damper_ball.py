@@ -1,9 +1,9 @@
 """A ball that falls on a spring-damper, which releases it as a spring (5.4.2).
 
-State x = [height z [m], velocity [m/s]], input u = [force [N]]. The thesis prints the ground's
-force law as f = k z + d dz/dt; it opposes the ball, so it enters as -f: upwards while z < 0. All
-resets are the identity. The force jumps by d dz/dt at touchdown and is continuous at the other two
-events, so only touchdown has a saltation matrix that is not the identity.
+State x = [height z [m], velocity [m/s]], input u = [force [N]]. The ground's force is
+-k z - d dz/dt. All resets are the identity. The force jumps by d dz/dt at touchdown and is
+continuous at the other two, so only touchdown has a saltation matrix that is not the identity. The
+print has an error: docs/errata.md.
 """
 
 from __future__ import annotations
@@ -78,21 +78,12 @@ def spring_damper_problem(
 
 def _transition(source: int, target: int, name: str, height: float, velocity: float) -> Transition:
     """Identity reset at the guard ``height z + velocity dz/dt``."""
-
-    def guard(t: float, x: Array, u: Array) -> float:
-        return height * x[0] + velocity * x[1]
-
-    def guard_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([height, velocity])
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        return x.copy()
-
-    def reset_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([[1.0, 0.0], [0.0, 1.0]])
-
-    return Transition(
-        source, target, guard, reset, guard_state, reset_state, name=name, time_invariant=True
+    return Transition.continuous(
+        source,
+        target,
+        lambda t, x, u: height * x[0] + velocity * x[1],
+        name,
+        time_invariant=True,
     )
 
 
@@ -102,12 +93,6 @@ def _aerial(mass: float, gravity: float) -> Mode:
     def flow(t: float, x: Array, u: Array) -> Array:
         return np.array([x[1], u[0] / mass - gravity])
 
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([[0.0, 1.0], [0.0, 0.0]])
-
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        return np.array([[0.0], [1.0 / mass]])
-
     def solution(t: float, x: Array, u: Array, h: float) -> Array:
         a = u[0] / mass - gravity
         return np.array([x[0] + h * (x[1] + 0.5 * h * a), x[1] + h * a])
@@ -115,7 +100,7 @@ def _aerial(mass: float, gravity: float) -> Mode:
     def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         return np.array([[1.0, h], [0.0, 1.0]]), np.array([[0.5 * h * h / mass], [h / mass]])
 
-    return Mode("aerial", 2, 1, flow, flow_state, flow_input, FlowMap(solution, jacobians))
+    return Mode("aerial", 2, 1, flow, flow_map=FlowMap(solution, jacobians))
 
 
 def _contact(name: str, mass: float, gravity: float, stiffness: float, damping: float) -> Mode:
@@ -125,12 +110,6 @@ def _contact(name: str, mass: float, gravity: float, stiffness: float, damping: 
 
     def flow(t: float, x: Array, u: Array) -> Array:
         return np.array([x[1], u[0] / mass - gravity - square * x[0] - 2.0 * decay * x[1]])
-
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return np.array([[0.0, 1.0], [-square, -2.0 * decay]])
-
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        return np.array([[0.0], [1.0 / mass]])
 
     def fundamental(h: float) -> Array:
         shrink = math.exp(-decay * h)
@@ -145,4 +124,4 @@ def _contact(name: str, mass: float, gravity: float, stiffness: float, damping: 
         change = fundamental(h)
         return change, (np.eye(2) - change)[:, :1] / stiffness
 
-    return Mode(name, 2, 1, flow, flow_state, flow_input, FlowMap(solution, jacobians))
+    return Mode(name, 2, 1, flow, flow_map=FlowMap(solution, jacobians))

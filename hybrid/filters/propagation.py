@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hybrid.chains import chains, merged
+from hybrid.chains import chains, merge_chain
 from hybrid.filters.guard_sets import Path
 from hybrid.filters.model import FilterModel
 from hybrid.filters.tangent import tangent_map
@@ -48,7 +48,7 @@ def carry(
     """
     transverse = True
     for chain in chains(model.system, path.events, u):
-        event = merged(chain)
+        event = merge_chain(chain)
         Sigma = _flowed(model, mode, t, x, Sigma, u, event.time - t, event.state_before)
         jump = jump_map(model.system, event.transition, event.time, event.state_before, u)
         Xi = jump.matrix if sensitivity == "saltation" else jump.reset_jacobian

@@ -36,7 +36,7 @@ class ConvergentCost:
     running: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse what is no cost on the perturbations."""
+        """Check the weights, the columns and W."""
         for name, weight in (("weight", self.weight), ("running", self.running)):
             if not 0.0 <= weight < np.inf:
                 raise ValueError(f"{name} is {weight}: give a finite number, zero or more")
@@ -53,7 +53,7 @@ class ConvergentCost:
         """Cost of augmented states (N+1, n + n k) and inputs (N, m)."""
         value = self.base.value(self.own_states(states, modes), inputs, modes)
         for knot in self._weighted(modes):
-            WY = self._seen(modes.knots[knot]) @ self.perturbations(states, modes, knot)
+            WY = self._weight_of(modes.knots[knot]) @ self.perturbations(states, modes, knot)
             value += self._weight(knot, modes) * float(np.sum(WY * WY))
         return value
 
@@ -63,7 +63,7 @@ class ConvergentCost:
         wide = self._widened(own, states.shape[1], modes)
         for knot in self._weighted(modes):
             n, w = self._dim(modes, knot), self._weight(knot, modes)
-            W = self._seen(modes.knots[knot])
+            W = self._weight_of(modes.knots[knot])
             part = slice(n, n * (1 + self.columns))
             M = 2.0 * w * W.T @ W
             wide.l_x[knot, part] += (M @ self.perturbations(states, modes, knot)).ravel()
@@ -90,7 +90,7 @@ class ConvergentCost:
     def _dim(self, modes: Modes, knot: int) -> int:
         return self.system.modes[int(modes.knots[knot])].state_dim
 
-    def _seen(self, mode: int) -> Array:
+    def _weight_of(self, mode: int) -> Array:
         return self.W[:, : self.system.modes[int(mode)].state_dim]
 
     def _weighted(self, modes: Modes) -> range:

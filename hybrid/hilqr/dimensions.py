@@ -8,9 +8,9 @@ from hybrid.systems import Array
 
 
 def padded(array: Array, shape: tuple[int, ...]) -> Array:
-    """An array with zeros after it up to a shape of as many axes; itself where nothing lacks."""
+    """An array with zeros after it up to a shape of as many axes; itself if it has that shape."""
     if array.shape == shape:
         return array
-    whole = np.zeros(shape)
-    whole[tuple(slice(length) for length in array.shape)] = array
-    return whole
+    wide = np.zeros(shape)
+    wide[tuple(slice(length) for length in array.shape)] = array
+    return wide

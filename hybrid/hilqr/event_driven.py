@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hybrid.hilqr.cost import Cost
+from hybrid.hilqr.event_description import describe
 from hybrid.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from hybrid.hilqr.event_rollout import EventRollout
 from hybrid.hilqr.modes import Modes
@@ -101,6 +102,20 @@ class EventDrivenModel:
                     expansion, self.transition_cost, self.system, timestep, events, u
                 )
         return expansion
+
+    @property
+    def state_dim(self) -> int:
+        """Width n of states, that of the largest mode."""
+        return self._n
+
+    @property
+    def input_dim(self) -> int:
+        """Width m of inputs."""
+        return self._m
+
+    def describe(self, trajectory: Trajectory) -> str:
+        """Why a rollout breaks off, or why descent may end at this trajectory; "" if neither."""
+        return describe(self.system, self.timestep, self.event_at, trajectory, self.options)
 
     def _check(self, x0: Array, policies: Policies) -> None:
         """Refuse arrays of the wrong shape, which compiled code would read beyond their ends."""

@@ -7,9 +7,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hybrid.chains import chains, merged
+from hybrid.chains import chains, merge_chain
 from hybrid.hilqr.dimensions import padded
-from hybrid.hilqr.options import known
+from hybrid.hilqr.options import check_choice
 from hybrid.hilqr.types import Array, Jump, Trajectory
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
@@ -35,10 +35,10 @@ class TimestepLinearisation(NamedTuple):
 
 def events_by_knot(trajectory: Trajectory) -> dict[int, list[Event]]:
     """Events of each timestep that has any, in order of time."""
-    found: dict[int, list[Event]] = {}
+    events: dict[int, list[Event]] = {}
     for knot, event in trajectory.aux.events:
-        found.setdefault(knot, []).append(event)
-    return found
+        events.setdefault(knot, []).append(event)
+    return events
 
 
 class EventLinearisation:
@@ -56,7 +56,7 @@ class EventLinearisation:
         Raises:
             ValueError: there is no such placement.
         """
-        known("event_at", event_at, Placement)
+        check_choice("event_at", event_at, Placement)
         self.system, self.timestep, self.event_at = system, timestep, event_at
         self.n, self.m = system.state_dim, system.input_dim
         self._options = options
@@ -67,7 +67,7 @@ class EventLinearisation:
         cut = self.event_at == "exact" and len(events) > 0
         length = events[0].time - t if cut else self.timestep
         A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
-        events = [merged(chain) for chain in chains(self.system, events, u)]
+        events = [merge_chain(chain) for chain in chains(self.system, events, u)]
         if cut:
             return TimestepLinearisation(A, B, self._in_place(k, events, u))
         held = self.event_at == "end_held"
@@ -80,26 +80,26 @@ class EventLinearisation:
         An event at which nothing switches, (3.12), stays the identity: the input has no reason to
         jump there, and a descent that believes in such jumps makes them grow.
         """
-        found = []
+        jumps = []
         for event in events:
             arguments = (event.transition, event.time, event.state_before, u)
             jump, after = saltation(self.system, *arguments), None
             if event is events[-1] and not _is_identity(jump.matrix):
                 jump, after = saltation(self.system, *arguments, u_after), u_after
-            found.append(self._transition(knot, event, u, jump, after=after))
-        return found
+            jumps.append(self._transition(knot, event, u, jump, after=after))
+        return jumps
 
     def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Jump]:
         """Saltation matrices of one timestep's events, each with the flow that follows it."""
         times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
-        found = []
+        jumps = []
         for event, until in zip(events, times, strict=True):
             jump = saltation(self.system, event.transition, event.time, event.state_before, u)
             flow = self._jacobians(
                 event.transition.target, event.time, event.state_after, u, until - event.time
             )
-            found.append(self._transition(knot, event, u, jump, flow))
-        return found
+            jumps.append(self._transition(knot, event, u, jump, flow))
+        return jumps
 
     def _transition(
         self,

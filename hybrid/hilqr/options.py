@@ -9,14 +9,14 @@ from hybrid.hilqr.riccati import Variant
 from hybrid.line_search import LineSearch
 
 
-def known(what: str, value: str, accepted: Any) -> None:
-    """Refuse a value that is none of a ``Literal``'s.
+def check_choice(name: str, value: str, choices: Any) -> None:
+    """Refuse a value that is not one of a ``Literal``'s.
 
     Raises:
-        ValueError: names the accepted values.
+        ValueError: names the choices.
     """
-    if value not in get_args(accepted):
-        raise ValueError(f"no {what} {value!r}; accepted: {', '.join(get_args(accepted))}")
+    if value not in get_args(choices):
+        raise ValueError(f"no {name} {value!r}; accepted: {', '.join(get_args(choices))}")
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class HilqrOptions:
     regularisation: RegularisationOptions = field(default_factory=RegularisationOptions)
 
     def __post_init__(self) -> None:
-        """Refuse a variant or a line search that there is not."""
-        known("variant", self.variant, Variant)
-        known("line_search", self.line_search, LineSearch)
+        """Check the variant and the line search."""
+        check_choice("variant", self.variant, Variant)
+        check_choice("line_search", self.line_search, LineSearch)
 
 
 class Regularisation:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.hilqr.riccati_kernel import backward_kernel
+from hybrid.hilqr.riccati_kernel import Damping, Maps, Recursion, backward_kernel
 from hybrid.hilqr.types import Array, CostExpansion, Drift, Linearisation
 
 # ruff: noqa: N806 (the letters are the thesis's)
@@ -86,48 +85,41 @@ def backward_pass(
     if drift is None or mu_state > 0.0:  # B'B of the damping takes all rows
         drift = NO_DRIFT
     _check(drift, n)
-    feedforward, gains = np.empty((N, m)), np.empty((N, m, n))
-    V_x, V_xx, change = np.empty(n), np.empty((n, n)), np.zeros(2)
+    out = Recursion(
+        np.empty((N, m)), np.empty((N, m, n)), np.empty(n), np.empty((n, n)), np.zeros(2)
+    )
     failed = backward_kernel(
         A,
         B,
-        *_maps(linearisation, variant),
-        *drift,
-        _contiguous(cost.l_x),
-        _contiguous(cost.l_u),
-        _contiguous(cost.l_xx),
-        _contiguous(cost.l_ux),
-        _contiguous(cost.l_uu),
-        float(mu_state),
-        float(mu_input),
-        feedforward,
-        gains,
-        V_x,
-        V_xx,
-        change,
+        _maps(linearisation, variant),
+        Drift(int(drift.first), int(drift.last), int(drift.shift), float(drift.dt)),
+        CostExpansion(*map(_contiguous, cost)),
+        Damping(float(mu_state), float(mu_input)),
+        out,
     )
-    return Backward(feedforward, gains, V_x, V_xx, float(change[0]), float(change[1]), int(failed))
+    linear, quadratic = out.change
+    return Backward(*out[:4], float(linear), float(quadratic), int(failed))
 
 
-def _maps(linearisation: Linearisation, variant: Variant) -> tuple[NDArray[np.int64], Array, Array]:
-    """What follows A and B: timesteps (T,) and maps (T, n, n), (T, n, m), in order of time."""
+def _maps(linearisation: Linearisation, variant: Variant) -> Maps:
+    """Transitions, and the flows after them, in order of time."""
     _, n, m = linearisation.B.shape
-    found: list[tuple[int, Array, Array | None]] = []
+    maps: list[tuple[int, Array, Array | None]] = []
     for jump in sorted(linearisation.transitions, key=lambda jump: jump.knot):
         if variant == "dxr":
-            found.append((jump.knot, jump.reset_jacobian, None))
+            maps.append((jump.knot, jump.reset_jacobian, None))
         else:
-            found.append((jump.knot, jump.saltation, jump.saltation_input))
+            maps.append((jump.knot, jump.saltation, jump.saltation_input))
         if jump.flow_state is not None or jump.flow_input is not None:
             flow = np.eye(n) if jump.flow_state is None else jump.flow_state
-            found.append((jump.knot, flow, jump.flow_input))
-    knots = np.array([knot for knot, _, _ in found], dtype=np.int64)
-    states, pushes = np.empty((len(found), n, n)), np.zeros((len(found), n, m))
-    for i, (_, state, push) in enumerate(found):
+            maps.append((jump.knot, flow, jump.flow_input))
+    knots = np.array([knot for knot, _, _ in maps], dtype=np.int64)
+    states, pushes = np.empty((len(maps), n, n)), np.zeros((len(maps), n, m))
+    for i, (_, state, push) in enumerate(maps):
         states[i] = state
         if push is not None:
             pushes[i] = push
-    return knots, states, pushes
+    return Maps(knots, states, pushes)
 
 
 def _check(drift: Drift, n: int) -> None:

@@ -10,12 +10,41 @@ sums in V, and the products of the first need the other rows only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
+from hybrid.hilqr.types import Array, CostExpansion, Drift
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
+
+
+class Maps(NamedTuple):
+    """Maps dx <- states[t] dx + pushes[t] du that follow A and B of timestep knots[t], in order."""
+
+    knots: NDArray[np.int64]  # (T,)
+    states: Array  # (T, n, n)
+    pushes: Array  # (T, n, m)
+
+
+class Damping(NamedTuple):
+    """Regularisation as in Tassa et al. 2012."""
+
+    state: float  # added to V'_xx where it enters Q_uu and Q_ux [cost / state^2]
+    input: float  # added to Q_uu [cost / input^2]
+
+
+class Recursion(NamedTuple):
+    """Results that the kernel fills."""
+
+    feedforward: Array  # (N, m)
+    gains: Array  # (N, m, n)
+    V_x: Array  # (n,) at knot 0
+    V_xx: Array  # (n, n) at knot 0
+    change: Array  # (2,), the two sums of (5.19)
 
 
 @njit(cache=True)
@@ -63,8 +92,9 @@ def _take_columns(source, first, out):
 
 
 @njit(cache=True)
-def _drift(first, last, shift, dt, V_x, V_xx, g, S):
+def _drift(drift: Drift, V_x, V_xx, g, S):
     """V <- V before positions += dt velocities; g (r,) and S (r, r) <- its rows that are driven."""
+    first, last, shift, dt = drift
     n, row = len(V_x), 0
     for i in range(first, last):
         V_x[i + shift] += dt * V_x[i]
@@ -108,41 +138,41 @@ def _input_terms(l_u, l_ux, l_uu, U, q, Q_uu, Q):
 
 
 @njit(cache=True)
-def _damp(F_u, F, mu_state, mu_input, Q_uu, Q, E, H, Y):
-    """H <- Q_uu + mu_state B'B + mu_input I and Y <- [Q_ux + mu_state B'A, Q_u]."""
+def _damp(F_u, F, mu: Damping, Q_uu, Q, E, H, Y):
+    """H <- Q_uu + mu.state B'B + mu.input I and Y <- [Q_ux + mu.state B'A, Q_u]."""
     m, n = Q.shape[0], Q.shape[1] - 1
     H[:] = Q_uu
     Y[:] = Q
     for i in range(m):
-        H[i, i] += mu_input
-    if mu_state > 0.0:
+        H[i, i] += mu.input
+    if mu.state > 0.0:
         np.dot(F_u.T, F, E)
         for i in range(m):
             for j in range(n):
-                Y[i, j] += mu_state * E[i, j]
+                Y[i, j] += mu.state * E[i, j]
             for j in range(m):
-                H[i, j] += mu_state * E[i, n + j]
+                H[i, j] += mu.state * E[i, n + j]
 
 
 @njit(cache=True)
-def _value_factors(mu_state, mu_input, Q, E, Y, K, T):
-    """K' T (n, n) is what the policy takes off Q_xx in (5.15).
+def _value_factors(mu: Damping, Q, E, Y, K, T):
+    """K' T (n, n) is subtracted from Q_xx in (5.15).
 
     Undamped, Y is L^-1 [Q_ux Q_u], and the factors are Q_ux' L^-T and -L^-1 Q_ux. Damped, Y is
     -[K k], and K' T = 2 K' Q_ux + K' Q_uu K, which is symmetrised where it is added. As
-    (Q_uu + mu_input I + mu_state B'B) K = -(Q_ux + mu_state B'A), it needs no product with Q_uu.
+    (Q_uu + mu.input I + mu.state B'B) K = -(Q_ux + mu.state B'A), it needs no product with Q_uu.
     """
     m, n = K.shape
-    damped = mu_state > 0.0 or mu_input > 0.0
+    damped = mu.state > 0.0 or mu.input > 0.0
     for i in range(m):
         for j in range(n):
             K[i, j] = -Y[i, j]
-            T[i, j] = Q[i, j] + mu_input * Y[i, j] if damped else Y[i, j]
-        if mu_state > 0.0:
+            T[i, j] = Q[i, j] + mu.input * Y[i, j] if damped else Y[i, j]
+        if mu.state > 0.0:
             for j in range(n):
-                T[i, j] -= mu_state * E[i, j]
+                T[i, j] -= mu.state * E[i, j]
             for c in range(m):
-                factor = mu_state * E[i, n + c]
+                factor = mu.state * E[i, n + c]
                 for j in range(n):
                     T[i, j] += factor * Y[c, j]
 
@@ -186,42 +216,42 @@ def _value(l_x, l_xx, q, first, last, G, V_x, V_xx):
 
 @njit(cache=True)
 def backward_kernel(
-    A, B, knots, maps, pushes, first, last, shift, dt, l_x, l_u, l_xx, l_ux, l_uu,
-    mu_state, mu_input, feedforward, gains, V_x, V_xx, change,
+    A, B, maps: Maps, drift: Drift, cost: CostExpansion, mu: Damping, out: Recursion
 ):  # fmt: skip
     """Recursion (5.8)-(5.15), iLQR's Gauss-Newton form, from knot N to knot 0.
 
-    A (N, n, n) and B (N, n, m) are up to the first transition of each timestep. What follows are
-    the maps dx <- maps[t] dx + pushes[t] du (n, n), (n, m) of the timesteps knots[t], in order of
-    time. Positions first to last drift where no map follows; none may where mu_state is not zero.
+    A (N, n, n) and B (N, n, m) are up to the first transition of each timestep, which ``maps``
+    follow. Positions drift in timesteps without maps; none may drift where mu.state is not zero.
 
-    Fills feedforward (N, m), gains (N, m, n), V_x (n,), V_xx (n, n) and change (2,), the two sums
-    of (5.19). Returns -1, or the knot whose regularised input Hessian is not positive definite.
+    Fills ``out``. Returns -1, or the knot whose regularised input Hessian is not positive definite.
     """
     N, n, m = B.shape
-    drifting, whole = _buffers(n - last + first, n, m), _buffers(n, n, m)
+    first, last = drift.first, drift.last
+    l_x, l_u, l_xx, l_ux, l_uu = cost
+    feedforward, gains, V_x, V_xx, change = out
+    drifting, full = _buffers(n - last + first, n, m), _buffers(n, n, m)
     U, E = np.empty((m, n + m)), np.empty((m, n + m))  # B' V' [A B], B' [A B]
     q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
     Q, Y = np.empty((m, n + 1)), np.empty((m, n + 1))
-    damped = mu_state > 0.0 or mu_input > 0.0
+    damped = mu.state > 0.0 or mu.input > 0.0
     change[:] = 0.0
     V_x[:] = l_x[N]
     V_xx[:] = l_xx[N]
-    later = len(knots)  # the first map of a later knot
+    later = len(maps.knots)  # the first map of a later knot
     for k in range(N - 1, -1, -1):
         own = later
-        while own > 0 and knots[own - 1] == k:
+        while own > 0 and maps.knots[own - 1] == k:
             own -= 1
         begin, end = (first, last) if own == later else (0, 0)
-        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else whole
+        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else full
         _stack(A[k], B[k], begin, end, F)
         for t in range(own, later):
-            _transit(maps[t], pushes[t], F, W)
+            _transit(maps.states[t], maps.pushes[t], F, W)
         later = own
         _take_columns(F, n, F_u)
         if begin < end:
-            _drift(begin, end, shift, dt, V_x, V_xx, g, S)
+            _drift(drift, V_x, V_xx, g, S)
             np.dot(S, F, W)
             _add_positions(begin, end, V_xx, W)
             np.dot(F.T, g, q)
@@ -231,15 +261,15 @@ def backward_kernel(
             np.dot(F.T, V_x, q)
         np.dot(F_u.T, W, U)
         _input_terms(l_u[k], l_ux[k], l_uu[k], U, q, Q_uu, Q)
-        _damp(F_u, F, mu_state, mu_input, Q_uu, Q, E, H, Y)
+        _damp(F_u, F, mu, Q_uu, Q, E, H, Y)
         if not factorise(H, L):
             return k
         solve_lower(L, Y)
         if not damped:
-            _value_factors(mu_state, mu_input, Q, E, Y, K, T)
+            _value_factors(mu, Q, E, Y, K, T)
         solve_lower_transposed(L, Y)
         if damped:
-            _value_factors(mu_state, mu_input, Q, E, Y, K, T)
+            _value_factors(mu, Q, E, Y, K, T)
         if begin < end:
             _add_positions(begin, end, V_xx, W)  # again, for its transpose: G is symmetrised
         _take_columns(F, 0, A_rows)

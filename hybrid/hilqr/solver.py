@@ -11,9 +11,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hybrid.hilqr import messages
 from hybrid.hilqr.options import HilqrOptions, Regularisation
 from hybrid.hilqr.riccati import Backward, backward_pass
-from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Model, Policies, Trajectory
+from hybrid.hilqr.types import (
+    Array,
+    CostExpansion,
+    Linearisation,
+    Model,
+    Policies,
+    Rollouts,
+    Trajectory,
+)
 
 IterationStatus = Literal[
     "improved",  # a better trajectory was accepted
@@ -26,8 +35,8 @@ SolutionStatus = Literal[
 ]
 OutOfTime = Callable[[], bool]
 
-FIRST = 2  # step sizes that a line search in two stages tries before the others
-FEWER = slice(None, None, 2)  # of the step sizes, when time is up before the line search
+FIRST_STAGE = 2  # step sizes that a line search in two stages tries before the others
+LATE = slice(None, None, 2)  # of the step sizes, when time is up before the line search
 
 
 class Iteration(NamedTuple):
@@ -59,6 +68,7 @@ class Solution(NamedTuple):
     gains: Array | None  # (N, m, n)
     iterations: int
     expected_change: float  # dJ of (5.19) at step size one, of the undamped backward pass
+    message: str = ""  # why it did not converge, where, and what to do
 
 
 class Hilqr:
@@ -75,10 +85,13 @@ class Hilqr:
 
     def start(self, x0: Array, policies: Policies) -> Trajectory | None:
         """Roll out candidates from x0 (nx,) and take the best; None when none is valid."""
+        return self._start(x0, policies)[0]
+
+    def _start(self, x0: Array, policies: Policies) -> tuple[Trajectory | None, Rollouts]:
         self._expanded = None  # the model's cost may have changed since
         rollouts = self.model.roll_out(x0, policies)
         best = rollouts.best()
-        return None if best is None else rollouts.select(best)
+        return None if best is None else rollouts.select(best), rollouts
 
     def iterate(
         self,
@@ -144,16 +157,18 @@ class Hilqr:
             out_of_time: deadline of the caller, asked in each iteration; see ``iterate``.
         """
         self.regularisation.reset()
-        trajectory = self.start(x0, seed)
+        trajectory, rollouts = self._start(x0, seed)
         if trajectory is None:
-            return Solution("failed", None, None, 0, np.nan)
+            message = messages.seed_message(self.model, x0, seed, rollouts)
+            return Solution("failed", None, None, 0, np.nan, message)
         count, last = 0, None
         for last in self.iterations(x0, trajectory, out_of_time):
             count += 1
             if on_iteration is not None:
                 on_iteration(last)
         if last is None:
-            return Solution("not_converged", trajectory, None, 0, np.nan)
+            message = "no iteration was allowed: max_iterations is 0"
+            return Solution("not_converged", trajectory, None, 0, np.nan, message)
         return self._conclude(last, count)
 
     def _expand(self, trajectory: Trajectory) -> tuple[Linearisation, CostExpansion]:
@@ -199,8 +214,9 @@ class Hilqr:
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
-        tried = np.arange(len(sizes))[FEWER if late else slice(None)]
-        stages = {"exhaustive": [], "two_stage": [FIRST], "backtracking": range(1, len(tried))}
+        tried = np.arange(len(sizes))[LATE if late else slice(None)]
+        one_by_one = range(1, len(tried))
+        stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
         step = _unchanged("rejected", trajectory, backward, mu)
         for group in np.split(tried, stages[options.line_search]):
             if not len(group):
@@ -239,18 +255,25 @@ class Hilqr:
 
     def _conclude(self, last: Iteration, count: int) -> Solution:
         """Status and undamped expected change of the trajectory that a solve ended with."""
-        undamped = self._backward(*self._expand(last.trajectory))
+        trajectory, tolerance = last.trajectory, self.options.tolerance
+        expansion = self._expand(trajectory)
+        undamped = self._backward(*expansion)
         change = undamped.expected_change() if undamped.ok else np.nan
         status: SolutionStatus = "not_converged"
+        message = messages.unfinished_message(f"iteration {count} was the last", change, tolerance)
         if last.status == "indefinite":
             status = "indefinite"
-        elif abs(change) <= self.options.tolerance:
-            status = "converged"
+            message = messages.indefinite_message(*expansion, undamped.failed_knot)
+        elif abs(change) <= tolerance:
+            status, message = "converged", ""
         elif self.regularisation.exhausted:
             status = "stalled"
+            message = messages.stall_message(self.model, trajectory, self.options, change)
         elif last.late:
             status = "out_of_time"
-        return Solution(status, last.trajectory, last.gains, count, change)
+            reason = f"time was up in iteration {count}"
+            message = messages.unfinished_message(reason, change, tolerance)
+        return Solution(status, trajectory, last.gains, count, change, message)
 
 
 def _unchanged(

@@ -14,7 +14,7 @@ from hybrid.chains import chains
 from hybrid.hilqr.event_linearisation import TimestepLinearisation
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
-from hybrid.saltation import saltation
+from hybrid.path_derivatives import event_time_derivatives
 from hybrid.simulation import Event
 from hybrid.systems import System, Transition
 
@@ -76,20 +76,6 @@ def transition_value(cost: TransitionCost, modes: Modes) -> float:
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 
-def time_shift(system: System, event: Event, u: Array) -> tuple[Array, Array]:
-    """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
-
-    Perturbations are of the state before the event at its nominal time, and of the input u (m,).
-    An event that is not transverse keeps its time: both are zero.
-    """
-    edge, t, x = event.transition, event.time, event.state_before
-    jump = saltation(system, edge, t, x, u)
-    if not jump.ok:
-        return np.zeros(len(x)), np.zeros(len(u))
-    rate = jump.guard_rate
-    return -edge.guard_state(t, x, u) / rate, -edge.guard_input(t, x, u) / rate
-
-
 def add_transition_terms(
     expansion: CostExpansion,
     cost: TransitionCost,
@@ -100,11 +86,10 @@ def add_transition_terms(
 ) -> None:
     """Add the terms of one timestep's transitions to its knot of an expansion, (5.27)-(5.31).
 
-    Printed, the terms are f_x' J_x and f_x' J_xx f_x with f_x the sensitivity of the state at the
-    nominal event time (5.25). But J_N is evaluated where the perturbed trajectory itself meets
-    the guard, D_x x^- of (3.105), so F D_x tau must be added to f_x: printed, a cost on g(x),
-    which is zero at every event, would have a gradient. Second derivatives of the event's time
-    are left out, as iLQR leaves out those of the dynamics.
+    J_N is evaluated where the perturbed trajectory itself meets the guard, D_x x^- of (3.105): f_x
+    is the sensitivity of the state at the nominal event time (5.25) plus F D_x tau. Second
+    derivatives of the event's time are left out, as iLQR leaves out those of the dynamics. The
+    print of (5.27) has an error: docs/errata.md.
 
     Args:
         expansion: of the cost without transitions; changed in place.
@@ -136,7 +121,7 @@ def _own_sensitivities(
 ) -> Iterator[tuple[Event, Array, Array]]:
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)
-    by_state, by_input = time_shift(system, first, u)
+    by_state, by_input = event_time_derivatives(system, first, u)
     later_x, later_u = by_state @ A[:n], by_state @ B[:n] + by_input
     F = system.modes[first.transition.source].flow(first.time, first.state_before, u)
     f_x, f_u = A[:n] + np.outer(F, later_x), B[:n] + np.outer(F, later_u)

@@ -16,6 +16,20 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+class Sized(Protocol):
+    """A model, or a hybrid system, that knows its dimensions."""
+
+    @property
+    def state_dim(self) -> int:
+        """n, of the tangent space and of the states, which must be the same."""
+        ...
+
+    @property
+    def input_dim(self) -> int:
+        """m."""
+        ...
+
+
 @dataclass(frozen=True)
 class Policies:
     """P affine policies, and the C candidates that roll them out.
@@ -71,6 +85,13 @@ class Policies:
             np.asarray(step_sizes, dtype=np.float64),
             (aux,),
         )
+
+    @staticmethod
+    def zeros(model: Sized, steps: int) -> Policies:
+        """Inputs of zero without feedback, over ``steps`` timesteps: a start from rest."""
+        n, m = model.state_dim, model.input_dim
+        states, inputs = np.zeros((steps + 1, n)), np.zeros((steps, m))
+        return Policies.of(states, inputs, np.zeros((steps, m, n)))
 
     def join(self, other: Policies) -> Policies:
         """All candidates of both; those of ``other`` come last."""
@@ -188,7 +209,12 @@ class CostExpansion(NamedTuple):
 
 
 class Model(Protocol):
-    """What the solver asks of a system, hybrid or not. Nothing here may raise: see ``ok``."""
+    """What the solver asks of a system, hybrid or not. Nothing here may raise: see ``ok``.
+
+    A model may also have a method ``describe(trajectory) -> str``. Where a solve stalls, or the
+    rollout of its seed is not valid, the solution's message ends with what it says of that
+    trajectory.
+    """
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from the state x0 (nx,), hybrid transitions included."""

@@ -1,4 +1,4 @@
-"""What an impact law is given: inertia, contacts and friction at one configuration (30), (34).
+"""Data of an impact: inertia, contacts and friction at one configuration (30), (34).
 
 Equation numbers of ``hybrid.impacts`` are those of Halm and Posa, "Set-Valued Rigid-Body Dynamics
 for Simultaneous, Inelastic, Frictional Impacts", unless another source is named.
@@ -16,8 +16,8 @@ import numpy as np
 
 from hybrid.systems import Array
 
-COLLIDING = 1e-9  # a contact that closes more slowly is taken to rest [units of J_n v]
-SINGULAR = 1e-13  # smallest eigenvalue of M over its largest that is told from zero
+COLLIDING = 1e-9  # a contact that closes more slowly is at rest [units of J_n v]
+SINGULAR = 1e-13  # smallest eigenvalue of M over its largest beyond rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class ContactProblem:
     name: str = ""  # of the configuration, for messages
 
     def __post_init__(self) -> None:
-        """Take the arrays as float and refuse what is no impact."""
+        """Convert the arrays to float and check them."""
         for key in ("M", "J_n", "J_D", "mu"):
             array = np.ascontiguousarray(getattr(self, key), dtype=np.float64)
             object.__setattr__(self, key, array)
@@ -68,8 +68,8 @@ class ContactProblem:
         """Contacts in space: ``directions`` of friction evenly around each J_t (m, 2, n), (19).
 
         Raises:
-            ValueError: as the class; or ``directions`` is odd or below four, with which a friction
-                that is allowed one way would not be allowed the other.
+            ValueError: as the class; or ``directions`` is odd or below four, so that friction would
+                not be symmetric.
         """
         if directions < 4 or directions % 2:
             raise ValueError(f"{name or 'impact'}: {directions} friction directions; give an even"
@@ -107,7 +107,7 @@ class ContactProblem:
         return solved
 
     def velocity(self, v: Array) -> Array:
-        """Take v (n,) as float.
+        """v (n,) as float.
 
         Raises:
             ValueError: it is not n finite numbers.
@@ -145,16 +145,16 @@ def _each(mu: Array | float, contacts: Sequence[str]) -> Array:
 
 
 def _tangents(J_t: Array, shape: tuple[int, ...], name: str) -> Array:
-    """J_t as float; another shape would be cut into directions that belong to no contact."""
+    """J_t as float; ValueError if its shape does not fit the contacts."""
     J_t = np.asarray(J_t, dtype=np.float64)
     if J_t.shape != shape:
-        raise ValueError(f"{name or 'impact'}: J_t has shape {J_t.shape}; {shape[0]} contacts want"
+        raise ValueError(f"{name or 'impact'}: J_t has shape {J_t.shape}; {shape[0]} contacts need"
                          f" {shape}")  # fmt: skip
     return J_t
 
 
 def _fault(p: ContactProblem) -> str:
-    """What is wrong with a problem; empty where nothing is."""
+    """Fault of a problem; empty if there is none."""
     shape = _wrong_shape(p)
     if shape:
         return shape
@@ -174,15 +174,15 @@ def _wrong_shape(p: ContactProblem) -> str:
     if m == 0:
         return "no contact is active; an impact needs one or more"
     k = len(p.J_D) // m
-    want = {"M": (n, n), "J_n": (m, n), "J_D": (m * k, n), "mu": (m,)}
-    for key, shape in want.items():
+    shapes = {"M": (n, n), "J_n": (m, n), "J_D": (m * k, n), "mu": (m,)}
+    for key, shape in shapes.items():
         if np.shape(getattr(p, key)) != shape:
-            return f"{key} has shape {np.shape(getattr(p, key))}; {m} contacts want {shape}"
+            return f"{key} has shape {np.shape(getattr(p, key))}; {m} contacts need {shape}"
     return "" if k > 0 else f"J_D has no row; give one or more friction directions to {m} contacts"
 
 
 def wrong_inertia(M: Array) -> str:
-    """What makes M (n, n) no inertia; empty where it is symmetric and positive definite."""
+    """Fault of an inertia M (n, n); empty if it is symmetric and positive definite."""
     if not (len(M) and np.isfinite(M).all()):
         return "M is not finite; check the configuration" if len(M) else "M is empty"
     if not np.allclose(M, M.T, rtol=1e-9, atol=1e-12 * np.abs(M).max()):

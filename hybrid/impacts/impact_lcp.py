@@ -15,8 +15,7 @@ from hybrid.systems import Array
 def anitescu_potra_matrix(problem: ContactProblem) -> Array:
     """W of (31) for z = [lambda_n (m); lambda_D (m k); gamma (m)].
 
-    The right side is [J_n v; J_D v; 0]. As W of (75b) prints it, M^-1 lacks the transpose of the
-    Jacobian to its right; (75c) has it.
+    The right side is [J_n v; J_D v; 0]. The print of (75b) has an error: docs/errata.md.
     """
     m, k = problem.count, problem.directions
     E = np.kron(np.eye(m), np.ones((k, 1)))  # (m k, m), blkdiag(1, ..., 1)
@@ -32,8 +31,8 @@ def anitescu_potra_matrix(problem: ContactProblem) -> Array:
 def step_matrix(problem: ContactProblem) -> Array:
     """W_q (75b) for z = [beta (m); lambda_n (m); lambda_D (m k); gamma (m)].
 
-    The right side is [lambda_n_max; J_n v; J_D v; 0], (75a). beta takes a normal impulse that has
-    reached its bound off the constraint that its contact may not close, (73)-(74).
+    The right side is [lambda_n_max; J_n v; J_D v; 0], (75a). beta > 0 releases the constraint that
+    a contact may not close once its normal impulse has reached its bound, (73)-(74).
     """
     m = problem.count
     inner = anitescu_potra_matrix(problem)
@@ -47,17 +46,17 @@ def step_matrix(problem: ContactProblem) -> Array:
 class Units(NamedTuple):
     """Positive factors of an LCP's rows and unknowns: rows * W * unknowns is the same problem."""
 
-    rows: Array  # (N,) w in units of its own is rows * w
-    unknowns: Array  # (N,) z = unknowns * z in units of its own
-    floor: Array  # (N,) w of each row that is not small, in units of its own
+    rows: Array  # (N,) scaled w = rows * w
+    unknowns: Array  # (N,) z = unknowns * scaled z
+    floor: Array  # (N,) scaled w of each row that is not small
 
 
 def anitescu_potra_units(problem: ContactProblem) -> Units:
-    """Units in which W of (31) is about one whatever inertia and lengths are, and large mu too.
+    """Units in which entries of W of (31) are about one for any inertia, length and friction.
 
-    A contact's velocities are over |J_n,i| in the kinetic metric, its impulses times it; the row of
-    a friction cone is over mu where mu > 1. Without them what is rounding cannot be told by fixed
-    thresholds: a body of a milligram would have no impulse at all.
+    A contact's velocities are divided by |J_n,i| in the kinetic metric, its impulses multiplied by
+    it; the row of a friction cone is divided by mu where mu > 1. Lemke's method can then use fixed
+    thresholds for rounding.
     """
     m, k = problem.count, problem.directions
     length = np.sqrt(np.einsum("ij,ji->i", problem.J_n, problem.velocity_by_impulse[:, :m]))
@@ -71,7 +70,7 @@ def anitescu_potra_units(problem: ContactProblem) -> Units:
 
 
 def step_units(problem: ContactProblem) -> Units:
-    """The same for W_q (75b)."""
+    """Units of W_q (75b)."""
     rows, unknowns, floor = anitescu_potra_units(problem)
     length = unknowns[-problem.count :]
     return Units(

@@ -1,10 +1,9 @@
-"""Lemke's method for linear complementarity problems (6)-(8), made safe against cycling.
+"""Lemke's method for linear complementarity problems (6)-(8), without cycling.
 
     find z >= 0 with w = W z + q >= 0 and z' w = 0
 
-Own, because no kept library has one that is compiled and says how it ended. Cottle, Pang and
-Stone, "The Linear Complementarity Problem" (2009), chapter 4: Algorithm 4.4.5 with the
-lexicographic ratio test of 4.9, so that ties, of which friction has many, cannot make it cycle.
+Source: Cottle, Pang and Stone, "The Linear Complementarity Problem" (2009), chapter 4: Algorithm
+4.4.5 with the lexicographic ratio test of 4.9, which does not cycle at ties. Friction has many.
 """
 
 # ruff: noqa: N803, N806 (the letters are the paper's)
@@ -20,11 +19,11 @@ from hybrid.systems import Array
 
 
 class LcpSolution(NamedTuple):
-    """How a linear complementarity problem ended.
+    """Result of a linear complementarity problem.
 
-    Status "ray": the method left along a ray, which for copositive W means that there is no
-    solution, and else means nothing; "pivot_limit": it took too long, as rounding may make it.
-    With both, z is zero. "inaccurate": it ended, and rounding on its way made z no solution.
+    Status "ray": the method ended on a ray; for copositive W there is then no solution.
+    "pivot_limit": too many pivots, for instance because of rounding. With both, z is zero.
+    "inaccurate": the method ended, but because of rounding z is no solution.
     """
 
     z: Array  # (n,)
@@ -48,11 +47,11 @@ def solve_lcp(
     Args:
         W: (n, n).
         q: (n,).
-        covering: positive vector d (n,) along which the method comes in; None for ones. Where
-            there are many solutions it decides which one is found.
+        covering: positive covering vector d (n,); None for ones. If there are several solutions,
+            it selects one.
         max_pivots: None for 50 n.
         floor: (n,) w of each row that is not small, over the largest of |q|, for the check of the
-            end; None for ones.
+            solution; None for ones.
 
     Raises:
         ValueError: shapes that do not fit, numbers that are not finite, or a covering vector or

@@ -17,8 +17,8 @@ RESIDUAL = 1e-7  # that a solution may leave in a row, over the row's terms and 
 def lemke(table, q, d, floor, max_pivots, T, basis, z):
     """Solve with W in ``table``: z (n,) is filled; returns (status, pivots, ties).
 
-    What is rounding is told by fixed thresholds: W and q must be in units that make their larger
-    entries about one, and ``floor`` (n,) is the w of each row that is, for the check of the end.
+    Thresholds for rounding are fixed: W and q must be scaled so that their larger entries are about
+    one. ``floor`` (n,) is the w of each row that is not small, for the check of the solution.
     T (n, 2n + 2) and basis (n,) are working memory.
     """
     n = len(q)

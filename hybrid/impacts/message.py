@@ -1,4 +1,4 @@
-"""What is said of an impact that did not end: its configuration, why it may be, what to do."""
+"""Messages about impacts that did not end: configuration, likely cause, remedy."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from hybrid.systems import Array
 
 
 def not_ended(
-    problem: ContactProblem, v: Array, samples: int, open_: int, limit: tuple[int, float],
+    problem: ContactProblem, v: Array, samples: int, colliding: int, limit: tuple[int, float],
     failures: dict[str, int],
 ) -> str:  # fmt: skip
-    """One line about samples that still collide, or LCPs that were not solved; empty for neither.
+    """Message about samples that still collide or LCPs that were not solved; empty if none.
 
     Args:
         problem: the impact.
         v: velocity before it (n,).
-        samples: how many there were.
-        open_: how many still collide.
-        limit: steps that each could take, and their size [N s].
+        samples: number of samples.
+        colliding: number of samples that still collide.
+        limit: largest number of steps of a sample, and their size [N s].
         failures: LCPs that were not solved, by status.
     """
-    said = []
-    if open_:
-        said.append(
-            f"{open_} of {samples} samples still collide after {limit[0]} steps of up to"
+    parts = []
+    if colliding:
+        parts.append(
+            f"{colliding} of {samples} samples still collide after {limit[0]} steps of up to"
             f" {limit[1]:g} N s; {_remedy(problem)}"
         )
-    said += [f"{count} LCPs were not solved ({status}) and their steps drawn anew"
+    parts += [f"{count} LCPs were not solved ({status}) and their steps drawn anew"
              for status, count in failures.items()]  # fmt: skip
-    return f"{_configuration(problem, v)}: {'; '.join(said)}" if said else ""
+    return f"{_configuration(problem, v)}: {'; '.join(parts)}" if parts else ""
 
 
 def not_resolved(problem: ContactProblem, v: Array, status: str) -> str:
-    """One line about an LCP that ended by ``status``, at the velocity v (n,) before its impact."""
+    """Message about an LCP that ended with ``status``, at the velocity v (n,) before its impact."""
     return (
-        f"{_configuration(problem, v)}: the impact's LCP was not solved ({status}), which for these"
-        f" is rounding; try another covering vector, or less friction than {problem.mu.max():g}"
+        f"{_configuration(problem, v)}: the impact's LCP was not solved ({status}) because of"
+        f" rounding; try another covering vector, or less friction than {problem.mu.max():g}"
     )
 
 
 def still_closing(problem: ContactProblem, v: Array, order: Sequence[int], impacts: int) -> str:
-    """One line about single impacts that were given up."""
-    going = ", ".join(problem.contacts[i] for i in order)
+    """Message about sequential impacts that reached ``impacts``, their largest number."""
+    names = ", ".join(problem.contacts[i] for i in order)
     return (
-        f"{_configuration(problem, v)}: still collides after {impacts} single impacts, going round"
-        f" {going}; raise max_impacts, or resolve all contacts at once"
+        f"{_configuration(problem, v)}: still collides after {impacts} single impacts at"
+        f" {names} in turn; raise max_impacts, or resolve all contacts at once"
     )
 
 
@@ -66,7 +66,7 @@ def _configuration(problem: ContactProblem, v: Array) -> str:
 def _remedy(problem: ContactProblem) -> str:
     if pointed_direction(problem) is None:
         return (
-            "its friction cone is not pointed (24), so nothing promises that it ends: lower the"
-            " friction, leave a contact out, or take those that ended"
+            "its friction cone is not pointed (24), so it may never end: lower the friction, leave"
+            " a contact out, or use the samples that ended"
         )
     return "its friction cone is pointed, so it ends: raise max_steps or the step"

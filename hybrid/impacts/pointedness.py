@@ -1,4 +1,4 @@
-"""Whether the friction cone is pointed (24): without it nothing promises that an impact ends."""
+"""Whether the friction cone is pointed (24), which guarantees that an impact ends."""
 
 # ruff: noqa: N806 (the letters are the paper's)
 
@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
 
-POINTED = 1e-9  # smallest push along d, of unit forces, that is told from none
+POINTED = 1e-9  # smallest component along d of unit forces that is positive beyond rounding
 
 
 def extreme_forces(problem: ContactProblem) -> Array:
@@ -22,15 +22,15 @@ def extreme_forces(problem: ContactProblem) -> Array:
 
 
 def pointed_direction(problem: ContactProblem) -> Array | None:
-    """Direction d (n,) on which every contact force pushes, |d| <= 1 per component, (24).
+    """Direction d (n,) with d' f > 0 for every contact force f, |d_i| <= 1, (24).
 
-    It maximises the least push of a unit force: a linear program. None where no force may be left
-    out of the sum and yet they balance, such as a body jammed between two walls: then neither
-    Theorem 3 nor Theorem 8 holds, and an impact may go on for ever.
+    A linear program maximises the least component of a unit force. None where the cone is not
+    pointed, such as for a body jammed between two walls: then Theorems 3 and 8 do not hold, and an
+    impact may never end.
     """
     forces = extreme_forces(problem)
     if not np.linalg.norm(forces, axis=1).all():
-        return None  # friction cancels the normal force at a contact: it pushes nowhere
+        return None  # friction cancels the normal force of a contact
     n = problem.dim
     solution = linprog(
         np.append(np.zeros(n), -1.0),

@@ -21,17 +21,17 @@ ENUMERATED = 12  # unknowns up to which every complementary basis is tried: 4096
 DRAWS = 400  # covering vectors beyond
 RETRIES = 8  # covering vectors after the first
 RANK = 1e-11  # singular values of a basis below this are rounding
-ROOM = 1e-10  # by which a solution's z and w may be negative
-SAME = 1e-7  # outcomes nearer than this part of |v|_M are one
+NEGATIVE = 1e-10  # largest negative part of a solution's z and w
+SAME = 1e-7  # outcomes closer than this part of |v|_M are the same
 
 
 class Resolution(NamedTuple):
-    """One outcome of an impact, and how it came about."""
+    """One outcome of an impact and the velocities on the way."""
 
     v_plus: Array  # (n,)
     path: Array  # (p, n) velocities before, between and after the impacts
     status: str  # "separated", "step_limit", or that of an LCP that was not solved
-    message: str = ""  # empty where separated; else what was reached, and the configuration
+    message: str = ""  # empty where separated; else the configuration and a remedy
 
     @property
     def ok(self) -> bool:
@@ -46,42 +46,41 @@ def simultaneous(problem: ContactProblem, v: Array, covering: Array | None = Non
         problem: the impact.
         v: velocity before (n,).
         covering: Lemke's covering vector, in the units of `impact_lcp.anitescu_potra_units`; it
-            chooses among the solutions where there are many. None for their floor, and others where
-            rounding spoils that way.
+            selects one of several solutions. None for the units' floor, and random ones if that
+            fails because of rounding.
 
     Raises:
         ValueError: v is not n finite numbers.
     """
     lcp = _Lcp.of(problem, v)
     first = lcp.floor if covering is None else covering
-    hit, rng = _resolved(problem, lcp, first), np.random.default_rng(0)
+    result, rng = _resolved(problem, lcp, first), np.random.default_rng(0)
     for _ in range(RETRIES if covering is None else 0):
-        if hit.ok:
+        if result.ok:
             break
-        hit = _resolved(problem, lcp, lcp.floor * np.exp(rng.normal(size=len(lcp.q))))
-    return hit
+        result = _resolved(problem, lcp, lcp.floor * np.exp(rng.normal(size=len(lcp.q))))
+    return result
 
 
 def all_simultaneous(problem: ContactProblem, v: Array, seed: int = 0) -> list[Resolution]:
-    """Distinct outcomes of (31), which friction may make many; one that failed if there is none.
+    """Distinct outcomes of (31); with friction there may be many. A failed one if there is none.
 
-    Those of all complementary bases where there are at most 12 unknowns; beyond, those that
-    Lemke's method finds from 400 covering vectors, which need not be all. Where the friction cone
-    is not pointed, contacts may press against one another as hard as they like; outcomes that need
-    it belong to no basis, and are not found.
+    With at most 12 unknowns every complementary basis is tried; with more, 400 covering vectors of
+    Lemke's method, which may miss outcomes. If the friction cone is not pointed, outcomes with
+    impulses that balance each other belong to no basis and are not among the results.
 
     Raises:
         ValueError: v is not n finite numbers.
     """
     lcp = _Lcp.of(problem, v)
     if len(lcp.q) <= ENUMERATED:
-        found = [lcp.velocity(z) for z in _basic_solutions(lcp.W, lcp.q)]
+        solutions = [lcp.velocity(z) for z in _basic_solutions(lcp.W, lcp.q)]
     else:
         rng = np.random.default_rng(seed)
         cover = [np.ones(len(lcp.q)), *np.exp(rng.normal(0.0, 2.0, (DRAWS, len(lcp.q))))]
-        every = (_resolved(problem, lcp, lcp.floor * d) for d in cover)
-        found = [each.v_plus for each in every if each.ok]
-    distinct = _distinct(problem, lcp.v, found)
+        results = (_resolved(problem, lcp, lcp.floor * d) for d in cover)
+        solutions = [each.v_plus for each in results if each.ok]
+    distinct = _distinct(problem, lcp.v, solutions)
     outcomes = [Resolution(u, np.array([lcp.v, u]), "separated") for u in distinct]
     return outcomes or [simultaneous(problem, v)]
 
@@ -89,14 +88,14 @@ def all_simultaneous(problem: ContactProblem, v: Array, seed: int = 0) -> list[R
 def sequential(
     problem: ContactProblem, v: Array, order: Sequence[int], max_impacts: int = 200
 ) -> Resolution:
-    """Resolve one contact at a time by (31), going round ``order`` and over those that close.
+    """Resolve one contact at a time by (31), cyclically in ``order``, while contacts close.
 
-    Each single impact dissipates, so the outcome has no more energy than v where it is reached;
-    with more than two contacts nothing promises that it is (status "step_limit").
+    Each single impact dissipates, so the outcome has no more energy than v. With more than two
+    contacts the sequence need not end (status "step_limit").
 
     Raises:
-        ValueError: ``order`` names a contact that is not there, or leaves one out; v is not n
-            finite numbers; or ``max_impacts`` is no whole number from 1 on.
+        ValueError: ``order`` does not name every contact; v is not n finite numbers; or
+            ``max_impacts`` is no positive whole number.
     """
     if not (isinstance(max_impacts, int | np.integer) and max_impacts > 0):
         raise ValueError(f"{problem.name or 'impact'}: max_impacts is {max_impacts}; give a whole"
@@ -112,18 +111,18 @@ def sequential(
         for i in order:
             if not singles[i].is_colliding(path[-1]):
                 continue
-            hit = simultaneous(singles[i], path[-1])
-            if not hit.ok:
-                return Resolution(path[-1], np.array(path), hit.status, hit.message)
-            path.append(hit.v_plus)
-            if len(path) > max_impacts and problem.is_colliding(hit.v_plus):
-                said = still_closing(problem, v, order, max_impacts)
-                return Resolution(hit.v_plus, np.array(path), "step_limit", said)
+            result = simultaneous(singles[i], path[-1])
+            if not result.ok:
+                return Resolution(path[-1], np.array(path), result.status, result.message)
+            path.append(result.v_plus)
+            if len(path) > max_impacts and problem.is_colliding(result.v_plus):
+                message = still_closing(problem, v, order, max_impacts)
+                return Resolution(result.v_plus, np.array(path), "step_limit", message)
     return Resolution(path[-1], np.array(path), "separated")
 
 
 class _Lcp(NamedTuple):
-    """(31) in units of its own, and how to come back from them."""
+    """(31) in scaled units, and the map back to velocities."""
 
     v: Array  # before the impact (n,)
     W: Array  # (N, N)
@@ -158,7 +157,7 @@ def _resolved(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution
 
 def _basic_solutions(W: Array, q: Array) -> list[Array]:
     """Solutions of an LCP whose positive unknowns are linearly independent, by trying all sets."""
-    n, found = len(q), []
+    n, solutions = len(q), []
     for choice in product((False, True), repeat=n):
         free = np.array(choice)
         z, block = np.zeros(n), W[np.ix_(free, free)]
@@ -166,15 +165,15 @@ def _basic_solutions(W: Array, q: Array) -> list[Array]:
             if np.linalg.matrix_rank(block, tol=RANK) < len(block):
                 continue
             z[free] = np.linalg.solve(block, -q[free])
-        if z.min() >= -ROOM and (W @ z + q).min() >= -ROOM:
-            found.append(z)
-    return found
+        if z.min() >= -NEGATIVE and (W @ z + q).min() >= -NEGATIVE:
+            solutions.append(z)
+    return solutions
 
 
-def _distinct(problem: ContactProblem, v: Array, found: list[Array]) -> list[Array]:
-    kept: list[Array] = []
+def _distinct(problem: ContactProblem, v: Array, solutions: list[Array]) -> list[Array]:
+    distinct: list[Array] = []
     size = max(problem.kinetic_norm(v), 1e-300)
-    for u in found:
-        if all(problem.kinetic_norm(u - other) > SAME * size for other in kept):
-            kept.append(u)
-    return kept
+    for u in solutions:
+        if all(problem.kinetic_norm(u - other) > SAME * size for other in distinct):
+            distinct.append(u)
+    return distinct

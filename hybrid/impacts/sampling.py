@@ -1,7 +1,7 @@
 """The set of outcomes of a simultaneous impact: Algorithms 1 and 2, on all cores.
 
-Contacts resolve at any relative rate (37)-(39). A sample draws, again and again, how much normal
-impulse each contact may take, and steps by (75) until none closes.
+Contacts resolve at any relative rate (37)-(39). A sample repeatedly draws a bound of each contact's
+normal impulse, and steps by (75) until no contact closes.
 """
 
 # ruff: noqa: N806 (the letters are the paper's)
@@ -28,22 +28,22 @@ CHUNK = 8192  # samples that one thread takes at a time; the draws do not depend
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """How a set of outcomes is sampled.
+    """Options of sampling a set of outcomes.
 
     Attributes:
         samples: M of Algorithm 2.
-        step: h, the most that a contact's normal impulse grows in a step [N s].
-        max_steps: N; a sample that still collides after as many steps takes one more, of
-            epsilon / (3 psi) at every contact (Algorithm 2), and is not terminated if that does
-            not end it.
+        step: h, largest growth of a contact's normal impulse in a step [N s].
+        max_steps: N; a sample that still collides after N steps takes one more, of
+            epsilon / (3 psi) at every contact (Algorithm 2); if it then still collides, it is not
+            terminated.
         epsilon: of the net, for that step [units of v].
         seed: of the draws.
-        random_covering: draw Lemke's covering vector too. Where a step has many solutions
-            (Assumption 6 fails: compass gait, RAMone) a fixed one would always find the same.
-        threads: None for one on each core.
+        random_covering: draw Lemke's covering vector too. If a step has several solutions
+            (Assumption 6 fails: compass gait, RAMone), a fixed one always selects the same.
+        threads: None for one per core.
 
     Raises:
-        ValueError: a number that is not positive, or a count or a seed that is not whole.
+        ValueError: a number is not positive, or a count or the seed is not whole.
     """
 
     samples: int
@@ -55,7 +55,7 @@ class SamplingOptions:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be sampled."""
+        """Check the numbers."""
         for name in ("step", "epsilon"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} is {getattr(self, name)}; give a number > 0")
@@ -75,9 +75,9 @@ class ImpactSet(NamedTuple):
     terminated: NDArray[np.bool_]  # (S,) no contact closes any more
     lcps: NDArray[np.int64]  # (S,) steps that each took
     energy_growth: float  # largest growth of K in any step, over K before; 0 where none grew
-    failures: dict[str, int]  # LCPs that were not solved, by status; such a step was drawn anew
-    degenerate: int = 0  # LCPs that met a tie, which the lexicographic rule broke
-    message: str = ""  # what did not end or was not solved, and what to do; empty where all is well
+    failures: dict[str, int]  # LCPs that were not solved, by status; such a step is drawn anew
+    degenerate: int = 0  # LCPs with ties, which the lexicographic rule broke
+    message: str = ""  # samples that did not end, LCPs that were not solved, and remedies; or empty
 
     @property
     def outcomes(self) -> Array:
@@ -105,7 +105,7 @@ def sample_impacts(problem: ContactProblem, v: Array, options: SamplingOptions) 
     threads = min(options.threads or os.cpu_count() or 1, len(begins))
     if threads > 1:
         _step(tables, run, np.arange(0), np.zeros((0, problem.count)), np.zeros((0, tables.size)))
-        with ThreadPoolExecutor(threads) as pool:  # the line above compiled the kernel once
+        with ThreadPoolExecutor(threads) as pool:  # the line above compiles the kernel
             list(pool.map(work, range(len(begins))))
     else:
         for part in range(len(begins)):
@@ -129,7 +129,7 @@ def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) ->
 
 
 class _Run(NamedTuple):
-    """State of all samples."""
+    """Velocities and counts of all samples."""
 
     velocities: Array
     lcps: NDArray[np.int64]
@@ -148,10 +148,11 @@ class _Run(NamedTuple):
         done = ~_colliding(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
-        said = not_ended(
+        message = not_ended(
             problem, v, len(done), int((~done).sum()), (options.max_steps, options.step), failures
         )
-        return ImpactSet(self.velocities, done, self.lcps, growth, failures, int(total[-1]), said)
+        ties = int(total[-1])
+        return ImpactSet(self.velocities, done, self.lcps, growth, failures, ties, message)
 
 
 def _colliding(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
@@ -163,7 +164,7 @@ def _rounds(
     problem: ContactProblem, tables: StepTables, run: _Run, rows: NDArray[np.int64],
     options: SamplingOptions, rng: np.random.Generator,
 ) -> Iterator[NDArray[np.int64]]:  # fmt: skip
-    """Step all samples of ``rows`` that collide, round by round; yields those that were stepped."""
+    """Step all samples of ``rows`` that collide, round by round; yield the rows of each round."""
     rows = rows[_colliding(problem, run.velocities[rows])]
     for _ in range(options.max_steps):
         if not len(rows):

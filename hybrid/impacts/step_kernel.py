@@ -15,11 +15,11 @@ from hybrid.impacts.lemke import tableau
 from hybrid.impacts.lemke_kernel import INACCURATE, SOLVED, lemke
 from hybrid.systems import Array
 
-GAIN = 1e-9  # of K in a step, over K before it: more breaks Theorem 7, and is rounding
+GAIN = 1e-9  # growth of K in a step over K before it; more contradicts Theorem 7: rounding
 
 
 class StepTables(NamedTuple):
-    """What every step of a problem's impacts shares."""
+    """Constants of all steps of a problem's impacts."""
 
     M: Array  # (n, n)
     J: Array  # (m (1 + k), n), J_bar

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.rigid_body.found import christoffel, directional, gradient
-from hybrid.systems import to_be_found
+from hybrid.rigid_body.differences import christoffel, directional, gradient
 
 OfPosition = Callable[[Any], Any]  # of q (m,)
 OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
+LEFT_OUT: Any = None  # default of a derivative that ``RigidBody`` computes from its other functions
 
 
-class Found(NamedTuple):
-    """A function that was not given: ``dataclasses.replace`` finds it anew."""
+class Derived(NamedTuple):
+    """A function that was left out; ``dataclasses.replace`` derives it anew."""
 
     function: Callable[..., Any]
 
@@ -30,9 +30,9 @@ class RigidBody:
     """M(q) qdd + C(q, qd) qd + N(q, qd) = Y(q, u) + contact forces, over g_n(q) >= 0.
 
     The state is x = [q, qd] (2 m,). g_n should be a distance [m] on the surface and J_t the
-    velocity along it in m/s, so that friction coefficients mean what they say. Functions should
-    take complex arguments (``sqrt`` of a sum of squares rather than ``norm``): then derivatives are
-    exact to rounding. The constraint may not depend on time.
+    velocity along it [m/s]: friction coefficients refer to these. Functions should take complex
+    arguments (``sqrt`` of a sum of squares, not ``norm``): then derivatives are exact to rounding.
+    The constraint may not depend on time.
 
     Raises:
         ValueError: a coefficient is out of its range.
@@ -42,20 +42,20 @@ class RigidBody:
     input_dim: int
     mass: OfPosition  # M(q) (m, m)
     other_forces: OfPositionAndMore  # N(q, qd) (m,), gravity and damping, not friction
-    input_forces: OfPositionAndMore  # Upsilon(q, u) (m,), also printed Y
+    input_forces: OfPositionAndMore  # Upsilon(q, u) (m,), Y in (3.60)
     gap: OfPosition  # g_n(q)
     tangent: OfPosition  # J_t(q) (m,)
-    normal: OfPosition = to_be_found  # J_n(q) = D_q g_n (m,)
-    coriolis: OfPositionAndMore = to_be_found  # C(q, qd) (m, m)
-    normal_rate: OfPositionAndMore = to_be_found  # dJ_n/dt (q, qd) (m,)
-    tangent_rate: OfPositionAndMore = to_be_found  # dJ_t/dt (q, qd) (m,)
+    normal: OfPosition = LEFT_OUT  # J_n(q) = D_q g_n (m,)
+    coriolis: OfPositionAndMore = LEFT_OUT  # C(q, qd) (m, m)
+    normal_rate: OfPositionAndMore = LEFT_OUT  # dJ_n/dt (q, qd) (m,)
+    tangent_rate: OfPositionAndMore = LEFT_OUT  # dJ_t/dt (q, qd) (m,)
     mu_s: float = 0.0  # static friction, of the cone (3.90)
-    mu_k: float = 0.0  # kinetic friction, printed mu_s in (3.64)
+    mu_k: float = 0.0  # kinetic friction, mu_s in (3.64)
     impact_friction: float = 0.0  # of impulses; 0 is (3.67), which does not slow the sliding
     restitution: float = 0.0  # e
 
     def __post_init__(self) -> None:
-        """Check the coefficients and find the functions that were left out."""
+        """Check the coefficients and derive the functions that were left out."""
         if not 0.0 <= self.mu_k <= self.mu_s < np.inf:
             raise ValueError(
                 f"friction mu_k = {self.mu_k}, mu_s = {self.mu_s}: give finite numbers with"
@@ -73,10 +73,10 @@ class RigidBody:
         self._complete("tangent_rate", lambda q, qd: directional(self.tangent, q, qd))
 
     def _complete(self, name: str, function: Callable[..., Any]) -> None:
-        """Set a function that was left out, or that was found for another body's functions."""
+        """Set a function that was left out, or that was derived from another body's functions."""
         given = getattr(self, name)
-        if given is to_be_found or isinstance(given, Found):
-            object.__setattr__(self, name, Found(function))
+        if given is LEFT_OUT or isinstance(given, Derived):
+            object.__setattr__(self, name, Derived(function))
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""

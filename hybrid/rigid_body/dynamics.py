@@ -1,9 +1,7 @@
 """Motion of a rigid body in each contact mode (3.58)-(3.64), (3.69).
 
-Contact forces f here push the body: f_n > 0 repels, and friction opposes sliding. The multiplier
-of (3.60) stands on the left of its equation, so it is lambda = -f, and repulsion is lambda_n < 0.
-That turns signs in the print: the guards (3.70) and (3.71) must be -lambda_n, and F_t of (3.64),
-which stands in N on the same left side, must be -mu lambda_n v_t / |v_t|.
+Contact forces f push the body: f_n > 0 repels, and friction opposes sliding. The multiplier of
+(3.60) is on the left side, lambda = -f. The print has errors: docs/errata.md.
 
 Sliding couples friction to the normal force: f pushes along B = J_n^T - s mu_k J_t^T, with s the
 sign of v_t, and the system (3.60) loses its symmetry: B stands in place of J^T.
@@ -23,7 +21,7 @@ from hybrid.systems import VectorFunction
 
 
 class Contact(Enum):
-    """What touches: nothing (U and V), sliding along +J_t or -J_t (S), or sticking (C)."""
+    """State of the contact: none (U and V), sliding along +J_t or -J_t (S), or sticking (C)."""
 
     NONE = 0
     FORWARD = 1
@@ -88,7 +86,7 @@ def saddle(M: Any, B: Any, J: Any) -> Any:
 def dagger(M: Any, J: Any, B: Any | None = None) -> Dagger:
     """Dagger matrices (3.61), for which M_dagger M = I - J_dagger^T J (3.62).
 
-    Both hold for any B (m, k) of full rank with J M^-1 B invertible, J^T where it is left out.
+    B (m, k), by default J^T, may be any matrix for which J M^-1 B is invertible.
     """
     m = len(M)
     inverse = np.linalg.inv(saddle(M, J.T if B is None else B, J))
@@ -104,9 +102,8 @@ def mode_dagger(body: RigidBody, contact: Contact, q: Any, mu: float) -> Dagger:
 def motion(body: RigidBody, contact: Contact, q: Any, qd: Any, u: Any) -> Motion:
     """Accelerations and contact forces of a mode, (3.60) with the friction (3.64).
 
-    The print's right side has J qd where differentiating J qd = 0 gives dJ/dt qd, (3.59); so have
-    (3.63), (3.69), (3.75) and what follows from them. NaN where friction jams the sliding,
-    J_n M^-1 B <= 0: there Coulomb's law has no motion or two (Painleve).
+    NaN where friction jams the sliding, J_n M^-1 B <= 0: there Coulomb's law has no motion or two
+    (Painleve). The print has an error: docs/errata.md.
     """
     J = constraint_jacobian(body, contact, q)
     rate = constraint_rate(body, contact, q, qd) @ qd
@@ -114,16 +111,16 @@ def motion(body: RigidBody, contact: Contact, q: Any, qd: Any, u: Any) -> Motion
     M = body.mass(q)
     right = np.concatenate((body.bias(q, qd, u), -rate))
     matrix = saddle(M, -B, J)
-    solved = np.linalg.solve(matrix, right)
+    solution = np.linalg.solve(matrix, right)
     if contact.direction and body.mu_k and jams(matrix):
-        solved = np.full_like(solved, np.nan)
-    return Motion(solved[: body.dof], solved[body.dof :])
+        solution = np.full_like(solution, np.nan)
+    return Motion(solution[: body.dof], solution[body.dof :])
 
 
 def jams(matrix: Any) -> bool:
-    """Whether a push along B (m, 1) fails to accelerate the contact apart, J M^-1 B <= 0.
+    """Whether a force along B (m, 1) does not separate the contact, J M^-1 B <= 0.
 
-    The number has the sign of det [[M, -B], [J, 0]] = det M (J M^-1 B), the matrix given.
+    ``matrix`` is [[M, -B], [J, 0]], whose determinant is det M (J M^-1 B).
     """
     return not np.linalg.det(np.real(matrix)) > 0.0
 

@@ -18,14 +18,15 @@ from hybrid.rigid_body.dynamics import Contact, motion
 from hybrid.rigid_body.impacts import sliding_after, sticking_impulse
 from hybrid.systems import Array, ScalarFunction, VectorFunction
 
-_STICK_MARGIN = 1e-9  # part of mu_s f_n: a slip that has just begun does not end on rounding
+_STICK_MARGIN = 1e-9  # part of mu_s f_n, so that rounding does not end a slip that just began
 
 
 def impact_guard(body: RigidBody, contact: Contact) -> ScalarFunction:
-    """Touch the surface, g_n = 0, in a way that ends in the given mode.
+    """Impact on the surface, g_n = 0, that ends in the given mode.
 
     ``NONE`` is the elastic impact, which has no further condition. With impact friction mu,
-    sticking needs |p_t| <= mu p_n, and sliding along s needs s v_t+ >= 0.
+    sticking needs |p_t| <= mu p_n, and sliding along s needs s v_t+ >= 0. Where the gap falls below
+    zero and the other condition holds with equality, the guard stays at zero.
     """
 
     def guard(t: float, x: Any, u: Any) -> float:
@@ -61,7 +62,7 @@ def apex_guard(body: RigidBody) -> ScalarFunction:
 
 
 def liftoff_guard(body: RigidBody, contact: Contact) -> ScalarFunction:
-    """Normal force f_n of a mode: (3.70), (3.71) with the sign of a repelling force."""
+    """Normal force f_n of a mode, (3.70), (3.71). The print has an error: docs/errata.md."""
 
     def guard(t: float, x: Any, u: Any) -> Any:
         return motion(body, contact, *body.split(x), u).forces[-1]
@@ -72,9 +73,8 @@ def liftoff_guard(body: RigidBody, contact: Contact) -> ScalarFunction:
 def slip_guard(body: RigidBody, direction: float) -> ScalarFunction:
     """Distance mu_s f_n + s f_t to the face of the friction cone behind which it slips along s.
 
-    (3.90) is the nearer of the two faces, with f_n itself in place of its norm, by which a
-    surface that pulls would hold too. Friction at this face points along -s, so s is the
-    direction of the slip.
+    (3.90) is the nearer of the two faces. Friction at this face points along -s, so s is the
+    direction of the slip. The print has an error: docs/errata.md.
     """
 
     def guard(t: float, x: Any, u: Any) -> Any:
@@ -102,13 +102,7 @@ def stop_guard(body: RigidBody, contact: Contact, sticks: bool) -> ScalarFunctio
 
 
 def stop_guard_state(body: RigidBody, contact: Contact) -> VectorFunction:
-    """D_x (s v_t) (2 m,) = s [D_q(J_t qd), J_t]; (3.96) has dJ_t/dt for D_q(J_t qd).
-
-    Entry j of the first sums (d J_t,i / d q_j) qd_i, that of the second (d J_t,j / d q_i) qd_i.
-    They agree where J_t is the gradient of a function of q. The tangent of a curved surface is
-    none: in the plane they then differ by multiples of J_n qd and J_t qd, so they agree at the
-    event itself, where both vanish, and nowhere else.
-    """
+    """D_x (s v_t) (2 m,) = s [D_q(J_t qd), J_t], (3.96). The print has an error: docs/errata.md."""
     s = contact.direction
 
     def derivative(t: float, x: Array, u: Array) -> Array:

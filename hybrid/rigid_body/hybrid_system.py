@@ -1,16 +1,18 @@
 """A rigid body over a unilateral constraint as a hybrid system (3.6.1, Fig. 3.8).
 
 The thesis's sliding mode S is two modes here, one for each sign of v_t: friction jumps where v_t
-changes sign, so with one mode neither its flow nor the guard (3.95) would be differentiable there.
+changes sign, where neither the flow nor the guard (3.95) of a single mode is differentiable.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, vector_field
 from hybrid.rigid_body.impacts import impact_reset
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Mode, System, Transition
 
 APPROACHING = 1  # U
 SEPARATING = 2  # V
@@ -39,8 +41,8 @@ def rigid_body_system(body: RigidBody) -> System:
 
     Impacts are elastic and without friction (U, V) where ``body.restitution`` is positive. Else
     they are plastic, into sticking where Coulomb's law for the impulse allows it and into sliding
-    elsewhere; without impact friction always into sliding. A slip that turns around without
-    sticking is a transition of its own, "slip reversal", which the thesis does not have.
+    elsewhere; without impact friction always into sliding. Sliding that reverses without sticking
+    is the transition "slip reversal", which the thesis does not have.
     """
     modes = {
         number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, CONTACTS[number]))
@@ -59,19 +61,14 @@ def transition_between(system: System, source: int, target: int) -> Transition:
     for edge in system.outgoing(source):
         if edge.target == target:
             return edge
-    there = [edge.target for edge in system.outgoing(source)]
-    raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {there}")
-
-
-def _unchanged(t: float, x: Array, u: Array) -> Array:
-    """Reset of transitions that leave the state as it is."""
-    return x.copy()
+    targets = [edge.target for edge in system.outgoing(source)]
+    raise ValueError(f"no transition ({source}, {target}); mode {source} leads to {targets}")
 
 
 def _flights(body: RigidBody) -> list[Transition]:
     guard = guards.apex_guard(body)
     return [
-        Transition(SEPARATING, APPROACHING, guard, _unchanged, name="apex", time_invariant=True)
+        Transition.continuous(SEPARATING, APPROACHING, guard, "apex", time_invariant=True)
     ]
 
 
@@ -97,16 +94,15 @@ def _impacts(body: RigidBody) -> list[Transition]:
 
 
 def _slides(body: RigidBody) -> list[Transition]:
-    """Ends of sliding: liftoff, sticking, and turning around."""
+    """Ends of sliding: liftoff, sticking and reversal."""
     edges = []
     for mode, other in (_SLIDING, _SLIDING[::-1]):
         edges.append(_liftoff(body, mode, "liftoff from sliding"))
         for target, name in ((STICKING, "slip-stick"), (other, "slip reversal")):
             stop = guards.stop_guard(body, CONTACTS[mode], sticks=target == STICKING)
             slopes = guards.stop_guard_state(body, CONTACTS[mode])
-            edges.append(
-                Transition(mode, target, stop, _unchanged, slopes, name=name, time_invariant=True)
-            )
+            edge = Transition.continuous(mode, target, stop, name, time_invariant=True)
+            edges.append(replace(edge, guard_state=slopes))
     return edges
 
 
@@ -116,11 +112,11 @@ def _sticks(body: RigidBody) -> list[Transition]:
     for mode in _SLIDING:
         guard = guards.slip_guard(body, CONTACTS[mode].direction)
         edges.append(
-            Transition(STICKING, mode, guard, _unchanged, name="stick-slip", time_invariant=True)
+            Transition.continuous(STICKING, mode, guard, "stick-slip", time_invariant=True)
         )
     return [*edges, _liftoff(body, STICKING, "liftoff from sticking")]
 
 
 def _liftoff(body: RigidBody, mode: int, name: str) -> Transition:
     guard = guards.liftoff_guard(body, CONTACTS[mode])
-    return Transition(mode, SEPARATING, guard, _unchanged, name=name, time_invariant=True)
+    return Transition.continuous(mode, SEPARATING, guard, name, time_invariant=True)

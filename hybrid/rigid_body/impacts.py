@@ -1,4 +1,4 @@
-"""What an impact does to a rigid body's velocities (3.65)-(3.67).
+"""Velocities of a rigid body after an impact (3.65)-(3.67).
 
 An impulse along B with restitution e gives qd+ = P qd-, P = I - (1 + e) J_dagger^T J, by (3.62)
 the same as M_dagger M - e J_dagger^T J. Impulses push as forces do in ``dynamics``: p = -p_hat of
@@ -54,10 +54,10 @@ def sticking_impulse(body: RigidBody, q: Any, qd: Any) -> Any:
 
 
 def sliding_after(body: RigidBody, contact: Contact, q: Any, qd: Any) -> float:
-    """s v_t+ [m/s] of an impact into sliding along s: positive where that is what happens.
+    """s v_t+ [m/s] of an impact into sliding along s: positive if that happens.
 
-    With Coulomb's law for the impulse, one of sticking and the two directions happens wherever
-    neither direction jams; a direction that jams counts as not happening.
+    With Coulomb's law for the impulse, exactly one of sticking and the two directions happens if
+    neither direction jams. A direction that jams counts as one that does not happen.
     """
     J = constraint_jacobian(body, contact, q)
     mu = body.impact_friction

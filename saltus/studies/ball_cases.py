@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.direct import DirectProblem, solve_direct
 from hybrid.examples.bouncing_ball import (
     FALLING,
     GRAVITY,
@@ -19,6 +18,7 @@ from hybrid.examples.bouncing_ball import (
 )
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.systems import Array
+from saltus.studies.direct_collocation import DirectProblem, solve_direct
 from saltus.studies.two_methods import magnitude
 
 START = np.array([4.0, 0.0])  # 5.4.1

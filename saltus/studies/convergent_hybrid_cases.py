@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.driven_hopper import driven_hopper
 from hybrid.examples.hopper import FLIGHT
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
 from hybrid.hilqr.convergent_cost import ConvergentCost
@@ -20,7 +19,8 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.ramped_inputs import ramped
 from hybrid.systems import Array, System
-from hybrid.variational_system import augmented, stacked
+from hybrid.variational_system import augmented, pack_augmented
+from saltus.studies.systems.driven_hopper import driven_hopper
 
 Kind = Literal["plain", "convergent", "dxr"]
 KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")
@@ -143,7 +143,7 @@ def plan_convergent(
 
 def wide_start(task: Task) -> Array:
     """The start with V beside it."""
-    return stacked(task.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
+    return pack_augmented(task.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
 
 
 def _solved(

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.examples.tube_ball import (
+from hybrid.hilqr import Trajectory
+from hybrid.hilqr.event_linearisation import Placement
+from hybrid.systems import Array
+from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
+from saltus.studies.style import TARGET as CROSS
+from saltus.studies.systems.tube_ball import (
     GRAVITY,
     INPUT_WEIGHT,
     MASS,
@@ -25,12 +31,6 @@ from hybrid.examples.tube_ball import (
     TIMESTEP,
     tube_problem,
 )
-from hybrid.hilqr import Trajectory
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array
-from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, LABELS, figure
-from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
     SHOWN,

@@ -16,10 +16,10 @@ import numpy as np
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.examples.spring_bed import HEIGHTS
-from hybrid.examples.spring_hopper import DURATION, START, SpringHopper, exact, spring_hopper
 from hybrid.systems import Array
 from saltus.studies.ess_mujoco import TIMESTEP, hopper_model, trajectory
+from saltus.studies.systems.spring_bed import HEIGHTS
+from saltus.studies.systems.spring_hopper import DURATION, START, SpringHopper, exact, spring_hopper
 
 STEPS = round(DURATION / TIMESTEP)
 TIMES: Array = TIMESTEP * np.arange(STEPS + 1, dtype=np.float64)  # [s]

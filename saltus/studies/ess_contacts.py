@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybrid.examples.spring_bed import SpringBed, random_starts
 from saltus.studies.ess_calibration import calibrate
 from saltus.studies.ess_contacts_figures import calibration_figure, cost_figure
 from saltus.studies.ess_contacts_notes import criteria, notes
 from saltus.studies.ess_measure import collision_share, prepared
 from saltus.studies.ess_sweep import rows, steps_of, sweep
 from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.systems.spring_bed import SpringBed, random_starts
 from sim_bridge.compiled_step import stop_stage_timers
 
 TRIALS = 120  # random starts, 5.2

@@ -12,13 +12,13 @@ import numpy as np
 from hybrid.event_selected.integrator import integrate_batch
 from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.examples.spring_bed import SpringBed, depths, spring_bed
-from hybrid.examples.spring_hopper import DURATION
 from hybrid.systems import Array
 from saltus.studies.ess_calibration import STEPS, integrated, rms, same_steps
 from saltus.studies.ess_mujoco import TIMESTEP, plate_model, simulate, trajectory
+from saltus.studies.systems.spring_bed import SpringBed, depths, spring_bed
+from saltus.studies.systems.spring_hopper import DURATION
 
-TIGHT = EssOptions(1e-7, TIMESTEP, relative=1e-11, absolute=1e-11)  # of the reference
+TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
 RUNS = 15  # that the share of collision detection is taken from
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]

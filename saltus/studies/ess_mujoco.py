@@ -17,9 +17,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from hybrid.examples.spring_bed import SpringBed
-from hybrid.examples.spring_hopper import SpringHopper
 from hybrid.systems import Array
+from saltus.studies.systems.spring_bed import SpringBed
+from saltus.studies.systems.spring_hopper import SpringHopper
 
 TIMESTEP = 0.002  # MuJoCo's own, and 5.1's [s]
 IMPEDANCE = 1e-4  # d, the smallest that MuJoCo takes

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hybrid.event_selected import EssOptions, integrate
-from hybrid.examples.affine_corner import DURATION, START, Exact, affine_corner, exact_flow
 from hybrid.systems import Array
 from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.style import figure
+from saltus.studies.systems.affine_corner import DURATION, START, Exact, affine_corner, exact_flow
 
 SAMPLES = 501  # times of the trajectory at which it is compared
 PER_DECADE = 4  # values of epsilon
@@ -47,7 +47,7 @@ def run(options: StudyOptions) -> StudyResult:
 def error(epsilon: float, max_step: float, times: Array, states: Array) -> float:
     """Root mean square over the times of the distance to the exact states (T, 3)."""
     accuracy = EssOptions(
-        epsilon, max_step, relative=TOLERANCE, absolute=TOLERANCE, max_steps=10_000_000
+        TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000
     )
     found = integrate(affine_corner(), START, DURATION, accuracy)
     if not found.ok:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hybrid.event_selected.options import EssOptions
-from hybrid.examples.spring_bed import SpringBed
 from hybrid.systems import Array
 from saltus.studies.ess_calibration import same_steps
 from saltus.studies.ess_measure import Bed, as_accurate, our_errors, prepared, timed
+from saltus.studies.systems.spring_bed import SpringBed
 
 LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
 
@@ -56,7 +56,7 @@ def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step:
     ways = {
         "ours": same_steps(as_mujoco),
         "hopper_epsilon": same_steps(hopper_epsilon),
-        "long_steps": EssOptions(as_mujoco, np.inf, *LOOSE),
+        "long_steps": EssOptions(*LOOSE, epsilon=as_mujoco),
     }
     timed(made, starts[0], ways)  # warms both up
     times = []

@@ -12,14 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.optimize import linear_sum_assignment
 
-from hybrid.limit_cycle import (
-    LimitCycle,
-    find_limit_cycle,
-    multipliers,
-    nontrivial_multipliers,
-    sorted_eigenvalues,
-)
-from hybrid.return_derivative import poincare_jacobian
+from hybrid.limit_cycle import LimitCycle, find_limit_cycle, sorted_eigenvalues
+from hybrid.return_map import ReturnMap
 from saltus.studies.floquet_cases import CASES, Case
 from saltus.studies.floquet_figure import draw, multiplier_panel, phase_panel
 from saltus.studies.study import StudyOptions, StudyResult
@@ -38,10 +32,9 @@ def run(options: StudyOptions) -> StudyResult:
     rows, solved = [], []
     for done, case in enumerate(CASES):
         options.progress(done, len(CASES), case.name)
-        cycle = find_limit_cycle(
-            case.system, case.mode, np.array(case.guess), case.section, options=case.options
-        )
-        poincare = _poincare_multipliers(case, cycle)
+        return_map = ReturnMap(case.system, case.section, case.mode, options=case.options)
+        cycle = find_limit_cycle(return_map, np.array(case.guess))
+        poincare = _poincare_multipliers(cycle)
         rows.append(_row(case, cycle, poincare))
         solved.append((case, cycle, poincare))
     options.progress(len(CASES), len(CASES), "figure")
@@ -49,19 +42,19 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, {"floquet": _figure(solved)}, (*NOTES, *notes))
 
 
-def _poincare_multipliers(case: Case, cycle: LimitCycle) -> np.ndarray:
+def _poincare_multipliers(cycle: LimitCycle) -> np.ndarray:
     if not cycle.ok:
         return np.array([], dtype=np.complex128)
-    at = poincare_jacobian(case.system, case.section, cycle.mode, cycle.state, options=case.options)
-    return sorted_eigenvalues(at) if np.all(np.isfinite(at)) else np.array([], np.complex128)
+    D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
+    return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else np.array([], np.complex128)
 
 
 def _row(case: Case, cycle: LimitCycle, poincare: np.ndarray) -> dict[str, Any]:
-    found = multipliers(cycle) if cycle.ok else np.array([], dtype=np.complex128)
-    comparable = nontrivial_multipliers(cycle) if cycle.ok else found
+    values = cycle.multipliers if cycle.ok else np.array([], dtype=np.complex128)
+    comparable = cycle.nontrivial_multipliers if cycle.ok else values
     return {
         "system": case.name,
-        "multipliers": _pairs(found),
+        "multipliers": _pairs(values),
         "poincare_multipliers": _pairs(poincare),
         "max_difference": largest_difference(comparable, poincare),
     }
@@ -87,6 +80,6 @@ def _figure(solved: list[tuple[Case, LimitCycle, np.ndarray]]) -> Figure:
     shown = [entry for entry in solved if entry[0].title and entry[1].ok]
     for panel, (case, cycle, _) in zip(axes, shown, strict=False):
         phase_panel(panel, case, cycle)
-    found = [(case.name, multipliers(cycle), fd) for case, cycle, fd in solved if cycle.ok]
-    multiplier_panel(axes[-1], found)
+    values = [(case.name, cycle.multipliers, fd) for case, cycle, fd in solved if cycle.ok]
+    multiplier_panel(axes[-1], values)
     return made

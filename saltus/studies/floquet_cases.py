@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from hybrid.examples import hopper, rimless_wheel, vibrating_table
+from hybrid.examples import hopper
 from hybrid.options import SimulationOptions
-from hybrid.poincare import EventSection, PhaseSection, Section
+from hybrid.return_map import EventSection, PhaseSection, Section
 from hybrid.systems import System
+from saltus.studies.systems import rimless_wheel, vibrating_table
 
 _OFF = (3e-3, -0.02)  # of a closed form, so that Newton's method has something to do
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hybrid.limit_cycle import LimitCycle
-from hybrid.poincare import PhaseSection
+from hybrid.return_map import PhaseSection
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
 from saltus.studies.floquet_cases import Case
@@ -45,7 +45,7 @@ def phase_panel(axes: Any, case: Case, cycle: LimitCycle) -> None:
 
 def sample(case: Case, cycle: LimitCycle, x: Array, periods: int) -> list[Array]:
     """Points (k, 2) of a trajectory from x (2,), one array for each stretch between events."""
-    phase = cycle.section
+    phase = cycle.return_map.section
     start = phase.start if isinstance(phase, PhaseSection) else 0.0
     mode, arcs, step = cycle.mode, [[x]], cycle.period / _SAMPLES
     for k in range(periods * _SAMPLES):

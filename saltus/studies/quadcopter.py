@@ -16,7 +16,13 @@ import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from hybrid.examples.quadcopter import (
+from hybrid.hilqr import Trajectory
+from hybrid.hilqr.event_linearisation import Placement
+from hybrid.systems import Array
+from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
+from saltus.studies.style import TARGET as CROSS
+from saltus.studies.systems.quadcopter import (
     START,
     STEPS,
     TIMESTEP,
@@ -24,13 +30,7 @@ from hybrid.examples.quadcopter import (
     quadcopter_problem,
     quadcopter_seed,
 )
-from hybrid.examples.quadcopter_contact import Body
-from hybrid.hilqr import Trajectory
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.systems import Array
-from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, LABELS, figure
-from saltus.studies.style import TARGET as CROSS
+from saltus.studies.systems.quadcopter_contact import Body
 from saltus.studies.two_methods import CUT_OFF_NOTE, Comparison, compare, placement_notes
 
 DURATION = STEPS * TIMESTEP  # [s]

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.examples.slope_ball import slope_ball_body
-from hybrid.examples.three_link_arm import HANGING, three_link_arm
 from hybrid.guard_states import GuardState
 from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.contact_states import contact_states
 from hybrid.rigid_body.hybrid_system import (
     APPROACHING,
     SEPARATING,
@@ -22,6 +19,9 @@ from hybrid.rigid_body.hybrid_system import (
     transition_between,
 )
 from hybrid.systems import Array, System, Transition
+from saltus.studies.saltation_contact_states import contact_states
+from saltus.studies.systems.slope_ball import slope_ball_body
+from saltus.studies.systems.three_link_arm import HANGING, three_link_arm
 
 SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 _BALL_AT = np.zeros(2)

@@ -8,9 +8,9 @@ import numpy as np
 
 from hybrid.batch import simulate_batch
 from hybrid.derivatives import jacobian
-from hybrid.gaussian import kl_divergence
 from hybrid.systems import Array
 from hybrid.variational import fundamental_matrix, propagate_covariance
+from saltus.studies.kl_divergence import kl_divergence
 from saltus.studies.table_3_1_cases import Case
 
 # ruff: noqa: N806 (the letters are the thesis's)

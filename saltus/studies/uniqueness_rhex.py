@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts.rhex import (
+from hybrid.impacts.momentum_maps import surface_cosines
+from hybrid.systems import Array
+from saltus.studies.momentum_orders import OrderOptions, all_orders
+from saltus.studies.order_sensitivity import deviation, order_sensitivity
+from saltus.studies.study import Criterion, StudyOptions, StudyResult
+from saltus.studies.systems.rhex import (
     LEGS,
     RHex,
     configuration,
@@ -21,11 +26,6 @@ from hybrid.examples.impacts.rhex import (
     measure,
     name,
 )
-from hybrid.impacts.momentum_maps import surface_cosines
-from hybrid.impacts.momentum_orders import OrderOptions, all_orders
-from hybrid.impacts.order_sensitivity import deviation, order_sensitivity
-from hybrid.systems import Array
-from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.uniqueness_rhex_figures import contour, poses, spreads
 from saltus.studies.uniqueness_rhex_landscape import (
     KNEES,

@@ -10,8 +10,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from hybrid.examples.impacts.rhex import RHex, configuration, joints
 from saltus.studies.style import COLOURS, GUARD, figure
+from saltus.studies.systems.rhex import RHex, configuration, joints
 from saltus.studies.uniqueness_rhex_landscape import Extremum, Landscape, wrapped
 
 BODY = (0.36, 0.05)  # length and height as drawn; they play no part [m]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from hybrid.examples.impacts.rhex import (
+from hybrid.systems import Array
+from saltus.studies.systems.rhex import (
     RHex,
     configuration,
     joints,
@@ -16,7 +17,6 @@ from hybrid.examples.impacts.rhex import (
     measure,
     other_hip,
 )
-from hybrid.systems import Array
 
 KNEES = (30.0, 120.0)  # of the contour [deg]
 _STEP = 1e-3  # of differences for the curvature [rad]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.chains import chains, merged
-from hybrid.examples.tube_ball import UNCONSTRAINED, tube_ball
+from hybrid.chains import chains, merge_chain
 from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
@@ -13,6 +12,7 @@ from hybrid.saltation import input_saltation, saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.tube_ball import UNCONSTRAINED, tube_ball
 
 H = 1e-6
 
@@ -63,7 +63,7 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     np.testing.assert_allclose(found.Phi, slopes(end, x), atol=1e-7)
     parts = [saltation(system, e.transition, e.time, e.state_before, u).matrix for e in step.events]
     (chain,) = chains(system, step.events, u)
-    whole = merged(chain)
+    whole = merge_chain(chain)
     together = saltation(system, whole.transition, whole.time, whole.state_before, u)
     assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
 
@@ -82,7 +82,7 @@ def test_resets_that_know_time_and_input():
 def test_a_chain_is_one_transition():
     system, u = relay(), np.array([0.7])
     (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events, u)
-    whole = merged(chain)
+    whole = merge_chain(chain)
     edge, at = whole.transition, (whole.time, whole.state_before, u)
     assert edge.label == "hit, throw (1, 3)"
     np.testing.assert_array_equal(edge.reset(*at), whole.state_after)

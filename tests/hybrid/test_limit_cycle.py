@@ -1,21 +1,17 @@
 """Return maps, Newton's method on them, and the multipliers of the cycles it finds."""
 
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
 import numpy as np
 import pytest
 
+from hybrid.examples import vibrating_table as table
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT, hopper
-from hybrid.examples.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
-from hybrid.limit_cycle import (
-    find_limit_cycle,
-    monodromy,
-    multipliers,
-    nontrivial_multipliers,
-    sorted_eigenvalues,
-)
-from hybrid.poincare import EventSection, PhaseSection, return_map
-from hybrid.return_derivative import linear_return, poincare_jacobian, section_basis
+from hybrid.limit_cycle import find_limit_cycle, sorted_eigenvalues
+from hybrid.return_map import EventSection, PhaseSection, ReturnMap
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 LIFTOFF = EventSection("liftoff")
 
@@ -69,26 +65,25 @@ def collapsing():
 
 
 def test_closed_form_of_a_smooth_cycle():
-    section = EventSection("right")
-    cycle = find_limit_cycle(spiral(), 1, np.array([-0.5, -0.8, 0.3]), section)
+    P = ReturnMap(spiral(), EventSection("right"), 1)
+    cycle = find_limit_cycle(P, np.array([-0.5, -0.8, 0.3]))
     assert cycle.ok and cycle.mode == 0 and cycle.stable
     assert cycle.period == pytest.approx(np.pi, abs=1e-9)
     np.testing.assert_allclose(cycle.state, [0.0, -1.0, 0.0], atol=1e-9)
     expected = [1.0, np.exp(-np.pi / 2), np.exp(-2 * np.pi)]
-    np.testing.assert_allclose(multipliers(cycle), expected, atol=1e-8)
+    np.testing.assert_allclose(cycle.multipliers, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("make", [spiral, collapsing])
 def test_monodromy_has_the_poincare_multipliers_and_one(make):
     """3.4.3, with the section's image of full dimension and without."""
     system = make()
-    section = EventSection("right" if make is spiral else "back")
-    cycle = find_limit_cycle(system, 0, np.array([0.0, -0.8, 0.1]), section)
+    P = ReturnMap(system, EventSection("right" if make is spiral else "back"), 0)
+    cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
     assert cycle.ok
-    at = poincare_jacobian(system, section, cycle.mode, cycle.state)
-    both = np.append(sorted_eigenvalues(at), 1.0)
+    both = np.append(sorted_eigenvalues(P.differences(cycle.state)), 1.0)
     np.testing.assert_allclose(
-        np.sort_complex(multipliers(cycle)), np.sort_complex(both), atol=1e-7
+        np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7
     )
     F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
     np.testing.assert_allclose(cycle.monodromy @ F, F, atol=1e-8)
@@ -97,62 +92,65 @@ def test_monodromy_has_the_poincare_multipliers_and_one(make):
 @pytest.mark.parametrize("make", [spiral, collapsing])
 def test_derivative_of_the_return_map(make):
     """Its image lies in the section, its eigenvalue along the flow is 0 in place of 1."""
-    system, section = make(), EventSection("right" if make is spiral else "back")
-    cycle = find_limit_cycle(system, 0, np.array([0.0, -0.8, 0.1]), section)
-    at = linear_return(system, section, cycle.mode, cycle.state)
-    basis = section_basis(system, section, cycle.mode, cycle.state)
+    system = make()
+    P = ReturnMap(system, EventSection("right" if make is spiral else "back"), 0)
+    cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
+    at, basis = P.linear(cycle.state), P.basis(cycle.state)
     assert basis.shape == (3, 2)
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(basis @ basis.T @ at.derivative, at.derivative, atol=1e-10)
-    by_differences = poincare_jacobian(system, section, cycle.mode, cycle.state)
-    np.testing.assert_allclose(basis.T @ at.derivative @ basis, by_differences, atol=1e-7)
+    measured = P.differences(cycle.state)
+    np.testing.assert_allclose(basis.T @ at.derivative @ basis, measured, atol=1e-7)
     F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
     np.testing.assert_allclose(at.derivative @ F, np.zeros(3), atol=1e-8)
 
 
 def test_the_mth_return_has_powers_of_the_multipliers():
-    system = rimless_wheel()
-    once = find_limit_cycle(system, ROLLING, rolling_cycle(), EventSection("forward"))
-    thrice = find_limit_cycle(system, ROLLING, rolling_cycle(), EventSection("forward", 3))
+    once, thrice = (
+        find_limit_cycle(
+            ReturnMap(rimless_wheel(), EventSection("forward", count), ROLLING), rolling_cycle()
+        )
+        for count in (1, 3)
+    )
     assert thrice.period == pytest.approx(3 * once.period, abs=1e-9)
-    np.testing.assert_allclose(multipliers(thrice), multipliers(once) ** 3, atol=1e-8)
+    np.testing.assert_allclose(thrice.multipliers, once.multipliers**3, atol=1e-8)
 
 
 def test_multipliers_do_not_depend_on_where_the_cycle_is_cut():
     system, guess = hopper(), np.array([0.8, 0.0])
     found = [
-        find_limit_cycle(system, FLIGHT, guess, EventSection(name))
+        find_limit_cycle(ReturnMap(system, EventSection(name), FLIGHT), guess)
         for name in ("liftoff", "touchdown", "bottom")
     ]
     assert {cycle.mode for cycle in found} == {1, 2, 3}
     for cycle in found[1:]:
-        np.testing.assert_allclose(multipliers(cycle), multipliers(found[0]), atol=1e-8)
+        np.testing.assert_allclose(cycle.multipliers, found[0].multipliers, atol=1e-8)
 
 
 def test_newton_converges_quadratically():
     """From a residual r the next is of order r squared: few steps reach rounding."""
-    system, section = hopper(), LIFTOFF
-    cycle = find_limit_cycle(system, FLIGHT, np.array([0.8, 0.0]), section)
+    P = ReturnMap(hopper(), LIFTOFF, FLIGHT)
+    cycle = find_limit_cycle(P, np.array([0.8, 0.0]))
     residuals = []
     x = cycle.state + np.array([0.01, 0.3])
     for _ in range(4):
-        at = linear_return(system, section, FLIGHT, x)
-        residuals.append(np.max(abs(at.found.state - x)))
-        x = x + np.linalg.solve(np.eye(2) - at.derivative, at.found.state - x)
+        at = P.linear(x)
+        residuals.append(np.max(abs(at.end.state - x)))
+        x = x + np.linalg.solve(np.eye(2) - at.derivative, at.end.state - x)
     assert residuals[1] < residuals[0] ** 2 and residuals[2] < 5.0 * residuals[1] ** 2
     np.testing.assert_allclose(x, cycle.state, atol=1e-11)
 
 
 def test_monodromy_is_that_of_the_cycle():
-    cycle = find_limit_cycle(hopper(), FLIGHT, np.array([0.8, 0.0]), LIFTOFF)
-    Phi = monodromy(hopper(), LIFTOFF, cycle.mode, cycle.state)  # noqa: N806
+    cycle = find_limit_cycle(ReturnMap(hopper(), LIFTOFF, FLIGHT), np.array([0.8, 0.0]))
+    Phi = ReturnMap(hopper(), LIFTOFF, cycle.mode).linear(cycle.state).Phi
     np.testing.assert_array_equal(Phi, cycle.monodromy)
-    assert len(nontrivial_multipliers(cycle)) == 1
+    assert len(cycle.nontrivial_multipliers) == 1
 
 
 def test_an_event_that_never_happens_names_mode_time_and_state():
-    section = EventSection("liftoff", time_limit=0.1)
-    cycle = find_limit_cycle(hopper(), FLIGHT, np.array([0.8, 0.0]), section)
+    P = ReturnMap(hopper(), EventSection("liftoff", time_limit=0.1), FLIGHT)
+    cycle = find_limit_cycle(P, np.array([0.8, 0.0]))
     assert cycle.status == "no_return" and not cycle.ok and not cycle.stable
     assert "'liftoff' happened 0 of 1 times" in cycle.message
     assert "in mode flight (1) at t = 0.1 s, x = [ 0.751, -0.98 ]" in cycle.message
@@ -162,7 +160,7 @@ def test_an_event_that_never_happens_names_mode_time_and_state():
 def test_zeno_on_the_way_names_mode_time_and_state():
     """A ball on a still floor has no cycle: it comes to rest."""
     section = EventSection("apex", count=1000)
-    found = return_map(bouncing_ball(), section, RISING, np.array([0.0, 0.3]))
+    found = ReturnMap(bouncing_ball(), section, RISING)(np.array([0.0, 0.3]))
     assert found.status == "zeno" and "in mode " in found.message and " s, x = [" in found.message
 
 
@@ -174,28 +172,80 @@ def test_a_return_map_that_only_shifts_is_singular():
 
     edge = Transition(0, 0, lambda t, x, u: 1.0 - x[0], on, name="on", time_invariant=True)
     mode = Mode("only", 2, 0, lambda t, x, u: np.array([1.0, 0.0]))
-    cycle = find_limit_cycle(System({0: mode}, (edge,)), 0, np.zeros(2), EventSection("on"))
+    P = ReturnMap(System({0: mode}, (edge,)), EventSection("on"), 0)
+    cycle = find_limit_cycle(P, np.zeros(2))
     assert cycle.status == "singular" and "multiplier 1" in cycle.message
 
 
 def test_an_elastic_ball_is_periodic_from_every_height():
-    system = bouncing_ball(restitution=1.0)
-    cycle = find_limit_cycle(system, FALLING, np.array([1.0, 0.0]), EventSection("apex"))
+    P = ReturnMap(bouncing_ball(restitution=1.0), EventSection("apex"), FALLING)
+    cycle = find_limit_cycle(P, np.array([1.0, 0.0]))
     assert cycle.ok and cycle.iterations == 0
-    np.testing.assert_allclose(multipliers(cycle), [1.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(cycle.multipliers, [1.0, 1.0], atol=1e-6)
 
 
 def test_a_ball_at_rest_is_no_cycle():
-    cycle = find_limit_cycle(bouncing_ball(), FALLING, np.array([1.0, 0.0]), EventSection("apex"))
+    P = ReturnMap(bouncing_ball(), EventSection("apex"), FALLING)
+    cycle = find_limit_cycle(P, np.array([1.0, 0.0]))
     assert cycle.status == "at_rest" and "in mode 1 at x" in cycle.message
 
 
 def test_a_return_into_another_mode_is_a_status():
     section = PhaseSection(0.0, 0.3)
-    found = return_map(bouncing_ball(), section, RISING, np.array([1.0, 1.0]))
+    found = ReturnMap(bouncing_ball(), section, RISING)(np.array([1.0, 1.0]))
     assert found.status == "other_mode" and "mode falling (1)" in found.message
 
 
 def test_unknown_transition_names_the_known():
     with pytest.raises(ValueError, match=r"\['backward', 'forward'\]"):
-        return_map(rimless_wheel(), EventSection("impact"), ROLLING, rolling_cycle())
+        ReturnMap(rimless_wheel(), EventSection("impact"), ROLLING)
+
+
+def driven_in(part):
+    """A ball that is thrown at each landing, with a time dependence in one of its functions."""
+    slow = {name: 0.3 if name == part else 0.0 for name in ("flow", "guard", "reset")}
+
+    def flow(t, x, u):
+        return np.array([x[1], -9.8 + slow["flow"] * np.sin(0.2 * t)])
+
+    def guard(t, x, u):
+        return x[0] - slow["guard"] * 1e-3 * t
+
+    def reset(t, x, u):
+        return np.array([x[0], 3.0 - 0.1 * x[1] + slow["reset"] * 0.1 * np.cos(t)])
+
+    land = Transition(1, 1, guard, reset, name="land")
+    return System({1: Mode("air", 2, 0, flow)}, (land,))
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("flow", "flow of mode 1"), ("guard", "guard of land"),
+                       ("reset", "reset of land"), (None, "")],
+)  # fmt: skip
+def test_a_driven_system_has_no_cycle_through_an_event(part, name):
+    """The next return starts at another time: its flow, guard or reset is another one."""
+    P = ReturnMap(driven_in(part), EventSection("land"), 1)
+    cycle = find_limit_cycle(P, np.array([0.0, 3.1]))
+    assert P.time_dependence(cycle.state).startswith(name)
+    if part is None:
+        assert cycle.status == "ok" and P.time_dependence(cycle.state) == ""
+    else:
+        assert cycle.status == "driven" and not cycle.ok
+        assert name in cycle.message and "PhaseSection" in cycle.message
+
+
+def test_a_table_that_shakes_takes_its_period_as_section():
+    bounce = table.periodic_bounce(table.AMPLITUDE)
+    start, x = table.in_flight(bounce, 0.25)
+    system = table.vibrating_table()
+    by_clock = ReturnMap(system, PhaseSection(start, bounce.period), table.RISING)
+    assert find_limit_cycle(by_clock, x).ok
+    by_event = ReturnMap(system, EventSection("impact", time_limit=1.0), table.RISING)
+    assert find_limit_cycle(by_event, x).status == "driven"
+
+
+def test_the_mode_and_the_input_of_a_return_map_are_checked():
+    with pytest.raises(ValueError, match="no mode 9"):
+        ReturnMap(hopper(), LIFTOFF, 9)
+    with pytest.raises(ValueError, match=r"an input has shape \(3,\); the system takes \(1,\)"):
+        ReturnMap(bouncing_ball(), EventSection("apex"), FALLING, np.zeros(3))

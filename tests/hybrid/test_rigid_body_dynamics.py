@@ -1,5 +1,6 @@
 """Rigid bodies over a constraint: identities, energy, momentum, friction, and whole motions."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.examples.slope_ball import GRAVITY, slope_ball_body
-from hybrid.examples.three_link_arm import HANGING, arm_energy, three_link_arm
 from hybrid.guard_states import least_norm_root
 from hybrid.integration import flow_state
+from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import (
     Contact,
     constraint_jacobian,
@@ -31,8 +31,9 @@ from hybrid.rigid_body.hybrid_system import (
     transition_between,
 )
 from hybrid.rigid_body.impacts import impact_map
-from hybrid.simulation import simulate_step
-from hybrid.systems import to_be_found
+from hybrid.simulation import simulate, simulate_step
+from saltus.studies.systems.slope_ball import GRAVITY, slope_ball_body
+from saltus.studies.systems.three_link_arm import HANGING, arm_energy, three_link_arm
 
 SLIDING = (Contact.FORWARD, Contact.BACKWARD)
 TOUCHING = (*SLIDING, Contact.STICKING)
@@ -180,23 +181,23 @@ def test_an_impact_has_one_end(seed):
 
 
 @given(seeds)
-def test_functions_that_are_left_out_are_found(seed):
+def test_functions_that_are_left_out_are_derived(seed):
     q, qd, u = random_motion(seed)
     if ARM.gap(q) < -0.2:  # near the stone's centre the distance has no derivatives
         return
     left_out = ("normal", "coriolis", "normal_rate", "tangent_rate")
-    found = replace(ARM, **{name: to_be_found for name in left_out})
-    np.testing.assert_allclose(found.normal(q), ARM.normal(q), atol=1e-10)
+    derived = replace(ARM, **dict.fromkeys(left_out))
+    np.testing.assert_allclose(derived.normal(q), ARM.normal(q), atol=1e-10)
     for name in left_out[1:]:
-        given_one, found_one = getattr(ARM, name)(q, qd), getattr(found, name)(q, qd)
-        np.testing.assert_allclose(found_one, given_one, atol=1e-8)
+        expected = getattr(ARM, name)(q, qd)
+        np.testing.assert_allclose(getattr(derived, name)(q, qd), expected, atol=1e-8)
 
 
 def test_a_changed_body_has_the_functions_of_its_own():
-    """What was found for the first body is not kept for the second."""
+    """Functions that were derived for the first body are derived anew for the second."""
     q, qd = HANGING, np.array([1.0, -2.0, 0.5])
-    found = replace(ARM, coriolis=to_be_found, normal=to_be_found)
-    heavy = replace(found, mass=lambda q: 3.0 * ARM.mass(q), gap=lambda q: 2.0 * ARM.gap(q))
+    derived = replace(ARM, coriolis=None, normal=None)
+    heavy = replace(derived, mass=lambda q: 3.0 * ARM.mass(q), gap=lambda q: 2.0 * ARM.gap(q))
     np.testing.assert_allclose(heavy.coriolis(q, qd), 3.0 * ARM.coriolis(q, qd), atol=1e-8)
     np.testing.assert_allclose(heavy.normal(q), 2.0 * ARM.normal(q), atol=1e-9)
 
@@ -278,3 +279,22 @@ def test_coefficients_out_of_range_are_refused(coefficients):
 def test_a_transition_that_is_not_there_is_named():
     with pytest.raises(ValueError, match=r"no transition \(2, 5\)"):
         transition_between(rigid_body_system(ARM), SEPARATING, STICKING)
+
+
+def test_a_point_mass_dropped_on_a_floor_lands_when_it_touches_it():
+    """With the default friction and restitution the impact guard stays at zero below the floor."""
+    body = RigidBody(
+        dof=2,
+        input_dim=0,
+        mass=lambda q: np.eye(2),
+        other_forces=lambda q, qd: np.array([0.0, GRAVITY]),
+        input_forces=lambda q, u: np.zeros(2),
+        gap=lambda q: q[1],
+        tangent=lambda q: np.array([1.0, 0.0]),
+    )
+    x, duration = np.array([0.0, 1.0, 0.0, 0.0]), 0.6
+    run = simulate(rigid_body_system(body), APPROACHING, x, duration)
+    assert run.status == "ok"
+    assert run.events[0].time == pytest.approx(math.sqrt(2.0 / GRAVITY), abs=1e-9)  # 0.4518 s
+    _, end = run.at(duration)
+    np.testing.assert_allclose(end, np.zeros(4), atol=1e-8)

@@ -7,7 +7,8 @@ from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, RISING, bouncing
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, backward_pass, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.transition_cost import QuadraticTransitionCost, time_shift, transition_value
+from hybrid.hilqr.transition_cost import QuadraticTransitionCost, transition_value
+from hybrid.path_derivatives import event_time_derivatives
 from hybrid.systems import Mode, System, Transition
 
 IMPACT = ((FALLING, RISING),)
@@ -162,7 +163,7 @@ def test_the_state_at_the_own_time_moves_along_the_flow_onto_the_guard():
     trajectory = roll(model, np.array([1.0, 0.0]), np.ones((12, 1)))
     knot, event = trajectory.aux.events[0]
     u = trajectory.inputs[knot]
-    by_state, by_input = time_shift(model.system, event, u)
+    by_state, by_input = event_time_derivatives(model.system, event, u)
     flow = model.system.modes[FALLING].flow(event.time, event.state_before, u)
     P = np.eye(2) + np.outer(flow, by_state)
     np.testing.assert_allclose(P @ P, P, atol=1e-12)

@@ -6,9 +6,9 @@ import pytest
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.options import EssOptions
-from hybrid.examples.spring_bed import SpringBed, depths, random_starts, spring_bed
-from hybrid.examples.spring_hopper import START, SpringHopper, exact
 from saltus.studies.ess_mujoco import TIMESTEP, hopper_model, plate_model, simulate, trajectory
+from saltus.studies.systems.spring_bed import SpringBed, depths, random_starts, spring_bed
+from saltus.studies.systems.spring_hopper import START, SpringHopper, exact
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])
@@ -41,7 +41,7 @@ def test_the_hopper_converges_to_the_closed_form_with_order_one():
 def test_the_plate_converges_to_our_trajectory():
     bed = SpringBed(9)
     start = random_starts(1, np.random.default_rng(2))[0]
-    tight = EssOptions(epsilon=1e-6, max_step=0.01, relative=1e-10, absolute=1e-11)
+    tight = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)
     true = integrate(spring_bed(bed), start, 2.0, tight).final_state
     model = plate_model(bed, timestep=2e-4)
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.examples.tube_ball import TARGET
 from saltus.studies import curved_surface
 from saltus.studies.study import StudyOptions
+from saltus.studies.systems.tube_ball import TARGET
 
 
 @pytest.mark.parametrize("event_at", ["end", "end_held", "exact"])

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.examples.spring_bed import SpringBed, random_starts
 from saltus.studies.ess_calibration import calibrate, rms
 from saltus.studies.ess_contacts import study
 from saltus.studies.ess_measure import FINER, as_accurate, our_errors, prepared, same_steps
 from saltus.studies.study import StudyOptions
+from saltus.studies.systems.spring_bed import SpringBed, random_starts
 
 CONTACTS = (2, 6, 12)
 ASKED = ("contacts", "ours_s", "mujoco_s", "marginal_ratio")

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from hybrid.examples import rimless_wheel, vibrating_table
 from saltus.studies.floquet import largest_difference, run
 from saltus.studies.study import StudyOptions
+from saltus.studies.systems import rimless_wheel, vibrating_table
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.examples.impacts.rhex import RHex, measure
 from saltus.studies import uniqueness_rhex
 from saltus.studies.study import StudyOptions
+from saltus.studies.systems.rhex import RHex, measure
 from saltus.studies.uniqueness_rhex import DROP, run, touchdown
 from saltus.studies.uniqueness_rhex_landscape import extrema, landscape, named, orthogonal
 

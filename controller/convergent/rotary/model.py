@@ -1,4 +1,4 @@
-"""The rotary cart pole by Lagrange's equations: what (2.25)-(2.27) should say.
+"""The rotary cart pole by Lagrange's equations: (2.25)-(2.27).
 
 With the arm's angle theta and the pendulum's alpha, 0 where it hangs and pi upright, a point of the
 pendulum at a distance r from the arm's end is -r sin alpha from it along the arm's motion and
@@ -14,14 +14,7 @@ and hence, with the damping and the torque tau on the arm,
         = tau - D_r theta'
     M_12 theta'' + M_22 alpha'' - J s c theta'^2 + m_p g L_p / 2 s = -D_p alpha'
 
-with s = sin alpha and c = cos alpha. The printed equations differ in two places:
-
-- (2.26) has + m_p L_p L_r / 2 cos alpha theta'' where (2.25) has - the same before alpha'': a mass
-  matrix that is not symmetric, with which an undamped pendulum makes energy out of nothing. One
-  of the two signs is wrong; (2.25)'s own term in alpha'^2 tells that it is (2.26)'s.
-- J_p is missing where the whole pendulum turns with the arm: (2.25) has m_p L_p^2 / 4 in place of
-  J before sin^2 alpha, and in place of J in both products of velocities. For a rod, J_p is a
-  quarter of J. (Without J_p there the equations would still keep an energy, but not this body's.)
+with s = sin alpha and c = cos alpha. The print has errors: docs/errata.md.
 
 All functions take numbers, arrays (4, k) and rows of CasADi expressions alike.
 """

@@ -34,7 +34,7 @@ class RockingBlock:
     gravity: float = 9.81  # g [m/s^2], 4.3
 
     def __post_init__(self) -> None:
-        """Refuse what is no block."""
+        """Check the numbers."""
         for name in ("width", "height", "mass", "gravity"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"rocking block: {name} = {getattr(self, name)}; give it above 0")
@@ -43,7 +43,7 @@ class RockingBlock:
 
     @property
     def inertia(self) -> float:
-        """I = m (w^2 + h^2) / 12 about the centre [kg m^2]; 4.3 prints it without the mass."""
+        """I = m (w^2 + h^2) / 12 about the centre [kg m^2]. Erratum: docs/errata.md."""
         return self.mass * (self.width**2 + self.height**2) / 12.0
 
     @property

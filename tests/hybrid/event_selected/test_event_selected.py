@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
 from hybrid.event_selected.bouligand import bouligand_derivative
 from hybrid.event_selected.tables import compiled
-from hybrid.examples.affine_corner import DURATION, START, affine_corner, exact_flow
+from saltus.studies.systems.affine_corner import DURATION, START, affine_corner, exact_flow
 
 G, STIFFNESS = 9.81, 400.0
 
 
 def tight(epsilon, max_step=np.inf):
-    return EssOptions(epsilon, max_step, relative=1e-12, absolute=1e-13)
+    return EssOptions(1e-12, 1e-13, max_step, epsilon=epsilon)
 
 
 def hopper_flow(x, side, p):
@@ -72,7 +72,7 @@ PAIR = EventSelectedSystem("pair", 2, 2, pair_flow, pair_events, pair_events_sta
 
 def test_constant_fields_and_plane_guards_are_exact_at_any_epsilon():
     for epsilon in (1e-6, 0.1, 10.0):
-        run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0, EssOptions(epsilon))
+        run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0, EssOptions(epsilon=epsilon))
         assert [crossing.guard for crossing in run.crossings] == [1, 0]
         first = 0.3
         second = first + (0.5 - first) / (1.0 + 0.2 * 0.7)
@@ -119,7 +119,7 @@ def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
 
 def test_an_epsilon_wider_than_the_stance_still_lifts_off():
     """The spring gives way by less than epsilon: no projection until its arrival can be trusted."""
-    run = integrate(hopper(1e5), np.array([2.0, 0.0]), 2.0, EssOptions(0.1))
+    run = integrate(hopper(1e5), np.array([2.0, 0.0]), 2.0, EssOptions(epsilon=0.1))
     assert run.ok and len(run.crossings) == len(hopper_events_times(2.0, stiffness=1e5))
 
 
@@ -146,11 +146,11 @@ def test_a_guard_armed_above_zero_waits_until_it_is_below():
     rearm = np.array([[False, False], [True, False]])
     functions = (wave_flow, wave_events, wave_events_state)
     wave = EventSelectedSystem("wave", 1, 2, *functions, rearm)
-    run = integrate(wave, np.array([-0.5]), 8.0, EssOptions(1e-3, max_step=0.1))
+    run = integrate(wave, np.array([-0.5]), 8.0, EssOptions(epsilon=1e-3, max_step=0.1))
     places = [(c.guard, round(float(c.state_after[0]), 4)) for c in run.crossings]
     assert places == [(0, 0.0), (1, 4.0), (0, round(2 * np.pi, 4))]
     early = dataclasses.replace(wave, events=lambda x, p: np.array([np.sin(x[0]), x[0] - 1.0]))
-    run = integrate(early, np.array([-0.5]), 8.0, EssOptions(1e-3, max_step=0.1))
+    run = integrate(early, np.array([-0.5]), 8.0, EssOptions(epsilon=1e-3, max_step=0.1))
     assert [c.guard for c in run.crossings] == [0, 1, 0]  # armed at sin 1 > 0, crossed at 2 pi
     assert run.crossings[2].time == pytest.approx(2 * np.pi + 0.5, abs=1e-5)
 
@@ -165,7 +165,7 @@ def test_dense_output_is_of_fourth_order_in_steps_and_straight_in_projections():
     np.testing.assert_allclose(run.at(run.times[:-1]), run.states[:-1], atol=1e-12)
     errors = []
     for step in (0.04, 0.02):  # a spring alone: z = 1 - g/k + c cos, from rest
-        loose = EssOptions(1e-9, step, relative=1.0, absolute=1.0)
+        loose = EssOptions(1.0, 1.0, step, epsilon=1e-9)
         rest = integrate(hopper(), np.array([0.96, 0.0]), 0.12, loose)
         times = np.linspace(0.0, 0.12, 200)
         middle = 1.0 - G / STIFFNESS
@@ -188,7 +188,7 @@ starts = st.tuples(st.floats(1.05, 3.0), st.floats(-3.0, 3.0)).map(np.array)
 @settings(max_examples=25)
 @given(starts, st.sampled_from([1e-6, 1e-3, 0.05]))
 def test_a_trajectory_joins_up_and_time_never_goes_back(start, epsilon):
-    run = integrate(hopper(), start, 1.5, EssOptions(epsilon))
+    run = integrate(hopper(), start, 1.5, EssOptions(epsilon=epsilon))
     assert run.ok and run.final_time == 1.5
     assert (np.diff(run.times) >= 0.0).all()
     ends = run.states[:-1] + run.curves[:, 0]
@@ -278,12 +278,14 @@ def test_a_batch_on_no_thread_is_refused():
 
 def test_limits_of_steps_and_crossings():
     start = np.array([2.0, 0.0])
-    run = integrate(hopper(), start, 3.0, EssOptions(max_crossings=2))
-    assert run.status == "too_many_crossings" and len(run.crossings) == 2
-    assert "max_crossings 2" in run.message
-    assert integrate(hopper(), start, 0.72, EssOptions(max_crossings=2)).ok
+    run = integrate(hopper(), start, 3.0, EssOptions(max_events=1))
+    assert run.status == "zeno" and len(run.crossings) == 1
+    assert "max_events" in run.message and "hopper at t = 0.6" in run.message
+    assert integrate(hopper(), start, 0.5, EssOptions(max_events=1)).ok
+    long = integrate(hopper(), start, 3.0, EssOptions(max_events=4))
+    assert long.ok and len(long.crossings) == 6  # limits count anew after each second
     run = integrate(hopper(), start, 3.0, EssOptions(max_steps=5))
-    assert run.status == "too_stiff" and "5 steps" in run.message
+    assert run.status == "too_stiff" and "more than 5 integration steps" in run.message
 
 
 @pytest.mark.parametrize(
@@ -306,12 +308,12 @@ def test_systems_that_do_not_fit_are_refused(change, said):
     [
         (np.zeros(3), 1.0, EssOptions(), r"shape \(3,\); give \(2\)"),
         (np.zeros(2), -1.0, EssOptions(), "duration -1.0 s"),
-        (np.zeros(2), 1.0, EssOptions(0.0), "epsilon 0.0"),
-        (np.zeros(2), 1.0, EssOptions(np.ones(3)), r"epsilon has shape \(3,\)"),
-        (np.zeros(2), 1.0, EssOptions(np.inf), "hopper: epsilon inf; give finite"),
+        (np.zeros(2), 1.0, EssOptions(epsilon=0.0), "epsilon 0.0"),
+        (np.zeros(2), 1.0, EssOptions(epsilon=np.ones(3)), r"epsilon has shape \(3,\)"),
+        (np.zeros(2), 1.0, EssOptions(epsilon=np.inf), "hopper: epsilon inf; give finite"),
         (np.zeros(2), 1.0, EssOptions(max_steps=np.nan), "hopper: max_steps nan and"),  # type: ignore[arg-type]
-        (np.zeros(2), 1.0, EssOptions(max_crossings=np.inf), "give whole numbers"),  # type: ignore[arg-type]
-        (np.zeros(2), 1.0, EssOptions(relative=-1.0), "hopper: max_step inf s and tolerances -1"),
+        (np.zeros(2), 1.0, EssOptions(max_events=np.inf), "give whole numbers"),  # type: ignore[arg-type]
+        (np.zeros(2), 1.0, EssOptions(rtol=-1.0), "hopper: max_step inf s and tolerances -1"),
         (np.zeros(2), 1.0, EssOptions(max_steps=0), "hopper: max_steps 0"),
     ],
 )
@@ -342,7 +344,7 @@ def test_perturbed_trajectories_end_where_the_bouligand_derivative_says(delta):
     Dh = corner_events_state(np.zeros(3), None)
     before, after = (corner_flow(None, side * np.ones(3), None) for side in (-1.0, 1.0))
     image, order = bouligand_derivative(lambda side: corner_flow(None, side, None), Dh, delta)
-    run = integrate(system, delta - before, 2.0, EssOptions(0.2))
+    run = integrate(system, delta - before, 2.0, EssOptions(epsilon=0.2))
     np.testing.assert_allclose(run.final_state, image + after, atol=1e-9)
     if len({round(c.time, 12) for c in run.crossings}) == 3:
         assert tuple(c.guard for c in run.crossings) == order

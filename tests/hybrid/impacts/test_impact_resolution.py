@@ -66,8 +66,8 @@ def test_two_walls_that_close_for_ever_are_a_status():
     assert hit.status == "step_limit"
     assert len(hit.path) == 51
     assert hit.message == (
-        "wedge on left, right at v = [ 0.3, -1. ]: still collides after 50 single impacts, going"
-        " round left, right; raise max_impacts, or resolve all contacts at once"
+        "wedge on left, right at v = [ 0.3, -1. ]: still collides after 50 single impacts at"
+        " left, right in turn; raise max_impacts, or resolve all contacts at once"
     )
 
 

@@ -1,0 +1,168 @@
+"""Derivatives of final states and event times by inputs: closed forms, and central differences."""
+
+import numpy as np
+import pytest
+
+from hybrid.derivatives import jacobian
+from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
+from hybrid.simulation import simulate
+from hybrid.systems import Mode, System, Transition
+from hybrid.variational import fundamental_matrix
+
+H = 1e-5
+
+
+def driven():
+    """Two states, then three: guards, resets and flows depend on the time and on two inputs."""
+
+    def fall(t, x, u):
+        return np.array([x[1], u[0] * (np.cos(t) + 0.1 * x[0]) - 9.8 - 0.3 * x[1] ** 2])
+
+    def soak(t, x, u):
+        return np.array([x[1], u[1] - 40.0 * x[0] + x[2], -x[2] * x[0] - np.sin(t) * x[1]])
+
+    enter = Transition(
+        1,
+        2,
+        guard=lambda t, x, u: x[0] - 0.05 * np.sin(3.0 * t) - 0.01 * u[0],
+        reset=lambda t, x, u: np.array([x[0], 0.8 * x[1] + t, 0.1 * x[1] ** 2 + 0.1 * u[1]]),
+        name="enter",
+    )
+    leave = Transition(
+        2,
+        1,
+        guard=lambda t, x, u: 0.1 - x[0] + 0.02 * u[1],
+        reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
+        name="leave",
+    )
+    return System({1: Mode("free", 2, 2, fall), 2: Mode("soaked", 3, 2, soak)}, (enter, leave))
+
+
+def relay():
+    """A reset that lands behind the next guard: two events at one instant."""
+    modes = {
+        1: Mode("first", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8])),
+        2: Mode("passed", 2, 1, lambda t, x, u: np.array([x[1], 5.0])),
+        3: Mode("last", 2, 1, lambda t, x, u: np.array([2.0 * x[1], 0.5 * u[0] - x[0]])),
+    }
+
+    def hit(t, x, u):
+        return np.array([x[0], u[0] * x[1]])
+
+    def throw(t, x, u):
+        return np.array([x[0] + t, x[1] + u[0] ** 2])
+
+    edges = (
+        Transition(1, 2, lambda t, x, u: x[0] - 0.05 * u[0], hit, name="hit"),
+        Transition(2, 3, lambda t, x, u: x[1] - 50.0, throw, name="throw"),
+    )
+    return System(modes, edges)
+
+
+def ball_after(start):
+    """Height and velocity 0.8 s after (z, v), and the time of the impact, with the force u."""
+    z, v, u = start
+    a = GRAVITY - u
+    met = (v + np.sqrt(v * v + 2.0 * a * z)) / a
+    rebound, left = -RESTITUTION * (v - a * met), 0.8 - met
+    return np.array([rebound * left - 0.5 * a * left**2, rebound - a * left, met])
+
+
+def test_a_bouncing_ball_in_closed_form():
+    found = fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, -0.5]), 0.8, [0.7])
+    expected = jacobian(ball_after, np.array([1.0, -0.5, 0.7]))
+    assert found.ok and [e.transition.name for e in found.events][:1] == ["impact"]
+    np.testing.assert_allclose(found.Phi, expected[:2, :2], atol=1e-8)
+    np.testing.assert_allclose(found.Gamma, expected[:2, 2:], atol=1e-8)
+    np.testing.assert_allclose(found.event_times_state[0], expected[2, :2], atol=1e-9)
+    np.testing.assert_allclose(found.event_times_input[0], expected[2, 2:], atol=1e-9)
+
+
+def differences(function, p):
+    """Central differences (..., len(p)) of a function of p, with the events unchanged."""
+    columns = []
+    for e in np.eye(p.size):
+        d = H * e.reshape(p.shape)
+        columns.append((function(p + d) - function(p - d)) / (2.0 * H))
+    return np.stack(columns, axis=-1)
+
+
+CASES = {
+    "constant": (driven(), [0.3, -0.5], np.array([0.7, -0.4]), 1.2, None),
+    "one row": (driven(), [0.3, -0.5], np.array([[0.7, -0.4]]), 1.2, 1.2),
+    "sequence": (driven(), [0.3, -0.5], np.array([[0.7, -0.4], [0.2, 0.9], [1.5, 0.3]]), 1.2, 0.45),
+    "constant in timesteps": (driven(), [0.3, -0.5], np.array([0.7, -0.4]), 1.2, 0.3),
+    "chain": (relay(), [1.0, 0.5], np.array([[0.7], [0.5], [0.4], [0.9]]), 0.8, 0.2),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_central_differences_of_simulations(name):
+    system, start, inputs, duration, timestep = CASES[name]
+    x, t = np.array(start), 0.3
+
+    def run(y, v):
+        end = simulate(system, 1, y, duration, v, t=t, timestep=timestep)
+        assert end.status == "ok" and len(end.events) >= 2
+        return np.append(end.final_state, [event.time for event in end.events])
+
+    found = fundamental_matrix(system, 1, x, duration, inputs, t, timestep=timestep)
+    E, n, m = len(found.events), len(found.state), system.input_dim
+    by_state = differences(lambda y: run(y, inputs), x)
+    by_input = differences(lambda v: run(x, v), inputs)
+    if np.ndim(inputs) == 2:
+        by_input = np.moveaxis(by_input.reshape(n + E, len(inputs), m), 1, 0)
+    assert found.ok and E >= 2 and np.max(abs(by_input)) > 0.1
+    np.testing.assert_allclose(found.Phi, by_state[:n], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.event_times_state, by_state[n:], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.Gamma, by_input[..., :n, :], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.event_times_input, by_input[..., n:, :], rtol=1e-6, atol=1e-6)
+
+
+def test_an_event_that_the_next_input_sets_off_keeps_its_time():
+    """The contact force of the second input pulls the guard below zero: D_x R is the derivative."""
+    off = Transition(1, 2, lambda t, x, u: x[0] - u[0], lambda t, x, u: x * (1.0 + u[0]))
+    flow = Mode("flow", 1, 1, lambda t, x, u: np.array([-0.1 * x[0] + 0.2 * u[0]]))
+    system, x, inputs = System({1: flow, 2: flow}, (off,)), np.array([1.0]), [[0.0], [2.0], [0.5]]
+    found = fundamental_matrix(system, 1, x, 0.3, inputs, timestep=0.1)
+
+    def end(v):
+        return simulate(system, 1, x, 0.3, v, timestep=0.1).final_state
+
+    assert found.ok and found.events[0].time == pytest.approx(0.1)
+    np.testing.assert_array_equal(found.event_times_state, [[0.0]])
+    np.testing.assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
+    expected = differences(end, np.array(inputs)).T[:, :, None]
+    np.testing.assert_allclose(found.Gamma, expected, rtol=1e-7)
+    assert found.Phi[0, 0] == pytest.approx(3.0 * np.exp(-0.03), rel=1e-9)
+
+
+def test_a_failed_simulation_has_no_derivatives():
+    found = fundamental_matrix(bouncing_ball(), FALLING, np.array([0.1, -0.1]), 5.0)
+    assert found.status == "zeno" and found.Gamma.shape == (2, 1)
+    shapes = found.event_times_state.shape, found.event_times_input.shape
+    assert shapes == ((len(found.events), 2), (len(found.events), 1))
+    for matrix in (found.Gamma, found.event_times_state, found.event_times_input):
+        assert np.isnan(matrix).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"inputs": np.zeros(3)}, r"an input has shape \(3,\); the system takes \(1,\)"),
+        ({"inputs": np.zeros((9, 2)), "timestep": 0.2}, r"shape \(2,\); the system takes \(1,\)"),
+        ({"inputs": np.zeros((9, 1))}, "need a timestep"),
+        ({"inputs": np.zeros((2, 1)), "timestep": 0.2}, "needs 5 inputs"),
+        ({"t": np.nan}, "finite"),
+    ],
+)
+def test_inputs_and_times_that_do_not_fit(changes, message):
+    with pytest.raises(ValueError, match=message):
+        fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 1.0, **changes)
+
+
+@pytest.mark.parametrize("Sigma", [np.diag([1.0, -1.0]), np.eye(3), np.array([[1.0, 0.5], [0, 1]])])
+def test_what_is_no_covariance(Sigma):
+    variation = fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 0.2)
+    with pytest.raises(ValueError, match="symmetric"):
+        variation.covariance(Sigma)
