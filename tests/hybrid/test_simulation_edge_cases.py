@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from numba import njit
 
 from hybrid.batch import simulate_batch
 from hybrid.options import SimulationOptions
@@ -185,6 +186,22 @@ def test_a_start_on_a_guard_that_moves_out_leaves_it(way):
 def test_a_start_on_a_guard_that_moves_in_is_an_event(way):
     run = simulate(way(BALL), FIRST, np.array([0.0, -1.0]), 0.05)
     assert run.status == "ok" and [event.time for event in run.events] == [0.0]
+
+
+# Functions that take real numbers only
+
+
+@njit("float64(float64[::1], float64)")
+def below(x, ceiling):
+    return ceiling - x[0]
+
+
+def test_a_compiled_guard_of_real_numbers_that_is_grazed_says_so():
+    ceiling = 0.5 * 9.0 / GRAVITY  # as high as a speed of 3 m/s takes the ball
+    touch = Transition(FIRST, FIRST, njit(lambda t, x, u: below(x, ceiling)), njit(stay), name="c")
+    system = System({FIRST: Mode("flight", 2, 0, njit(drop))}, (touch,))
+    run = simulate(system, FIRST, np.array([0.0, 3.0]), 0.5)
+    assert run.status == "grazing" and "grazes the guard of c" in run.message
 
 
 # Rest
