@@ -118,7 +118,7 @@ class _Results:
     """What simulates rows of a batch, with a log that grows where a row needs it."""
 
     def __init__(self, tables: Compiled, limits: Limits, t: float, u: Array, duration: float):
-        self._tables, self._limits = tables.system, limits
+        self._tables, self._limits = tables.tables, limits
         self._t, self._u, self._duration = t, u, duration
 
     def simulate(

@@ -34,7 +34,7 @@ def flow_state(
     """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     with quiet():
-        end = flow_for(tables.system, 0, float(t), x, u[: mode.input_dim], float(duration), limits)
+        end = flow_for(tables.tables, 0, float(t), x, u[: mode.input_dim], float(duration), limits)
     tables.callbacks.raise_errors()
     return end
 
@@ -54,7 +54,7 @@ def flow_jacobians(
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most
     with quiet():
-        A, B = jacobians(tables.derivatives, 0, float(t), x, u, float(duration), limits)
+        A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), limits)
     tables.callbacks.raise_errors()
     return A, B
 

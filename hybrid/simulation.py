@@ -168,7 +168,7 @@ class _Simulation:
         while code in (FULL, STOPPED):
             with quiet():
                 code = proceed(
-                    self._tables.system, self._course, end, u, self._knot, spacing, self._stop,
+                    self._tables.tables, self._course, end, u, self._knot, spacing, self._stop,
                     self._limits, self._log,
                 )  # fmt: skip
             stopped = code == STOPPED and self._stops(u)

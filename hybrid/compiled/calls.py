@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
+from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem, SystemType
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
@@ -155,9 +155,14 @@ def _variational(d: CompiledDerivatives, mode, t, y, u):
     return slope
 
 
+def _is_system(kind):
+    """Whether numba's type of tables is that of a system without derivatives."""
+    return isinstance(kind, SystemType) or getattr(kind, "instance_class", 0) is CompiledSystem
+
+
 @overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    if s.instance_class is not CompiledSystem:
+    if not _is_system(s):
         return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
 
     def of_state(s, mode, t, y, u):

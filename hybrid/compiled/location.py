@@ -80,7 +80,7 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     if before > limits.guard:
         return 0, before
     rate = guard_rate(s, mode, e, p.time, p.start, p.input)
-    if before > 0.0 and not rate > limits.minimum_rate:
+    if before > 0.0 and not rate >= -limits.minimum_rate:
         return 0, before
     if before < -limits.guard:
         return -1, before

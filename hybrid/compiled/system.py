@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
+from numba.experimental import structref
 from numpy.typing import NDArray
 
 from hybrid.compiled.callbacks import Callbacks
@@ -78,11 +79,59 @@ class CompiledDerivatives(NamedTuple):
     inputs: NDArray[np.int64]  # (modes,) m: the first of the input that a mode takes
 
 
+class TablesType(types.StructRef):
+    """Numba's type of tables by reference."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        """Types of the fields without literal values."""
+        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+
+@structref.register
+class SystemType(TablesType):
+    """Numba's type of ``SystemTables``."""
+
+
+@structref.register
+class DerivativesType(TablesType):
+    """Numba's type of ``DerivativeTables``."""
+
+
+class SystemTables(structref.StructRefProxy):
+    """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+
+    To hand numba first-class functions by value takes milliseconds a call, and kernels that pass
+    them on are twice as slow.
+    """
+
+
+class DerivativeTables(structref.StructRefProxy):
+    """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+
+
+structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
+structref.define_proxy(DerivativeTables, DerivativesType, list(CompiledDerivatives._fields))
+
+
+@njit(cache=True)
+def _references(s, d):
+    system = SystemTables(
+        s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
+        s.x, s.u, s.out, s.source, s.target, s.rest, s.dims, s.disturbance,
+    )  # fmt: skip
+    slopes = DerivativeTables(
+        system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
+    )
+    return system, slopes
+
+
 class Compiled(NamedTuple):
     """Tables of a system, and why functions are callbacks where they do not compile."""
 
     system: CompiledSystem
     derivatives: CompiledDerivatives
+    tables: SystemTables  # the same for kernels
+    derivative_tables: DerivativeTables
     callbacks: Callbacks
     reason: str  # "" where all functions are compiled
 
@@ -249,7 +298,9 @@ def _tables(system: System, native_code: bool) -> Compiled:
         np.array([states.slots, inputs.slots, slopes.slots], dtype=np.int64),
         np.array([mode.input_dim for mode in modes], dtype=np.int64),
     )
-    return Compiled(result, derivatives, calls, "; ".join(reasons))
+    with quiet():
+        references = _references(result, derivatives)
+    return Compiled(result, derivatives, *references, calls, "; ".join(reasons))
 
 
 def _stacked(jacobians: Callable) -> Callable:

@@ -71,7 +71,7 @@ class EventRollout:
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
         arrays = (modes, self._tables.system.dims, times, states, inputs, durations)
         with quiet():
-            jacobians_all(self._tables.derivatives, *arrays, self._limits, A, B)
+            jacobians_all(self._tables.derivative_tables, *arrays, self._limits, A, B)
         self._tables.callbacks.raise_errors()
         return A, B
 
@@ -88,7 +88,7 @@ class EventRollout:
             out = self._empty(x0, len(own), policies.inputs.shape[1:])
             with quiet():
                 roll_out(
-                    self._tables.system, reference, policy, start, self._timestep, self._limits, out
+                    self._tables.tables, reference, policy, start, self._timestep, self._limits, out
                 )
             self._tables.callbacks.raise_errors()
             if not np.any(out.codes == FULL):

@@ -91,7 +91,7 @@ class ReferenceExtension:
         """
         with quiet():
             return reference_at(
-                self._compiled.system, self.reference, ordinal, self._index[mode], knot,
+                self._compiled.tables, self.reference, ordinal, self._index[mode], knot,
                 self._timestep, self._limits,
             )  # fmt: skip
 
