@@ -13,8 +13,10 @@ from hybrid.examples.spring_damper_ball import AERIAL, START, spring_damper_ball
 from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.slope_ball import slope_ball_body
 from tests.hybrid.compiled_functions import with_numba
 
 each_way = pytest.mark.parametrize("way", [with_numba, lambda s: s], ids=["compiled", "python"])
@@ -86,9 +88,6 @@ def test_a_guard_that_falls_to_zero_and_stays_there(way):
 
 
 def test_a_point_mass_dropped_on_a_flat_floor():
-    from hybrid.examples.slope_ball import slope_ball_body
-    from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
-
     system = rigid_body_system(slope_ball_body(theta=0.0))
     run = simulate(system, APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.6)
     assert run.events[0].time == pytest.approx(np.sqrt(2.0 / 9.8), abs=1e-9)
