@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hybrid.events import Event
-from hybrid.saltation import is_jumped_over
+from hybrid.saltations import is_jumped_over
 from hybrid.systems import Array, System, Transition
 
 

@@ -19,7 +19,7 @@ from hybrid.chains import chains, merge_chain
 from hybrid.events import Event
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
-from hybrid.saltation import input_saltation, is_jumped_over, saltation
+from hybrid.saltations import input_saltation, is_jumped_over, saltation
 from hybrid.systems import Array, System
 
 

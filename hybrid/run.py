@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.step import STEP, Log
 from hybrid.events import Event, Status
-from hybrid.saltation import Saltation, saltation
+from hybrid.path_derivatives import PathDerivatives
+from hybrid.saltations import Saltation, saltation
 from hybrid.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots
@@ -36,13 +37,15 @@ class Record(NamedTuple):
         """A copy of what a log holds."""
         k = int(log.count[0])
         columns = (log.edge, log.knot, log.time, log.length, log.before, log.after, log.C)
-        return Record(*(column[:k].copy() for column in columns), (0, 0.0, np.empty(0)))
+        parts: list[Any] = [column[:k].copy() for column in columns]
+        return Record(*parts, end=(0, 0.0, np.empty(0)))
 
     @staticmethod
     def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
         """Records that follow one another, as one."""
-        columns = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:-1])
-        return Record(*columns, end)
+        every = list(zip(*parts, strict=True))[:-1]
+        columns: list[Any] = [np.concatenate(column) for column in every]
+        return Record(*columns, end=end)
 
     def event(self, system: System, row: int, u: Array) -> Event:
         """The event of a row."""
@@ -55,7 +58,35 @@ class Record(NamedTuple):
     def events(self, system: System, inputs: Array) -> tuple[Event, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
         rows = np.flatnonzero(self.edge != STEP)
-        return tuple(self.event(system, row, inputs[self.knot[row]]) for row in rows)
+        return tuple(self.event(system, int(row), inputs[self.knot[row]]) for row in rows)
+
+
+class RunDerivatives(NamedTuple):
+    """First derivatives of a run's end, and of its events' times, through all events.
+
+    Status "ok", or "not_transverse" where an event has none, (3.11).
+    """
+
+    state: Array  # of the end by the start (n_end, n), the fundamental matrix (3.33)
+    inputs: Array  # by each input (N, n_end, m)
+    parameters: Array  # (n_end, k)
+    event_times_state: Array  # (E, n) [s]
+    event_times_inputs: Array  # (N, E, m) [s]
+    event_times_parameters: Array  # (E, k) [s]
+    status: str
+    message: str
+
+    @staticmethod
+    def of(path: PathDerivatives, n: int, inputs: tuple[int, ...], k: int) -> RunDerivatives:
+        """Split the columns of a path: n of the start, and m + k of each of N inputs."""
+        N, m = inputs
+        parts: list[Any] = []
+        for D in (path.D, np.reshape(path.event_times, (len(path.event_times), -1))):
+            if not len(D):
+                D = np.zeros((0, n + N * (m + k)))
+            each = np.moveaxis(D[:, n:].reshape(len(D), N, m + k), 1, 0)
+            parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(axis=0)]
+        return RunDerivatives(*parts, status=path.status, message=path.message)
 
 
 class Segment(NamedTuple):
@@ -76,6 +107,7 @@ class Run:
     start: Any  # mode, time [s] and state (n,)
     record: Record
     inputs: Array  # (N, m), each held over its timestep
+    ends: Array  # (N,) of the timesteps [s]
     status: Status
     message: str = ""
 
@@ -125,6 +157,28 @@ class Run:
         return saltation(
             self.system, event.transition, event.time, event.state_before, event.input
         )
+
+    @cached_property
+    def derivatives(self) -> RunDerivatives:
+        """Derivatives of the end and of the event times by the start, inputs and parameters.
+
+        Raises:
+            ValueError: the run did not reach the end of its duration.
+        """
+        if not self.ok:
+            raise ValueError(f"the run has the status {self.status!r}: {self.message}")
+        system, (mode, t, x) = self.system.with_parameters_as_inputs(), self.start
+        path = PathDerivatives(system, mode, x, t, len(self.inputs))
+        edges = self.record.edge[self.record.edge != STEP]
+        for u, end, begin in zip(self.inputs, self.ends, [t, *self.ends[:-1]], strict=True):
+            v, last = np.concatenate((u, self.system.parameters)), end == self.ends[-1]
+            events = [
+                event._replace(transition=system.transitions[edge], input=v)
+                for event, edge in zip(self.events, edges, strict=True)
+                if begin <= event.time < end or (last and event.time == end)
+            ]
+            path.follow(events, v, end, self.final_state if last else self.at(end)[1])
+        return RunDerivatives.of(path, len(x), self.inputs.shape, len(self.system.parameters))
 
     def at(self, t: float) -> tuple[int, Array]:
         """Mode and state (n,) at a time [s]; at an event, those after it.

@@ -13,7 +13,7 @@ import numpy as np
 from hybrid.guard_states import GuardState
 from hybrid.integration import flow_state
 from hybrid.options import SimulationOptions
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds

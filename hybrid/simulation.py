@@ -75,18 +75,20 @@ def simulate(
         ValueError: the mode, a time, the state's or the inputs' shape do not fit the system.
     """
     simulation = _Simulation(system, mode, x, t, options, until, steps=True)
-    status, message, used = "ok", "", []
+    status, message, used, ends = "ok", "", [], []
     spacing = duration / RESOLUTION if timestep is None else np.inf
     u = held_input(system, None)
     for end, u in held_inputs(system, inputs, t, duration, timestep):
         used.append(u)
+        ends.append(end)
         status, message = simulation.advance(end, u, spacing)
         if status != "ok":
             break
     if status == "ok" and until is not None:
         status, message = "no_event", failure.no_event(system, *simulation.place, u)
     whole = np.array(used) if used else u[None]
-    return Run(system, simulation.start, simulation.record(), whole, status, message)
+    record, start = simulation.record(), simulation.start
+    return Run(system, start, record, whole, np.array(ends), status, message)
 
 
 def simulate_step(

@@ -1,182 +1,64 @@
-"""Hybrid dynamical systems: Definition 1 of the thesis, as plain data.
-
-A system is a set of modes J, each with a vector field F on its domain D, and a set of directed
-transitions Gamma, each with a guard G = {x : g(t, x) <= 0} and a reset R. The input is held
-constant over a timestep and handed to every function as u (m,). Modes may differ in dimension.
-
-Derivatives may be given; one that is left out comes from ``hybrid.derivatives``.
-"""
+"""Hybrid dynamical systems: modes by number, and the transitions between them (Definition 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.derivatives import jacobian
+from hybrid.mode import (
+    Array,
+    Derivative,
+    FlowMap,
+    Mode,
+    ScalarFunction,
+    Transition,
+    VectorFunction,
+    zero_rate,
+)
+from hybrid.parameters import bind, checked_parameters, with_parameters_as_inputs
 
-Array = NDArray[np.float64]
-VectorFunction = Callable[[float, Array, Array], Array]  # (t [s], x, u) -> array
-ScalarFunction = Callable[[float, Array, Array], float]
-_LEFT_OUT: Any = None  # a derivative that ``hybrid.derivatives`` gives
-
-
-class FlowMap(NamedTuple):
-    """Closed-form solution of a mode's flow over h seconds (h may be negative), input held.
-
-    ``jacobians`` gives D_x (n, n) and D_u (n, m); left out, they are integrated, (3.1).
-    """
-
-    state: Callable[[float, Array, Array, float], Array]  # (t, x, u, h) -> x(t + h)
-    jacobians: Callable[[float, Array, Array, float], tuple[Array, Array]] = _LEFT_OUT  # D_x, D_u
-
-
-class Derivative(NamedTuple):
-    """Derivative of a function of (t, x, u), called as that function is."""
-
-    function: Callable[[float, Array, Array], Any]
-    by: Literal["time", "state", "input"]
-
-    def __call__(self, t: float, x: Array, u: Array) -> Any:
-        """The derivative at (t, x, u); its last axis is that of x or u."""
-        if self.by == "state":
-            return jacobian(lambda y: self.function(t, y, u), x)
-        if self.by == "input":
-            return jacobian(lambda v: self.function(t, np.array(x), v), u)
-        return jacobian(lambda s: self.function(s[0], np.array(x), u), np.array([t]))[..., 0]
-
-
-def zero_rate(t: float, x: Array, u: Array) -> float:
-    """D_t g of a guard that does not depend on time."""
-    return 0.0
-
-
-@dataclass(frozen=True)
-class Mode:
-    """One discrete mode: its domain's dimension, its vector field and the field's derivatives."""
-
-    name: str
-    state_dim: int  # n
-    input_dim: int  # m, may be zero
-    flow: VectorFunction  # F(t, x, u) (n,)
-    flow_state: VectorFunction = _LEFT_OUT  # D_x F (n, n)
-    flow_input: VectorFunction = _LEFT_OUT  # D_u F (n, m)
-    flow_map: FlowMap | None = None  # used in place of numerical integration where there is one
-
-    def __post_init__(self) -> None:
-        """Find the derivatives that were left out."""
-        _complete(self, "flow_state", self.flow, "state")
-        _complete(self, "flow_input", self.flow, "input")
-
-
-@dataclass(frozen=True)
-class Transition:
-    """An edge (source, target) of Gamma: its guard, its reset, and their derivatives.
-
-    The guard must be positive in the domain and fall through zero at the event. With
-    ``time_invariant`` the derivatives by time are zero. A transition with ``rest`` is not watched
-    for: it is taken in place of one that grazes its guard, or of events without end (Zeno), and
-    leads into a mode of rest.
-    """
-
-    source: int
-    target: int
-    guard: ScalarFunction  # g(t, x, u)
-    reset: VectorFunction  # R(t, x, u) (n_target,)
-    guard_state: VectorFunction = _LEFT_OUT  # D_x g (n_source,)
-    reset_state: VectorFunction = _LEFT_OUT  # D_x R (n_target, n_source)
-    guard_time: ScalarFunction = _LEFT_OUT  # D_t g
-    reset_time: VectorFunction = _LEFT_OUT  # D_t R (n_target,)
-    guard_input: VectorFunction = _LEFT_OUT  # D_u g (m,)
-    reset_input: VectorFunction = _LEFT_OUT  # D_u R (n_target, m)
-    name: str = ""
-    time_invariant: bool = False
-    rest: bool = False
-
-    @staticmethod
-    def continuous(
-        source: int,
-        target: int,
-        guard: ScalarFunction,
-        name: str = "",
-        time_invariant: bool = False,
-    ) -> Transition:
-        """A transition that leaves the state as it is: R = x."""
-        return Transition(
-            source,
-            target,
-            guard,
-            _unchanged,
-            reset_state=_identity,
-            reset_time=_no_reset_rate,
-            reset_input=_no_reset_input,
-            name=name,
-            time_invariant=time_invariant,
-        )
-
-    def __post_init__(self) -> None:
-        """Find the derivatives that were left out."""
-        if self.time_invariant:
-            object.__setattr__(self, "guard_time", zero_rate)
-            object.__setattr__(self, "reset_time", _zero_reset_rate)
-        _complete(self, "guard_state", self.guard, "state")
-        _complete(self, "reset_state", self.reset, "state")
-        _complete(self, "guard_time", self.guard, "time")
-        _complete(self, "reset_time", self.reset, "time")
-        _complete(self, "guard_input", self.guard, "input")
-        _complete(self, "reset_input", self.reset, "input")
-
-    @property
-    def label(self) -> str:
-        """Name for messages: "impact (1, 2)"."""
-        return f"{self.name} ({self.source}, {self.target})".strip()
-
-
-def _unchanged(t: float, x: Array, u: Array) -> Array:
-    return x.copy()
-
-
-def _identity(t: float, x: Array, u: Array) -> Array:
-    return np.eye(len(x))
-
-
-def _no_reset_rate(t: float, x: Array, u: Array) -> Array:
-    return np.zeros(len(x))
-
-
-def _no_reset_input(t: float, x: Array, u: Array) -> Array:
-    return np.zeros((len(x), len(u)))
-
-
-def _zero_reset_rate(t: float, x: Array, u: Array) -> Any:
-    return 0.0  # broadcasts to (n_target,)
-
-
-def _complete(owner: Any, name: str, function: Callable, by: Any) -> None:
-    """Set a derivative that was left out, or that was found for another function."""
-    given = getattr(owner, name)
-    if given is None or isinstance(given, Derivative):
-        object.__setattr__(owner, name, Derivative(function, by))
+__all__ = [
+    "Array",
+    "Derivative",
+    "FlowMap",
+    "Mode",
+    "ScalarFunction",
+    "System",
+    "Transition",
+    "VectorFunction",
+    "zero_rate",
+]
 
 
 @dataclass(frozen=True)
 class System:
     """Modes by number and the transitions between them.
 
+    Where ``parameters`` p (k,) are given, functions may take them as one argument more, their last:
+    flow(t, x, u, p). The modes and transitions of the system are then bound to these values.
+
     Raises:
-        ValueError: a transition names a mode that is not there.
+        ValueError: a transition names a mode that is not there, or parameters are no vector.
     """
 
     modes: Mapping[int, Mode]
     transitions: tuple[Transition, ...]
     name: str = ""
+    parameters: Array = field(default_factory=lambda: np.zeros(0))  # p (k,)
     _outgoing: Mapping[int, tuple[Transition, ...]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the graph and index it by source."""
+        """Check the graph, bind parameters, and index it by source."""
+        object.__setattr__(self, "transitions", tuple(self.transitions))
+        object.__setattr__(self, "parameters", checked_parameters(self.parameters))
+        object.__setattr__(self, "_unbound", (self.modes, self.transitions))
+        if len(self.parameters):
+            modes = {k: bind(mode, self.parameters) for k, mode in self.modes.items()}
+            edges = tuple(bind(edge, self.parameters) for edge in self.transitions)
+            object.__setattr__(self, "modes", modes)
+            object.__setattr__(self, "transitions", edges)
         outgoing: dict[int, tuple[Transition, ...]] = {number: () for number in self.modes}
         for edge in self.transitions:
             for end in (edge.source, edge.target):
@@ -209,6 +91,23 @@ class System:
         except KeyError:
             modes = sorted(self.modes)
             raise ValueError(f"there is no mode {mode}; the system has modes {modes}") from None
+
+    def with_parameters(self, parameters: Array) -> System:
+        """The same system with other values of its parameters (k,)."""
+        modes, edges = self._unbound  # type: ignore[attr-defined]
+        return System(modes, edges, self.name, parameters)
+
+    def with_parameters_as_inputs(self) -> System:
+        """The system without parameters whose input is (u, p); itself where it has none."""
+        if not len(self.parameters):
+            return self
+        modes, edges = self._unbound  # type: ignore[attr-defined]
+        m, k = self.input_dim, len(self.parameters)
+        return System(
+            {number: with_parameters_as_inputs(mode, m, k) for number, mode in modes.items()},
+            tuple(with_parameters_as_inputs(edge, m, k) for edge in edges),
+            self.name,
+        )
 
     def guard_rate(self, transition: Transition, t: float, x: Array, u: Array) -> float:
         """d/dt g along the flow, D_t g + D_x g F: negative where the guard is crossed (3.11)."""

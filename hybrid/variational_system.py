@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.systems import Array, Derivative, Mode, System, Transition, VectorFunction
 
 
@@ -51,7 +51,7 @@ def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False
     Derivatives of D_x F and Xi are found by ``hybrid.derivatives``; the rest are the system's own.
     Where a reset lands behind another guard, Xi of the chain is not the product of the events'
     matrices (``hybrid.chains``), and Y is not Phi V from there on. Where a jump of the input puts a
-    guard far below zero, Xi is D_x R, as in ``hybrid.saltation``: the reset is not continuous
+    guard far below zero, Xi is D_x R, as in ``hybrid.saltations``: the reset is not continuous
     across that border, just behind the guard, and differences there are no derivative.
 
     Args:

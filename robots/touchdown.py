@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from hybrid.saltation import saltation_matrix
+from hybrid.saltations import saltation_matrix
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.contact_dynamics import ContactDynamics
 from robots.contact_set import mask_of

@@ -50,6 +50,10 @@ class Callbacks(types.WrapperAddressProtocol):
         """Numba's signature of the C function."""
         return SIGNATURE
 
+    def __call__(self, number: int, t: float) -> float:
+        """What kernels call; from Python it is the same."""
+        return self._evaluate(number, t)
+
     def add(
         self, function: Callable, n: int, shape: tuple[int, ...], name: str, step: bool = False
     ) -> int:

@@ -70,7 +70,7 @@ def global_values(functions: Sequence[Callable]) -> list[Any]:
                 values.append(value.copy())
             elif isinstance(value, int | float | complex):
                 values.append(value)
-            elif hasattr(value, "py_func"):
+            elif value is not None and hasattr(value, "py_func"):
                 pending.append(value)
     return values
 

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import NumbaExperimentalFeatureWarning, float64, njit, types
@@ -27,6 +27,7 @@ from hybrid.compiled.native import (
     native,
     same_values,
 )
+from hybrid.parameters import Bound, ByInput
 from hybrid.systems import Array, Derivative, System
 
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
@@ -97,16 +98,25 @@ class DerivativesType(TablesType):
     """Numba's type of ``DerivativeTables``."""
 
 
-class SystemTables(structref.StructRefProxy):
-    """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+if TYPE_CHECKING:
 
-    To hand numba first-class functions by value takes milliseconds a call, and kernels that pass
-    them on are twice as slow.
-    """
+    class SystemTables(CompiledSystem):
+        """See below."""
 
+    class DerivativeTables(CompiledDerivatives):
+        """See below."""
 
-class DerivativeTables(structref.StructRefProxy):
-    """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+else:
+
+    class SystemTables(structref.StructRefProxy):
+        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+
+        To hand numba first-class functions by value takes milliseconds a call, and kernels that
+        pass them on are twice as slow.
+        """
+
+    class DerivativeTables(structref.StructRefProxy):
+        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
 
 
 structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
@@ -318,6 +328,9 @@ def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
 
 def _function(function: Callable, signature: Any) -> Any:
     """Compiled with this very signature, which makes it a value that tuples can hold."""
+    if isinstance(function, Bound | ByInput):
+        closure = _closed_over(function, len(signature.args) == 4)
+        return njit(signature, error_model="numpy")(closure)
     python = getattr(function, "py_func", function)
     try:
         return native(njit, python, signature)
@@ -327,6 +340,24 @@ def _function(function: Callable, signature: Any) -> Any:
                 njit(python, error_model="numpy"), signature.return_type, len(signature.args) == 4
             )
         )
+
+
+def _closed_over(function: Bound | ByInput, step: bool) -> Callable:
+    """A function with parameters, as one of (t, x, u) or (t, x, u, h) that numba compiles."""
+    inner = njit(getattr(function.function, "py_func", function.function), error_model="numpy")
+    if isinstance(function, Bound):
+        p = function.parameters
+        if step:
+            return lambda t, x, u, h: inner(t, x, u, h, p)
+        return lambda t, x, u: inner(t, x, u, p)
+    m = function.inputs
+    if not function.takes_p:
+        if step:
+            return lambda t, x, v, h: inner(t, x, v[:m], h)
+        return lambda t, x, v: inner(t, x, v[:m])
+    if step:
+        return lambda t, x, v, h: inner(t, x, v[:m], h, v[m:])
+    return lambda t, x, v: inner(t, x, v[:m], v[m:])
 
 
 def _converted(function: Callable, kind: Any, step: bool) -> Callable:

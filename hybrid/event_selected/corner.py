@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.saltation import saltation_matrix
+from hybrid.saltations import saltation_matrix
 from hybrid.systems import Array
 
 Fields = Callable[[Array], Array] | Array

@@ -15,7 +15,7 @@ from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.filters.tangent import moved, tangent_basis
 from hybrid.filters.truncation import Side, split
 from hybrid.integration import flow_state
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.simulation import Event
 from hybrid.systems import Array, Transition
 

@@ -12,7 +12,7 @@ from hybrid.filters.guard_sets import Path
 from hybrid.filters.model import FilterModel
 from hybrid.filters.tangent import tangent_map
 from hybrid.integration import flow_jacobians
-from hybrid.saltation import Saltation
+from hybrid.saltations import Saltation
 from hybrid.simulation import Event
 from hybrid.systems import Array, System, Transition
 from hybrid.variational import propagate_covariance

@@ -14,7 +14,7 @@ from hybrid.filters.interface import Belief, Status
 from hybrid.filters.model import FilterModel
 from hybrid.filters.propagation import Carried, JumpMap, Sensitivity, carry
 from hybrid.filters.tangent import moved, put_back, tangent_map, transported
-from hybrid.saltation import saltation, saltation_inside
+from hybrid.saltations import saltation, saltation_inside
 from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)

@@ -13,7 +13,7 @@ from hybrid.hilqr.options import check_choice
 from hybrid.hilqr.types import Array, Jump, Trajectory
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
-from hybrid.saltation import Saltation, input_saltation, saltation
+from hybrid.saltations import Saltation, input_saltation, saltation
 from hybrid.simulation import Event
 from hybrid.systems import System
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate
 
 BALL = np.array([RESTITUTION, GRAVITY])

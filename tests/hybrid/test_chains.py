@@ -8,7 +8,7 @@ from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost
-from hybrid.saltation import input_saltation, saltation
+from hybrid.saltations import input_saltation, saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix

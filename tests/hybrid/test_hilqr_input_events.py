@@ -6,7 +6,7 @@ import pytest
 from hybrid.hilqr import Hilqr, Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.saltation import input_saltation, saltation
+from hybrid.saltations import input_saltation, saltation
 from hybrid.systems import Mode, System, Transition
 
 

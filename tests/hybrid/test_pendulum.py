@@ -13,7 +13,7 @@ from hybrid.examples.pendulum import (
     STIFFNESS,
     pendulum,
 )
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
 

@@ -7,7 +7,7 @@ import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, MASS, RESTITUTION, bouncing_ball
 from hybrid.integration import flow_jacobians, flow_state
-from hybrid.saltation import saltation, saltation_matrix
+from hybrid.saltations import saltation, saltation_matrix
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 

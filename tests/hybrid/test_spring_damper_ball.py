@@ -18,8 +18,8 @@ from hybrid.examples.spring_damper_ball import (
 )
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.integration import integrate
-from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 
 SYSTEM = spring_damper_ball()

@@ -17,8 +17,8 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import CostExpansion
 from hybrid.ramped_inputs import ramped
-from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system

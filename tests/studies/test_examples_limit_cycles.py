@@ -9,7 +9,7 @@ from hybrid.derivatives import jacobian
 from hybrid.examples import hopper as hop
 from hybrid.limit_cycle import find_limit_cycle
 from hybrid.return_map import EventSection, PhaseSection, ReturnMap
-from hybrid.saltation import saltation
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from saltus.studies.systems import vibrating_table as table
 from saltus.studies.systems.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, rolling_cycle

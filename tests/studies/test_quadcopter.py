@@ -6,8 +6,8 @@ import pytest
 from hybrid.compiled.system import compiled
 from hybrid.derivatives import jacobian
 from hybrid.hilqr import Hilqr, Policies
-from hybrid.saltation import saltation
 from hybrid.saltation_check import finite_difference_saltation, relative_error
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from saltus.studies.systems.quadcopter import (
     START,

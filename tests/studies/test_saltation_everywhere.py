@@ -15,8 +15,8 @@ from hybrid.examples.pendulum import pendulum
 from hybrid.examples.spring_damper_ball import spring_damper_ball
 from hybrid.guard_states import GuardState, random_guard_states
 from hybrid.rigid_body.hybrid_system import rigid_body_system
-from hybrid.saltation import saltation
 from hybrid.saltation_check import saltation_errors
+from hybrid.saltations import saltation
 from saltus.studies.saltation_contact_states import contact_states
 from saltus.studies.systems.driven_hopper import driven_hopper
 from saltus.studies.systems.quadcopter import quadcopter

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hybrid.guard_states import GuardState, random_guard_states
 from hybrid.rigid_body.hybrid_system import rigid_body_system
-from hybrid.saltation import saltation
 from hybrid.saltation_check import saltation_errors
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from saltus.studies.systems import slope_ball as ball
 

@@ -18,7 +18,7 @@ from hybrid.filters.compiled.slopes import (
     reset_jacobian,
 )
 from hybrid.filters.compiled.tables import FilterTables
-from hybrid.saltation import JUMPED
+from hybrid.saltations import JUMPED
 
 
 @njit(cache=True, error_model="numpy")

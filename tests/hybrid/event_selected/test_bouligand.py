@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from hybrid.event_selected.bouligand import all_pieces, bouligand_derivative, selected_piece
 from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
-from hybrid.saltation import saltation_matrix
+from hybrid.saltations import saltation_matrix
 
 TIGHT = SimulationOptions(1e-13, 1e-15)
 AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
