@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from hybrid.examples import vibrating_table as table
+from saltus.studies.systems import vibrating_table as table
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT, hopper
 from hybrid.limit_cycle import find_limit_cycle, sorted_eigenvalues
