@@ -38,12 +38,18 @@ def run(options: StudyOptions) -> StudyResult:
         Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
         Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
     ]
-    notes = (
+    notes = [
         "Tolerances are 1e-6, 1e-8 or 1e-10, relative; worst is the largest difference over what"
         " is allowed, among trials that agree. Refused: a status other than ok where SciPy reaches"
         " the end. Sensitive: SciPy's own events change within those tolerances.",
-    )
-    return StudyResult([*rows, total], notes=notes, criteria=criteria)
+    ]
+    if total["seeds"]:
+        notes.append(
+            f"Disagreements, each to be repeated by compare({options.seed}, trial) of"
+            f" {compare.__module__}: {', '.join(map(str, total['seeds']))}."
+        )
+    shown = {key: key.replace("_", " ") for key in total if key != "seeds"}
+    return StudyResult([*rows, total], notes=notes, shown=shown, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
