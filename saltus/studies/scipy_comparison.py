@@ -18,7 +18,11 @@ from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 
 TRIALS, ALL_TRIALS = 2000, 20_000
 CHUNK = 25  # trials that a process does in one go
-STATUSES = ("ok", "zeno", "grazing", "too_stiff", "not_finite", "wrong_dimension")
+STATUSES = (
+    "ok", "zeno", "inside_guard", "ambiguous", "grazing", "too_stiff", "not_finite",
+    "wrong_dimension",
+)  # fmt: skip
+SHOWN = ("way", "trials", "ok", "zeno", "refused", "sensitive", "disagreements", "worst")
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
 
@@ -48,8 +52,7 @@ def run(options: StudyOptions) -> StudyResult:
             f"Disagreements, each to be repeated by compare({options.seed}, trial) of"
             f" {compare.__module__}: {', '.join(map(str, total['seeds']))}."
         )
-    shown = {key: key.replace("_", " ") for key in total if key != "seeds"}
-    return StudyResult([*rows, total], notes=notes, shown=shown, criteria=criteria)
+    return StudyResult([*rows, total], notes=notes, shown=SHOWN, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
