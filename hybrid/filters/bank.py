@@ -6,26 +6,31 @@ crossed, and keeps the rest: one Gaussian a mode, weighed by the measurements.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.filters.branches import branches, cut, without_process_noise
-from hybrid.filters.correction import correction
-from hybrid.filters.hypotheses import (
-    Hypothesis,
-    filter_of,
-    heaviest,
-    hypothesis,
-    merged,
-    reweighed,
+from hybrid.compiled.limits import OK
+from hybrid.compiled.system import quiet
+from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
+from hybrid.filters.interface import (
+    UNEXPLAINED,
+    WRONG_SIZE,
+    Belief,
+    Coordinates,
+    Start,
+    Status,
+    check_start,
+    input_or_nan,
+    status_of,
 )
-from hybrid.filters.interface import Belief
+from hybrid.filters.kernels import kalman, mixture
+from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
-from hybrid.filters.particle import Coordinates
-from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.filters.tangent import moved, tangent_map, transported
+from hybrid.filters.tables import prepared
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -51,6 +56,17 @@ class BankOptions:
                 " there is at least one hypothesis"
             )
 
+    def split(self) -> Split:
+        """The options as kernels take them."""
+        return Split(float(self.certain), float(self.dropped), int(self.most))
+
+
+class Hypothesis(NamedTuple):
+    """One of the Gaussians, and how probable it is."""
+
+    weight: float
+    belief: Belief
+
 
 class SaltedBank:
     """Salted Kalman filters side by side; see ``HybridFilter``.
@@ -67,34 +83,48 @@ class SaltedBank:
         Sigma: Array,
         time: float = 0.0,
         options: BankOptions | None = None,
+        consistency: ConsistencyOptions | None = None,
     ) -> None:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
-        self._model, self._options = model, options or BankOptions()
-        self._quiet = without_process_noise(model)
-        self._bank = [Hypothesis(1.0, SaltedKalmanFilter(model, mode, mean, Sigma, time))]
+        start = check_start(model, Start(mode, mean, Sigma, time))
+        self._model, self._modes = model, list(model.system.modes)
+        self._prepared = prepared(model)
+        self._split = (options or BankOptions()).split()
+        self._mixture, self._other = Mixture.empty(self._prepared), Mixture.empty(self._prepared)
+        self._start: Gaussian | None = Gaussian(
+            self._modes.index(mode), start.time, start.mean, start.Sigma
+        )  # its transitions need an input
+        mixture.put_gaussian(self._mixture, self._start)
+        self._time, self._test = start.time, ConsistencyTest(consistency or ConsistencyOptions())
+        self._problem: tuple[Status, str] = ("ok", "")
 
     @property
     def belief(self) -> Belief:
         """Of the most probable hypothesis."""
-        return max(self._bank, key=lambda one: one.weight).belief
+        return max(self.hypotheses, key=lambda one: one.weight).belief
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """All of them; the sum of their weights is 1."""
-        return tuple(self._bank)
+        weights = enumerate(self._mixture.weights.tolist())
+        return tuple(Hypothesis(w, self._believed(i)) for i, w in weights if w > 0.0)
 
     @property
     def mode_probabilities(self) -> dict[int, float]:
         """Weight of each mode; the sum is 1."""
-        shares = dict.fromkeys(self._model.system.modes, 0.0)
-        for one in self._bank:
-            shares[one.belief.mode] += one.weight
-        return shares
+        return dict(zip(self._modes, self._mixture.weights.tolist(), strict=True))
+
+    @property
+    def consistency(self) -> Consistency:
+        """Test of the recent innovations, of all hypotheses together."""
+        return self._test.result
 
     def mean_of(self, coordinates: Coordinates) -> Array:
         """Mean (d,) over all hypotheses, in coordinates that the modes share."""
-        every = ((one.weight, one.belief) for one in self._bank)
-        return np.sum([w * coordinates(b.mode, b.mean) for w, b in every], axis=0)
+        every = self.hypotheses
+        return np.sum(
+            [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], axis=0
+        )
 
     def step(self, u: Array, y: Array | None, duration: float) -> Belief:
         """Predict over a duration [s] with u (m,) held, then correct with y (p,)."""
@@ -103,8 +133,20 @@ class SaltedBank:
 
     def predict(self, u: Array, duration: float) -> Belief:
         """Predict every hypothesis, cut those that a guard splits, and merge what meets again."""
-        found = [part for one in self._bank for part in self._predicted(one, u, duration)]
-        self._bank = self._kept(found)
+        self._problem = ("ok", "")
+        if not 0.0 <= duration < np.inf:
+            self._problem = ("simulation_failed", f"duration {duration} s: give a finite one")
+            return self.belief
+        u, message = input_or_nan(u, self._model.system.input_dim)
+        end = self._time + float(duration)
+        with quiet():
+            self._begin(u)
+            mixture.predict_mixture(
+                self._prepared.tables, self._mixture, self._time, u, end, self._split, self._other
+            )
+        self._mixture, self._other, self._time = self._other, self._mixture, end
+        if message := message or self._prepared.errors():
+            self._problem = ("simulation_failed", message)
         return self.belief
 
     def correct(self, u: Array, y: Array) -> Belief:
@@ -112,11 +154,23 @@ class SaltedBank:
 
         Where none can be corrected all keep their weights, and the status says why.
         """
-        corrected = [self._corrected(one, u, np.asarray(y, dtype=np.float64)) for one in self._bank]
-        weighed = reweighed(self._bank, [likelihood for _, likelihood in corrected]) or self._bank
-        self._bank = self._kept(
-            [new._replace(weight=w.weight) for w, (new, _) in zip(weighed, corrected, strict=True)]
-        )
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        u, message = input_or_nan(u, self._model.system.input_dim)
+        if y.ndim != 1:
+            self._problem = status_of(WRONG_SIZE)
+            return self.belief
+        with quiet():
+            self._begin(u)
+            code, squared = mixture.correct_mixture(
+                self._prepared.tables, self._mixture, self._time, u, y, self._split, self._other
+            )
+        if code == OK:
+            self._mixture, self._other = self._other, self._mixture
+            self._test.add(squared, len(y))
+        else:
+            status, text = status_of(code)
+            text = "; ".join(filter(None, (message, self._prepared.errors(), text)))
+            self._problem = (status, text)
         return self.belief
 
     def sense(self, log_likelihoods: Mapping[int, float]) -> Belief:
@@ -124,55 +178,31 @@ class SaltedBank:
 
         The status is "rejected", and nothing is changed, where no hypothesis has a likelihood.
         """
-        weighed = reweighed(
-            self._bank, [log_likelihoods.get(one.belief.mode, 0.0) for one in self._bank]
-        )
-        if not weighed:
-            return self.belief._replace(status="rejected")
-        self._bank = self._kept(weighed)
+        with np.errstate(divide="ignore"):
+            logs = np.log(self._mixture.weights)
+        logs = logs + np.array([log_likelihoods.get(mode, 0.0) for mode in self._modes])
+        if not np.isfinite(logs.max()):
+            status, message = status_of(UNEXPLAINED)
+            return self.belief._replace(status=status, message=message)
+        self._mixture.weights[:] = np.exp(logs - logs.max())
+        mixture.scale(self._mixture, self._split)
         return self.belief
 
-    def _kept(self, bank: Sequence[Hypothesis]) -> list[Hypothesis]:
-        options = self._options
-        return heaviest(merged(self._model, bank), options.dropped, options.most)
+    def _begin(self, u: Array) -> None:
+        """Take the transitions that the start is in the guards of."""
+        if self._start is not None:
+            result = kalman.force(self._prepared.tables, self._start, u, -1)
+            mixture.put_gaussian(self._mixture, result.g)
+        self._start = None
 
-    def _predicted(self, one: Hypothesis, u: Array, h: float) -> list[Hypothesis]:
-        if 0.0 < h < np.inf:
-            parts = branches(self._model, self._quiet, one.belief, u, h, self._options.certain)
-            if parts:
-                return [hypothesis(self._model, one.weight * p, belief) for p, belief in parts]
-        one.filter.predict(u, h)
-        return [one._replace(transitions=0)]
-
-    def _corrected(self, one: Hypothesis, u: Array, y: Array) -> tuple[Hypothesis, float]:
-        """A corrected hypothesis and the measurement's log-likelihood, -inf where it has none.
-
-        A mean that is pulled behind a guard stays before it while the Gaussian is on both sides:
-        the next prediction cuts it there.
-        """
-        before = one.filter.belief
-        after = one.filter.correct(u, y)
-        if one.filter.innovation is None:
-            return one, -np.inf
-        likelihood = one.filter.innovation.log_likelihood
-        split = self._unmoved(before, u, y) if after.transitions > before.transitions else None
-        if split is not None:
-            one = Hypothesis(one.weight, split, one.transitions + before.transitions)
-        return one, likelihood
-
-    def _unmoved(self, before: Belief, u: Array, y: Array) -> SaltedKalmanFilter | None:
-        """The corrected Gaussian without transitions, if it is on both sides of a guard."""
-        model, (t, mode, mean, Sigma, *_) = self._model, before
-        h, manifold = model.measurements[mode], model.manifolds.get(mode)
-        expected = np.asarray(h.function(t, mean, u))
-        found = correction(
-            Sigma, tangent_map(h.state(t, mean, u), mean, manifold, expected, None), h.V,
-            y - expected,
-        )  # fmt: skip
-        assert found is not None  # it was corrected before
-        Sigma = transported(manifold, mean, found.step, found.Sigma)
-        belief = before._replace(mean=moved(manifold, mean, found.step), Sigma=Sigma)
-        for edge in model.system.outgoing(mode):
-            if cut(model, edge, belief, u, self._options.certain) is not None:
-                return filter_of(model, belief)
-        return None
+    def _believed(self, i: int) -> Belief:
+        """The Gaussian of a mode by index, and how the last step went."""
+        part, n = self._mixture, self._model.system.modes[self._modes[i]].state_dim
+        k, (status, message) = self._model.tangent_dim(self._modes[i]), self._problem
+        if status == "ok":
+            status, message = status_of(int(part.codes[i]))
+        if status == "ok" and self._test.result.verdict == "optimistic":
+            status, message = "inconsistent", self._test.result.message
+        mean, Sigma = part.means[i, :n].copy(), part.Sigmas[i, :k, :k].copy()
+        return Belief(self._time, self._modes[i], mean, Sigma, int(part.transitions[i]), status,
+                      message)  # fmt: skip

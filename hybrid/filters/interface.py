@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+
+from hybrid.compiled import limits
+from hybrid.filters.model import FilterModel, check_covariance
 from hybrid.systems import Array
 
-Status = Literal["ok", "not_transverse", "simulation_failed", "not_finite", "rejected"]
+Status = Literal[
+    "ok", "not_transverse", "inconsistent", "simulation_failed", "not_finite", "rejected"
+]
+Coordinates = Callable[[int, Array], Array]  # of (mode, state (n,)), the same (d,) in every mode
+NOT_TRANSVERSE, NOT_BELIEVED, NO_GAIN, WRONG_SIZE, UNEXPLAINED = range(100, 105)
+_STATUSES: dict[int, tuple[Status, str]] = {
+    limits.OK: ("ok", ""),
+    NOT_TRANSVERSE: (
+        "not_transverse",
+        "an event grazed its guard, or jumped over it: D_x R stood in for Xi",
+    ),
+    NOT_BELIEVED: ("not_finite", "the result is not finite; the belief is the one before"),
+    NO_GAIN: (
+        "not_finite",
+        "the measurement is not used: it is not finite, or its covariance C Sigma C' + V is not"
+        " positive definite; give it noise",
+    ),
+    WRONG_SIZE: ("rejected", "the measurement has not as many numbers as its mode's: see V"),
+    UNEXPLAINED: ("rejected", "no mode explains the measurement: check its noise V"),
+}
 
 
 class Belief(NamedTuple):
     """What a filter believes: a mode, and a Gaussian of the state in it.
 
-    Status is "ok"; "not_transverse" where an event was grazed and D_x R stood in for Xi;
-    "simulation_failed" where the mean could not be followed to the end of the step;
-    "not_finite" where a measurement or the result was not finite (the belief is then the last
-    sound one, predicted without it where possible); "rejected" where no mode explains the
-    measurement.
+    Status, worst last:
+
+    - "ok".
+    - "inconsistent": a guard splits the Gaussian, or recent innovations are larger than the filter
+      says (see ``consistency``): errors may be much larger than the covariance.
+    - "not_transverse": an event was grazed, and D_x R stood in for Xi.
+    - "simulation_failed": the mean could not be followed to the end of the step.
+    - "not_finite": a measurement or the result was not finite. The belief is the last sound one,
+      predicted without the measurement where possible.
+    - "rejected": no mode explains the measurement, or it has the wrong size.
     """
 
     time: float  # [s]
@@ -25,6 +54,7 @@ class Belief(NamedTuple):
     Sigma: Array  # (k, k) of its tangent vectors, symmetric
     transitions: int  # events in the last step, of prediction and correction together
     status: Status
+    message: str = ""  # what went wrong and what to do; "" when ok
 
 
 class HybridFilter(Protocol):
@@ -41,3 +71,51 @@ class HybridFilter(Protocol):
         Without a measurement (None) the step predicts only.
         """
         ...
+
+
+def status_of(code: int) -> tuple[Status, str]:
+    """Status and message of a kernel's code."""
+    if code in _STATUSES:
+        return _STATUSES[code]
+    reason = limits.STATUSES[code]
+    return "simulation_failed", f"the mean could not be followed to the end of the step: {reason}"
+
+
+def input_or_nan(u: Array, m: int) -> tuple[Array, str]:
+    """The input (m,) for a kernel; NaN, and a message, where it has another shape."""
+    u = np.ascontiguousarray(u, dtype=np.float64)
+    if u.shape == (m,):
+        return u, ""
+    return np.full(m, np.nan), f"the input has shape {u.shape}; the system takes ({m},)"
+
+
+class Start(NamedTuple):
+    """The Gaussian that a filter starts from."""
+
+    mode: int
+    mean: Array  # (n,)
+    Sigma: Array  # (k, k)
+    time: float  # [s]
+
+
+def check_start(model: FilterModel, start: Start) -> Start:
+    """The start with arrays of floats and a symmetric covariance.
+
+    Raises:
+        ValueError: there is no such mode, a shape is wrong, a number is not finite, or Sigma is no
+            covariance.
+    """
+    if start.mode not in model.system.modes:
+        modes = sorted(model.system.modes)
+        raise ValueError(f"there is no mode {start.mode}; the system has {modes}: give one of them")
+    n, mean = model.system.modes[start.mode].state_dim, np.array(start.mean, dtype=np.float64)
+    if mean.shape != (n,):
+        raise ValueError(f"mean of mode {start.mode} has shape {mean.shape}; give ({n},)")
+    if not (np.isfinite(mean).all() and np.isfinite(start.time)):
+        raise ValueError(
+            f"mean {mean} of mode {start.mode}, or the time {start.time} s, is not finite: give"
+            " numbers"
+        )
+    Sigma = np.array(start.Sigma, dtype=np.float64)
+    check_covariance(Sigma, model.tangent_dim(start.mode), f"Sigma of mode {start.mode}")
+    return Start(start.mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, float(start.time))

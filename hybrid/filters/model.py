@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from hybrid.options import SimulationOptions
-from hybrid.systems import Array, Derivative, System, VectorFunction, to_be_found
+from hybrid.systems import Array, Derivative, System, VectorFunction
 
 # ruff: noqa: N815 (the letters are the thesis's)
 
@@ -42,28 +42,39 @@ class Measurement:
 
     function: VectorFunction  # h (p,)
     V: Array  # (p, p)
-    state: VectorFunction = to_be_found  # C = D_x h (p, n), (4.23)
+    state: VectorFunction = None  # type: ignore[assignment]  # C = D_x h (p, n), (4.23)
 
     def __post_init__(self) -> None:
-        """Find the derivative that was left out."""
-        if self.state is to_be_found:
+        """Fill in the derivative that was left out."""
+        if self.state is None:
             object.__setattr__(self, "state", Derivative(self.function, "state"))
 
 
 @dataclass(frozen=True)
 class ProcessNoise:
-    """W(h) = h^power Q, of the flow over h seconds.
+    """Noise W(h) of the flow over h seconds.
 
-    ``power`` 2 is a disturbance of the flow, drawn once and held meanwhile, W_h = h^2 Q as in
-    (4.6); 1 is white noise, which adds up alike in long and in short steps.
+    - ``power`` 2: a disturbance of the flow that is held, W(h) = h^2 Q as in (4.6), drawn at the
+      start of a timestep and again after each transition (4.12).
+    - ``power`` 1: white noise of intensity Q [1/s], W(h) = int_0^h A(h, s) Q A(h, s)' ds with A of
+      the flow's linearisation (Van Loan 1978). It adds up alike in long and in short steps.
+    - ``power`` 0: Q at the end of each timestep, whatever its length and its events.
+
+    Raises:
+        ValueError: ``power`` is none of these, or Q is no covariance.
     """
 
     Q: Array  # (k, k), of the mode's tangent vectors
     power: int = 2
 
-    def over(self, h: float) -> Array:
-        """W(h) (k, k) for h [s]."""
-        return self.Q * h**self.power
+    def __post_init__(self) -> None:
+        """Check the noise."""
+        if self.power not in (0, 1, 2):
+            raise ValueError(
+                f"process noise of power {self.power}: give 2 (held disturbance), 1 (white noise)"
+                " or 0 (noise of each timestep)"
+            )
+        check_covariance(self.Q, len(self.Q), "process noise Q")
 
 
 @dataclass(frozen=True)
@@ -88,11 +99,12 @@ class FilterModel:
                 if mode not in given:
                     raise ValueError(f"mode {mode} is missing in {what}: give one for every mode")
             k = self.tangent_dim(mode)
-            _check(self.process[mode].Q, k, f"process noise Q of mode {mode}")
+            check_covariance(self.process[mode].Q, k, f"process noise Q of mode {mode}")
             V = self.measurements[mode].V
-            _check(V, len(V), f"measurement noise V of mode {mode}")
+            check_covariance(V, len(V), f"measurement noise V of mode {mode}")
         for (source, target), noise in self.reset_noise.items():
-            _check(noise, self.tangent_dim(target), f"reset noise of ({source}, {target})")
+            k = self.tangent_dim(target)
+            check_covariance(noise, k, f"reset noise of ({source}, {target})")
 
     def tangent_dim(self, mode: int) -> int:
         """Number k of a mode's tangent vectors; the state's own dimension in R^n."""
@@ -100,6 +112,28 @@ class FilterModel:
         return self.system.modes[mode].state_dim if manifold is None else manifold.tangent_dim
 
 
-def _check(matrix: Array, size: int, what: str) -> None:
-    if np.shape(matrix) != (size, size):
-        raise ValueError(f"{what} has shape {np.shape(matrix)}; give ({size}, {size})")
+def check_covariance(matrix: Array, size: int, name: str) -> None:
+    """Refuse what is no covariance (size, size).
+
+    Raises:
+        ValueError: wrong shape, numbers that are not finite, not symmetric, or with a negative
+            eigenvalue.
+    """
+    matrix = np.asarray(matrix, dtype=np.float64)
+    if matrix.shape != (size, size):
+        raise ValueError(f"{name} has shape {matrix.shape}; give ({size}, {size})")
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{name} is not finite: give numbers")
+    values = np.linalg.eigvalsh(0.5 * matrix + 0.5 * matrix.T)
+    least, largest = values.min(initial=0.0), values.max(initial=0.0)
+    if not np.allclose(matrix, matrix.T) or least < -1e-9 * largest:
+        raise ValueError(
+            f"{name} is no covariance, its smallest eigenvalue is {least:.3g}: give a symmetric"
+            " positive semidefinite matrix"
+        )
+
+
+def covariance_root(covariance: Array) -> Array:
+    """S (k, k) with S S' = covariance, which may be singular."""
+    values, vectors = np.linalg.eigh(covariance)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

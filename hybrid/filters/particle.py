@@ -6,23 +6,22 @@ own, and weighed by the likelihood of the measurement in its own mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.compiled.limits import OK
-from hybrid.filters.draws import key_under, normals
-from hybrid.filters.interface import Belief, Status
-from hybrid.filters.model import FilterModel
-from hybrid.filters.noises import square_root
-from hybrid.filters.particle_engines import engine
-from hybrid.filters.particle_kernels import Cloud, drop_failed, effective_size, resample
+from hybrid.compiled.system import quiet
+from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
+from hybrid.filters.draws import key_under
+from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_start, input_or_nan
+from hybrid.filters.kernels import cloud
+from hybrid.filters.kernels.cloud import Cloud
+from hybrid.filters.model import FilterModel, covariance_root
+from hybrid.filters.tables import prepared
 from hybrid.systems import Array
 
-# ruff: noqa: N806 (the letters are the thesis's)
-
-Coordinates = Callable[[int, Array], Array]  # of (mode, state (n,)), the same (d,) in every mode
+# ruff: noqa: N803, N806 (the letters are the thesis's)
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class ParticleOptions:
     particles: int = 1000
     resample_below: float = 0.5  # effective size over their number; 1 for every step, 0 for never
     seed: int = 0
-    threads: int = 1  # the result does not depend on it
+    threads: int = 1  # the result does not depend on it; functions in Python take one
     compiled: bool = True  # where the model compiles
 
     def __post_init__(self) -> None:
@@ -62,6 +61,7 @@ class ParticleFilter:
         Sigma: Array,
         time: float = 0.0,
         options: ParticleOptions | None = None,
+        consistency: ConsistencyOptions | None = None,
     ) -> None:
         """Draw the particles from a Gaussian.
 
@@ -72,23 +72,38 @@ class ParticleFilter:
             Sigma: covariance (n, n), which may be singular.
             time: [s].
             options: how many particles, and so on.
+            consistency: window and probability of the test of innovations.
 
         Raises:
             ValueError: a mode lives on a manifold, there is no such mode, a shape is wrong, a
                 covariance is none, or a V is singular.
         """
+        check_densities(model)
+        start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._options = model, options or ParticleOptions()
-        self._engine = engine(model, self._options.threads, self._options.compiled)
-        self._numbers = list(model.system.modes)
+        self._prepared = prepared(model, self._options.compiled)
+        threads = self._options.threads if self._prepared.in_threads else 1
+        self._owned = [self._prepared.disturbed() for _ in range(threads)]  # one a thread
+        self._modes = list(model.system.modes)
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
         self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0
-        self._cloud = self._drawn(mode, np.asarray(mean, dtype=np.float64), Sigma)
-        self._belief = self._believed(time, "ok")
+        self._cloud = Cloud.empty(self._options.particles, model.system.state_dim)
+        cloud.draw_cloud(
+            self._cloud, self._modes.index(mode), start.mean, covariance_root(start.Sigma),
+            key_under(self._key, -1),
+        )  # fmt: skip
+        self._test = ConsistencyTest(consistency or ConsistencyOptions())
+        self._belief = self._believed(start.time, "ok", "")
 
     @property
     def belief(self) -> Belief:
         """What is believed now."""
         return self._belief
+
+    @property
+    def consistency(self) -> Consistency:
+        """Test of the recent innovations against the spread of the particles."""
+        return self._test.result
 
     @property
     def weights(self) -> Array:
@@ -98,16 +113,13 @@ class ParticleFilter:
     @property
     def mode_probabilities(self) -> dict[int, float]:
         """Weight of the particles in each mode; the sum is 1."""
-        shares = np.bincount(self._cloud.modes, self.weights, len(self._numbers))
-        return {mode: float(share) for mode, share in zip(self._numbers, shares, strict=True)}
+        shares = np.bincount(self._cloud.modes, self.weights, len(self._modes))
+        return dict(zip(self._modes, shares.tolist(), strict=True))
 
     def particles(self) -> list[tuple[int, Array]]:
         """Mode and state (n,) of every particle."""
-        cloud = self._cloud
-        return [
-            (self._numbers[mode], state[: self._dims[mode]].copy())
-            for mode, state in zip(cloud.modes, cloud.states, strict=True)
-        ]
+        pairs = zip(self._cloud.modes, self._cloud.states, strict=True)
+        return [(self._modes[mode], state[: self._dims[mode]].copy()) for mode, state in pairs]
 
     def mean_of(self, coordinates: Coordinates) -> Array:
         """Mean (d,) over all particles, of whatever mode, in coordinates that modes share."""
@@ -116,59 +128,64 @@ class ParticleFilter:
 
     def step(self, u: Array, y: Array | None, duration: float) -> Belief:
         """Move over a duration [s] with u (m,) held, then weigh by y (p,); see ``HybridFilter``."""
-        u = np.asarray(u, dtype=np.float64)
+        u, message = input_or_nan(u, self._model.system.input_dim)
         if not (0.0 <= duration < np.inf and np.isfinite(u).all()):
-            self._belief = self._belief._replace(transitions=0, status="not_finite")
-            return self._belief
-        key, time = key_under(self._key, self._steps), self._belief.time + duration
+            message = message or f"duration {duration} s or the input {u} is not finite"
+            belief = self._belief._replace(transitions=0, status="not_finite", message=message)
+            self._belief = belief
+            return belief
+        key, time = key_under(self._key, self._steps), self._belief.time + float(duration)
         self._steps += 1
-        self._thin(key_under(key, 0))
+        share, size = self._options.resample_below, cloud.effective_size(self._cloud.log_weights)
+        if share >= 1.0 or size < share * self._options.particles:
+            cloud.resample(self._cloud, key_under(key, 0))
         before = self._cloud.copied()
-        self._engine.move(self._cloud, self._belief.time, u, duration, key_under(key, 1))
-        if not drop_failed(self._cloud):
+        self._move(u, time, key_under(key, 1))
+        if cloud.drop_failed(self._cloud):
+            status, message = self._weighed(time, u, y)
+        else:
             self._cloud = before
             self._cloud.events[:] = 0
-            status: Status = "simulation_failed"
-        else:
-            status = self._weighed(time, u, y)
-        self._belief = self._believed(time, status)
+            message = self._prepared.errors() or "no particle could be followed to the end"
+            status = "simulation_failed"
+        self._belief = self._believed(time, status, message)
         return self._belief
 
-    def _thin(self, key: np.uint64) -> None:
-        """Resample where few particles have most of the weight."""
-        least = self._options.resample_below * self._options.particles
-        if self._options.resample_below >= 1.0 or effective_size(self._cloud.log_weights) < least:
-            resample(self._cloud, key)
+    def _move(self, u: Array, end: float, key: np.uint64) -> None:
+        """Each thread moves every n-th particle to ``end`` [s]."""
+        t, count = self._belief.time, len(self._owned)
 
-    def _weighed(self, time: float, u: Array, y: Array | None) -> Status:
+        def move(first: int) -> None:
+            own = self._owned[first % count]
+            cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
+
+        with quiet():
+            if count == 1:
+                return move(0)
+            move(len(self._cloud.modes))  # compiles once, before the threads start
+            with ThreadPoolExecutor(count) as pool:
+                list(pool.map(move, range(count)))
+
+    def _weighed(self, time: float, u: Array, y: Array | None) -> tuple[Status, str]:
         if y is None:
-            return "ok"
-        y = np.asarray(y, dtype=np.float64)
+            return "ok", ""
+        y = np.ascontiguousarray(y, dtype=np.float64)
         if not np.isfinite(y).all():
-            return "not_finite"
-        return "ok" if self._engine.weigh(self._cloud, time, u, y) else "rejected"
+            return "not_finite", "the measurement is not finite, and not used"
+        if y.ndim != 1:
+            return "rejected", f"the measurement has shape {y.shape}; give a vector"
+        with quiet():
+            weighed, squared = cloud.weigh(self._owned[0], time, u, y, self._cloud)
+        if not weighed:
+            return "rejected", "no particle explains the measurement: check its size and noise V"
+        self._test.add(squared, len(y))
+        result = self._test.result
+        return ("inconsistent" if result.verdict == "optimistic" else "ok"), result.message
 
-    def _drawn(self, mode: int, mean: Array, Sigma: Array) -> Cloud:
-        """Particles of a Gaussian."""
-        cloud = Cloud.empty(self._options.particles, self._model.system.state_dim)
-        self._model.system.outgoing(mode)  # refuses a mode that is not there
-        index = self._numbers.index(mode)
-        S, n, z = square_root(Sigma, "Sigma"), self._dims[index], np.empty(len(mean))
-        if mean.shape != (n,) or S.shape != (n, n):
-            raise ValueError(
-                f"mode {mode} has {n} states; the mean has shape {mean.shape} and Sigma {S.shape}"
-            )
-        cloud.modes[:], cloud.codes[:] = index, OK
-        start = key_under(self._key, -1)
-        for b in range(len(cloud.modes)):
-            normals(key_under(start, b), z)
-            cloud.states[b, :n] = mean + S @ z
-        return cloud
-
-    def _believed(self, time: float, status: Status) -> Belief:
+    def _believed(self, time: float, status: Status, message: str) -> Belief:
         """Mean and covariance in the most probable mode."""
         probable = max(self.mode_probabilities.items(), key=lambda item: item[1])[0]
-        index, weights = self._numbers.index(probable), self.weights
+        index, weights = self._modes.index(probable), self.weights
         inside = self._cloud.modes == index
         share = weights[inside] / weights[inside].sum()
         states = self._cloud.states[inside, : self._dims[index]]
@@ -176,4 +193,25 @@ class ParticleFilter:
         apart = states - mean
         Sigma = (apart * share[:, None]).T @ apart
         events = round(float(weights @ self._cloud.events))
-        return Belief(time, probable, mean, 0.5 * (Sigma + Sigma.T), events, status)
+        return Belief(time, probable, mean, 0.5 * (Sigma + Sigma.T), events, status, message)
+
+
+def check_densities(model: FilterModel) -> None:
+    """Refuse models that particles cannot take.
+
+    Raises:
+        ValueError: a mode lives on a manifold, or a V is not positive definite.
+    """
+    if model.manifolds:
+        raise ValueError(
+            f"modes {sorted(model.manifolds)} live on manifolds; particles take states of R^n:"
+            " give coordinates without constraints, or use SaltedKalmanFilter"
+        )
+    for mode, one in model.measurements.items():
+        try:
+            np.linalg.cholesky(one.V)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"measurement noise V of mode {mode} is not positive definite: particles are"
+                " weighed by its density; give every measurement some noise"
+            ) from None

@@ -10,10 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from hybrid.examples.constant_flow import LEFT, constant_flow
-from hybrid.filters.compiled import estimate_trials, simulate_truths
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
+from hybrid.filters.trials import estimate_trials
+from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Array
 
 TIMESTEP, STEPS = 0.05, 100  # [s], 4.7.1

@@ -1,7 +1,7 @@
 """``saltus bench skf``: microseconds per step of the salted Kalman filter, ours beside another.
 
 The same trials of the constant flow go through all ways, and all must estimate the same before
-their times are told.
+their times are reported. How consistent the filters are stands in ``consistency``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hybrid.systems import Array
+from saltus.benchmarks import filter_consistency
 from saltus.benchmarks.hybrid_simulation import Contestant, difference
 from saltus.benchmarks.result import BenchResult
 from saltus.benchmarks.salted_filter_ways import (
@@ -44,7 +45,10 @@ def run(rounds: int = ROUNDS, trials: int = 500) -> BenchResult:
         times[turn] = [_seconds(each, ys) / (each.count * STEPS) for each in contestants]
     rows = [_row(each, 1e6 * times[:, i], apart[i]) for i, each in enumerate(contestants)]
     ratio = rows[2]["median_us"] / rows[0]["median_us"] if len(rows) > 2 else None
-    return BenchResult(rows, ratio, _note(rows))
+    say("consistency")
+    consistency = filter_consistency.rows(min(trials, filter_consistency.TRIALS))
+    text = f"{_note(rows)}. {filter_consistency.note(consistency)}"
+    return BenchResult(rows, ratio, text, extra={"consistency": consistency})
 
 
 def _contestants(trials: int) -> list[Contestant]:

@@ -10,14 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from hybrid.filters.compiled import (
-    Estimates,
-    Truths,
-    estimate_trials,
-    simulate_truths,
-    squared_errors,
-)
-from hybrid.filters.propagation import Sensitivity
+from hybrid.filters.coordinates import squared_errors
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.trials import Estimates, estimate_trials
+from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.systems import Array
 from saltus.studies.skf_systems import Level, Problem
 from saltus.studies.study import StudyOptions

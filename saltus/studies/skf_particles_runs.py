@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.filters.bank_trials import bank_trials
-from hybrid.filters.compiled import Truths, common, estimate_trials, simulate_truths
+from hybrid.filters.coordinates import common
 from hybrid.filters.particle import ParticleOptions
-from hybrid.filters.particle_trials import particle_trials
-from hybrid.filters.propagation import Sensitivity
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.trials import bank_trials, estimate_trials, particle_trials
+from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array
 from saltus.studies.skf_systems import Level, Problem
@@ -108,9 +108,11 @@ def _kalman(problem: Problem, sensitivity: Sensitivity) -> Filter:
 
 
 def _bank(problem: Problem) -> Filter:
-    told = problem.model, problem.start
-    dt, coordinates = problem.level.dt, problem.coordinates
-    return lambda ys, threads: bank_trials(*told, ys, dt, coordinates, threads=threads).means
+    def run(ys: Array, threads: int) -> Array:
+        dt, coordinates = problem.level.dt, problem.coordinates
+        return bank_trials(problem.model, problem.start, ys, dt, coordinates, threads=threads).means
+
+    return run
 
 
 def _particles(problem: Problem, size: int, seed: int) -> Filter:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from saltus.benchmarks import salted_filters
+from saltus.benchmarks import filter_consistency, salted_filters
 from saltus.benchmarks.salted_filter_ways import (
     STEPS,
     compiled_batch,
@@ -38,6 +38,14 @@ def test_rows_and_ratio(monkeypatch):
     assert rows["interpreted"]["max_difference"] < 1e-12
     ratio = rows["hybrid_tools"]["median_us"] / rows["compiled_batch"]["median_us"]
     assert result.ratio == pytest.approx(ratio)
+
+
+def test_a_salted_filter_says_where_it_is_not_consistent_and_the_bank_is():
+    salted, bank, free, free_bank = filter_consistency.rows(6)
+    assert salted["nees"] > 20.0 and 1.0 < salted["nees_ok"] < 4.0 and 0.7 < salted["ok"] < 0.97
+    assert 1.0 < bank["nees"] < 4.0 and bank["ok"] == 1.0
+    for row in (free, free_bank):  # no wall
+        assert 1.2 < row["nees"] == row["nees_ok"] < 3.0 and row["ok"] == 1.0
 
 
 def test_other_estimates_are_not_timed(monkeypatch):

@@ -1,12 +1,43 @@
 """One measurement's update: Joseph's form against (4.11), likelihoods against scipy."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
-from hybrid.filters.correction import correction
+from hybrid.compiled.limits import OK
+from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED
+from hybrid.filters.kernels.kalman import Gaussian, update
+from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+from hybrid.filters.tables import prepared
+from hybrid.systems import Mode, System
+
+
+class Correction(NamedTuple):
+    step: np.ndarray
+    Sigma: np.ndarray
+    innovation: tuple
+
+
+def correction(Sigma, C, V, residual):
+    """The kernel's update of a mean of zeros by y = C x + v; None where y is not used."""
+    k, p = len(Sigma), len(V)
+    sound = V if np.isfinite(V).all() else np.eye(p)
+    model = FilterModel(
+        System({0: Mode("only", k, 0, lambda t, x, u: 0.0 * x)}, ()),
+        {0: ProcessNoise(np.zeros((k, k)))},
+        {0: Measurement(lambda t, x, u: C @ x, sound, lambda t, x, u: C)},
+    )
+    known = prepared(model)
+    known.own.noise.V[0, :p, :p] = V
+    result, nu = update(known.tables, Gaussian(0, 0.0, np.zeros(k), Sigma), np.zeros(0), residual)
+    if result.code != OK:
+        assert result.code in (NO_GAIN, NOT_BELIEVED)
+        return None
+    return Correction(result.g.x, result.g.Sigma, nu)
 
 
 def covariance(rng, n):

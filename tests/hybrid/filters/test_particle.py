@@ -6,19 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import expm
 from scipy.stats import kstest
 
-from hybrid.compiled import compiled
-from hybrid.compiled.runge_kutta import dormand_prince
-from hybrid.compiled.system import quiet
 from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
-from hybrid.filters.disturbance import disturbed
 from hybrid.filters.draws import key_under, normals
 from hybrid.filters.interface import HybridFilter
+from hybrid.filters.kernels.cloud import Cloud, effective_size, resample
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
-from hybrid.filters.particle_kernels import Cloud, effective_size, resample
 from hybrid.options import SimulationOptions
 from hybrid.systems import Mode, System
 
@@ -82,16 +79,35 @@ def test_prediction_has_the_closed_form_of_a_disturbance_held():
     assert (belief.mode, belief.time, belief.transitions, belief.status) == (LEFT, 1.5, 0, "ok")
 
 
-def test_white_noise_adds_up_alike_in_long_and_in_short_steps():
-    modes = (LEFT, RIGHT)
-    model = dataclasses.replace(
-        flow_model(), process={mode: ProcessNoise(0.3 * np.eye(2), power=1) for mode in modes}
+@pytest.mark.parametrize("steps", [1, 5])
+def test_white_noise_is_van_loans_integral_in_long_and_in_short_steps(steps):
+    """Of a spring that is pulled by white noise, which has no noise on its place itself."""
+    Q, h = np.diag([0.0, 0.3]), 1.5
+    spring = Mode("spring", 2, 0, lambda t, x, u: np.array([x[1], -4.0 * x[0] - 0.3 * x[1]]))
+    model = FilterModel(
+        System({1: spring}, ()), {1: ProcessNoise(Q, 1)}, {1: Measurement(whole, np.eye(2))},
+        options=LOOSE,
+    )  # fmt: skip
+    F = np.array([[0.0, 1.0], [-4.0, -0.3]])
+    W = expm(h * np.block([[-F, Q], [np.zeros((2, 2)), F.T]]))  # Van Loan 1978
+    A = W[2:, 2:].T
+    expected = A @ (0.01 * np.eye(2)) @ A.T + A @ W[:2, 2:]
+    particles = ParticleFilter(
+        model, 1, np.array([1.0, 0.0]), 0.01 * np.eye(2), options=ParticleOptions(20_000)
     )
-    for steps in (1, 5):
-        particles = ParticleFilter(model, *start(-9.0), options=ParticleOptions(particles=20_000))
-        for _ in range(steps):
-            belief = particles.step(NONE, None, 1.5 / steps)
-        np.testing.assert_allclose(belief.Sigma, (0.1 + 1.5 * 0.3) * np.eye(2), atol=0.03)
+    for _ in range(steps):
+        belief = particles.step(NONE, None, h / steps)
+    spread = np.sqrt(np.outer(np.diag(expected), np.diag(expected)) + expected**2)
+    assert (abs(belief.Sigma - expected) < 4.0 * spread / np.sqrt(20_000)).all()
+
+
+def test_noise_of_each_timestep_is_added_once_in_the_mode_that_it_ends_in():
+    noises = {LEFT: ProcessNoise(9.0 * np.eye(2), 0), RIGHT: ProcessNoise(0.2 * np.eye(2), 0)}
+    model = dataclasses.replace(flow_model(), process=noises)
+    particles = ParticleFilter(model, *start(-1.0, 0.0), options=ParticleOptions(20_000))
+    belief = particles.step(NONE, None, 2.0)
+    assert (belief.mode, belief.transitions) == (RIGHT, 1)
+    np.testing.assert_allclose(belief.Sigma, 0.2 * np.eye(2), atol=0.01)
 
 
 def test_a_transition_draws_the_disturbance_and_the_reset_noise_anew():
@@ -214,7 +230,7 @@ def test_what_cannot_be_filtered_is_refused_with_what_to_do():
         ParticleOptions(particles=0)
     with pytest.raises(ValueError, match="positive definite.*give every measurement"):
         ParticleFilter(flow_model(V=0.0), *start())
-    with pytest.raises(ValueError, match="no covariance"):
+    with pytest.raises(ValueError, match="Sigma of mode 1 is no covariance"):
         ParticleFilter(flow_model(), *start(spread=-1.0))
 
     class Circle:
@@ -230,18 +246,6 @@ def test_what_cannot_be_filtered_is_refused_with_what_to_do():
         ParticleFilter(model, *start())
 
 
-def test_it_is_a_hybrid_filter_and_a_disturbed_system_flows_as_it_says():
+def test_it_is_a_hybrid_filter():
     held: HybridFilter = ParticleFilter(flow_model(), *start())
     assert held.belief.mode == LEFT
-    system = disturbed(aslip())
-    x, w = np.linspace(0.5, 1.2, 8), np.arange(8.0)
-    table = compiled(aslip()).system
-    assert table is not None
-    slopes = np.empty((7, 8))
-    for number, mode in system.modes.items():
-        expected = aslip().modes[number].flow(0.0, x, NONE) + w
-        np.testing.assert_allclose(mode.flow(0.0, x, w), expected)
-        own = table._replace(disturbance=w)
-        with quiet():
-            dormand_prince(own, number - 1, 0.0, x, NONE, 0.0, slopes)
-        np.testing.assert_allclose(slopes[0], expected)

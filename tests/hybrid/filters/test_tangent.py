@@ -5,14 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hybrid.filters.kernels import functions
 from hybrid.filters.manifolds import Circle, Euclidean, Product
-from hybrid.filters.tangent import (
-    put_back,
-    tangent_basis,
-    tangent_map,
-    tangent_part,
-    transported,
-)
+from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+from hybrid.filters.tables import prepared
+from hybrid.filters.tangent import tangent_basis, tangent_part
+from hybrid.systems import Mode, System
 
 SWING = Product((Circle(), 2), (Euclidean(2), 2))
 angles = st.floats(-3.0, 3.0)
@@ -20,6 +18,25 @@ angles = st.floats(-3.0, 3.0)
 
 def unit(angle):
     return np.array([np.cos(angle), np.sin(angle)])
+
+
+def kernel_tables(*places):
+    """Of modes 0, 1, ... with given state dimensions on given manifolds, None for R^n."""
+
+    def still(t, x, u):
+        return 0.0 * x
+
+    modes = {i: Mode(f"mode {i}", n, 0, still) for i, (_, n) in enumerate(places)}
+    manifolds = {i: one for i, (one, _) in enumerate(places) if one is not None}
+    dims = [n if one is None else one.tangent_dim for one, n in places]
+    return prepared(
+        FilterModel(
+            System(modes, ()),
+            {i: ProcessNoise(np.eye(k)) for i, k in enumerate(dims)},
+            {i: Measurement(lambda t, x, u: x[:1], np.eye(1)) for i in modes},
+            manifolds=manifolds,
+        )
+    ).tables
 
 
 def differences(function, x, h=1e-6):
@@ -61,20 +78,23 @@ def test_the_map_of_tangent_vectors_is_a_derivative(angle, a):
         )
 
     x = np.array([*unit(angle), a, 0.7])
-    found = tangent_map(differences(f, x), x, SWING, f(x), end)
+    f_tables = kernel_tables((SWING, 4), (end, 3))
+    found = functions.tangent_map(f_tables, differences(f, x), 0, x, 1, f(x))
     expected = differences(lambda d: end.minus(f(SWING.plus(x, d)), f(x)), np.zeros(3))
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_in_r_n_nothing_is_computed():
-    M, x, Sigma = np.ones((2, 3)), np.ones(3), np.eye(3)
-    assert tangent_map(M, x, None, x, None) is M
-    assert put_back(None, x) is x
-    assert transported(None, x, x, Sigma) is Sigma
+def test_in_r_n_nothing_changes():
+    M, x, Sigma, tables = np.ones((2, 3)), np.ones(3), np.eye(3), kernel_tables((None, 3))
+    np.testing.assert_array_equal(functions.tangent_map(tables, M, 0, x, 0, x), M)
+    np.testing.assert_array_equal(functions.projected(tables, 0, x), x)
+    np.testing.assert_array_equal(functions.transported(tables, 0, x, x, Sigma), Sigma)
 
 
 def test_a_state_off_the_manifold_is_put_back():
-    np.testing.assert_allclose(put_back(Circle(), 1.1 * unit(0.4)), unit(0.4), atol=1e-15)
+    tables = kernel_tables((Circle(), 2))
+    found = functions.projected(tables, 0, 1.1 * unit(0.4))
+    np.testing.assert_allclose(found, unit(0.4), atol=1e-15)
 
 
 def test_a_turned_frame_turns_the_covariance():
@@ -92,5 +112,6 @@ def test_a_turned_frame_turns_the_covariance():
             return np.array([c * e[0] + s * e[1], -s * e[0] + c * e[1], e[2]])
 
     x, d = np.array([1.0, 2.0, 0.3]), np.array([0.1, -0.2, np.pi / 2])
-    found = transported(Heading(), x, d, np.diag([4.0, 1.0, 0.5]))
+    tables = kernel_tables((Heading(), 3))
+    found = functions.transported(tables, 0, x, d, np.diag([4.0, 1.0, 0.5]))
     np.testing.assert_allclose(found, np.diag([1.0, 4.0, 0.5]), atol=1e-9)

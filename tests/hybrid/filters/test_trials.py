@@ -6,12 +6,11 @@ import pytest
 from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.bank import BankOptions, SaltedBank
-from hybrid.filters.bank_trials import bank_trials
-from hybrid.filters.compiled import simulate_truths
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
-from hybrid.filters.particle_trials import particle_trials
+from hybrid.filters.trials import bank_trials, particle_trials
+from hybrid.filters.truths import simulate_truths
 from hybrid.options import SimulationOptions
 
 NONE = np.zeros(0)

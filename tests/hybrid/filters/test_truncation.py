@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from hybrid.filters.truncation import above, split
+from hybrid.filters.kernels.truncation import above, split
 
 NUMBERS = st.floats(-2.0, 2.0)
 

@@ -1,4 +1,4 @@
-"""The compiled batch estimates what ``SaltedKalmanFilter`` does, trial by trial."""
+"""Batches of trials estimate what ``SaltedKalmanFilter`` does with functions in Python."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,12 @@ from hybrid.derivatives import jacobian
 from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.constant_flow import LEFT, constant_flow
-from hybrid.filters.compiled import estimate_trials, simulate_truths, squared_errors
+from hybrid.filters.coordinates import squared_errors
 from hybrid.filters.interface import Belief
-from hybrid.filters.manifolds import Euclidean
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
+from hybrid.filters.trials import estimate_trials
+from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
 
 BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])
@@ -196,21 +197,53 @@ def test_what_the_batch_cannot_do_is_refused():
         estimate_trials(known, start, np.zeros((3, 4)), dt)
     with pytest.raises(ValueError, match=r"give \(B, 2\)"):
         simulate_truths(known, LEFT, np.zeros((3, 5)), dt, 2, 0)
-    with pytest.raises(ValueError, match="leave the manifolds out"):
-        estimate_trials(
-            FilterModel(known.system, known.process, known.measurements, {}, {LEFT: Euclidean(2)}),
-            start, np.zeros((1, 1, 2)), dt,
-        )  # fmt: skip
-    uneven = model(constant_flow(), {1: first, 2: whole}, 0.0, 1.0)
-    with pytest.raises(ValueError, match="take one size"):
-        estimate_trials(uneven, start, np.zeros((1, 1, 2)), dt)
+    with pytest.raises(ValueError, match="positive"):
+        estimate_trials(known, start, np.zeros((1, 1, 2)), np.nan)
+    with pytest.raises(ValueError, match="no covariance"):
+        estimate_trials(known, start._replace(Sigma=-np.eye(2)), np.zeros((1, 1, 2)), dt)
     wrong = dict.fromkeys((1, 2), Measurement(whole, np.eye(3)))
-    with pytest.raises(ValueError, match="h and D_x h of mode left"):
+    with pytest.raises(ValueError, match=r"of mode 1 gives shape \(2,\), not \(3,\)"):
         known = FilterModel(constant_flow(), known.process, wrong)
         estimate_trials(known, start, np.zeros((1, 1, 3)), dt)
-    opaque = Mode("opaque", 1, 0, lambda t, x, u: np.array([float(str(x[0]))]))
-    known = model(System({1: opaque}, ()), whole, 0.0, 1.0)
-    with pytest.raises(ValueError, match="does not compile"):
-        estimate_trials(
-            known, Belief(0.0, 1, np.ones(1), np.eye(1), 0, "ok"), np.zeros((1, 1, 1)), dt
-        )
+
+
+def test_functions_that_do_not_compile_are_called_in_python():
+    """A flow, a guard and a measurement that numba does not understand, on several threads."""
+    opaque = {"drop": -9.8, "bounce": 0.8}
+
+    def fall(t, x, u):
+        return np.array([x[1], opaque.get("drop")])
+
+    def impact(t, x, u):
+        return np.array([x[0], -opaque.get("bounce") * x[1]])
+
+    def seen(t, x, u):
+        return np.array([float(str(x[0]))])
+
+    def plain_fall(t, x, u):
+        return np.array([x[1], -9.8])
+
+    def plain_impact(t, x, u):
+        return np.array([x[0], -0.8 * x[1]])
+
+    def height(t, x, u):
+        return x[0]
+
+    both = []
+    for flow, reset, h in ((fall, impact, seen), (plain_fall, plain_impact, first)):
+        edge = Transition(1, 1, height, reset, time_invariant=True)
+        known = model(System({1: Mode("ball", 2, 0, flow)}, (edge,)), h, 0.01, 0.001)
+        start = Belief(0.0, 1, np.array([0.5, 0.0]), 0.01 * np.eye(2), 0, "ok")
+        truths = simulate_truths(known, 1, np.tile(start.mean, (3, 1)), 0.05, 12, 0, threads=2)
+        both.append(estimate_trials(known, start, truths.measurements, 0.05, threads=2))
+    np.testing.assert_allclose(both[0].means, both[1].means, atol=1e-7)
+    np.testing.assert_allclose(both[0].Sigmas, both[1].Sigmas, atol=1e-7)
+    assert both[0].ok.all()
+
+
+def test_modes_may_be_measured_by_different_numbers_of_values():
+    uneven = model(constant_flow(), {1: first, 2: whole}, 0.0, 1.0)
+    start = Belief(0.0, LEFT, np.array([-2.5, 0.0]), 0.1 * np.eye(2), 0, "ok")
+    batch = estimate_trials(uneven, start, np.zeros((1, 4, 1)), 1.0)
+    assert batch.status == ("rejected",) and batch.modes[0, -1] == 2
+    assert np.isfinite(batch.squared[0]).sum() == 2

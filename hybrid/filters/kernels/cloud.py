@@ -1,6 +1,6 @@
 """Kernels of particles: moved through hybrid transitions, weighed, resampled."""
 
-# ruff: noqa: N803 (the letters are the thesis's)
+# ruff: noqa: N803, N806 (the letters are the thesis's)
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION, ZENO, Limits
-from hybrid.compiled.runge_kutta import finite, put
-from hybrid.compiled.system import CompiledSystem
-from hybrid.filters.compiled.path import being_left, to_event
+from hybrid.compiled.calls import put
+from hybrid.compiled.limits import OK
 from hybrid.filters.draws import normals, stirred, uniform
-from hybrid.filters.noises import Likelihoods, Noises
+from hybrid.filters.kernels.functions import measurement
+from hybrid.filters.kernels.kalman import nis
+from hybrid.filters.kernels.matrices import cholesky
+from hybrid.filters.kernels.noisy_flow import Draws, noisy_step
+from hybrid.filters.tables import KernelTables
 
 VANISHED = -745.0  # the exponential of less is zero
 
@@ -45,93 +47,70 @@ class Cloud(NamedTuple):
 
 
 @njit(cache=True, error_model="numpy")
-def scattered(key, S, z):
-    """A draw (n,) of N(0, S S'); z (n,) is filled."""
-    normals(key, z)
-    drawn = np.zeros(len(S))
-    for i in range(len(S)):
-        for j in range(len(S)):
-            drawn[i] += S[i, j] * z[j]
-    return drawn
-
-
-@njit(cache=True, error_model="numpy")
-def disturb(noises: Noises, mode, h, key, disturbance, z):
-    """Draw the disturbance omega (n,) of the flow that is held for h [s]: h omega has W(h)."""
-    drawn = scattered(key, noises.process[mode], z)
-    scale = h ** (0.5 * noises.power[mode] - 1.0) if h > 0.0 else 0.0
-    for i in range(len(drawn)):
-        disturbance[i] = scale * drawn[i]
-
-
-@njit(cache=True, error_model="numpy")
-def move(s: CompiledSystem, noises: Noises, mode, t, x, u, duration, limits: Limits, key):
-    """One step with noise, (4.6) and (4.12): (mode, state, events, status).
-
-    The disturbance is drawn into ``s.disturbance``: at the start, and anew after each transition.
-    """
-    end, events, z = t + duration, 0, np.empty(noises.process.shape[1])
-    disturb(noises, mode, duration, stirred(key, 0), s.disturbance, z)
-    waiting = being_left(s, mode, -1, t, x, u, limits)
-    while True:
-        x, t, edge, status = to_event(s, mode, t, x, u, end, waiting, limits)
-        if status != OK or edge < 0:
-            return mode, x, events, status
-        if events == limits.max_events:
-            return mode, x, events, ZENO
-        events += 1
-        after = s.resets[edge](t, x.copy(), u)
-        came_from, mode = mode, s.target[edge]
-        if len(after) != s.dims[mode]:
-            return mode, x, events, WRONG_DIMENSION
-        jump = scattered(stirred(key, 2 * events), noises.reset[edge], z)
-        for i in range(len(after)):
-            after[i] += jump[i]
-        if not finite(after):
-            return mode, x, events, NOT_FINITE
-        x = after
-        waiting |= being_left(s, mode, came_from, t, x, u, limits)
-        disturb(noises, mode, end - t, stirred(key, 2 * events + 1), s.disturbance, z)
+def draw_cloud(cloud, mode, mean, S, key):
+    """Particles of one weight from a Gaussian with the covariance S S' in a mode."""
+    z = np.empty(len(mean))
+    for b in range(len(cloud.modes)):
+        normals(stirred(key, b), z)
+        cloud.modes[b], cloud.log_weights[b] = mode, -np.log(len(cloud.modes))
+        for i in range(len(mean)):
+            cloud.states[b, i] = mean[i]
+            for j in range(len(mean)):
+                cloud.states[b, i] += S[i, j] * z[j]
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def move_all(s, noises, t, u, duration, limits, key, first, stride, cloud):
-    """Move every ``stride``-th particle from the ``first`` on, in place."""
-    for b in range(first, len(cloud.modes), stride):
-        x = cloud.states[b, : s.dims[cloud.modes[b]]].copy()
-        mode, x, cloud.events[b], cloud.codes[b] = move(
-            s, noises, cloud.modes[b], t, x, u, duration, limits, stirred(key, b)
+def move_all(f: KernelTables, t, u, end, key, part, cloud):
+    """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
+    none = np.empty((0, cloud.states.shape[1]))
+    for b in range(part[0], len(cloud.modes), part[1]):
+        x = cloud.states[b, : f.system.dims[cloud.modes[b]]].copy()
+        draws = Draws(stirred(key, b), none, none)
+        mode, x, cloud.events[b], cloud.codes[b] = noisy_step(
+            f, cloud.modes[b], t, x, u, end, draws
         )
         cloud.modes[b] = mode
         for i in range(cloud.states.shape[1]):
             cloud.states[b, i] = x[i] if i < len(x) else 0.0
 
 
+@njit(cache=True, error_model="numpy", nogil=True)
+def weigh(f: KernelTables, t, u, y, cloud):
+    """Multiply the weights by the likelihoods of y (p,).
+
+    Returns whether they do not all vanish (else nothing is changed), and the squared innovation.
+    """
+    count, p, modes = len(cloud.modes), len(y), len(f.noise.size)
+    exponents, peaks, weights = np.full(count, -np.inf), np.zeros(count), np.zeros(count)
+    expected, factors, whole = np.zeros((count, p)), np.zeros((modes, p, p)), np.zeros(modes)
+    for mode in range(modes):
+        if f.noise.size[mode] == p:
+            factors[mode] = cholesky(f.noise.V[mode, :p, :p].copy())[0]
+            whole[mode] = -0.5 * p * np.log(2.0 * np.pi)
+            for i in range(p):
+                whole[mode] -= np.log(factors[mode, i, i])
+    for b in range(count):
+        mode = cloud.modes[b]
+        if f.noise.size[mode] == p:
+            x = cloud.states[b, : f.system.dims[mode]].copy()
+            expected[b], peaks[b] = measurement(f, mode, t, x, u), whole[mode]
+            exponents[b] = exponent(factors[mode], y, expected[b])
+            weights[b] = np.exp(cloud.log_weights[b])
+    squared = nis(weights, cloud.modes, expected, f.noise.V, y)
+    return reweigh(cloud, exponents, peaks), squared
+
+
 @njit(cache=True, error_model="numpy")
-def log_likelihood(like: Likelihoods, mode, expected, y):
-    """(ln p(y | x) - its peak, peak) in a mode; minus infinity where y is not of its size."""
-    p = like.size[mode]
-    if p != len(y) or len(expected) != p:
-        return -np.inf, 0.0
-    z, total = np.empty(p), 0.0
-    for i in range(p):
+def exponent(L, y, expected):
+    """-|L^-1 (y - h)|^2 / 2; minus infinity where it is not finite."""
+    z, total = np.empty(len(y)), 0.0
+    for i in range(len(y)):
         z[i] = y[i] - expected[i]
         for j in range(i):
-            z[i] -= like.L[mode, i, j] * z[j]
-        z[i] /= like.L[mode, i, i]
+            z[i] -= L[i, j] * z[j]
+        z[i] /= L[i, i]
         total += z[i] * z[i]
-    return (-0.5 * total, like.peak[mode]) if np.isfinite(total) else (-np.inf, 0.0)
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def weigh(s, h, like, t, u, y, cloud):
-    """Multiply the weights by the likelihoods of y (p,); False, and as before, where all vanish."""
-    exponents, peaks = np.empty(len(cloud.modes)), np.empty(len(cloud.modes))
-    for b in range(len(exponents)):
-        mode = cloud.modes[b]
-        expected = h[mode](t, cloud.states[b, : s.dims[mode]].copy(), u)
-        exponents[b], peaks[b] = log_likelihood(like, mode, expected, y)
-    return reweigh(cloud, exponents, peaks)
+    return -0.5 * total if np.isfinite(total) else -np.inf
 
 
 @njit(cache=True, error_model="numpy")

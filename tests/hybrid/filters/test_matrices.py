@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.compiled.system import quiet
+from hybrid.compiled.system import ABSENT, COMPILED, quiet
 from hybrid.examples.pendulum import pendulum
-from hybrid.filters.compiled import slopes
-from hybrid.filters.compiled.matrices import cholesky, product, sandwich, solve, times
-from hybrid.filters.compiled.tables import filter_tables
+from hybrid.filters.kernels import functions
+from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+from hybrid.filters.tables import _by_reference, prepared
 
 SIZES = st.integers(1, 7)
 SEEDS = st.integers(0, 10_000)
@@ -53,12 +53,16 @@ def test_differences_are_the_derivatives():
                     lambda t, x, u: np.array([[np.cos(x[0]) * x[1], np.sin(x[0])]]))  # fmt: skip
     noise = ProcessNoise(np.eye(2))
     model = FilterModel(system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, h))
+    base, own, known = prepared(model, native_code=True)
+    slots = np.full_like(own.slots, ABSENT)
+    slots[0] = COMPILED  # h itself
     with quiet():
-        known = filter_tables(model)
-    bare = known._replace(given=np.zeros(4, dtype=bool))
+        bare = _by_reference(base.tables, base.derivative_tables, own._replace(slots=slots))
     x, u = np.array([0.4, -1.3]), np.zeros(0)
     with quiet():
-        for find in (slopes.guard_gradient, slopes.reset_jacobian, slopes.measurement_jacobian):
+        for find in (
+            functions.guard_gradient, functions.reset_jacobian, functions.measurement_jacobian
+        ):  # fmt: skip
             np.testing.assert_allclose(
                 find(bare, 0, 0.3, x, u), find(known, 0, 0.3, x, u), atol=1e-9
             )

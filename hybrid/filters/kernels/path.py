@@ -1,4 +1,4 @@
-"""Kernels of the guard sets (4.2): ``hybrid.filters.guard_sets`` compiled.
+"""Kernels of the guard sets (4.2): those of g <= 0 that the flow enters, d/dt g < 0.
 
 A measurement, or a reset, may leave a state behind a guard on its way out. Such a guard waits:
 it counts again once it has been positive.
@@ -9,10 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.limits import OK, TOO_STIFF, Limits
+from hybrid.compiled.calls import guard, rate
+from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, Limits
 from hybrid.compiled.location import guard_rate
-from hybrid.compiled.step import flow_to_event
+from hybrid.compiled.piece import Piece, cut, state_at, take_piece
+from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.step import earliest
 from hybrid.compiled.system import CompiledSystem
+
+SAMPLES = 16  # points of a step at which waiting guards are looked at
 
 
 @njit(cache=True, error_model="numpy")
@@ -25,14 +30,14 @@ def falling(s: CompiledSystem, mode, e, t, x, u, limits: Limits):
 def entered(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and s.guards[e](t, x, u) <= 0.0:
+        if s.source[e] == mode and not s.rest[e] and guard(s, e, t, x, u) <= 0.0:
             if falling(s, mode, e, t, x, u, limits):
                 return e
     return -1
 
 
 @njit(cache=True, error_model="numpy")
-def being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limits):
+def guards_being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limits):
     """Which guards (transitions,) the state is deep inside, and does not go further into.
 
     With ``came_from``, the mode that a reset has just left, only the guards that lead back there:
@@ -40,18 +45,20 @@ def being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limits):
     """
     waiting = np.zeros(len(s.source), dtype=np.bool_)
     for e in range(len(s.source)):
+        if s.rest[e]:
+            continue
         if s.source[e] == mode and (came_from < 0 or s.target[e] == came_from != mode):
-            if s.guards[e](t, x, u) < -limits.guard:
+            if guard(s, e, t, x, u) < -limits.guard:
                 waiting[e] = not falling(s, mode, e, t, x, u, limits)
     return waiting
 
 
 @njit(cache=True, error_model="numpy")
-def fired(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
+def active_transition(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
     """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and not waiting[e]:
-            value = s.guards[e](t, x, u)
+        if s.source[e] == mode and not waiting[e] and not s.rest[e]:
+            value = guard(s, e, t, x, u)
             if value < -limits.guard or (value <= 0.0 and falling(s, mode, e, t, x, u, limits)):
                 return e
     return -1
@@ -67,13 +74,42 @@ def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
     for _ in range(limits.max_steps):
         if t >= end:
             return x, t, -1, OK
-        edge = fired(s, mode, t, x, u, waiting, limits)
+        edge = active_transition(s, mode, t, x, u, waiting, limits)
         if edge >= 0:
             return x, t, edge, OK
-        x, t, h, edge, status = flow_to_event(s, mode, t, x, u, end, h, limits)
-        if status != OK or edge >= 0:
+        left, slope = end - t, rate(s, mode, t, x, u)
+        p, _, h = take_piece(s, mode, t, x, u, min(h, left), np.inf, slope, limits)
+        if not finite(p.end):
+            return p.end, t, -1, NOT_FINITE
+        length = until_left(s, mode, p, waiting)
+        if length < p.length:
+            p = cut(s, mode, p, length, limits)
+        first, edge, status, _ = earliest(s, mode, p, np.inf, limits)
+        if edge >= 0:
+            p = cut(s, mode, p, first, limits)
+        x, t = p.end, end if edge < 0 and p.length == left else t + p.length
+        if edge >= 0:
+            if status == OK and not falling(s, mode, edge, t, x, u, limits):
+                status = GRAZING
             return x, t, edge, status
         for e in range(len(waiting)):
-            if waiting[e] and s.guards[e](t, x, u) > 0.0:
+            if waiting[e] and guard(s, e, t, x, u) > 0.0:
                 waiting[e] = False
     return x, t, -1, TOO_STIFF
+
+
+@njit(cache=True, error_model="numpy")
+def until_left(s: CompiledSystem, mode, p: Piece, waiting):
+    """Length [s] of a step after which a waiting guard is positive; the whole step if none is.
+
+    A guard that is left for less than a ``SAMPLES``-th of the step may be overlooked: it then
+    counts as not left, to the end of the step.
+    """
+    if np.any(waiting):
+        for i in range(1, SAMPLES):
+            length = p.length * i / SAMPLES
+            x = state_at(s, mode, p, length)
+            for e in range(len(waiting)):
+                if waiting[e] and guard(s, e, p.time + length, x, p.input) > 0.0:
+                    return length
+    return p.length

@@ -1,0 +1,263 @@
+"""Kernels of Algorithm 1: one prediction, one correction, transitions at one instant."""
+
+# ruff: noqa: N803, N806, N815 (the letters are the thesis's)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from hybrid.compiled.calls import guard
+from hybrid.compiled.limits import GRAZING, OK, ZENO
+from hybrid.compiled.location import guard_rate
+from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.step import resting
+from hybrid.compiled.system import ABSENT
+from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED, NOT_TRANSVERSE, WRONG_SIZE
+from hybrid.filters.kernels.functions import (
+    basis,
+    guard_gradient,
+    measurement,
+    measurement_jacobian,
+    moved,
+    projected,
+    transported,
+)
+from hybrid.filters.kernels.jump import jump
+from hybrid.filters.kernels.matrices import add, cholesky, product, sandwich, solve, times
+from hybrid.filters.kernels.path import entered, guards_being_left, to_event
+from hybrid.filters.kernels.process_noise import (
+    add_noise_without_flow,
+    add_timestep_noise,
+    flow_covariance,
+)
+from hybrid.filters.tables import BASIS, KernelTables
+from hybrid.systems import Array
+
+SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
+
+
+class Gaussian(NamedTuple):
+    """One Gaussian in one mode."""
+
+    mode: int  # index
+    t: float  # [s]
+    x: Array  # mean (n,)
+    Sigma: Array  # covariance (k, k) of tangent vectors
+
+
+class Result(NamedTuple):
+    """A Gaussian after an operation."""
+
+    g: Gaussian
+    transitions: int
+    code: int  # how it went, see ``interface.status_of``
+    split: float  # time [s] until which a guard that was crossed still splits the Gaussian
+
+
+class Innovation(NamedTuple):
+    """How a measurement differed from the one that was expected."""
+
+    residual: Array  # y - h (p,)
+    S: Array  # its covariance C Sigma C' + V (p, p)
+    squared: float  # residual' S^-1 residual, chi-squared with p degrees of freedom
+    log_likelihood: float  # of the measurement before it was used [nat]; -inf where it has none
+
+
+@njit(cache=True, error_model="numpy")
+def predict(f: KernelTables, g: Gaussian, u, end, noisy):
+    """Lines 2-12 until ``end`` [s]: (4.8) along the flow, (4.14) at transitions.
+
+    Where the mean cannot be followed it stays where it came to, and W grows on.
+    """
+    s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
+    visited = np.zeros(len(s.dims), dtype=np.bool_)
+    waiting = guards_being_left(s, g.mode, -1, g.t, g.x, u, f.limits)
+    waited = np.any(waiting)
+    for count in range(f.limits.max_events + 2):
+        x, t, e, status = to_event(s, g.mode, g.t, g.x, u, end, waiting, f.limits)
+        if finite(x):
+            Sigma = flow_covariance(f, g, u, t - g.t, x, noisy) if t > g.t else g.Sigma
+            g = Gaussian(g.mode, t, x, Sigma)
+        if e >= 0 and count >= f.limits.max_events:
+            status = ZENO
+        if status in (GRAZING, ZENO) and count <= f.limits.max_events:
+            rest = resting(s, g.mode)
+            e, status = (rest, OK) if rest >= 0 else (e, status)
+        if status != OK:
+            code = status
+            if noisy:
+                Sigma = g.Sigma.copy()
+                add_noise_without_flow(f, g.mode, Sigma, end - g.t)
+                g = Gaussian(g.mode, g.t, g.x, Sigma)
+            break
+        if e < 0:
+            if noisy:
+                add_timestep_noise(f, g.mode, g.Sigma, end - before.t)
+            break
+        split = max(split, split_until(f, e, g, u))
+        g, j = after_jump(f, g, e, u, np.bool_(True), visited)
+        transitions += j.transitions
+        code = code if j.transverse else NOT_TRANSVERSE
+        waiting |= guards_being_left(s, g.mode, j.came_from, t, g.x, u, f.limits)
+    g = Gaussian(g.mode, end, g.x, g.Sigma)
+    if waited and code in (OK, NOT_TRANSVERSE):
+        g, more, entering, later = through_guards(f, g, u, -1)
+        transitions, code = transitions + more, entering if code == OK else code
+        split = max(split, later)
+    return believed(f, before, Result(g, transitions, code, split))
+
+
+@njit(cache=True, error_model="numpy")
+def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
+    """The Gaussian after transition e, (4.13) and (4.14), and the jump."""
+    j = jump(f, e, g.t, g.x, u, by_flow, visited)
+    Sigma = sandwich(j.D, g.Sigma)
+    add(Sigma, j.noise, 1.0)
+    return Gaussian(j.mode, g.t, j.x, Sigma), j
+
+
+@njit(cache=True, error_model="numpy")
+def through_guards(f: KernelTables, g: Gaussian, u, first):
+    """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then those entered.
+
+    Until no guard set holds the mean, or it is back in a mode that it came from.
+    """
+    visited, closed, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
+    visited[g.mode], e, split = True, first, -np.inf
+    while not closed:
+        e = e if e >= 0 else entered(f.system, g.mode, g.t, g.x, u, f.limits)
+        if e < 0:
+            break
+        if e != first:
+            split = max(split, split_until(f, e, g, u))
+        g, j = after_jump(f, g, e, u, np.bool_(False), visited)
+        transitions, closed, e = transitions + j.transitions, j.closed, -1
+        code = code if j.transverse else NOT_TRANSVERSE
+    return Result(g, transitions, code, split)
+
+
+@njit(cache=True, error_model="numpy")
+def guard_spread(f: KernelTables, e, g: Gaussian, u):
+    """sqrt(D_x g Sigma D_x g'), the standard deviation of a guard's value."""
+    D = guard_gradient(f, e, g.t, g.x, u).reshape(1, -1)
+    if f.slots[BASIS, g.mode] != ABSENT:
+        D = product(D, basis(f, g.mode, g.x))
+    return np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
+
+
+@njit(cache=True, error_model="numpy")
+def split_until(f: KernelTables, e, g: Gaussian, u):
+    """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
+    rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
+    if not rate < -f.limits.minimum_rate:
+        return g.t
+    ahead = SPLIT * guard_spread(f, e, g, u) + guard(f.system, e, g.t, g.x, u)
+    return g.t + max(0.0, ahead) / -rate
+
+
+@njit(cache=True, error_model="numpy")
+def is_split(f: KernelTables, g: Gaussian, u):
+    """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
+    for e in range(len(f.system.source)):
+        if f.system.source[e] == g.mode and not f.system.rest[e]:
+            rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
+            if rate < -f.limits.minimum_rate:
+                if guard(f.system, e, g.t, g.x, u) < SPLIT * guard_spread(f, e, g, u):
+                    return True
+    return False
+
+
+@njit(cache=True, error_model="numpy")
+def believed(f: KernelTables, before: Gaussian, after: Result):
+    """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
+    g = after.g
+    x = projected(f, g.mode, g.x)
+    if finite(x) and finite(g.Sigma.ravel()):
+        return Result(Gaussian(g.mode, g.t, x, g.Sigma), after.transitions, after.code, after.split)
+    return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, NOT_BELIEVED, -np.inf)
+
+
+@njit(cache=True, error_model="numpy")
+def innovation(f: KernelTables, g: Gaussian, u, y):
+    """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p)."""
+    p = f.noise.size[g.mode]
+    expected, C = measurement(f, g.mode, g.t, g.x, u), measurement_jacobian(f, g.mode, g.t, g.x, u)
+    S = sandwich(C, g.Sigma)
+    add(S, f.noise.V[g.mode], 1.0)
+    L, definite = cholesky(S)
+    residual = y - expected
+    if not (definite and finite(residual)):
+        return Innovation(residual, S, np.nan, -np.inf), C, L
+    weighed, squared, volume = solve(L, residual.reshape(-1, 1)), 0.0, p * np.log(2.0 * np.pi)
+    for i in range(p):
+        squared += residual[i] * weighed[i, 0]
+        volume += 2.0 * np.log(L[i, i])
+    return Innovation(residual, S, squared, -0.5 * (squared + volume)), C, L
+
+
+@njit(cache=True, error_model="numpy")
+def update(f: KernelTables, g: Gaussian, u, y):
+    """Lines 13-15 with Joseph's form of (4.11), and the innovation; no guards are looked at.
+
+    Sigma becomes (I - K C) Sigma (I - K C)' + K V K': symmetric and positive semidefinite
+    whatever the rounding in K. The code is WRONG_SIZE where y is not of the mode's size, NO_GAIN
+    where S is not positive definite or y not finite.
+    """
+    if len(y) != f.noise.size[g.mode]:
+        nothing = Innovation(np.zeros(0), np.zeros((0, 0)), np.nan, -np.inf)
+        return Result(g, 0, WRONG_SIZE, -np.inf), nothing
+    nu, C, L = innovation(f, g, u, y)
+    if not nu.log_likelihood > -np.inf:
+        return Result(g, 0, NO_GAIN, -np.inf), nu
+    K = solve(L, product(C, g.Sigma)).T.copy()  # (4.9)
+    keep = np.eye(K.shape[0])
+    add(keep, product(K, C), -1.0)
+    Sigma = sandwich(keep, g.Sigma)
+    add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0)
+    step = times(K, nu.residual)
+    Sigma = transported(f, g.mode, g.x, step, Sigma)
+    after = Gaussian(g.mode, g.t, moved(f, g.mode, g.x, step), Sigma)
+    return believed(f, g, Result(after, 0, OK, -np.inf)), nu
+
+
+@njit(cache=True, error_model="numpy")
+def correct(f: KernelTables, g: Gaussian, u, y):
+    """Lines 13-20: an update, then the transitions whose guard sets hold the mean."""
+    result, nu = update(f, g, u, y)
+    if result.code != OK:
+        return result, nu
+    return believed(f, result.g, through_guards(f, result.g, u, -1)), nu
+
+
+@njit(cache=True, error_model="numpy")
+def force(f: KernelTables, g: Gaussian, u, e):
+    """Take transition e now, wherever the mean is."""
+    return believed(f, g, through_guards(f, g, u, e))
+
+
+@njit(cache=True, error_model="numpy")
+def nis(weights, index, expected, S, y):
+    """Normalised innovation squared of a mixture: (y - m)' M^-1 (y - m), whose mean is p.
+
+    m (p,) and M (p, p) are mean and covariance of the mixture of the ``expected`` (N, p), each
+    with the covariance S (p, p) of its ``index`` (N,).
+    """
+    total, p = np.sum(weights), len(y)
+    m, M = np.zeros(p), np.zeros((p, p))
+    for i in range(len(weights)):
+        if weights[i] > 0.0:
+            m += weights[i] / total * expected[i]
+    for i in range(len(weights)):
+        if weights[i] > 0.0:
+            apart = expected[i] - m
+            for j in range(p):
+                for k in range(p):
+                    M[j, k] += weights[i] / total * (S[index[i], j, k] + apart[j] * apart[k])
+    L, definite = cholesky(M)
+    if not definite:
+        return np.nan
+    residual = (y - m).reshape(-1, 1)
+    return np.sum(residual * solve(L, residual))

@@ -1,0 +1,258 @@
+"""Kernels of the bank of salted filters: one Gaussian and its weight for each mode."""
+
+# ruff: noqa: N803, N806, N815 (the letters are the thesis's)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from hybrid.compiled.calls import guard
+from hybrid.compiled.limits import OK
+from hybrid.compiled.location import guard_rate
+from hybrid.compiled.piece import flow_for
+from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.system import ABSENT
+from hybrid.filters.interface import NOT_TRANSVERSE, UNEXPLAINED, WRONG_SIZE
+from hybrid.filters.kernels.functions import basis, difference, guard_gradient, moved
+from hybrid.filters.kernels.kalman import (
+    Gaussian,
+    after_jump,
+    innovation,
+    nis,
+    predict,
+    through_guards,
+    update,
+)
+from hybrid.filters.kernels.path import entered
+from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
+from hybrid.filters.kernels.truncation import sides
+from hybrid.filters.tables import BASIS, KernelTables, Prepared
+from hybrid.systems import Array
+
+NEWTON = 20  # steps that find when a state behind a guard crossed it
+
+
+class Mixture(NamedTuple):
+    """At most one Gaussian a mode."""
+
+    weights: Array  # (modes,), zero where there is none
+    means: Array  # (modes, n)
+    Sigmas: Array  # (modes, k, k)
+    transitions: NDArray[np.int64]  # (modes,) in the last step
+    codes: NDArray[np.int64]  # (modes,) how the last step went
+
+    @staticmethod
+    def empty(model: Prepared) -> Mixture:
+        """Without any Gaussian."""
+        dims, k = model.base.system.dims, model.own.tangent.max()
+        modes, whole, means = len(dims), np.zeros(len(dims), int), np.zeros((len(dims), dims.max()))
+        return Mixture(np.zeros(modes), means, np.zeros((modes, k, k)), whole, whole.copy())
+
+
+def put_gaussian(mixture: Mixture, g: Gaussian) -> None:
+    """Make a mixture one Gaussian."""
+    clear(mixture)
+    mixture.weights[g.mode], n, k = 1.0, len(g.x), len(g.Sigma)
+    mixture.means[g.mode, :n], mixture.Sigmas[g.mode, :k, :k] = g.x, g.Sigma
+
+
+class Split(NamedTuple):
+    """``BankOptions`` as kernels take them."""
+
+    certain: float
+    dropped: float
+    most: int
+
+
+@njit(cache=True, error_model="numpy")
+def gaussian(f: KernelTables, mixture: Mixture, mode, t):
+    """The Gaussian of a mode."""
+    n, k = f.system.dims[mode], f.tangent[mode]
+    x, Sigma = mixture.means[mode, :n].copy(), mixture.Sigmas[mode, :k, :k].copy()
+    return Gaussian(mode, t, x, Sigma)
+
+
+@njit(cache=True, error_model="numpy")
+def absorb(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
+    """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
+    mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
+    S, share = mixture.Sigmas[mode], weight / (before + weight) if before > 0.0 else 1.0
+    if not before > weight:
+        mixture.transitions[mode], mixture.codes[mode] = transitions, code
+    mixture.weights[mode] = before + weight
+    if not before > 0.0:
+        S[:k, :k], mixture.means[mode, : len(g.x)] = g.Sigma, g.x
+        return
+    mean = mixture.means[mode, : len(g.x)].copy()
+    apart = difference(f, mode, g.x, mean)
+    for i in range(k):
+        for j in range(k):
+            spread = (1.0 - share) * apart[i] * apart[j]
+            S[i, j] = (1.0 - share) * S[i, j] + share * (g.Sigma[i, j] + spread)
+    mixture.means[mode, : len(g.x)] = moved(f, mode, mean, share * apart)
+
+
+@njit(cache=True, error_model="numpy")
+def scale(mixture: Mixture, split: Split):
+    """Drop light Gaussians, keep the heaviest ``most``, and scale the others to the sum 1."""
+    weights, total = mixture.weights, 0.0
+    order = np.argsort(-weights)
+    for rank in range(len(weights)):
+        if rank >= split.most or (rank > 0 and weights[order[rank]] <= split.dropped):
+            weights[order[rank]] = 0.0
+        total += weights[order[rank]]
+    for i in range(len(weights)):
+        weights[i] /= total
+
+
+@njit(cache=True, error_model="numpy")
+def cut(f: KernelTables, e, g: Gaussian, u, certain):
+    """(whether guard e splits the Gaussian, its side in front, its side behind)."""
+    D = guard_gradient(f, e, g.t, g.x, u)
+    if f.slots[BASIS, g.mode] != ABSENT:
+        D = (D.reshape(1, -1) @ basis(f, g.mode, g.x)).ravel()
+    over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
+    falls = guard_rate(f.system, g.mode, e, g.t, g.x, u) < -f.limits.minimum_rate
+    return falls and certain < under[0] < 1.0 - certain, over, under
+
+
+@njit(cache=True, error_model="numpy")
+def side(f: KernelTables, g: Gaussian, part):
+    """A Gaussian's part on one side of a guard."""
+    return Gaussian(g.mode, g.t, moved(f, g.mode, g.x, part[1]), part[2])
+
+
+@njit(cache=True, error_model="numpy")
+def when_crossed(f: KernelTables, e, g: Gaussian, u):
+    """Time [s] and state on guard e from which a state behind it comes."""
+    t, x = g.t, g.x
+    for _ in range(NEWTON):
+        back = -guard(f.system, e, t, x, u) / guard_rate(f.system, g.mode, e, t, x, u)
+        if not np.isfinite(back) or t + back > g.t:  # not behind a guard that is curved
+            break
+        x = flow_for(f.system, g.mode, t, x, u, back, f.limits)
+        t += back
+        if abs(back) < f.limits.event_time * max(1.0, abs(t)):
+            return t, x
+    return g.t, g.x
+
+
+@njit(cache=True, error_model="numpy")
+def through(f: KernelTables, e, g: Gaussian, u, h):
+    """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
+
+    Returns it, its transitions, and whether it could be followed.
+    """
+    t, x = when_crossed(f, e, g, u)
+    if g.t - t > 2.0 * h:  # long before this step: it is taken where it is, (4.17)
+        t, x = g.t, g.x
+    Sigma = flow_covariance(f, g, u, t - g.t, x, np.bool_(False)) if t < g.t else g.Sigma
+    visited = np.zeros(len(f.system.dims), dtype=np.bool_)
+    y, j = after_jump(f, Gaussian(g.mode, t, x, Sigma), e, u, np.bool_(True), visited)
+    result = predict(f, y, u, g.t, np.bool_(False))
+    followed = result.code in (OK, NOT_TRANSVERSE) and finite(y.x)
+    return result.g, j.transitions + result.transitions, followed
+
+
+@njit(cache=True, error_model="numpy")
+def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
+    """Predict a Gaussian, in parts where a guard splits it, into ``out``.
+
+    The flow is followed to the end of the step as if there were no guards. There, a guard that
+    falls along it has been crossed with probability Phi(-g / sigma_g), where
+    sigma_g^2 = D_x g Sigma D_x g'. Where that is neither below ``certain`` nor above 1 - certain,
+    the Gaussian is cut: what is behind the guard is led back to it, and through it by Xi. The
+    noise of the whole step is that of the mode which it began in, and of the reset.
+    """
+    h, left = end - g.t, weight
+    x = flow_for(f.system, g.mode, g.t, g.x, u, h, f.limits)
+    if h > 0.0 and finite(x):
+        ahead = Gaussian(g.mode, end, x, flow_covariance(f, g, u, h, x, np.bool_(True)))
+        if finite(ahead.Sigma.ravel()):
+            for e in range(len(f.system.source)):
+                if f.system.source[e] != g.mode:
+                    continue
+                splits, over, under = cut(f, e, ahead, u, certain)
+                if not splits:
+                    continue
+                y, transitions, followed = through(f, e, side(f, ahead, under), u, h)
+                if followed:
+                    add_timestep_noise(f, y.mode, y.Sigma, h)
+                    absorb(f, out, y, left * under[0], transitions, OK)
+                    ahead, left = side(f, ahead, over), left * over[0]
+            if left < weight:
+                add_timestep_noise(f, ahead.mode, ahead.Sigma, h)
+                absorb(f, out, ahead, left, 0, OK)
+                return
+    result = predict(f, g, u, end, np.bool_(True))
+    absorb(f, out, result.g, weight, result.transitions, result.code)
+
+
+@njit(cache=True, error_model="numpy")
+def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
+    """Predict every Gaussian from t to ``end`` [s] into ``out``, and merge what meets there."""
+    clear(out)
+    for mode in range(len(mixture.weights)):
+        if mixture.weights[mode] > 0.0:
+            g = gaussian(f, mixture, mode, t)
+            branch(f, g, mixture.weights[mode], u, end, split.certain, out)
+    scale(out, split)
+
+
+@njit(cache=True, error_model="numpy")
+def clear(mixture: Mixture):
+    """Leave no Gaussian."""
+    mixture.weights[:] = 0.0
+    mixture.transitions[:] = 0
+    mixture.codes[:] = OK
+
+
+@njit(cache=True, error_model="numpy")
+def settle(f: KernelTables, g: Gaussian, u, certain):
+    """Transitions after a correction; none while a guard splits the Gaussian.
+
+    It is then on both sides, and the next prediction cuts it there.
+    """
+    if entered(f.system, g.mode, g.t, g.x, u, f.limits) >= 0:
+        for e in range(len(f.system.source)):
+            if f.system.source[e] == g.mode and cut(f, e, g, u, certain)[0]:
+                return g, 0
+        result = through_guards(f, g, u, -1)
+        return result.g, result.transitions
+    return g, 0
+
+
+@njit(cache=True, error_model="numpy")
+def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
+    """Correct each Gaussian with y (p,) into ``out``, and weigh it by the likelihood.
+
+    Returns a code, OK or why nothing was done, and the squared innovation (see ``nis``).
+    """
+    modes, p = len(mixture.weights), len(y)
+    logs, expected, S = np.full(modes, -np.inf), np.zeros((modes, p)), np.zeros((modes, p, p))
+    code, weights = WRONG_SIZE, mixture.weights.copy()
+    for mode in range(modes):
+        if mixture.weights[mode] > 0.0:
+            if f.noise.size[mode] != p:
+                weights[mode] = 0.0
+                continue
+            nu = innovation(f, gaussian(f, mixture, mode, t), u, y)[0]
+            logs[mode], code = nu.log_likelihood + np.log(mixture.weights[mode]), UNEXPLAINED
+            expected[mode], S[mode] = y - nu.residual, nu.S
+    best = np.max(logs)
+    if not np.isfinite(best):
+        return code, np.nan
+    clear(out)
+    for mode in range(modes):
+        if logs[mode] > -np.inf:
+            g, transitions = gaussian(f, mixture, mode, t), mixture.transitions[mode]
+            result = update(f, g, u, y)[0]
+            g, more = settle(f, result.g, u, split.certain)
+            status = mixture.codes[mode] if result.code == OK else result.code
+            absorb(f, out, g, np.exp(logs[mode] - best), transitions + more, status)
+    scale(out, split)
+    return OK, nis(weights, np.arange(modes), expected, S, y)
