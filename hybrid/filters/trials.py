@@ -176,7 +176,8 @@ def _task(
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
     begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
-    ys, sizes = np.asarray(measurements, dtype=np.float64), sorted(set(known.own.noise.size.tolist()))
+    ys = np.asarray(measurements, dtype=np.float64)
+    sizes = np.unique(known.own.noise.size).tolist()
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:
