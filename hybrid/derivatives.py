@@ -11,10 +11,15 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Of functions that take real numbers only, in Python and compiled.
+_REAL_ONLY = (
+    TypeError, ValueError, FloatingPointError, np.exceptions.ComplexWarning, NumbaError
+)  # fmt: skip
 _COMPLEX_STEP = 1e-30
 _STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference: least total error
 _AGREEMENT = 1e-5  # relative, between complex step and central difference
@@ -46,8 +51,8 @@ def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array
             with warnings.catch_warnings():
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
                 value = np.asarray(function(bumped))
-        except (TypeError, ValueError, FloatingPointError, np.exceptions.ComplexWarning):
-            return None  # takes real numbers only
+        except _REAL_ONLY:
+            return None
         if value.shape != shape or not np.iscomplexobj(value):
             return None
         columns.append(np.imag(value) / _COMPLEX_STEP)

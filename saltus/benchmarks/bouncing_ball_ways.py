@@ -49,15 +49,15 @@ def compiled_batch() -> Way:
         BadRequest: the ball does not compile here.
     """
     system = ball()
-    if compiled(system).system is None:
+    if compiled(system).reason:
         raise BadRequest(f"the ball does not compile: {compiled(system).reason}")
     return lambda states: (
         simulate_batch(system, FALLING, states, DURATION, FORCE, options=OPTIONS).states
     )
 
 
-def interpreted() -> Way:
-    """``simulate_step``, ball by ball."""
+def callbacks() -> Way:
+    """``simulate_step``, ball by ball, with functions called as Python."""
     system = ball()
 
     def way(states: Array) -> Array:

@@ -55,6 +55,9 @@ STUDIES = {
         "saltus.studies.event_accuracy",
         "event times and orders of convergence against closed forms",
     ),
+    "scipy": Study(
+        "saltus.studies.scipy_comparison", "random systems beside solve_ivp with its events"
+    ),
     "skf-particles": Study(
         "saltus.studies.skf_particles", "salted filter and its bank beside particles, and the time"
     ),

@@ -11,11 +11,16 @@ GUIDE = Path(__file__).parents[2] / "docs" / "hybrid.md"
 def test_the_guide_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     assert len(blocks) >= 8
+    assert sum(bool(line.strip()) for line in blocks[0].splitlines()) <= 35
     names: dict = {}
-    exec("\n".join(blocks), names)
+    exec(blocks[0], names)
+    assert names["run"].status == "ok" and names["solution"].status == "converged"
+    np.testing.assert_allclose(names["solution"].trajectory.states[-1], [1.0, 0.0], atol=0.1)
+    exec("\n".join(blocks[1:]), names)
     out = capsys.readouterr().out
     assert "('impact', 0.451754), ('apex', 0.790569)" in out
     assert "zeno - in mode" in out
+    assert abs(names["restitution"] - 0.8) < 3.0 * names["deviation"] < 0.05
     assert names["variation"].ok and np.all(np.linalg.eigvalsh(names["Sigma"]) > 0.0)
     spread = np.cov(names["ends"].states[names["ends"].ok].T)
     apart = {how: np.max(abs(Sigma - spread)) for how, Sigma in names["predicted"].items()}
