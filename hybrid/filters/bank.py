@@ -30,7 +30,7 @@ from hybrid.filters.kernels import kalman, mixture
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -88,7 +88,7 @@ class SaltedBank:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
         start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._modes = model, list(model.system.modes)
-        self._prepared = prepared(model)
+        self._prepared = prepare(model)
         self._split = (options or BankOptions()).split()
         self._mixture, self._other = Mixture.empty(self._prepared), Mixture.empty(self._prepared)
         self._start: Gaussian | None = Gaussian(

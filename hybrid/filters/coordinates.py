@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -13,10 +13,6 @@ from hybrid.compiled.calls import put
 from hybrid.compiled.system import quiet, vector_table
 from hybrid.filters.model import FilterModel
 from hybrid.systems import Array, System, VectorFunction
-
-if TYPE_CHECKING:
-    from hybrid.filters.trials import Estimates
-    from hybrid.filters.truths import Truths
 
 CoordinatesByMode = Mapping[int, VectorFunction]  # (t, x, u) -> (d,), one a mode
 
@@ -40,26 +36,6 @@ def width(model: FilterModel, table: tuple[Any, ...], mode: int, x: Array) -> in
     """Number d of coordinates, from those of a state x (n,) in a mode."""
     index, u = list(model.system.modes).index(mode), np.zeros(model.system.input_dim)
     return len(table[index](0.0, np.array(x, dtype=np.float64), u))
-
-
-def squared_errors(
-    system: System,
-    truths: Truths,
-    estimates: Estimates,
-    coordinates: CoordinatesByMode | None = None,
-) -> Array:
-    """|x(t_k) - x^(t_k)|^2 (B, K) of every timestep, whose mean is the MSE (4.24).
-
-    Args:
-        system: the hybrid system.
-        truths: the trials.
-        estimates: of the same trials.
-        coordinates: functions (t, x, u) of each mode's states, into coordinates that all modes
-            share; left out, the states themselves.
-    """
-    truth = common(system, truths.modes, truths.states, coordinates)
-    estimate = common(system, estimates.modes, estimates.means, coordinates)
-    return np.sum((truth - estimate)[:, 1:] ** 2, axis=-1)
 
 
 def common(

@@ -18,7 +18,7 @@ from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_s
 from hybrid.filters.kernels import cloud
 from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -81,9 +81,9 @@ class ParticleFilter:
         check_densities(model)
         start = check_start(model, Start(mode, mean, Sigma, time))
         self._model, self._options = model, options or ParticleOptions()
-        self._prepared = prepared(model, self._options.compiled)
+        self._prepared = prepare(model, self._options.compiled)
         threads = self._options.threads if self._prepared.in_threads else 1
-        self._owned = [self._prepared.disturbed() for _ in range(threads)]  # one a thread
+        self._owned = [self._prepared.with_disturbance() for _ in range(threads)]  # one a thread
         self._modes = list(model.system.modes)
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
         self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0

@@ -25,7 +25,7 @@ from hybrid.filters.interface import (
 from hybrid.filters.kernels import kalman
 from hybrid.filters.kernels.kalman import Gaussian, Innovation, Result
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -71,7 +71,7 @@ class SaltedKalmanFilter:
         self.model = model
         self.sensitivity: Sensitivity = sensitivity
         self._modes = list(model.system.modes)
-        self._prepared = prepared(model, salted=sensitivity == "saltation")
+        self._prepared = prepare(model, salted=sensitivity == "saltation")
         self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._begun = False  # transitions of the start need an input

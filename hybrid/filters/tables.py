@@ -19,8 +19,6 @@ from hybrid.compiled.system import (
     MATRIX_FUNCTION,
     VECTOR_FUNCTION,
     Compiled,
-    DerivativeTables,
-    SystemTables,
     TablesType,
     _references,
     _square,
@@ -83,11 +81,8 @@ class KernelType(TablesType):
 
 if TYPE_CHECKING:
 
-    class KernelTables(FilterTables):
+    class KernelTables(Any):
         """See below."""
-
-        system: SystemTables
-        derivatives: DerivativeTables
 
 else:
 
@@ -127,7 +122,7 @@ class Prepared(NamedTuple):
         self.own.call.errors.clear()
         return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
 
-    def disturbed(self) -> KernelTables:
+    def with_disturbance(self) -> KernelTables:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         own = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
@@ -136,7 +131,7 @@ class Prepared(NamedTuple):
             return _by_reference(*references, self.own)
 
 
-def prepared(
+def prepare(
     model: FilterModel, native_code: bool | None = None, salted: bool = True
 ) -> Prepared:
     """The model's tables, made once.

@@ -25,7 +25,7 @@ from hybrid.filters.kernels.trials import (
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.filters.particle import ParticleOptions, check_densities
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import Prepared, prepared
+from hybrid.filters.tables import Prepared, prepare
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
@@ -81,7 +81,7 @@ def estimate_trials(
     Raises:
         ValueError: the start is none, or the measurements or the input have another shape.
     """
-    known = prepared(model, native_code=True, salted=sensitivity == "saltation")
+    known = prepare(model, native_code=True, salted=sensitivity == "saltation")
     task, ys = _task(model, known, start, measurements, timestep, u)
     (B, K, _), k = ys.shape, int(known.own.tangent.max())
     out = Estimated(
@@ -93,7 +93,7 @@ def estimate_trials(
     )
 
     def work(part: slice) -> None:
-        estimate_all(known.tables, task, ys[part], Estimated(*(array[part] for array in out)))
+        estimate_all(known.tables, task, ys[part], Estimated._make(array[part] for array in out))
 
     by_trial(work, B, threads, known)
     numbers = np.array(list(model.system.modes))
@@ -115,14 +115,14 @@ def bank_trials(
 
     Arguments and errors are those of ``particle_trials``.
     """
-    known, split = prepared(model, native_code=True), (options or BankOptions()).split()
+    known, split = prepare(model, native_code=True), (options or BankOptions()).split()
     task, ys = _task(model, known, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out = _averages(model, table, start, ys)
 
     def work(part: slice) -> None:
         pair = Mixture.empty(known), Mixture.empty(known)
-        arrays = Averaged(*(array[part] for array in out))
+        arrays = Averaged._make(array[part] for array in out)
         bank_all(known.tables, task, ys[part], split, pair, table, arrays)
 
     by_trial(work, len(ys), threads, known)
@@ -154,7 +154,7 @@ def particle_trials(
             or a shape is wrong.
     """
     check_densities(model)
-    options, known = options or ParticleOptions(), prepared(model, native_code=True)
+    options, known = options or ParticleOptions(), prepare(model, native_code=True)
     task, ys = _task(model, known, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out, n = _averages(model, table, start, ys), model.system.state_dim
@@ -162,9 +162,10 @@ def particle_trials(
     S, least = covariance_root(task.start.Sigma), options.resample_below * options.particles
 
     def work(part: slice) -> None:
-        own, seed = known.disturbed(), (keys[part], S, least)
+        own, seed = known.with_disturbance(), (keys[part], S, least)
         clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
-        particles_all(own, task, ys[part], seed, clouds, table, Averaged(*(a[part] for a in out)))
+        arrays = Averaged._make(array[part] for array in out)
+        particles_all(own, task, ys[part], seed, clouds, table, arrays)
 
     by_trial(work, len(ys), options.threads, known)
     return TrialMeans(out.means, int(out.unsound.sum()))
@@ -176,7 +177,8 @@ def _task(
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
     begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
-    ys, sizes = np.asarray(measurements, dtype=np.float64), sorted(set(known.own.noise.size.tolist()))
+    ys = np.asarray(measurements, dtype=np.float64)
+    sizes = np.unique(known.own.noise.size).tolist()
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:

@@ -18,7 +18,7 @@ from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.noisy_flow import PIECES
 from hybrid.filters.kernels.trials import Simulated, Task, simulate_all
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
@@ -67,16 +67,16 @@ def simulate_truths(
     """
     if model.manifolds:
         raise ValueError("truths are of R^n: give coordinates without constraints")
-    tables, n, B = prepared(model, True), model.system.state_dim, len(states)
+    tables, n, B = prepare(model, True), model.system.state_dim, len(states)
     if np.shape(states) != (B, n):
         raise ValueError(f"states have shape {np.shape(states)}; give (B, {n})")
     index, p = list(model.system.modes).index(mode), tables.own.noise.V.shape[1]
-    draws = [
+    process, reset, noise = (
         np.random.default_rng(stream).standard_normal((B, steps, *shape))
         for stream, shape in zip(
             np.random.SeedSequence(seed).spawn(3), ((PIECES, n), (PIECES, n), (p,)), strict=True
         )
-    ]  # ahead of threads; the first trials are the same however many there are
+    )  # ahead of threads; the first trials are the same however many there are
     out = Simulated(
         np.full((B, steps + 1), index, dtype=np.int64),
         np.full((B, steps + 1, n), np.nan),
@@ -88,8 +88,8 @@ def simulate_truths(
     task = Task(start, held_input(model.system, u), float(timestep))
 
     def work(part: slice) -> None:
-        arrays = Simulated(*(array[part] for array in out))
-        simulate_all(tables.disturbed(), task, *(draw[part] for draw in draws), arrays)
+        own, arrays = tables.with_disturbance(), Simulated._make(array[part] for array in out)
+        simulate_all(own, task, process[part], reset[part], noise[part], arrays)
 
     by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))

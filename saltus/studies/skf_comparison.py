@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from hybrid.filters.coordinates import squared_errors
+from hybrid.filters.coordinates import CoordinatesByMode, common
 from hybrid.filters.salted import Sensitivity
 from hybrid.filters.trials import Estimates, estimate_trials
 from hybrid.filters.truths import Truths, simulate_truths
-from hybrid.systems import Array
+from hybrid.systems import Array, System
 from saltus.studies.skf_systems import Level, Problem
 from saltus.studies.study import StudyOptions
 
@@ -122,3 +122,23 @@ def sign_test(a: Array, b: Array) -> float:
     """
     fewer, more = sorted((int(np.sum(a < b)), int(np.sum(a > b))))
     return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
+
+
+def squared_errors(
+    system: System,
+    truths: Truths,
+    estimates: Estimates,
+    coordinates: CoordinatesByMode | None = None,
+) -> Array:
+    """|x(t_k) - x^(t_k)|^2 (B, K) of every timestep, whose mean is the MSE (4.24).
+
+    Args:
+        system: the hybrid system.
+        truths: the trials.
+        estimates: of the same trials.
+        coordinates: functions (t, x, u) of each mode's states, into coordinates that all modes
+            share; left out, the states themselves.
+    """
+    truth = common(system, truths.modes, truths.states, coordinates)
+    estimate = common(system, estimates.modes, estimates.means, coordinates)
+    return np.sum((truth - estimate)[:, 1:] ** 2, axis=-1)

@@ -140,7 +140,7 @@ def reset_by_time(f: KernelTables, e, t, x, u):
 
 
 @njit(cache=True, error_model="numpy")
-def joined(x, d):
+def concatenate(x, d):
     """[x, d], as callbacks of manifolds take them."""
     both = np.empty(len(x) + len(d))
     put(both, x)
@@ -149,11 +149,11 @@ def joined(x, d):
 
 
 @njit(cache=True, error_model="numpy")
-def moved(f: KernelTables, mode, x, d):
+def retract(f: KernelTables, mode, x, d):
     """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
     if f.slots[PLUS, mode] == ABSENT:
         return x + d
-    return callback_vector(f, PLUS, mode, 0.0, joined(x, d), np.zeros(0), len(x))
+    return callback_vector(f, PLUS, mode, 0.0, concatenate(x, d), np.zeros(0), len(x))
 
 
 @njit(cache=True, error_model="numpy")
@@ -161,13 +161,13 @@ def difference(f: KernelTables, mode, y, x):
     """The tangent vector (k,) from x to y (n,)."""
     if f.slots[MINUS, mode] == ABSENT:
         return y - x
-    return callback_vector(f, MINUS, mode, 0.0, joined(y, x), np.zeros(0), f.tangent[mode])
+    return callback_vector(f, MINUS, mode, 0.0, concatenate(y, x), np.zeros(0), f.tangent[mode])
 
 
 @njit(cache=True, error_model="numpy")
-def projected(f: KernelTables, mode, x):
+def project(f: KernelTables, mode, x):
     """The state (n,) on the manifold at x (n,), which a flow has left by its rounding."""
-    return x if f.slots[PLUS, mode] == ABSENT else moved(f, mode, x, np.zeros(f.tangent[mode]))
+    return x if f.slots[PLUS, mode] == ABSENT else retract(f, mode, x, np.zeros(f.tangent[mode]))
 
 
 @njit(cache=True, error_model="numpy")
@@ -191,10 +191,10 @@ def tangent_map(f: KernelTables, M, mode, x, target, y):
 
 
 @njit(cache=True, error_model="numpy")
-def transported(f: KernelTables, mode, x, d, Sigma):
+def transport_covariance(f: KernelTables, mode, x, d, Sigma):
     """Covariance (k, k) of tangent vectors at plus(x, d), from one of plus(x, d + e) by e."""
     if f.slots[TRANSPORT, mode] == ABSENT:
         return Sigma
     shape = (f.tangent[mode], f.tangent[mode])
-    J = callback_matrix(f, TRANSPORT, mode, 0.0, joined(x, d), np.zeros(0), shape)
+    J = callback_matrix(f, TRANSPORT, mode, 0.0, concatenate(x, d), np.zeros(0), shape)
     return sandwich(J, Sigma)

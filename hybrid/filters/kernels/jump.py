@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,11 +28,11 @@ from hybrid.systems import Array
 class Jump(NamedTuple):
     """A transition, and those that its reset sets off, as one."""
 
-    mode: int  # index of the mode after it
+    mode: Any  # index of the mode after it
     x: Array  # state after it
     D: Array  # Xi or D_x R (k_target, k) of tangent vectors
     noise: Array  # W_R of the resets together (k_target, k_target)
-    came_from: int  # mode before the last of the resets
+    came_from: Any  # mode before the last of the resets
     transitions: int
     closed: bool  # whether it led to a mode that was visited before
     transverse: bool
@@ -47,11 +47,11 @@ def following(f: KernelTables, mode, came_from, t, x, u, by_flow):
         e = active_transition(s, mode, t, x, u, waiting, limits)
     else:
         e = entered(s, mode, t, x, u, limits)
-    return e if e >= 0 and jumped_over(f, e, t, x, u) else -1
+    return e if e >= 0 and is_jumped_over(f, e, t, x, u) else -1
 
 
 @njit(cache=True, error_model="numpy")
-def jumped_over(f: KernelTables, e, t, x, u):
+def is_jumped_over(f: KernelTables, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = guard_rate(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
@@ -82,7 +82,7 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
         e = following(f, mode, came_from, t, x, u, by_flow)
         if e < 0 or (closed and not by_flow):
             break
-    transverse = not (by_flow and jumped_over(f, first, t, before, u))
+    transverse = not (by_flow and is_jumped_over(f, first, t, before, u))
     transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x)
     D = tangent_map(f, D, s.source[first], before, mode, x)
     return Jump(mode, x, D, noise, came_from, transitions, closed, transverse)

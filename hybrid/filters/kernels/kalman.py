@@ -21,9 +21,9 @@ from hybrid.filters.kernels.functions import (
     guard_gradient,
     measurement,
     measurement_jacobian,
-    moved,
-    projected,
-    transported,
+    project,
+    retract,
+    transport_covariance,
 )
 from hybrid.filters.kernels.jump import jump
 from hybrid.filters.kernels.matrices import add, cholesky, product, sandwich, solve, times
@@ -107,7 +107,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
         g, more, entering, later = through_guards(f, g, u, -1)
         transitions, code = transitions + more, entering if code == OK else code
         split = max(split, later)
-    return believed(f, before, Result(g, transitions, code, split))
+    return keep_finite(f, before, Result(g, transitions, code, split))
 
 
 @njit(cache=True, error_model="numpy")
@@ -171,10 +171,10 @@ def is_split(f: KernelTables, g: Gaussian, u):
 
 
 @njit(cache=True, error_model="numpy")
-def believed(f: KernelTables, before: Gaussian, after: Result):
+def keep_finite(f: KernelTables, before: Gaussian, after: Result):
     """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
     g = after.g
-    x = projected(f, g.mode, g.x)
+    x = project(f, g.mode, g.x)
     if finite(x) and finite(g.Sigma.ravel()):
         return Result(Gaussian(g.mode, g.t, x, g.Sigma), after.transitions, after.code, after.split)
     return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, NOT_BELIEVED, -np.inf)
@@ -218,9 +218,9 @@ def update(f: KernelTables, g: Gaussian, u, y):
     Sigma = sandwich(keep, g.Sigma)
     add(Sigma, sandwich(K, f.noise.V[g.mode, : len(y), : len(y)].copy()), 1.0)
     step = times(K, nu.residual)
-    Sigma = transported(f, g.mode, g.x, step, Sigma)
-    after = Gaussian(g.mode, g.t, moved(f, g.mode, g.x, step), Sigma)
-    return believed(f, g, Result(after, 0, OK, -np.inf)), nu
+    Sigma = transport_covariance(f, g.mode, g.x, step, Sigma)
+    after = Gaussian(g.mode, g.t, retract(f, g.mode, g.x, step), Sigma)
+    return keep_finite(f, g, Result(after, 0, OK, -np.inf)), nu
 
 
 @njit(cache=True, error_model="numpy")
@@ -229,13 +229,13 @@ def correct(f: KernelTables, g: Gaussian, u, y):
     result, nu = update(f, g, u, y)
     if result.code != OK:
         return result, nu
-    return believed(f, result.g, through_guards(f, result.g, u, -1)), nu
+    return keep_finite(f, result.g, through_guards(f, result.g, u, -1)), nu
 
 
 @njit(cache=True, error_model="numpy")
 def force(f: KernelTables, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
-    return believed(f, g, through_guards(f, g, u, e))
+    return keep_finite(f, g, through_guards(f, g, u, e))
 
 
 @njit(cache=True, error_model="numpy")

@@ -17,7 +17,7 @@ from hybrid.compiled.piece import flow_for
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.system import ABSENT
 from hybrid.filters.interface import NOT_TRANSVERSE, UNEXPLAINED, WRONG_SIZE
-from hybrid.filters.kernels.functions import basis, difference, guard_gradient, moved
+from hybrid.filters.kernels.functions import basis, difference, guard_gradient, retract
 from hybrid.filters.kernels.kalman import (
     Gaussian,
     after_jump,
@@ -93,7 +93,7 @@ def absorb(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, 
         for j in range(k):
             spread = (1.0 - share) * apart[i] * apart[j]
             S[i, j] = (1.0 - share) * S[i, j] + share * (g.Sigma[i, j] + spread)
-    mixture.means[mode, : len(g.x)] = moved(f, mode, mean, share * apart)
+    mixture.means[mode, : len(g.x)] = retract(f, mode, mean, share * apart)
 
 
 @njit(cache=True, error_model="numpy")
@@ -123,7 +123,7 @@ def cut(f: KernelTables, e, g: Gaussian, u, certain):
 @njit(cache=True, error_model="numpy")
 def side(f: KernelTables, g: Gaussian, part):
     """A Gaussian's part on one side of a guard."""
-    return Gaussian(g.mode, g.t, moved(f, g.mode, g.x, part[1]), part[2])
+    return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, part[1]), part[2])
 
 
 @njit(cache=True, error_model="numpy")

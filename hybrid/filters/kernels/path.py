@@ -78,7 +78,7 @@ def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
         if edge >= 0:
             return x, t, edge, OK
         left, slope = end - t, rate(s, mode, t, x, u)
-        p, _, h = take_piece(s, mode, t, x, u, min(h, left), np.inf, slope, limits)
+        p, _, h = take_piece(s, mode, t, x, u, min(h, left), slope, limits)
         if not finite(p.end):
             return p.end, t, -1, NOT_FINITE
         length = until_left(s, mode, p, waiting)

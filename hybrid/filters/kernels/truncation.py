@@ -9,20 +9,9 @@ a standard normal z along D; its mean and variance are those of a truncated norm
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-
-from hybrid.systems import Array
-
-
-class Side(NamedTuple):
-    """A Gaussian conditioned on one side."""
-
-    probability: float
-    mean: Array  # from the whole's mean (k,)
-    Sigma: Array  # (k, k)
 
 
 @njit(cache=True, error_model="numpy")
@@ -66,15 +55,3 @@ def sides(g, D, Sigma):
     q, low, variance = above(g / sigma)
     _, under = shrunk(Sigma, D, sigma, variance)
     return (p, mean * along, over), (q, -low * along, under)
-
-
-def split(g: float, D: Array, Sigma: Array) -> tuple[Side, Side]:
-    """Sides g > 0 and g < 0 of a Gaussian.
-
-    Args:
-        g: at the mean.
-        D: its derivative by tangent vectors (k,).
-        Sigma: covariance (k, k).
-    """
-    over, under = sides(float(g), np.ascontiguousarray(D, dtype=np.float64), np.array(Sigma))
-    return Side(*over), Side(*under)

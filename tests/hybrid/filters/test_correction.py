@@ -12,7 +12,7 @@ from hybrid.compiled.limits import OK
 from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED
 from hybrid.filters.kernels.kalman import Gaussian, update
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.systems import Mode, System
 
 
@@ -31,7 +31,7 @@ def correction(Sigma, C, V, residual):
         {0: ProcessNoise(np.zeros((k, k)))},
         {0: Measurement(lambda t, x, u: C @ x, sound, lambda t, x, u: C)},
     )
-    known = prepared(model)
+    known = prepare(model)
     known.own.noise.V[0, :p, :p] = V
     result, nu = update(known.tables, Gaussian(0, 0.0, np.zeros(k), Sigma), np.zeros(0), residual)
     if result.code != OK:

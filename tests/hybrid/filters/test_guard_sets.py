@@ -11,7 +11,7 @@ from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels import path
 from hybrid.filters.kernels.kalman import Gaussian, predict, through_guards
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
@@ -23,7 +23,7 @@ IMPACT, APEX = range(2)  # of the ball's transitions
 
 def tables_of(system):
     dims = {number: mode.state_dim for number, mode in system.modes.items()}
-    return prepared(
+    return prepare(
         FilterModel(
             system,
             {number: ProcessNoise(np.zeros((n, n))) for number, n in dims.items()},

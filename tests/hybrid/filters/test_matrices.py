@@ -10,7 +10,7 @@ from hybrid.examples.pendulum import pendulum
 from hybrid.filters.kernels import functions
 from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import _by_reference, prepared
+from hybrid.filters.tables import _by_reference, prepare
 
 SIZES = st.integers(1, 7)
 SEEDS = st.integers(0, 10_000)
@@ -53,7 +53,7 @@ def test_differences_are_the_derivatives():
                     lambda t, x, u: np.array([[np.cos(x[0]) * x[1], np.sin(x[0])]]))  # fmt: skip
     noise = ProcessNoise(np.eye(2))
     model = FilterModel(system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, h))
-    base, own, known = prepared(model, native_code=True)
+    base, own, known = prepare(model, native_code=True)
     slots = np.full_like(own.slots, ABSENT)
     slots[0] = COMPILED  # h itself
     with quiet():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hybrid.filters.kernels import functions
 from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepared
+from hybrid.filters.tables import prepare
 from hybrid.filters.tangent import tangent_basis, tangent_part
 from hybrid.systems import Mode, System
 
@@ -29,7 +29,7 @@ def kernel_tables(*places):
     modes = {i: Mode(f"mode {i}", n, 0, still) for i, (_, n) in enumerate(places)}
     manifolds = {i: one for i, (one, _) in enumerate(places) if one is not None}
     dims = [n if one is None else one.tangent_dim for one, n in places]
-    return prepared(
+    return prepare(
         FilterModel(
             System(modes, ()),
             {i: ProcessNoise(np.eye(k)) for i, k in enumerate(dims)},
@@ -87,13 +87,13 @@ def test_the_map_of_tangent_vectors_is_a_derivative(angle, a):
 def test_in_r_n_nothing_changes():
     M, x, Sigma, tables = np.ones((2, 3)), np.ones(3), np.eye(3), kernel_tables((None, 3))
     np.testing.assert_array_equal(functions.tangent_map(tables, M, 0, x, 0, x), M)
-    np.testing.assert_array_equal(functions.projected(tables, 0, x), x)
-    np.testing.assert_array_equal(functions.transported(tables, 0, x, x, Sigma), Sigma)
+    np.testing.assert_array_equal(functions.project(tables, 0, x), x)
+    np.testing.assert_array_equal(functions.transport_covariance(tables, 0, x, x, Sigma), Sigma)
 
 
 def test_a_state_off_the_manifold_is_put_back():
     tables = kernel_tables((Circle(), 2))
-    found = functions.projected(tables, 0, 1.1 * unit(0.4))
+    found = functions.project(tables, 0, 1.1 * unit(0.4))
     np.testing.assert_allclose(found, unit(0.4), atol=1e-15)
 
 
@@ -113,5 +113,5 @@ def test_a_turned_frame_turns_the_covariance():
 
     x, d = np.array([1.0, 2.0, 0.3]), np.array([0.1, -0.2, np.pi / 2])
     tables = kernel_tables((Heading(), 3))
-    found = functions.transported(tables, 0, x, d, np.diag([4.0, 1.0, 0.5]))
+    found = functions.transport_covariance(tables, 0, x, d, np.diag([4.0, 1.0, 0.5]))
     np.testing.assert_allclose(found, np.diag([1.0, 4.0, 0.5]), atol=1e-9)

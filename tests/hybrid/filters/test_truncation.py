@@ -1,5 +1,7 @@
 """Moments of a Gaussian cut by a plane: against integrals, and laws of the two sides."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,20 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from hybrid.filters.kernels.truncation import above, split
+from hybrid.filters.kernels.truncation import above, sides
 
 NUMBERS = st.floats(-2.0, 2.0)
+
+
+class Side(NamedTuple):
+    probability: float
+    mean: np.ndarray  # from the whole's mean
+    Sigma: np.ndarray
+
+
+def split(g, D, Sigma):
+    over, under = sides(g, D, Sigma)
+    return Side(*over), Side(*under)
 
 
 @pytest.mark.parametrize("a", [-40.0, -6.0, -1.0, 0.0, 0.3, 2.0, 6.0])
