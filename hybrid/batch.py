@@ -82,7 +82,7 @@ def simulate_batch(
         )
     u, n = held_input(system, u), system.state_dim
     if np.ndim(states) != 2 or np.shape(states)[1] != n:
-        raise ValueError(f"states have shape {np.shape(states)}; the system takes (B, {n}): give that")
+        raise ValueError(f"states of shape {np.shape(states)}; the system takes (B, {n})")
     for mode in np.unique(modes):
         system.outgoing(int(mode))
     states = np.array(states, dtype=np.float64)

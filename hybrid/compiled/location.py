@@ -90,6 +90,8 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     value = value_at(s, mode, e, p, near, 2)
     if value > 0.0:
         return 2, value
+    if before > 0.0:
+        return 0, before
     last = value_at(s, mode, e, p, high, 0)
     if last >= -limits.guard:
         return -1, before
