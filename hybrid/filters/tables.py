@@ -102,6 +102,12 @@ def _by_reference(system, derivatives, f):
     )  # fmt: skip
 
 
+def _keeping(tables: KernelTables, owner: Any) -> KernelTables:
+    """The tables, with what their callbacks belong to: numba does not keep Python's objects."""
+    tables.owner = owner
+    return tables
+
+
 class Prepared(NamedTuple):
     """A model ready for kernels."""
 
@@ -128,7 +134,7 @@ class Prepared(NamedTuple):
         own = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
         with quiet():
             references = _references(own, self.base.derivatives)
-            return _by_reference(*references, self.own)
+            return _keeping(_by_reference(*references, self.own), self)
 
 
 def prepare(
@@ -153,7 +159,7 @@ def prepare(
         own = own._replace(salted=salted)
         with quiet():
             tables = _by_reference(base.tables, base.derivative_tables, own)
-        known[key] = Prepared(base, own, tables)
+        known[key] = Prepared(base, own, _keeping(tables, (base, own)))
     return known[key]
 
 

@@ -17,8 +17,9 @@ from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.systems import Array, Mode, System, Transition
+from saltus.benchmarks.van_der_pol_ways import START, bounce, flow, gap
 
-SWING, START = 0, np.array([2.0, 0.0])
+SWING = 0
 SPREAD = 0.01 * np.eye(2)  # covariance at the start
 TIMESTEP, STEPS = 0.05, 200  # 23 impacts
 TRIALS, SEED = 25, 0
@@ -35,21 +36,6 @@ class Consistency(NamedTuple):
     nees_ok: float  # of the beliefs whose status is "ok"
     ok: float  # their share
     rms: float  # error of place and velocity together
-
-
-def flow(t: float, x: Array, u: Array) -> Array:
-    """Van der Pol's equation, mu = 1, with the frequency 5 rad/s."""
-    return np.array([x[1], (1.0 - x[0] * x[0]) * x[1] - 25.0 * x[0]])
-
-
-def gap(t: float, x: Array, u: Array) -> float:
-    """Distance from the wall."""
-    return x[0] - 0.5
-
-
-def bounce(t: float, x: Array, u: Array) -> Array:
-    """Impact with the restitution 0.9."""
-    return np.array([x[0], -0.9 * x[1]])
 
 
 def place(t: float, x: Array, u: Array) -> Array:

@@ -97,7 +97,8 @@ def test_it_is_nearer_to_the_exact_posterior_than_one_salted_filter():
         x = x + 0.05 * np.array([1.0, -1.0 if x[0] < 0.0 else 1.0])
         y = x + np.sqrt(0.5) * rng.standard_normal(2)
         for one in (exact, bank, salted):
-            assert one.step(NONE, y, 0.05).status == "ok"
+            belief = one.step(NONE, y, 0.05)
+            assert belief.status == "ok" or (one is salted and "splits" in belief.message)
         mean = exact.mean_of(plain)
         errors += [np.sum((f - mean) ** 2) for f in (bank.mean_of(plain), salted.belief.mean)]
         assert sum(bank.mode_probabilities.values()) == pytest.approx(1.0)
