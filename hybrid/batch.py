@@ -10,7 +10,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hybrid import failure
-from hybrid.compiled.limits import FULL, RESOLUTION, STATUSES, Limits
+from hybrid.compiled.callbacks import DimensionError
+from hybrid.compiled.limits import (
+    FULL,
+    NOT_FINITE,
+    RESOLUTION,
+    STATUSES,
+    WRONG_DIMENSION,
+    Limits,
+)
 from hybrid.compiled.step import Course, Log, proceed
 from hybrid.compiled.system import Compiled, compiled, quiet
 from hybrid.held_inputs import held_input
@@ -72,9 +80,9 @@ def simulate_batch(
             f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
             " times, and a duration of 0 or more"
         )
-    u = held_input(system, u)
-    if np.ndim(states) != 2 or np.shape(states)[1] != system.state_dim:
-        raise ValueError(f"states have shape {np.shape(states)}: give (B, {system.state_dim})")
+    u, n = held_input(system, u), system.state_dim
+    if np.ndim(states) != 2 or np.shape(states)[1] != n:
+        raise ValueError(f"states of shape {np.shape(states)}; the system takes (B, {n})")
     for mode in np.unique(modes):
         system.outgoing(int(mode))
     states = np.array(states, dtype=np.float64)
@@ -102,14 +110,22 @@ def simulate_batch(
                 list(pool.map(work, parts))
         else:
             work(parts[0])
+    problem = ""
+    if tables.callbacks.errors and isinstance(tables.callbacks.errors[0], DimensionError):
+        problem = str(tables.callbacks.errors[0])
+        tables.callbacks.errors.clear()
+        codes[codes[:, 0] == NOT_FINITE, 0] = WRONG_DIMENSION
     tables.callbacks.raise_errors()
     messages = []
     for b, (code, edge) in enumerate(codes):
         mode = int(numbers[current[b]])
         x = states[b, : system.modes[mode].state_dim]
-        messages.append(
-            failure.message(system, int(code), int(edge), mode, ends[b], x, u, options)
-        )
+        if problem and code == WRONG_DIMENSION:
+            messages.append(f"{failure.place(system, mode, ends[b], x)}: {problem}")
+        else:
+            messages.append(
+                failure.message(system, int(code), int(edge), mode, ends[b], x, u, options)
+            )
     status = tuple(STATUSES[code] for code in codes[:, 0])
     return Batch(numbers[current], states, times, status, tuple(messages))
 

@@ -27,7 +27,8 @@ def message(
 
     ``edge`` is the index of the transition that it is about; the place is where it ended.
     """
-    options, e = options or SimulationOptions(), system.transitions[edge] if edge >= 0 else None
+    options, edges = options or SimulationOptions(), system.transitions
+    e = edges[edge] if 0 <= edge < len(edges) else None
     if code == TOO_STIFF:
         text = too_stiff(options)
     elif code == ZENO:

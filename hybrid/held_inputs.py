@@ -60,11 +60,11 @@ def _each(
     for k in range(steps):
         start, end = t + k * length, t + (duration if k == steps - 1 else (k + 1) * length)
         if callable(inputs):
-            u = np.asarray(inputs(start), dtype=np.float64)
+            u = np.array(inputs(start), dtype=np.float64)
         elif rows is None:
             u = held_input(system, None)
         else:
-            u = rows[k] if rows.ndim == 2 else rows
+            u = np.array(rows[k] if rows.ndim == 2 else rows)  # kernels write on no one's array
         yield end, _checked(u, m)
 
 

@@ -81,9 +81,7 @@ class RunDerivatives(NamedTuple):
         """Split the columns of a path: n of the start, and m + k of each of N inputs."""
         N, m = inputs
         parts: list[Any] = []
-        for D in (path.D, np.reshape(path.event_times, (len(path.event_times), -1))):
-            if not len(D):
-                D = np.zeros((0, n + N * (m + k)))
+        for D in (path.D, np.reshape(path.event_times, (-1, path.D.shape[1]))):
             each = np.moveaxis(D[:, n:].reshape(len(D), N, m + k), 1, 0)
             parts += [D[:, :n], each[:, :, :m], each[:, :, m:].sum(axis=0)]
         return RunDerivatives(*parts, status=path.status, message=path.message)

@@ -132,6 +132,6 @@ def input_saltation(
         return D_uR
     flow_before = system.modes[transition.source].flow(t, x, u)
     after = u if u_after is None else u_after
-    flow_after = system.modes[transition.target].flow(t, transition.reset(t, x, u), after)
+    flow_after = system.modes[transition.target].flow(t, transition.reset(t, np.array(x), u), after)
     missed = flow_after - jump.reset_jacobian @ flow_before - transition.reset_time(t, x, u)
     return D_uR + np.outer(missed, transition.guard_input(t, x, u)) / jump.guard_rate

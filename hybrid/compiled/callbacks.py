@@ -93,7 +93,8 @@ class Callbacks(types.WrapperAddressProtocol):
 
 def call_shape(function: Callable, arguments: tuple[Array | float, ...]) -> tuple[int, ...] | None:
     """Shape of a function's value at some arguments; None where it is undefined there."""
+    python = getattr(function, "py_func", function)
     try:
-        return np.shape(function(*(np.copy(a) if np.ndim(a) else a for a in arguments)))
+        return np.shape(python(*(np.copy(a) if np.ndim(a) else a for a in arguments)))
     except ArithmeticError:
         return None

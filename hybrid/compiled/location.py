@@ -90,6 +90,8 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     value = value_at(s, mode, e, p, near, 2)
     if value > 0.0:
         return 2, value
+    if before > 0.0:
+        return 0, before
     last = value_at(s, mode, e, p, high, 0)
     if last >= -limits.guard:
         return -1, before
@@ -177,7 +179,7 @@ def _minimum(s: CompiledSystem, mode, e, p: Piece, low, high, power):
     c, d = b - ratio * (b - a), a + ratio * (b - a)
     at_c, at_d = value_at(s, mode, e, p, c, power), value_at(s, mode, e, p, d, power)
     for _ in range(MINIMUM_STEPS):
-        if b - a <= 1e-9 * max(high, 1e-300) or at_c == at_d:
+        if b - a <= 1e-4 * (high - low) or at_c == at_d:
             break
         if at_c < at_d:
             b, d, at_d = d, c, at_c
@@ -187,7 +189,22 @@ def _minimum(s: CompiledSystem, mode, e, p: Piece, low, high, power):
             a, c, at_c = c, d, at_d
             d = a + ratio * (b - a)
             at_d = value_at(s, mode, e, p, d, power)
-    return (c, at_c) if at_c < at_d else (d, at_d)
+    middle, lowest = (c, at_c) if at_c < at_d else (d, at_d)
+    for width in (1e-3 * (high - low), 1e-5 * (high - low)):  # the vertex of a parabola
+        left, right = max(middle - width, low), min(middle + width, high)
+        centre = 0.5 * (left + right)
+        v = value_at(s, mode, e, p, left, power)
+        w = value_at(s, mode, e, p, centre, power)
+        z = value_at(s, mode, e, p, right, power)
+        bend = v - 2.0 * w + z
+        if not bend > 0.0:
+            break
+        vertex = centre + 0.25 * (right - left) * (v - z) / bend
+        if left < vertex < right:
+            value = value_at(s, mode, e, p, vertex, power)
+            if value <= lowest + 1e-3 * abs(bend):
+                middle, lowest = vertex, value
+    return middle, lowest
 
 
 @njit(cache=True, error_model="numpy")

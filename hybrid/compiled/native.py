@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ def native(make: Callable, python: Callable, signature: Any) -> Any:
     Not kept where a global number or array goes into it: a cache would not see that one change.
     Raises what numba raises.
     """
+    python = _with_own_name(python)
     data = [python.__globals__.get(name) for name in python.__code__.co_names]
     if not any(isinstance(value, int | float | complex | np.ndarray) for value in data):
         try:
@@ -27,6 +30,38 @@ def native(make: Callable, python: Callable, signature: Any) -> Any:
         except RuntimeError:  # no file: typed in at a prompt
             pass
     return make(signature, error_model="numpy")(python)
+
+
+def _with_own_name(python: Callable) -> Callable:
+    """A copy whose name holds a digest of its code and of what it closes over.
+
+    numba finds kept machine code, and links it, by the function's name and line: two functions of
+    one factory, or on one line, would be taken for each other.
+    """
+    if not isinstance(python, FunctionType):
+        return python
+    digest = sha256(_identity(python).encode()).hexdigest()[:16]
+    copy = FunctionType(
+        python.__code__, python.__globals__, python.__name__, python.__defaults__,
+        python.__closure__,
+    )  # fmt: skip
+    copy.__qualname__, copy.__module__ = f"{python.__qualname__}_{digest}", python.__module__
+    return copy
+
+
+def _identity(value: Any) -> str:
+    """Text that tells a function, its constants, or what it closes over from another."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+        return f"{value.__module__}.{value.__qualname__}{_identity((value.__code__, cells))}"
+    if isinstance(value, CodeType):
+        return f"{value.co_code.hex()}{value.co_names}{_identity(value.co_consts)}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_identity, value))})"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
+    return f"{type(value)}{value!r}"
 
 
 def check_shape(

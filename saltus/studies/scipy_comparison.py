@@ -18,7 +18,11 @@ from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 
 TRIALS, ALL_TRIALS = 2000, 20_000
 CHUNK = 25  # trials that a process does in one go
-STATUSES = ("ok", "zeno", "grazing", "too_stiff", "not_finite", "wrong_dimension")
+STATUSES = (
+    "ok", "zeno", "inside_guard", "ambiguous", "grazing", "too_stiff", "not_finite",
+    "wrong_dimension",
+)  # fmt: skip
+SHOWN = ("way", "trials", "ok", "zeno", "refused", "sensitive", "disagreements", "worst")
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
 
@@ -38,12 +42,17 @@ def run(options: StudyOptions) -> StudyResult:
         Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
         Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
     ]
-    notes = (
+    notes = [
         "Tolerances are 1e-6, 1e-8 or 1e-10, relative; worst is the largest difference over what"
         " is allowed, among trials that agree. Refused: a status other than ok where SciPy reaches"
         " the end. Sensitive: SciPy's own events change within those tolerances.",
-    )
-    return StudyResult([*rows, total], notes=notes, criteria=criteria)
+    ]
+    if total["seeds"]:
+        notes.append(
+            f"Disagreements, each to be repeated by compare({options.seed}, trial) of"
+            f" {compare.__module__}: {', '.join(map(str, total['seeds']))}."
+        )
+    return StudyResult([*rows, total], notes=notes, shown=SHOWN, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:

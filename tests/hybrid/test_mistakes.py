@@ -1,6 +1,7 @@
 """What users get wrong in calling the library: one clear error before compiled code sees it."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -33,10 +34,16 @@ def test_a_mode_that_is_not_there(call):
 
 
 @pytest.mark.parametrize(
-    ("states", "u"), [(X, U), (np.zeros((2, 5)), U), (X[None], np.zeros(0)), (X[None], np.zeros(3))]
+    ("states", "u", "shape"),
+    [
+        (X, U, "(B, 2)"),
+        (np.zeros((2, 5)), U, "(B, 2)"),
+        (X[None], np.zeros(0), "(1,)"),
+        (X[None], np.zeros(3), "(1,)"),
+    ],
 )
-def test_batches_of_the_wrong_shape(states, u):
-    with pytest.raises(ValueError, match=r"the system takes \(B, 2\) and \(1,\)"):
+def test_batches_of_the_wrong_shape(states, u, shape):
+    with pytest.raises(ValueError, match=re.escape(f"the system takes {shape}")):
         simulate_batch(BALL, FALLING, states, 1.0, u)
 
 
@@ -99,7 +106,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
 
 def test_a_flow_of_the_wrong_dimension_has_the_same_status_in_batches():
     system = falling(flow=lambda t, x, u: np.zeros(3))
-    assert "gives shape (3,), not (2,)" in compiled(system).reason
+    assert "has shape (3,); give (2,)" in compiled(system).reason
     batch = simulate_batch(system, 1, X[None], 0.6, np.zeros(0))
     assert batch.status == (simulate(system, 1, X, 0.6).status,) == ("wrong_dimension",)
 
@@ -112,7 +119,7 @@ def test_a_global_number_is_not_kept_in_a_file(tmp_path):
         "from hybrid.systems import System, Mode\nG = float(sys.argv[1])\n"
         "def flow(t, x, u):\n    return np.array([x[1], -G])\n"
         "system = System({1: Mode('air', 2, 0, flow)}, ())\n"
-        "print(simulate_batch(system, 1, 0.0, np.zeros((1, 2)), np.zeros(0), 1.0).states[0, 1])\n"
+        "print(simulate_batch(system, 1, np.zeros((1, 2)), 1.0).states[0, 1])\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     for gravity in ("9.5", "1.5"):

@@ -71,7 +71,8 @@ def test_scipy_agrees_with_scipy():
     for trial in range(12):
         problem = draw(0, trial)
         by_another = solve(problem, Accuracy("RK45", problem.rtol, 1e-2 * problem.rtol))
-        assert judge(problem, by_another)[0] in ("agrees", "sensitive")
+        expected = ("agrees", "sensitive") if by_another.status == "ok" else ("ended early",)
+        assert judge(problem, by_another)[0] in expected
 
 
 def test_what_is_not_ok_is_refused_where_scipy_goes_on(monkeypatch):
