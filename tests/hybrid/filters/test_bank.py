@@ -21,11 +21,11 @@ def whole(t, x, u):
     return x.copy()
 
 
-def model_of(system, Q=0.01, V=1.0, **kw):
+def model_of(system, Q=0.01, V=1.0, power=2, **kw):
     n = system.state_dim
     return FilterModel(
         system,
-        {mode: ProcessNoise(Q * np.eye(n)) for mode in system.modes},
+        {mode: ProcessNoise(Q * np.eye(n), power) for mode in system.modes},
         {mode: Measurement(whole, V * np.eye(n)) for mode in system.modes},
         **kw,
     )
@@ -42,9 +42,9 @@ def plain(mode, x):
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 1000))
-def test_with_no_guard_near_it_is_one_salted_filter(seed):
-    rng, model = np.random.default_rng(seed), model_of(constant_flow())
+@given(st.integers(0, 1000), st.sampled_from([0, 1, 2]))
+def test_with_no_guard_near_it_is_one_salted_filter(seed, power):
+    rng, model = np.random.default_rng(seed), model_of(constant_flow(), power=power)
     start = LEFT, rng.normal([-9.0, 0.0], 1.0), 0.1 * np.eye(2)
     bank, salted = SaltedBank(model, *start), SaltedKalmanFilter(model, *start)
     for _ in range(5):
@@ -84,6 +84,33 @@ def test_a_split_gaussian_without_noise_keeps_its_exact_moments():
         np.testing.assert_allclose(one.belief.mean, part.mean(axis=0), atol=0.005)
         np.testing.assert_allclose(one.belief.Sigma, np.cov(part.T), atol=0.005)
     np.testing.assert_allclose(bank.mean_of(plain), x.mean(axis=0), atol=0.005)
+
+
+def test_noise_of_each_timestep_is_added_once_to_each_part_of_a_split_gaussian():
+    parts = []
+    for Q in (0.0, 0.5):
+        model = model_of(constant_flow(), Q=Q, power=0)
+        bank = SaltedBank(model, LEFT, np.array([-1.0, 0.0]), 0.1 * np.eye(2))
+        bank.step(NONE, None, 1.1)
+        parts.append(bank.hypotheses)
+    assert len(parts[0]) == 2
+    for quiet, noisy in zip(*parts, strict=True):
+        np.testing.assert_allclose(noisy.weight, quiet.weight)
+        np.testing.assert_allclose(noisy.belief.Sigma, quiet.belief.Sigma + 0.5 * np.eye(2))
+
+
+def test_white_noise_of_a_split_gaussian_is_that_of_the_whole_step():
+    """On constant flow W(h) = h Q whatever crosses: over both modes the variance of x_1 has it."""
+    model = model_of(constant_flow(), Q=0.2, power=1)
+    bank = SaltedBank(model, LEFT, np.array([-1.0, 0.0]), 0.1 * np.eye(2))
+    bank.step(NONE, None, 1.1)
+    assert len(bank.hypotheses) == 2
+    mean = bank.mean_of(plain)[0]
+    variance = sum(
+        one.weight * (one.belief.Sigma[0, 0] + (one.belief.mean[0] - mean) ** 2)
+        for one in bank.hypotheses
+    )
+    assert variance == pytest.approx(0.1 + 1.1 * 0.2, rel=1e-6)
 
 
 def test_it_is_nearer_to_the_exact_posterior_than_one_salted_filter():

@@ -118,9 +118,9 @@ def pendulum_on_circle():
     return System({mode: lifted(mode) for mode in plain.modes}, edges)
 
 
-def pendulum_models():
+def pendulum_models(power=2):
     """With the angle as a number, and as a unit vector."""
-    noises = {mode: ProcessNoise(np.diag([0.02, 0.05])) for mode in (FREE, CONTACT)}
+    noises = {mode: ProcessNoise(np.diag([0.02, 0.05]), power) for mode in (FREE, CONTACT)}
     V, W_R = 0.01 * np.eye(2), {(FREE, CONTACT): np.diag([0.0, 0.01])}
     swing = Product((Circle(), 2), (Euclidean(1), 1))
 
@@ -164,6 +164,17 @@ def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity):
         likelihoods = a.innovation.log_likelihood, b.innovation.log_likelihood
         assert likelihoods[0] == pytest.approx(likelihoods[1], abs=1e-6)
     assert transitions >= 1
+
+
+def test_white_noise_on_a_circle_is_that_of_the_angle():
+    """Van Loan's integral of tangent vectors, through an impact."""
+    x, Sigma = np.array([0.5, 0.0]), np.diag([0.01, 0.02])
+    plain, circle = pendulum_models(power=1)
+    a = SaltedKalmanFilter(plain, FREE, x, Sigma).predict(NONE, 0.9)
+    b = SaltedKalmanFilter(circle, FREE, circular(x), Sigma).predict(NONE, 0.9)
+    assert a.transitions == b.transitions >= 1
+    np.testing.assert_allclose(b.mean, circular(a.mean), atol=1e-8)
+    np.testing.assert_allclose(b.Sigma, a.Sigma, atol=1e-8)
 
 
 def test_a_mode_on_a_manifold_needs_tangent_covariances():
