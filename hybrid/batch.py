@@ -13,7 +13,9 @@ from hybrid import failure
 from hybrid.compiled.callbacks import DimensionError
 from hybrid.compiled.limits import (
     FULL,
+    GUARD_NOT_FINITE,
     NOT_FINITE,
+    RESET_NOT_FINITE,
     RESOLUTION,
     STATUSES,
     WRONG_DIMENSION,
@@ -114,7 +116,8 @@ def simulate_batch(
     if tables.callbacks.errors and isinstance(tables.callbacks.errors[0], DimensionError):
         problem = str(tables.callbacks.errors[0])
         tables.callbacks.errors.clear()
-        codes[codes[:, 0] == NOT_FINITE, 0] = WRONG_DIMENSION
+        failed = np.isin(codes[:, 0], (NOT_FINITE, GUARD_NOT_FINITE, RESET_NOT_FINITE))
+        codes[failed, 0] = WRONG_DIMENSION
     tables.callbacks.raise_errors()
     messages = []
     for b, (code, edge) in enumerate(codes):
