@@ -42,7 +42,7 @@ def simulate(
 ) -> Run:
     """Simulate for a duration [s] from the state x (n,) in a mode, and keep the trajectory.
 
-    Without a timestep, flows and guards are looked at 100 times in the duration, or more often
+    Without a timestep, flows and guards are looked at 200 times in the duration, or more often
     where that shows them to vary: what is over within less is not seen, unless ``max_step`` of the
     options is as short. With one, nothing is expected to vary within a timestep but smoothly.
 

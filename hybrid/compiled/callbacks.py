@@ -92,9 +92,9 @@ class Callbacks(types.WrapperAddressProtocol):
 
 
 def call_shape(function: Callable, arguments: tuple[Array | float, ...]) -> tuple[int, ...] | None:
-    """Shape of a function's value at some arguments; None where it is undefined there."""
+    """Shape of a function's value at some arguments; None where it raises there."""
     python = getattr(function, "py_func", function)
     try:
         return np.shape(python(*(np.copy(a) if np.ndim(a) else a for a in arguments)))
-    except ArithmeticError:
+    except Exception:  # it may be undefined there; where it is called in earnest it is said
         return None

@@ -16,7 +16,7 @@ STATUSES = (
     "ambiguous", "stopped", "not_finite", "not_finite", "too_many_events",
 )  # fmt: skip
 WINDOW = 1.0  # [s]: steps and events are counted anew after it
-RESOLUTION = 100.0  # points in a duration: a flow or guard that varies between them is not resolved
+RESOLUTION = 200.0  # points in a duration: a flow or guard that varies between them is not resolved
 
 
 class Limits(NamedTuple):

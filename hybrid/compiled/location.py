@@ -119,6 +119,9 @@ def _window(s: CompiledSystem, mode, e, p: Piece, low, high, first, power, limit
             if v[k] <= 0.0:
                 below = min(below, k)
         turn, depth, off = _turn_of_cubic(v, below)
+        if turn >= 0.0:  # where third differences vanish, the cubic may still be off
+            at = low + turn * (end - low)
+            off = max(off, abs(value_at(s, mode, e, p, at, power) - depth))
         peak = np.max(np.abs(v))
         resolved = off <= RESOLVED * peak or level == HALVINGS
         lowest = np.min(v[: min(below, 4)])

@@ -23,7 +23,7 @@ from hybrid.compiled.runge_kutta import (
 from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
 from hybrid.systems import Array
 
-DEFECT = 1e4  # times the tolerance: a step whose dense output defies the flow by more is unresolved
+DEFECT = 1e3  # times the tolerance: a step whose dense output defies the flow by more is unresolved
 
 
 class Piece(NamedTuple):
@@ -107,10 +107,10 @@ def obeys_flow(s: CompiledSystem, mode, p: Piece, until, spacing, limits: Limits
     It is compared at points ``spacing`` [s] apart: a pulse that falls between the nodes of the
     method is found by that.
     """
-    if until <= 2.0 * spacing or has_solution(s, mode):
+    if p.length <= 2.0 * spacing or has_solution(s, mode):
         return True
     C = p.C
-    points = int(until / spacing)
+    points = int(until / spacing) + 1
     for j in range(1, points + 1):
         part = j / (points + 1.0) * until / p.length
         rest = 1.0 - part

@@ -58,7 +58,7 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     Raises:
         RuntimeError: the case does not compile, so there is nothing compiled to measure.
     """
-    if as_compiled and compiled(case.system).system is None:
+    if as_compiled and compiled(case.system).reason:
         raise RuntimeError(f"{case.name} does not compile: {compiled(case.system).reason}")
     states = case.draw(count, np.random.default_rng(seed))
     found = event_times(case, states, as_compiled)
