@@ -1,9 +1,8 @@
 """Trajectories with noise, and measurements of them: what filters are tried on (4.6.1).
 
 The flow over h seconds adds the noise W(h) that ``ProcessNoise`` states; ``kernels.noisy_flow``
-says how. The thesis gives omega the covariance
-W_Delta, whose integral over a timestep would have Delta^2 W_Delta; the filter's (4.8) adds W_Delta
-itself, so it is the integral here that has it.
+says how. The thesis gives omega the covariance W_Delta, whose integral over a timestep would have
+Delta^2 W_Delta; the filter's (4.8) adds W_Delta itself, so it is the integral here that has it.
 """
 
 from __future__ import annotations
