@@ -273,25 +273,3 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
     c.mode[0], c.clock[TIME], c.clock[NEXT] = mode, t, h
     put(c.state, x)
     return status
-
-
-@njit(cache=True, error_model="numpy")
-def flow_to_event(s: CompiledSystem, mode, t, x, u, end, h, limits: Limits):
-    """One integration step, cut at the first guard met: (state, time, next h, edge, status).
-
-    For who handles events on his own, a filter; within one timestep.
-    """
-    left = end - t
-    slope = rate(s, mode, t, x, u)
-    p, _, following = take_piece(s, mode, t, x, u, min(h, left), slope, limits)
-    following = max(h, following) if p.length == left else following
-    if not finite(p.end):
-        return p.end, t, h, -1, NOT_FINITE
-    first, edge, how, _ = earliest(s, mode, p, np.inf, limits)
-    if edge < 0:
-        return p.end, end if p.length == left else t + p.length, following, -1, OK
-    p = cut(s, mode, p, first, limits)
-    t += p.length
-    if how == OK and not guard_rate(s, mode, edge, t, p.end, u) < -limits.minimum_rate:
-        how = GRAZING
-    return p.end, t, following, edge, how
