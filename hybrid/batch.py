@@ -22,7 +22,8 @@ from hybrid.compiled.limits import (
     Limits,
 )
 from hybrid.compiled.step import Course, Log, proceed
-from hybrid.compiled.system import Compiled, compiled, quiet
+from hybrid.compiled.system import native_tables
+from hybrid.compiled.tables import Compiled
 from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
@@ -93,7 +94,7 @@ def simulate_batch(
     current = np.array(
         [index[int(mode)] for mode in np.broadcast_to(modes, len(states))], dtype=np.int64
     )
-    tables, limits = compiled(system), Limits.of(options or SimulationOptions())
+    tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
     result = _Results(tables, limits, float(t), u, float(duration))
@@ -105,13 +106,12 @@ def simulate_batch(
             result.simulate(rows, current, states, ends, codes, times)
 
     parts = [np.arange(len(states))[i::threads] for i in range(threads)]
-    with quiet():
-        if threads > 1:
-            work(np.arange(0))  # compiles once, before the threads start
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, parts))
-        else:
-            work(parts[0])
+    if threads > 1:
+        work(np.arange(0))  # compiles once, before the threads start
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, parts))
+    else:
+        work(parts[0])
     problem = ""
     if tables.callbacks.errors and isinstance(tables.callbacks.errors[0], DimensionError):
         problem = str(tables.callbacks.errors[0])

@@ -8,7 +8,8 @@ import numpy as np
 
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.piece import flow_for, jacobians
-from hybrid.compiled.system import Compiled, interpreted, quiet
+from hybrid.compiled.system import callback_tables
+from hybrid.compiled.tables import Compiled
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, Mode, System
 
@@ -33,8 +34,7 @@ def flow_state(
 ) -> Array:
     """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
-    with quiet():
-        end = flow_for(tables.tables, 0, float(t), x, u[: mode.input_dim], float(duration), limits)
+    end = flow_for(tables.tables, 0, float(t), x, u[: mode.input_dim], float(duration), limits)
     tables.callbacks.raise_errors()
     return end
 
@@ -53,8 +53,7 @@ def flow_jacobians(
     """
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most
-    with quiet():
-        A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), limits)
+    A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), limits)
     tables.callbacks.raise_errors()
     return A, B
 
@@ -65,4 +64,4 @@ def _alone(mode: Mode) -> Compiled:
     if system is None:
         system = System({0: mode}, ())
         object.__setattr__(mode, "_system", system)
-    return interpreted(system)
+    return callback_tables(system)

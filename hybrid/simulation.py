@@ -16,7 +16,8 @@ from hybrid import failure
 from hybrid.compiled.callbacks import DimensionError
 from hybrid.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from hybrid.compiled.step import EDGE, EVENTS, OPENED, STEPS, TIME, Course, Log, proceed
-from hybrid.compiled.system import Compiled, compiled, interpreted, quiet
+from hybrid.compiled.system import callback_tables, native_tables
+from hybrid.compiled.tables import Compiled
 from hybrid.events import Event, Status, Step
 from hybrid.held_inputs import Inputs, held_input, held_inputs
 from hybrid.options import SimulationOptions
@@ -126,8 +127,8 @@ def tables_of(system: System) -> Compiled:
     functions = [mode.flow for mode in system.modes.values()]
     functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
     if all(hasattr(function, "py_func") for function in functions):
-        return compiled(system)
-    return interpreted(system)
+        return native_tables(system)
+    return callback_tables(system)
 
 
 class _Simulation:
@@ -168,11 +169,10 @@ class _Simulation:
         self._course.clock[OPENED] = self._course.clock[TIME]
         code = FULL
         while code in (FULL, STOPPED):
-            with quiet():
-                code = proceed(
-                    self._tables.tables, self._course, end, u, self._knot, spacing, self._stop,
-                    self._limits, self._log,
-                )  # fmt: skip
+            code = proceed(
+                self._tables.tables, self._course, end, u, self._knot, spacing, self._stop,
+                self._limits, self._log,
+            )  # fmt: skip
             stopped = code == STOPPED and self._stops(u)
             self._empty()
             if problem := self._problem():

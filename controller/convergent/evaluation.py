@@ -21,7 +21,6 @@ from scipy.spatial import ConvexHull, QhullError
 from controller.convergent.compiled_hill import compiled_hill
 from controller.convergent.hill_path import HillPath, HillProblem, checked
 from controller.convergent.uncertainty_kernel import flow
-from hybrid.compiled.system import quiet
 from hybrid.systems import Array
 
 FLOOR = 1e-12  # least E_a: below it a hull is made of rounding errors
@@ -127,8 +126,7 @@ def trace(
     if count:
         path = checked(path)
         paths[0] = path.positions[0] + uncertainty.circle(problem)
-        with quiet():
-            flow(compiled_hill(problem.hill), path.positions, path.powers, paths, LONGEST, fine)
+        flow(compiled_hill(problem.hill), path.positions, path.powers, paths, LONGEST, fine)
     return paths
 
 

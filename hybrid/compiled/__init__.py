@@ -1,5 +1,8 @@
-"""Hybrid systems compiled: the same simulation as ``hybrid.simulation``, many times faster."""
+"""Kernels of hybrid systems, compiled once for all systems, and systems in tables for them."""
 
-from hybrid.compiled.system import CompiledSystem, compiled
+import warnings
 
-__all__ = ["CompiledSystem", "compiled"]
+from numba import NumbaExperimentalFeatureWarning
+
+# Tuples of first-class functions are experimental to numba; tests compare kernels with Python.
+warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)

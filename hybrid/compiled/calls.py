@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem, SystemType
+from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem, SystemType
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``

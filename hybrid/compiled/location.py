@@ -18,7 +18,7 @@ from numba import njit
 from hybrid.compiled.calls import STEP, guard, rate
 from hybrid.compiled.limits import GRAZING, GUARD_NOT_FINITE, NO_MEETING, OK, Limits
 from hybrid.compiled.piece import Piece, cut, state_at
-from hybrid.compiled.system import CompiledSystem
+from hybrid.compiled.tables import CompiledSystem
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off

@@ -93,8 +93,9 @@ def global_values(functions: Sequence[Callable]) -> list[Any]:
     values: list[Any] = []
     pending, known = list(functions), set()
     while pending:
-        python = getattr(pending[-1], "py_func", pending[-1])
-        pending.pop()
+        python = pending.pop()
+        while inner := getattr(python, "py_func", None) or getattr(python, "function", None):
+            python = inner  # compiled, or with parameters
         if id(python) in known or not hasattr(python, "__code__"):
             continue
         known.add(id(python))

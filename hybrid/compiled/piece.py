@@ -20,7 +20,7 @@ from hybrid.compiled.runge_kutta import (
     polynomial,
     resized,
 )
-from hybrid.compiled.system import ABSENT, CompiledDerivatives, CompiledSystem
+from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem
 from hybrid.systems import Array
 
 DEFECT = 1e3  # times the tolerance: a step whose dense output defies the flow by more is unresolved

@@ -12,7 +12,7 @@ from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.step import EVENTS, NEXT, OPENED, STEPS, TIME, Course, Log, proceed
-from hybrid.compiled.system import CompiledSystem
+from hybrid.compiled.tables import CompiledSystem
 
 Array = NDArray[np.float64]
 

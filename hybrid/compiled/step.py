@@ -31,7 +31,7 @@ from hybrid.compiled.limits import (
 from hybrid.compiled.location import first_meeting, guard_rate
 from hybrid.compiled.piece import Piece, cut, obeys_flow, take_piece
 from hybrid.compiled.runge_kutta import finite, first_step
-from hybrid.compiled.system import CompiledSystem
+from hybrid.compiled.tables import CompiledSystem
 
 STEP = -1  # of integration, in place of a transition's index in a log
 

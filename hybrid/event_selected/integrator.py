@@ -28,7 +28,7 @@ from hybrid.event_selected.machine import (
 )
 from hybrid.event_selected.options import EssOptions
 from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.event_selected.tables import Compiled, compiled
+from hybrid.event_selected.tables import Compiled, native_tables
 from hybrid.event_selected.trajectory import Crossing, EssRun
 from hybrid.failure import text
 from hybrid.systems import Array
@@ -57,7 +57,7 @@ def integrate(
             through.
     """
     options, x = options or EssOptions(), _checked(system, np.asarray(x0), 1, duration)
-    limits, code = options.limits(system), compiled(system)
+    limits, code = options.limits(system), native_tables(system)
     machines, codes = Machine.start(x[None], system.event_count, duration), np.array([NEW])
     parts: list[Log] = []
     while codes[0] in UNDER_WAY:
@@ -94,7 +94,7 @@ def integrate_batch(
     if threads is not None and threads < 1:
         raise ValueError(f"system {system.name}: threads {threads}; give 1 or more, or None")
     options = options or EssOptions()
-    limits, code = options.limits(system), compiled(system)
+    limits, code = options.limits(system), native_tables(system)
     count = min(threads or os.cpu_count() or 1, max(len(x), 1)) if not code.reason else 1
     machines, codes = Machine.start(x, system.event_count, duration), np.full(len(x), NEW)
     log = Log.empty(0, system.state_dim)

@@ -41,16 +41,16 @@ class Compiled(NamedTuple):
     raised: list[Exception]
 
 
-def compiled(system: EventSelectedSystem) -> Compiled:
+def native_tables(system: EventSelectedSystem) -> Compiled:
     """Compile a system's functions, once.
 
     Raises:
         ValueError: a function returns another shape than the system says.
     """
-    known = getattr(system, "_compiled", None)
+    known = getattr(system, "_native_tables", None)
     if known is None:
         known = _compile(system)
-        object.__setattr__(system, "_compiled", known)
+        object.__setattr__(system, "_native_tables", known)
     return known
 
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.compiled.limits import OK
-from hybrid.compiled.system import quiet
 from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
 from hybrid.filters.interface import (
     UNEXPLAINED,
@@ -139,11 +138,10 @@ class SaltedBank:
             return self.belief
         u, message = input_or_nan(u, self._model.system.input_dim)
         end = self._time + float(duration)
-        with quiet():
-            self._begin(u)
-            mixture.predict_mixture(
-                self._prepared.tables, self._mixture, self._time, u, end, self._split, self._other
-            )
+        self._begin(u)
+        mixture.predict_mixture(
+            self._prepared.tables, self._mixture, self._time, u, end, self._split, self._other
+        )
         self._mixture, self._other, self._time = self._other, self._mixture, end
         if message := message or self._prepared.errors():
             self._problem = ("simulation_failed", message)
@@ -159,11 +157,10 @@ class SaltedBank:
         if y.ndim != 1:
             self._problem = status_of(WRONG_SIZE)
             return self.belief
-        with quiet():
-            self._begin(u)
-            code, squared = mixture.correct_mixture(
-                self._prepared.tables, self._mixture, self._time, u, y, self._split, self._other
-            )
+        self._begin(u)
+        code, squared = mixture.correct_mixture(
+            self._prepared.tables, self._mixture, self._time, u, y, self._split, self._other
+        )
         if code == OK:
             self._mixture, self._other = self._other, self._mixture
             self._test.add(squared, len(y))

@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put
-from hybrid.compiled.system import quiet, vector_table
+from hybrid.compiled.functions import vector_table
 from hybrid.filters.model import FilterModel
 from hybrid.systems import Array, System, VectorFunction
 
@@ -54,8 +54,7 @@ def common(
     table = vector_table([coordinates[number] for number in numbers])
     order = np.argsort(numbers)
     index = order[np.searchsorted(np.sort(numbers), modes)]
-    with quiet():
-        convert(table, dims, index, states, u, result)
+    convert(table, dims, index, states, u, result)
     return result
 
 

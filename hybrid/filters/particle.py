@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.compiled.system import quiet
 from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
 from hybrid.filters.draws import key_under
 from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_start, input_or_nan
@@ -159,12 +158,11 @@ class ParticleFilter:
             own = self._owned[first % count]
             cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
 
-        with quiet():
-            if count == 1:
-                return move(0)
-            move(len(self._cloud.modes))  # compiles once, before the threads start
-            with ThreadPoolExecutor(count) as pool:
-                list(pool.map(move, range(count)))
+        if count == 1:
+            return move(0)
+        move(len(self._cloud.modes))  # compiles once, before the threads start
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(move, range(count)))
 
     def _weighed(self, time: float, u: Array, y: Array | None) -> tuple[Status, str]:
         if y is None:
@@ -174,8 +172,7 @@ class ParticleFilter:
             return "not_finite", "the measurement is not finite, and not used"
         if y.ndim != 1:
             return "rejected", f"the measurement has shape {y.shape}; give a vector"
-        with quiet():
-            weighed, squared = cloud.weigh(self._owned[0], time, u, y, self._cloud)
+        weighed, squared = cloud.weigh(self._owned[0], time, u, y, self._cloud)
         if not weighed:
             return "rejected", "no particle explains the measurement: check its size and noise V"
         self._test.add(squared, len(y))

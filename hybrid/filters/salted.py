@@ -11,7 +11,6 @@ from typing import Literal
 import numpy as np
 
 from hybrid.compiled.limits import OK
-from hybrid.compiled.system import quiet
 from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
 from hybrid.filters.interface import (
     WRONG_SIZE,
@@ -108,11 +107,10 @@ class SaltedKalmanFilter:
         if not 0.0 <= duration < np.inf:
             return self._flag("simulation_failed", f"duration {duration} s: give a finite one")
         u, message = input_or_nan(u, self.model.system.input_dim)
-        with quiet():
-            if not self._begun:
-                self._keep(kalman.force(self._prepared.tables, self._g, u, -1), u)
-            self._begun, end = True, self._g.t + float(duration)
-            result = kalman.predict(self._prepared.tables, self._g, u, end, True)
+        if not self._begun:
+            self._keep(kalman.force(self._prepared.tables, self._g, u, -1), u)
+        self._begun, end = True, self._g.t + float(duration)
+        result = kalman.predict(self._prepared.tables, self._g, u, end, True)
         return self._keep(result, u, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
@@ -125,8 +123,7 @@ class SaltedKalmanFilter:
         if y.ndim != 1:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = input_or_nan(u, self.model.system.input_dim)
-        with quiet():
-            result, innovation = kalman.correct(self._prepared.tables, self._g, u, y)
+        result, innovation = kalman.correct(self._prepared.tables, self._g, u, y)
         self._begun = True
         if np.isfinite(innovation.squared):
             self._innovation = innovation
@@ -148,8 +145,7 @@ class SaltedKalmanFilter:
             )
         u, message = input_or_nan(u, self.model.system.input_dim)
         e = self.model.system.transitions.index(transition)
-        with quiet():
-            result = kalman.force(self._prepared.tables, self._g, u, e)
+        result = kalman.force(self._prepared.tables, self._g, u, e)
         self._split = -np.inf  # all of it has crossed
         return self._keep(result, u, message)
 
@@ -171,12 +167,11 @@ class SaltedKalmanFilter:
     def _inconsistency(self, result: Result, u: Array) -> str:
         """Why the covariance is not to be relied on; "" where it is."""
         self._split = max(self._split, result.split)
-        with quiet():
-            if self._split >= self._g.t or kalman.is_split(self._prepared.tables, self._g, u):
-                return (
-                    "a guard splits the Gaussian: part of it has crossed, and part has not, which"
-                    " one covariance does not describe; use SaltedBank or ParticleFilter"
-                )
+        if self._split >= self._g.t or kalman.is_split(self._prepared.tables, self._g, u):
+            return (
+                "a guard splits the Gaussian: part of it has crossed, and part has not, which"
+                " one covariance does not describe; use SaltedBank or ParticleFilter"
+            )
         return self._test.result.message
 
     def _flag(self, status: Status, message: str) -> Belief:

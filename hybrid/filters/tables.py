@@ -11,23 +11,17 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from hybrid.compiled.callbacks import Callbacks
-from hybrid.compiled.limits import Limits
-from hybrid.compiled.native import check_shape, example
-from hybrid.compiled.system import (
-    ABSENT,
-    COMPILED,
+from hybrid.compiled.functions import (
     MATRIX_FUNCTION,
     VECTOR_FUNCTION,
-    Compiled,
-    TablesType,
-    _references,
-    _square,
-    _Table,
-    _unchanged,
-    compiled,
-    interpreted,
-    quiet,
+    FunctionTable,
+    unchanged,
+    zero_matrix,
 )
+from hybrid.compiled.limits import Limits
+from hybrid.compiled.native import check_shape, example
+from hybrid.compiled.system import callback_tables, native_tables
+from hybrid.compiled.tables import ABSENT, COMPILED, Compiled, TablesType, by_reference
 from hybrid.filters import tangent
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.systems import Array, Derivative, VectorFunction
@@ -132,9 +126,8 @@ class Prepared(NamedTuple):
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         own = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
-        with quiet():
-            references = _references(own, self.base.derivatives)
-            return _keeping(_by_reference(*references, self.own), self)
+        references = by_reference(own, self.base.derivatives)
+        return _keeping(_by_reference(*references, self.own), self)
 
 
 def prepare(
@@ -153,12 +146,11 @@ def prepare(
         native_code = all(hasattr(function, "py_func") for function in _functions(model))
     known, key = model.__dict__.setdefault("_prepared", {}), (native_code, salted)
     if key not in known:
-        base = (compiled if native_code else interpreted)(model.system)
+        base = (native_tables if native_code else callback_tables)(model.system)
         other = known.get((native_code, not salted))
         own = _tables(model, base, native_code) if other is None else other.own
         own = own._replace(salted=salted)
-        with quiet():
-            tables = _by_reference(base.tables, base.derivative_tables, own)
+        tables = _by_reference(base.tables, base.derivative_tables, own)
         known[key] = Prepared(base, own, _keeping(tables, (base, own)))
     return known[key]
 
@@ -207,12 +199,12 @@ class _Rows:
 
     def __init__(self, calls: Callbacks, native_code: bool) -> None:
         self._calls, self._native = calls, native_code
-        self._made: dict[int, _Table] = {}
+        self._made: dict[int, FunctionTable] = {}
         self.slots: dict[int, list[int]] = {row: [] for row in range(9)}
         for row in (MEASUREMENT, GUARD_STATE):
-            self._made[row] = _Table(VECTOR_FUNCTION, _unchanged)
+            self._made[row] = FunctionTable(VECTOR_FUNCTION, unchanged)
         for row in (MEASUREMENT_STATE, RESET_STATE):
-            self._made[row] = _Table(MATRIX_FUNCTION, _square)
+            self._made[row] = FunctionTable(MATRIX_FUNCTION, zero_matrix)
         for row, table in self._made.items():
             self.slots[row] = table.slots
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from hybrid.compiled.system import quiet
 from hybrid.filters.tables import Prepared
 
 
@@ -18,10 +17,9 @@ def by_trial(
     On one thread where functions are in Python. What they raise is left out: it shows as NaN.
     """
     threads = max(1, min(threads, count)) if model.in_threads else 1
-    with quiet():
-        work(slice(0, 0 if threads > 1 else count))  # compiles once, before the threads start
-        if threads > 1:
-            bounds = [count * i // threads for i in range(threads + 1)]
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(work, [slice(i, j) for i, j in pairwise(bounds)]))
+    work(slice(0, 0 if threads > 1 else count))  # compiles once, before the threads start
+    if threads > 1:
+        bounds = [count * i // threads for i in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, [slice(i, j) for i, j in pairwise(bounds)]))
     model.errors()

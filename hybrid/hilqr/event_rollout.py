@@ -14,7 +14,7 @@ from hybrid.compiled.limits import FULL, Limits
 from hybrid.compiled.piece import jacobians_all
 from hybrid.compiled.policies import Candidates, Policy, Reference, roll_out
 from hybrid.compiled.step import Log
-from hybrid.compiled.system import compiled, quiet
+from hybrid.compiled.system import native_tables
 from hybrid.events import Event
 from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, contiguous, segments
 from hybrid.hilqr.modes import Modes
@@ -40,7 +40,7 @@ class EventRollout:
     def __init__(self, system: System, timestep: float, options: SimulationOptions) -> None:
         """Bind a system; ``timestep`` in [s]."""
         self._system, self._timestep, self._options = system, float(timestep), options
-        self._tables, self._limits = compiled(system), Limits.of(options)
+        self._tables, self._limits = native_tables(system), Limits.of(options)
         self._numbers = np.array(list(system.modes), dtype=np.int64)
         self._index = {number: i for i, number in enumerate(system.modes)}
         self._n, self._room = system.state_dim, ROOM
@@ -70,8 +70,7 @@ class EventRollout:
         times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
         arrays = (modes, self._tables.system.dims, times, states, inputs, durations)
-        with quiet():
-            jacobians_all(self._tables.derivative_tables, *arrays, self._limits, A, B)
+        jacobians_all(self._tables.derivative_tables, *arrays, self._limits, A, B)
         self._tables.callbacks.raise_errors()
         return A, B
 
@@ -86,10 +85,9 @@ class EventRollout:
         reference, start = self._reference(policies, p), self._index[initial_mode]
         while True:
             out = self._empty(x0, len(own), policies.inputs.shape[1:])
-            with quiet():
-                roll_out(
-                    self._tables.tables, reference, policy, start, self._timestep, self._limits, out
-                )
+            roll_out(
+                self._tables.tables, reference, policy, start, self._timestep, self._limits, out
+            )
             self._tables.callbacks.raise_errors()
             if not np.any(out.codes == FULL):
                 return out

@@ -15,7 +15,7 @@ import numpy as np
 
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.policies import Reference, reference_at
-from hybrid.compiled.system import compiled, quiet
+from hybrid.compiled.system import native_tables
 from hybrid.events import Event
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
@@ -65,7 +65,7 @@ class ReferenceExtension:
     ) -> None:
         """Keep the reference: states (N+1, n), inputs (N, m), and its segments."""
         self._index = {number: i for i, number in enumerate(system.modes)}
-        self._compiled, self._limits = compiled(system), Limits.of(options)
+        self._compiled, self._limits = native_tables(system), Limits.of(options)
         self._timestep = float(timestep)
         S, N, n = len(parts), len(inputs), system.state_dim
         self.reference = Reference(
@@ -89,11 +89,10 @@ class ReferenceExtension:
             mode: the candidate's mode.
             knot: the timestep.
         """
-        with quiet():
-            return reference_at(
-                self._compiled.tables, self.reference, ordinal, self._index[mode], knot,
-                self._timestep, self._limits,
-            )  # fmt: skip
+        return reference_at(
+            self._compiled.tables, self.reference, ordinal, self._index[mode], knot,
+            self._timestep, self._limits,
+        )  # fmt: skip
 
 
 def contiguous(array: Array) -> Array:

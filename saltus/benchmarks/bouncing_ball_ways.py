@@ -14,7 +14,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from hybrid.batch import simulate_batch
-from hybrid.compiled.system import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
@@ -49,8 +49,8 @@ def compiled_batch() -> Way:
         BadRequest: the ball does not compile here.
     """
     system = ball()
-    if compiled(system).reason:
-        raise BadRequest(f"the ball does not compile: {compiled(system).reason}")
+    if native_tables(system).reason:
+        raise BadRequest(f"the ball does not compile: {native_tables(system).reason}")
     return lambda states: (
         simulate_batch(system, FALLING, states, DURATION, FORCE, options=OPTIONS).states
     )

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ellipk
 
 from hybrid.batch import simulate_batch
-from hybrid.compiled.system import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
@@ -58,8 +58,8 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     Raises:
         RuntimeError: the case does not compile, so there is nothing compiled to measure.
     """
-    if as_compiled and compiled(case.system).reason:
-        raise RuntimeError(f"{case.name} does not compile: {compiled(case.system).reason}")
+    if as_compiled and native_tables(case.system).reason:
+        raise RuntimeError(f"{case.name} does not compile: {native_tables(case.system).reason}")
     states = case.draw(count, np.random.default_rng(seed))
     found = event_times(case, states, as_compiled)
     return float(np.max(np.abs(found - case.start - case.exact(states))))

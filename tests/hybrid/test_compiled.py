@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hybrid.batch import simulate_batch
-from hybrid.compiled import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.examples.aslip import FLIGHT, aslip
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball, bouncing_ball_problem
 from hybrid.examples.constant_flow import constant_flow
@@ -43,7 +43,7 @@ def test_batches_end_where_single_simulations_do(name):
     mode = first_mode(system)
     u = np.zeros(system.modes[mode].input_dim)
     states = np.random.default_rng(1).normal(mean, spread * np.ones(2), (40, 2))
-    assert compiled(system).reason == ""
+    assert native_tables(system).reason == ""
     batch = simulate_batch(system, mode, states, duration, u)
     events = 0
     for b, x in enumerate(states):
@@ -68,7 +68,7 @@ def test_a_division_by_zero_is_a_status():
     """Compiled functions divide as numpy does, and a guard that stands still has a rate of zero."""
     system = falling_to(lambda t, x, u: np.array([1.0 / (x[0] - x[0]), x[1]]))
     batch = simulate_batch(system, 1, np.array([[1.0, 0.0]]), 1.0, NONE)
-    assert compiled(system).reason == "" and batch.status == ("not_finite",)
+    assert native_tables(system).reason == "" and batch.status == ("not_finite",)
     step = Mode("still", 1, 0, lambda t, x, u: np.array([1.0]))
     gate = Transition(1, 1, lambda t, x, u: 1.0 if x[0] < 0.5 else -1.0, lambda t, x, u: -x)
     batch = simulate_batch(System({1: step}, (gate,)), 1, np.zeros((1, 1)), 1.0, NONE)
@@ -128,7 +128,7 @@ def zeno():
 def test_failures_have_the_status_of_single_simulations(case):
     system, x, options = case()
     u = np.zeros(next(iter(system.modes.values())).input_dim)
-    assert (compiled(system).reason == "") == (case is not wrong_dimension)
+    assert (native_tables(system).reason == "") == (case is not wrong_dimension)
     batch = simulate_batch(system, 1, np.array([x]), 5.0, u, options=options)
     with np.errstate(over="ignore"):
         step = simulate_step(system, 1, np.array(x), 5.0, u, options=options)
@@ -187,7 +187,7 @@ def test_a_function_that_does_not_compile_is_interpreted():
     table = {"gravity": 9.8}  # numba knows no such dictionary
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -table["gravity"]]))
     system = System({1: mode}, ())
-    assert "table" in compiled(system).reason
+    assert "table" in native_tables(system).reason
     batch = simulate_batch(system, 1, np.array([[0.0, 1.0]]), 2.0, NONE)
     np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
 
@@ -196,7 +196,7 @@ def test_constant_arrays_and_whole_numbers_compile():
     slope = np.array([[0.0, 1.0], [0.0, 0.0]])
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]), lambda t, x, u: slope)
     edge = Transition(1, 1, lambda t, x, u: 1, lambda t, x, u: x, name="never")
-    assert compiled(System({1: mode}, (edge,))).reason == ""
+    assert native_tables(System({1: mode}, (edge,))).reason == ""
 
 
 def without_derivatives(system):
@@ -219,7 +219,7 @@ def not_compiled(system):
         for edge in system.transitions
     )
     other = System(modes, tuple(edges))
-    assert "reset" in compiled(other).reason and "guard" in compiled(other).reason
+    assert "reset" in native_tables(other).reason and "guard" in native_tables(other).reason
     return other
 
 
@@ -228,7 +228,7 @@ def test_policies_roll_out_as_interpreted(given):
     """Extensions ahead and behind, feedback, several step sizes; derivatives given or found."""
     problem, N = bouncing_ball_problem(1.0, 4e-3), 250
     system = problem.system if given else without_derivatives(problem.system)
-    assert compiled(system).reason == ""
+    assert native_tables(system).reason == ""
     model, other = (
         EventDrivenModel(each, FALLING, problem.timestep, problem.cost)
         for each in (system, not_compiled(system))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hybrid.batch import simulate_batch
-from hybrid.compiled import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball, bouncing_ball_problem
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.simulation import simulate, simulate_step
@@ -96,7 +96,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
 
     right, wrong = falling(), falling(reset=careless)
     for system in (right, wrong):
-        assert compiled(system).reason == ""
+        assert native_tables(system).reason == ""
     ends = [simulate_batch(s, 1, X[None], 0.6, np.zeros(0)).states for s in (right, wrong)]
     np.testing.assert_array_equal(ends[0], ends[1])
     one, other = (fundamental_matrix(s, 1, X, 0.6) for s in (right, wrong))
@@ -106,7 +106,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
 
 def test_a_flow_of_the_wrong_dimension_has_the_same_status_in_batches():
     system = falling(flow=lambda t, x, u: np.zeros(3))
-    assert "has shape (3,); give (2,)" in compiled(system).reason
+    assert "has shape (3,); give (2,)" in native_tables(system).reason
     batch = simulate_batch(system, 1, X[None], 0.6, np.zeros(0))
     assert batch.status == (simulate(system, 1, X, 0.6).status,) == ("wrong_dimension",)
 

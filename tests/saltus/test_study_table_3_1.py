@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.compiled import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.simulation import simulate_step
 from saltus.errors import BadRequest
 from saltus.studies.study import StudyOptions
@@ -65,7 +65,7 @@ def test_the_prediction_improves_as_the_particles_close_up(name):
 @EVERY
 def test_systems_compile_and_the_mean_ends_in_the_same_place_either_way(name):
     case = CASES[name]
-    assert compiled(case.system).system is not None
+    assert native_tables(case.system).system is not None
     start = case.state(case.mean)
     step = simulate_step(case.system, case.mode, start, case.duration, case.input)
     one = experiment(case._replace(low=1e-16), "low", 10)

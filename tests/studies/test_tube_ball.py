@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.compiled.system import compiled
+from hybrid.compiled.system import native_tables
 from hybrid.derivatives import jacobian
 from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.saltations import saltation
@@ -151,4 +151,4 @@ def test_a_push_off_the_circle_does_not_chatter(timestep):
 
 
 def test_the_system_compiles():
-    assert compiled(SYSTEM).system is not None
+    assert native_tables(SYSTEM).system is not None

@@ -36,7 +36,6 @@ from controller.convergent.rrt.options import RrtOptions, RrtStarOptions
 from controller.convergent.rrt.outcome import no_way, path_to
 from controller.convergent.rrt.star_growth import Star, cheapest_in_goal, grow_star
 from controller.convergent.rrt.star_tree import StarTree, star_tree
-from hybrid.compiled.system import quiet
 from hybrid.filters.draws import key_under
 from hybrid.systems import Array
 
@@ -52,8 +51,7 @@ def plan_rrt(problem: HillProblem, options: RrtOptions = _RRT) -> HillPath:
     tree = _tree(problem, options.max_iterations + 1)
     grid = empty_grid(problem.hill, options.action, options.max_iterations + 1)
     growth = _growth(options)
-    with quiet():
-        ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
+    ending, count = grow(compiled_hill(problem.hill), _task(problem), growth, tree, grid)
     if ending != REACHED:
         return no_way(problem, options, ending, tree, count)
     return path_to(tree, count - 1)
@@ -93,8 +91,7 @@ def grown_star(problem: HillProblem, options: RrtStarOptions, powers: Array) -> 
     kind, scratch = CONVERGENCES.index(problem.convergence), np.zeros(len(powers))
     metric = Metric(kind, options.action, growth.bias, growth.unit_alpha, powers, scratch)
     derivatives = compiled_hill(problem.hill)
-    with quiet():
-        ending, count = grow_star(derivatives, _task(problem), growth, star, metric, tree, grid)
+    ending, count = grow_star(derivatives, _task(problem), growth, star, metric, tree, grid)
     return GrownStar(tree, count, ending)
 
 

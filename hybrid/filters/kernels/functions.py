@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import STEP, evaluate, guard, put, reset
-from hybrid.compiled.system import ABSENT, COMPILED
+from hybrid.compiled.tables import ABSENT, COMPILED
 from hybrid.filters.kernels.matrices import product, sandwich
 from hybrid.filters.tables import (
     BASIS,

@@ -14,7 +14,7 @@ from hybrid.compiled.limits import GRAZING, OK, ZENO
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import resting
-from hybrid.compiled.system import ABSENT
+from hybrid.compiled.tables import ABSENT
 from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED, NOT_TRANSVERSE, WRONG_SIZE
 from hybrid.filters.kernels.functions import (
     basis,

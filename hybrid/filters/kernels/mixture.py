@@ -15,7 +15,7 @@ from hybrid.compiled.limits import OK
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.system import ABSENT
+from hybrid.compiled.tables import ABSENT
 from hybrid.filters.interface import NOT_TRANSVERSE, UNEXPLAINED, WRONG_SIZE
 from hybrid.filters.kernels.functions import basis, difference, guard_gradient, retract
 from hybrid.filters.kernels.kalman import (

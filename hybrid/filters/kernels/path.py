@@ -15,7 +15,7 @@ from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import Piece, cut, state_at, take_piece
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import earliest
-from hybrid.compiled.system import CompiledSystem
+from hybrid.compiled.tables import CompiledSystem
 
 SAMPLES = 16  # points of a step at which waiting guards are looked at
 

@@ -14,7 +14,7 @@ from numba import njit
 from hybrid.compiled.calls import STATE, flow, flow_derivative, put
 from hybrid.compiled.piece import jacobians
 from hybrid.compiled.runge_kutta import NODES, error_ratio, resized, stage
-from hybrid.compiled.system import ABSENT
+from hybrid.compiled.tables import ABSENT
 from hybrid.filters.kernels.functions import basis, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
 from hybrid.filters.tables import BASIS, KernelTables

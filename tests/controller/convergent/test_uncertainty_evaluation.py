@@ -21,7 +21,6 @@ from controller.convergent.evaluation import (
 from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.hill_path import HillPath, HillProblem, checked, no_path
 from controller.convergent.uncertainty_kernel import command, felt
-from hybrid.compiled.system import quiet
 
 powers = st.floats(0.0, 2.0)
 places = st.tuples(st.floats(-2.0, 2.0), st.floats(0.0, 2.5)).map(np.array)
@@ -69,9 +68,8 @@ def integral_of_divergence(hill, path, nodes=24):
 def test_points_do_what_the_power_controller_does(here, there, v, p):
     """(2.6) with the theta and alpha that were chosen at the nominal."""
     v = v - [0.0, 1.25]
-    with quiet():
-        hill = compiled_hill(SINE_HILL)
-        found = felt(hill, command(hill, *here, *v), p, *there)
+    hill = compiled_hill(SINE_HILL)
+    found = felt(hill, command(hill, *here, *v), p, *there)
     _, *nominal = SINE_HILL.at(*here)[:3]
     theta, alpha = power_controller.heading(*nominal, *v, p)
     _, *gradient = SINE_HILL.at(*there)[:3]

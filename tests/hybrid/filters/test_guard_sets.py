@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.compiled.limits import OK
-from hybrid.compiled.system import quiet
 from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.filters.interface import NOT_TRANSVERSE
@@ -34,14 +33,12 @@ def tables_of(system):
 
 def entered(system, mode, x, u):
     known, index = tables_of(system), list(system.modes).index(mode)
-    with quiet():
-        return path.entered(known.base.tables, index, 0.0, x, u, known.own.limits)
+    return path.entered(known.base.tables, index, 0.0, x, u, known.own.limits)
 
 
 def being_left(system, mode, x, u):
     known, index = tables_of(system), list(system.modes).index(mode)
-    with quiet():
-        waiting = path.guards_being_left(known.base.tables, index, -1, 0.0, x, u, known.own.limits)
+    waiting = path.guards_being_left(known.base.tables, index, -1, 0.0, x, u, known.own.limits)
     return np.flatnonzero(waiting).tolist()
 
 
@@ -49,8 +46,7 @@ def follow(system, mode, x, u, end):
     """Predict a mean without noise."""
     tables = tables_of(system).tables
     g = Gaussian(list(system.modes).index(mode), 0.0, x, np.zeros((len(x), len(x))))
-    with quiet():
-        return predict(tables, g, u, end, False)
+    return predict(tables, g, u, end, False)
 
 
 def lone_ball():
@@ -130,8 +126,7 @@ def test_a_simulation_that_fails_stays_where_it_came_to():
 def instant(system, mode, x, u, first=-1):
     tables = tables_of(system).tables
     g = Gaussian(list(system.modes).index(mode), 0.0, x, np.zeros((len(x), len(x))))
-    with quiet():
-        return through_guards(tables, g, u, first)
+    return through_guards(tables, g, u, first)
 
 
 def test_transitions_at_one_instant_end_where_they_come_back():
