@@ -245,11 +245,11 @@ def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
     at = 0.5 * (a + b)
     if fall > 0.0:
         at = min(max(at + height_at(s, g, p, at) / fall, a), b)
-    for _ in range(3):  # Newton's method, where the guard is smooth
+    for i in range(3):  # Newton's method, where the guard is smooth
         error = height_after(s, g, p, at, limits) / fall
         if not fall > 0.0 or not abs(error) <= 1e-6 * p.length:
             break
-        if 0.0 < abs(error) <= tolerance:
+        if 0.0 < abs(error) <= (0.01 * tolerance if i < 2 else tolerance):
             return at
         at += error if error != 0.0 else -0.5 * tolerance  # where it is zero, it may be before
         at = min(max(at, low), high)
