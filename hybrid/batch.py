@@ -146,7 +146,7 @@ def _simulate_rows(
     """Simulate some rows, in place, with a log that grows where a row needs it."""
     room, n = ROOM, rows.states.shape[1]
     while len(pending):
-        start = rows.times[pending[0]]
+        start = float(rows.times[pending[0]])
         some = Rows.at(rows.modes[pending], start, rows.states[pending], room)
         simulate_all(tables.tables, task, Log.empty(room, n), some)
         done = some.codes[:, 0] != FULL
