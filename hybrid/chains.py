@@ -16,13 +16,13 @@ from hybrid.saltations import is_jumped_over
 from hybrid.systems import Array, System, Transition
 
 
-def chains(system: System, events: Sequence[Event], u: Array) -> list[list[Event]]:
-    """Events in groups: each with those that its reset set off. The input u (m,) is held."""
+def chains(system: System, events: Sequence[Event]) -> list[list[Event]]:
+    """Events in groups: each with those that its reset set off."""
     groups: list[list[Event]] = []
     for event in events:
-        edge, t, x = event.transition, event.time, event.state_before
-        at_once = bool(groups) and t == groups[-1][-1].time
-        if at_once and is_jumped_over(system, edge, t, x, u):
+        edge, at = event.transition, (event.time, event.state_before, event.input)
+        at_once = bool(groups) and event.time == groups[-1][-1].time
+        if at_once and is_jumped_over(system, edge, *at):
             groups[-1].append(event)
         else:
             groups.append([event])

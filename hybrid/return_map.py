@@ -140,7 +140,7 @@ class ReturnMap:
         n, end = self.system.modes[self.mode].state_dim, self(x)
         if isinstance(self.section, PhaseSection) or end.status != "ok":
             return np.eye(n)
-        last = merge_chain(chains(self.system, end.events, self.held_input)[-1])
+        last = merge_chain(chains(self.system, end.events)[-1])
         edge, at = last.transition, (last.time, last.state_before, self.held_input)
         on_guard = null_space(edge.guard_state(*at)[None, :])
         image = orth(edge.reset_state(*at) @ on_guard)

@@ -8,10 +8,9 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.runge_kutta import dense_output, finite
-from hybrid.event_selected.machine import EssLimits, Machine
+from hybrid.event_selected.machine import ON, EssLimits, Machine, is_met
 from hybrid.event_selected.tables import Tables
 
-ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
 MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
 SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 
@@ -20,12 +19,6 @@ SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 def events_within(s: Tables, x, C, part):
     """h (m,) at a part in [0, 1] of a step."""
     return s.events(dense_output(x, C, part), s.p)
-
-
-@njit(cache=True, error_model="numpy")
-def is_met(m: Machine, k, limits: EssLimits):
-    """Whether the state is on guard k, or beyond it."""
-    return m.values[k] >= -ON * limits.epsilon[k]
 
 
 @njit(cache=True, error_model="numpy")

@@ -26,8 +26,7 @@ from hybrid.event_selected.machine import (
     Log,
     Machine,
 )
-from hybrid.event_selected.options import EssOptions
-from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
 from hybrid.event_selected.tables import Compiled, native_tables
 from hybrid.event_selected.trajectory import Crossing, EssRun
 from hybrid.failure import text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
@@ -16,6 +17,7 @@ STATUSES = {
     NOT_EVENT_SELECTED: "not_event_selected",
 }  # fmt: skip
 UNDER_WAY = NEW, FULL
+ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
 
 TIME, STEP, OPENED = range(3)  # in ``Machine.clock``
 STEPS, CROSSINGS, GUARD = range(3)  # in ``Machine.counts``
@@ -78,3 +80,9 @@ class Log(NamedTuple):
         """The rows that are filled."""
         i = self.count[0]
         return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])
+
+
+@njit(cache=True, error_model="numpy")
+def is_met(m: Machine, k, limits: EssLimits):
+    """Whether the state is on guard k, or beyond it."""
+    return m.values[k] >= -ON * limits.epsilon[k]

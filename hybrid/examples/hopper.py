@@ -48,30 +48,18 @@ def hopper(
         COMPRESSION: Mode("compression", 2, 0, *_field(w, d, rest)),
         THRUST: Mode("thrust", 2, 0, *_field(w, d, pushed)),
     }
-    touchdown = Transition(
-        FLIGHT,
-        COMPRESSION,
-        guard=lambda t, x, u: x[0] - length,
-        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
-        name="touchdown",
-        **_continuous(),
-    )
-    bottom = Transition(
-        COMPRESSION,
-        THRUST,
-        guard=lambda t, x, u: -x[1],
-        guard_state=lambda t, x, u: np.array([0.0, -1.0]),
-        name="bottom",
-        **_continuous(),
-    )
-    liftoff = Transition(
-        THRUST,
-        FLIGHT,
-        guard=lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
-        guard_state=lambda t, x, u: np.array([-stiffness, -damping]),
-        name="liftoff",
-        **_continuous(),
-    )
+    touchdown = Transition.continuous(
+        FLIGHT, COMPRESSION, lambda t, x, u: x[0] - length, "touchdown", True,
+        lambda t, x, u: np.array([1.0, 0.0]),
+    )  # fmt: skip
+    bottom = Transition.continuous(
+        COMPRESSION, THRUST, lambda t, x, u: -x[1], "bottom", True,
+        lambda t, x, u: np.array([0.0, -1.0]),
+    )  # fmt: skip
+    liftoff = Transition.continuous(
+        THRUST, FLIGHT, lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
+        "liftoff", True, lambda t, x, u: np.array([-stiffness, -damping]),
+    )  # fmt: skip
     return System(modes, (touchdown, bottom, liftoff), "hopper")
 
 
@@ -102,12 +90,3 @@ def _ballistic(gravity: float) -> FlowMap:
         lambda t, x, u, h: np.array([x[0] + h * (x[1] - 0.5 * h * gravity), x[1] - h * gravity]),
         lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
     )
-
-
-def _continuous() -> dict[str, Any]:
-    """Reset of a state that does not jump, and that nothing here depends on time."""
-    return {
-        "reset": lambda t, x, u: x.copy(),
-        "reset_state": lambda t, x, u: np.array([[1.0, 0.0], [0.0, 1.0]]),
-        "time_invariant": True,
-    }

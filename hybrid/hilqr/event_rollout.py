@@ -16,8 +16,13 @@ from hybrid.compiled.policies import Candidates, Policy, Reference, roll_out
 from hybrid.compiled.step import Log
 from hybrid.compiled.system import native_tables
 from hybrid.events import Event
-from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, contiguous, segments
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import (
+    KnotEvent,
+    Modes,
+    ReferenceExtension,
+    contiguous,
+    segments,
+)
 from hybrid.hilqr.types import Array, Policies, Trajectory
 from hybrid.options import SimulationOptions
 from hybrid.systems import System

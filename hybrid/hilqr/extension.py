@@ -28,6 +28,13 @@ class KnotEvent(NamedTuple):
     event: Event
 
 
+class Modes(NamedTuple):
+    """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
+
+    knots: tuple[int, ...]  # (N+1,)
+    events: tuple[KnotEvent, ...]  # in order of time
+
+
 class Segment(NamedTuple):
     """Part of a trajectory between two events."""
 

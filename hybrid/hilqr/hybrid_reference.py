@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr.extension import ReferenceExtension, segments
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes, ReferenceExtension, segments
 from hybrid.hilqr.types import Array, Trajectory
 from hybrid.options import SimulationOptions
 from hybrid.systems import System
@@ -43,7 +42,7 @@ class HybridReference:
             system, timestep, self.states, self.inputs, parts, options or SimulationOptions()
         )
         self._visited = {part.mode for part in parts}
-        self._tables: dict[tuple[int, int], _Table] = {}
+        self._known: dict[tuple[int, int, int], tuple[Array, Array]] = {}
 
     @property
     def steps(self) -> int:
@@ -64,23 +63,15 @@ class HybridReference:
         """
         if ordinal > len(self.modes.events) or mode not in self._visited:
             return self.at(knots)
-        table = self._tables.get((ordinal, mode))
-        if table is None:
-            table = self._tables[ordinal, mode] = _Table(self.states, self.inputs)
-        knots = np.minimum(knots, self.steps)
-        for knot in knots[~table.known[knots]]:
-            state, held = self._extension.at(ordinal, mode, int(knot))
-            table.put(int(knot), state, self.inputs[held])
-        return table.states[knots], table.inputs[knots]
+        rows = [self._row(ordinal, mode, knot) for knot in np.minimum(knots, self.steps).tolist()]
+        states, inputs = zip(*rows, strict=True) if rows else ((), ())
+        n, m = self.states.shape[1], self.inputs.shape[1]
+        return np.reshape(states, (len(rows), n)), np.reshape(inputs, (len(rows), m))
 
-
-class _Table:
-    """Reference as seen by candidates of one mode after one number of events, filled on demand."""
-
-    def __init__(self, states: Array, inputs: Array) -> None:
-        self.states = np.empty_like(states)
-        self.inputs = np.empty((len(states), inputs.shape[1]))
-        self.known = np.zeros(len(states), dtype=np.bool_)
-
-    def put(self, knot: int, state: Array, input_held: Array) -> None:
-        self.states[knot], self.inputs[knot], self.known[knot] = state, input_held, True
+    def _row(self, ordinal: int, mode: int, knot: int) -> tuple[Array, Array]:
+        """State (n,) and input (m,) of one knot, computed once."""
+        key = ordinal, mode, knot
+        if key not in self._known:
+            state, held = self._extension.at(*key)
+            self._known[key] = state.copy(), self.inputs[held]
+        return self._known[key]

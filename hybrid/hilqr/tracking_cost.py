@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.hilqr.cost import quadratic_expansion, quadratic_value
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.hybrid_reference import HybridReference
-from hybrid.hilqr.modes import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 
 

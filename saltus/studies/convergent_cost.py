@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybrid.hilqr.cost import Cost
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 from hybrid.systems import System
 

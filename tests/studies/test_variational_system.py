@@ -10,7 +10,7 @@ from hybrid.examples.hopper import DAMPING, FLIGHT, MASS, hopper
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import CostExpansion
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate, simulate_step
