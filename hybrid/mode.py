@@ -103,7 +103,7 @@ class Transition:
     ) -> Transition:  # fmt: skip
         """A transition that leaves the state as it is: R = x."""
         return Transition(
-            source, target, guard, _unchanged, guard_state, _identity, reset_time=_no_reset_rate,
+            source, target, guard, _same_state, guard_state, _identity, reset_time=_no_reset_rate,
             reset_input=_no_reset_input, name=name, time_invariant=time_invariant,
         )  # fmt: skip
 
@@ -122,7 +122,7 @@ class Transition:
         return f"{self.name} ({self.source}, {self.target})".strip()
 
 
-def _unchanged(t: float, x: Array, u: Array) -> Array:
+def _same_state(t: float, x: Array, u: Array) -> Array:
     return x.copy()
 
 

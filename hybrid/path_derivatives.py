@@ -95,8 +95,8 @@ class PathDerivatives:
     def _is_set_off_by_input(self, event: Event) -> bool:
         """Whether the step from one input to the next led behind the guard: D_x R is exact."""
         at = event.time, event.state_before, event.input
-        between = event.time == self._began != self._start
-        return between and is_jumped_over(self._system, event.transition, *at)
+        at_knot = event.time == self._began != self._start
+        return at_knot and is_jumped_over(self._system, event.transition, *at)
 
 
 def event_time_derivatives(system: System, event: Event) -> tuple[Array, Array]:

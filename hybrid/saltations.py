@@ -110,5 +110,5 @@ def input_saltation(
     if not jump.ok:
         return D_uR
     before, after = _flows(system, transition, (t, x, u), u_after)
-    missed = after - jump.reset_jacobian @ before - transition.reset_time(t, x, u)
-    return D_uR + np.outer(missed, transition.guard_input(t, x, u)) / jump.guard_rate
+    change = after - jump.reset_jacobian @ before - transition.reset_time(t, x, u)
+    return D_uR + np.outer(change, transition.guard_input(t, x, u)) / jump.guard_rate

@@ -87,35 +87,35 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
     Raises:
         ValueError: as for ``bouligand_derivative``, or more than MOST_GUARDS guards.
     """
-    corner, found = Corner.of(fields, Dh), []
+    corner, pieces = Corner.of(fields, Dh), []
     if corner.count > MOST_GUARDS:
         raise ValueError(
             f"{corner.count} guards may have {corner.count}! orders; give at most {MOST_GUARDS}, or"
             " ask selected_piece for that of one perturbation"
         )
-    _extend(corner, (), np.eye(corner.dim), np.zeros((0, corner.dim)), found)
-    return found
+    _extend(corner, (), np.eye(corner.dim), np.zeros((0, corner.dim)), pieces)
+    return pieces
 
 
 def _extend(
-    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, found: list[Piece]
+    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, pieces: list[Piece]
 ) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)
     if direction is None:
         return
     if len(order) == corner.count:
-        found.append(Piece(order, matrix, direction))
+        pieces.append(Piece(order, matrix, direction))
         return
-    left = [k for k in range(corner.count) if k not in order]
+    ahead = [k for k in range(corner.count) if k not in order]
     side = np.ones(corner.count)
-    side[left] = -1.0
+    side[ahead] = -1.0
     arrivals = corner.arrivals(side) @ matrix
-    for j in left:
-        earlier = [arrivals[j] - arrivals[k] for k in left if k != j]
+    for j in ahead:
+        earlier = [arrivals[j] - arrivals[k] for k in ahead if k != j]
         further = corner.saltation(side, j) @ matrix
         narrower = np.vstack([cone, *earlier])
-        _extend(corner, (*order, j), further, narrower, found)
+        _extend(corner, (*order, j), further, narrower, pieces)
 
 
 def _inside(cone: Array) -> Array | None:

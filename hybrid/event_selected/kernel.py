@@ -29,7 +29,7 @@ from hybrid.event_selected.machine import (
     EssLimits,
     Log,
     Machine,
-    is_met,
+    is_on_guard,
 )
 from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
@@ -63,9 +63,9 @@ def first_arrival(m: Machine, D, limits: EssLimits):
 
 
 @njit(cache=True, error_model="numpy")
-def is_trusted(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
+def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     """Whether guard j is still approached about as fast where the projection would end."""
-    if is_met(m, j, limits):
+    if is_on_guard(m, j, limits):
         return True
     ahead = m.x.copy()
     for i in range(len(ahead)):
@@ -77,13 +77,13 @@ def is_trusted(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
 @njit(cache=True, error_model="numpy")
 def arm(s: Tables, m: Machine, j, limits: EssLimits):
     """Make the guards of row j candidates; one well above its zero waits until it is below."""
-    met = max(abs(m.values[j]) / limits.epsilon[j], ON)
+    error = max(abs(m.values[j]) / limits.epsilon[j], ON)
     for k in range(len(m.values)):
         if s.rearm[j, k]:
-            if m.values[k] <= LEEWAY * met * limits.epsilon[k]:
+            if m.values[k] <= LEEWAY * error * limits.epsilon[k]:
                 m.side[k] = -1.0
             elif m.side[k] > 0.0:
-                m.waiting[k] = True
+                m.pending[k] = True
 
 
 @njit(inline="always", error_model="numpy")
@@ -138,15 +138,15 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
             m.clock[OPENED], m.counts[STEPS], m.counts[CROSSINGS] = m.clock[TIME], 0, 0
         if m.counts[STEPS] >= limits.steps.max_steps:
             return TOO_STIFF
-        status, crossed = OK, False
+        status, is_projection = OK, False
         if is_near(m, limits):
             D = s.events_state(m.x, s.p)
             j, dt = first_arrival(m, D, limits)
-            if j >= 0 and m.clock[TIME] + dt <= end_time and is_trusted(s, m, D, j, dt, limits):
+            if j >= 0 and m.clock[TIME] + dt <= end_time and is_reliable(s, m, D, j, dt, limits):
                 if m.counts[CROSSINGS] >= limits.steps.max_events:
                     return ZENO
-                status, crossed = project(s, m, D, j, dt, limits, log), True
-        if not crossed:
+                status, is_projection = project(s, m, D, j, dt, limits, log), True
+        if not is_projection:
             status = step(s, m, end_time, limits, log)
         if status != OK:
             return status
@@ -154,14 +154,14 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def advance_all(s: Tables, machines, codes, first, every, end_time, limits: EssLimits, log: Log):
+def advance_all(s: Tables, machines, codes, first, stride, end_time, limits: EssLimits, log: Log):
     """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
 
     The only kernel that Python calls: one run alone and one of many are the same to the last bit.
     """
-    x, slope, values, side, waiting, clock, counts = machines
-    for b in range(first, len(x), every):
-        m = Machine(x[b], slope[b], values[b], side[b], waiting[b], clock[b], counts[b])
+    x, slope, values, side, pending, clock, counts = machines
+    for b in range(first, len(x), stride):
+        m = Machine(x[b], slope[b], values[b], side[b], pending[b], clock[b], counts[b])
         if codes[b] == NEW:
             codes[b] = begin(s, m, limits)
         if codes[b] == OK or codes[b] == FULL:

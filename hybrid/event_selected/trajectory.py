@@ -66,5 +66,5 @@ class EssRun:
         i = np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.curves) - 1)
         length = self.times[i + 1] - self.times[i]
         part = np.where(length > 0.0, time - self.times[i], 1.0) / np.where(length > 0, length, 1.0)
-        p, left, c = part[..., None], 1.0 - part[..., None], np.moveaxis(self.curves[i], -2, 0)
-        return self.states[i] + p * (c[0] + left * (c[1] + p * (c[2] + left * c[3])))
+        p, rest, c = part[..., None], 1.0 - part[..., None], np.moveaxis(self.curves[i], -2, 0)
+        return self.states[i] + p * (c[0] + rest * (c[1] + p * (c[2] + rest * c[3])))

@@ -42,11 +42,11 @@ def hopper(
     push > damping * speed: a slower one would touch down again at once.
     """
     w, d = stiffness / mass, damping / mass
-    rest, pushed = w * length - gravity, w * length - gravity + push / mass
+    rest, thrust = w * length - gravity, w * length - gravity + push / mass
     modes = {
         FLIGHT: Mode("flight", 2, 0, *_field(0.0, 0.0, -gravity), _ballistic(gravity)),
         COMPRESSION: Mode("compression", 2, 0, *_field(w, d, rest)),
-        THRUST: Mode("thrust", 2, 0, *_field(w, d, pushed)),
+        THRUST: Mode("thrust", 2, 0, *_field(w, d, thrust)),
     }
     touchdown = Transition.continuous(
         FLIGHT, COMPRESSION, lambda t, x, u: x[0] - length, "touchdown", True,

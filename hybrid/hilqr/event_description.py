@@ -28,7 +28,7 @@ def describe(
     """
     if not np.all(np.isfinite(trajectory.states)):
         return _failure(system, timestep, trajectory, options)
-    events = [happened.event for happened in trajectory.aux.events]
+    events = [knot_event.event for knot_event in trajectory.aux.events]
     for event in events:
         knots = event.time / timestep
         if abs(knots - round(knots)) < _ON_KNOT:

@@ -65,8 +65,8 @@ class EventLinearisation:
         events = [merge_chain(chain) for chain in chains(self.system, events)]
         if cut:
             return TimestepLinearisation(A, B, self._in_place(k, events))
-        held = self.event_at == "end_held"
-        u_after = u if held else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
+        same_input = self.event_at == "end_held"
+        u_after = u if same_input else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
         jumps = [self._jump(k, event) for event in events]
         if events and not _is_identity(jumps[-1].saltation, events[-1]):
             jumps[-1] = self._jump(k, events[-1], u_after=u_after)
@@ -88,19 +88,19 @@ class EventLinearisation:
     ) -> Jump:  # fmt: skip
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
         at = event.transition, event.time, event.state_before, event.input, u_after
-        jump, pushed = saltation(self.system, *at), input_saltation(self.system, *at)
-        xi, reset = (padded(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
-        return Jump(knot, xi, reset, *flow, padded(pushed, (self.n, self.m)))
+        jump, by_input = saltation(self.system, *at), input_saltation(self.system, *at)
+        xi, reset = (pad(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
+        return Jump(knot, xi, reset, *flow, pad(by_input, (self.n, self.m)))
 
     def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
         own = self.system.modes[mode]
         x, u = x[: own.state_dim], u[: own.input_dim]
         A, B = flow_jacobians(own, t, x, u, h, self._options)
-        return padded(A, (self.n, self.n)), padded(B, (self.n, self.m))
+        return pad(A, (self.n, self.n)), pad(B, (self.n, self.m))
 
 
-def padded(array: Array, shape: tuple[int, ...]) -> Array:
+def pad(array: Array, shape: tuple[int, ...]) -> Array:
     """An array with zeros after it up to a shape of as many axes; itself if it has that shape."""
     if array.shape == shape:
         return array

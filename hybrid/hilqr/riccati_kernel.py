@@ -257,7 +257,7 @@ def backward_kernel(
     first, last = drift.first, drift.last
     l_x, l_u, l_xx, l_ux, l_uu = cost
     feedforward, gains, V_x, V_xx, change = out
-    drifting, full = _buffers(n - last + first, n, m), _buffers(n, n, m)
+    narrow, wide = _buffers(n - last + first, n, m), _buffers(n, n, m)
     U, E = np.empty((m, n + m)), np.empty((m, n + m))  # B' V' [A B], B' [A B]
     q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
@@ -271,7 +271,7 @@ def backward_kernel(
         while own > 0 and maps.knots[own - 1] == k:
             own -= 1
         begin, end = (first, last) if own == later else (0, 0)
-        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else full
+        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = narrow if own == later else wide
         _stack(A[k], B[k], begin, end, F)
         for t in range(own, later):
             _transit(maps.states[t], maps.pushes[t], F, W)

@@ -72,7 +72,7 @@ class QuadraticTransitionCost:
 
 def transition_value(cost: TransitionCost, modes: Modes) -> float:
     """Last sum of (5.23) over a trajectory's events."""
-    events = [happened.event for happened in modes.events]
+    events = [knot_event.event for knot_event in modes.events]
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 

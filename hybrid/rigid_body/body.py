@@ -15,7 +15,7 @@ OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
 LEFT_OUT: Any = None  # default of a derivative that ``RigidBody`` computes from its other functions
 
 
-class Derived(NamedTuple):
+class Default(NamedTuple):
     """A function that was left out; ``dataclasses.replace`` derives it anew."""
 
     function: Callable[..., Any]
@@ -75,8 +75,8 @@ class RigidBody:
     def _complete(self, name: str, function: Callable[..., Any]) -> None:
         """Set a function that was left out, or that was derived from another body's functions."""
         given = getattr(self, name)
-        if given is LEFT_OUT or isinstance(given, Derived):
-            object.__setattr__(self, name, Derived(function))
+        if given is LEFT_OUT or isinstance(given, Default):
+            object.__setattr__(self, name, Default(function))
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""

@@ -107,7 +107,7 @@ def stop_guard_state(body: RigidBody, contact: Contact) -> VectorFunction:
 
     def derivative(t: float, x: Array, u: Array) -> Array:
         q, qd = body.split(x)
-        turning = jacobian(lambda p: body.tangent(p) @ qd, q)
-        return s * np.concatenate((turning, body.tangent(q)))
+        slope = jacobian(lambda p: body.tangent(p) @ qd, q)
+        return s * np.concatenate((slope, body.tangent(q)))
 
     return derivative

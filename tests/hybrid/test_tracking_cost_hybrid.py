@@ -8,8 +8,7 @@ from hybrid.hilqr import Policies, Trajectory
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.extension import Modes
-from hybrid.hilqr.hybrid_reference import HybridReference
-from hybrid.hilqr.tracking_cost import HybridTrackingCost
+from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 
 DT, STEPS = 0.01, 60
 Q = np.array([[2.0, 0.3], [0.3, 1.5]])

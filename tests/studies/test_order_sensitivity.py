@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.impacts.momentum_maps import momentum_map, surface_cosines
+from hybrid.impacts.surface_cosines import surface_cosines
+from saltus.studies.momentum_maps import momentum_map
 from saltus.studies.order_sensitivity import deviation, order_sensitivity
 
 SEEDS = st.integers(0, 2**32 - 1)
