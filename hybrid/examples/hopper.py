@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from hybrid.systems import FlowMap, Mode, System, Transition
 
 FLIGHT = 1
 COMPRESSION = 2
@@ -61,19 +61,6 @@ def hopper(
         "liftoff", True, lambda t, x, u: np.array([-stiffness, -damping]),
     )  # fmt: skip
     return System(modes, (touchdown, bottom, liftoff), "hopper")
-
-
-def energy(
-    x: Array,
-    in_stance: bool,
-    mass: float = MASS,
-    stiffness: float = STIFFNESS,
-    length: float = LENGTH,
-    gravity: float = GRAVITY,
-) -> float:
-    """Energy of body and spring [J], zero at rest on the ground; the spring's only in stance."""
-    spring = 0.5 * stiffness * (length - x[0]) ** 2 if in_stance else 0.0
-    return float(0.5 * mass * x[1] ** 2 + mass * gravity * x[0] + spring)
 
 
 def _field(w: float, d: float, constant: float) -> tuple[Any, Any, Any]:
