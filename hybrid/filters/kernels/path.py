@@ -84,9 +84,7 @@ def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
         length = until_left(s, mode, p, waiting)
         if length < p.length:
             p = cut(s, mode, p, length, limits)
-        first, edge, status, _ = earliest(s, mode, p, np.inf, limits)
-        if edge >= 0:
-            p = cut(s, mode, p, first, limits)
+        p, edge, status, _ = earliest(s, mode, p, np.inf, limits)
         x, t = p.end, end if edge < 0 and p.length == left else t + p.length
         if edge >= 0:
             if status == OK and not falling(s, mode, edge, t, x, u, limits):

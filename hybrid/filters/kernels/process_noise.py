@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from hybrid.compiled.calls import STATE, flow, flow_derivative, put
-from hybrid.compiled.piece import jacobians
-from hybrid.compiled.runge_kutta import NODES, error_ratio, resized, stage
+from hybrid.compiled.calls import STATE, flow, flow_derivative, put, rate
+from hybrid.compiled.piece import integrate_for, jacobians
 from hybrid.compiled.tables import ABSENT
 from hybrid.filters.kernels.functions import basis, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
-from hybrid.filters.tables import BASIS, KernelTables
+from hybrid.filters.tables import BASIS, KernelTables, KernelType
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
@@ -63,7 +63,7 @@ def van_loan(f: KernelTables, mode, t, x, u, h):
     put(y, x)
     for i in range(n):
         y[n + i * n + i] = 1.0
-    end = _integrated(f, mode, t, y, u, h)
+    end = integrate_for(f, mode, t, y, u, h, f.limits)
     A, W = end[n : n + n * n].copy().reshape((n, n)), end[n + n * n :].copy().reshape((n, n))
     return A, scale * 0.5 * (W + W.T)
 
@@ -96,22 +96,9 @@ def _spectral_density(f: KernelTables, mode, x):
     return Q if f.slots[BASIS, mode] == ABSENT else sandwich(basis(f, mode, x), Q)
 
 
-@njit(cache=True, error_model="numpy")
-def _integrated(f, mode, t, y, u, duration):
-    K = np.empty((7, len(y)))
-    h, end_time = duration, t + duration
-    for _ in range(f.limits.max_steps):
-        if t == end_time:
-            break
-        left = end_time - t
-        h = left if abs(left) < abs(h) else h
-        end = y
-        for i in range(7):
-            end = stage(i, y, h, K)
-            put(K[i], van_loan_rate(f, mode, t + NODES[i] * h, end, u))
-        size = error_ratio(y, end, h, K, f.limits)
-        if size <= 1.0 or abs(h) <= f.limits.min_step:
-            t = end_time if h == left else t + h
-            y = end
-        h *= resized(size)
-    return y if t == end_time else np.full_like(y, np.nan)
+@overload(rate, inline="always")
+def _rate(s, mode, t, y, u):
+    """What the shared integrator calls of a filter's tables."""
+    if isinstance(s, KernelType):
+        return lambda s, mode, t, y, u: van_loan_rate(s, mode, t, y, u)
+    return None
