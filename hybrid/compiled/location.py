@@ -25,8 +25,9 @@ from hybrid.compiled.tables import CompiledSystem
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
-HALVINGS = 12  # of a window
-WINDOW = 6.0  # points of the resolution that a window spans
+SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be longer
+WINDOW = 12.0  # points of the resolution that the longest window spans
+FIRST_LEVEL, LAST_LEVEL = 2, 14  # of halvings of a window: at first, and at most
 MINIMUM_STEPS = 200
 EPSILON = np.finfo(np.float64).eps
 
@@ -89,8 +90,9 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
     g, windows = Height(mode, e, power), max(1, int(np.ceil(high / (WINDOW * spacing))))
-    # Looked at are parts k to k + 1 of ``parts``: windows, halved ``level`` times where needed.
-    level, parts, k, low, at_low = 0, windows, 0, 0.0, value
+    # Looked at are parts k to k + 1 of ``parts``: windows, each halved ``level`` times.
+    level = FIRST_LEVEL if np.isfinite(spacing) else 0
+    parts, k, low, at_low = windows << level, 0, 0.0, value
     while k < parts:
         end = high if k == parts - 1 else high * (k + 1) / parts
         h = (low, low + FIRST * (end - low), low + SECOND * (end - low), end)
@@ -115,8 +117,9 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
         lowest = v[0]
         for i in range(1, min(below, 4)):
             lowest = min(lowest, v[i])
-        resolved = off <= RESOLVED * peak or level == HALVINGS
-        if not resolved and (below < 4 or lowest - off <= 0.0):
+        smooth, resolved = off <= SMOOTH * lowest, off <= RESOLVED * peak or level == LAST_LEVEL
+        coarse = level < FIRST_LEVEL and not smooth and np.isfinite(spacing)
+        if coarse or (not resolved and (below < 4 or lowest - off <= 0.0)):
             level, parts, k = level + 1, 2 * parts, 2 * k
             continue
         if turn >= 0.0 and depth - off <= limits.guard / max(low, FIRST * end) ** g.power:
@@ -130,9 +133,9 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
         if below < 4:
             return _locate(s, g, p, h[below - 1], h[below], limits), OK
         low, at_low, k = end, v[3], k + 1
-        while level > 0 and k % 2 == 0:
+        while level > (0 if smooth else FIRST_LEVEL) and k % 2 == 0:
             level, parts, k = level - 1, parts // 2, k // 2
-        if level == 0 and g.power > 0:
+        if level <= FIRST_LEVEL and g.power > 0:
             g, at_low = Height(mode, e, 0), at_low * end**g.power
     return 0.0, NO_MEETING
 

@@ -94,9 +94,9 @@ def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
             value = guard(s, e, t, x, u)
             if value < -limits.guard:
                 return e
-            if not value > 0.0:
+            if not value > limits.guard:
                 falling = guard_rate(s, mode, e, t, x, u)
-                if falling < -limits.minimum_rate:
+                if falling < -limits.minimum_rate and value <= -2.0 * limits.event_time * falling:
                     return e
                 if np.isnan(value) or np.isnan(falling):
                     return -2 - e
