@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from controller.cost_options import CostOptions
-from hybrid.line_search import LineSearch
+from hybrid.options import LineSearch
 from runtime.options import Options, Range
 
 TouchdownOrder = Literal["index", "average", "selected"]

@@ -4,6 +4,8 @@
 who reads an option does not wait for the compiler.
 """
 
+# ruff: noqa: F401 (``__all__`` is made of the table below)
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -54,46 +56,7 @@ _MODULES = {
     "hybrid.variational": ("Variation", "fundamental_matrix"),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = [
-    "BankOptions",
-    "Batch",
-    "Event",
-    "EventDrivenModel",
-    "EventSection",
-    "FilterModel",
-    "FlowMap",
-    "Hilqr",
-    "HilqrOptions",
-    "LimitCycle",
-    "Measurement",
-    "Mode",
-    "ParticleFilter",
-    "ParticleOptions",
-    "PhaseSection",
-    "Policies",
-    "ProcessNoise",
-    "QuadraticCost",
-    "ReturnMap",
-    "RigidBody",
-    "Run",
-    "Saltation",
-    "SaltedBank",
-    "SaltedKalmanFilter",
-    "SimulationOptions",
-    "Step",
-    "System",
-    "Transition",
-    "Variation",
-    "check_system",
-    "find_limit_cycle",
-    "fundamental_matrix",
-    "rigid_body_system",
-    "saltation",
-    "saltation_matrix",
-    "simulate",
-    "simulate_batch",
-    "simulate_step",
-]
+__all__ = sorted(_WHERE)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
@@ -105,4 +68,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Public names."""
-    return sorted(_WHERE)
+    return __all__

@@ -16,13 +16,13 @@ from hybrid.saltations import is_jumped_over
 from hybrid.systems import Array, System, Transition
 
 
-def chains(system: System, events: Sequence[Event], u: Array) -> list[list[Event]]:
-    """Events in groups: each with those that its reset set off. The input u (m,) is held."""
+def chains(system: System, events: Sequence[Event]) -> list[list[Event]]:
+    """Events in groups: each with those that its reset set off."""
     groups: list[list[Event]] = []
     for event in events:
-        edge, t, x = event.transition, event.time, event.state_before
-        at_once = bool(groups) and t == groups[-1][-1].time
-        if at_once and is_jumped_over(system, edge, t, x, u):
+        edge, at = event.transition, (event.time, event.state_before, event.input)
+        at_once = bool(groups) and event.time == groups[-1][-1].time
+        if at_once and is_jumped_over(system, edge, *at):
             groups[-1].append(event)
         else:
             groups.append([event])
@@ -32,9 +32,9 @@ def chains(system: System, events: Sequence[Event], u: Array) -> list[list[Event
 def merge_chain(chain: Sequence[Event]) -> Event:
     """A chain as one event, whose transition is the composition of the chain's."""
     event = chain[0]
-    for following in chain[1:]:
-        edge = compose_transitions(event.transition, following.transition)
-        event = event._replace(transition=edge, state_after=following.state_after)
+    for later in chain[1:]:
+        edge = compose_transitions(event.transition, later.transition)
+        event = event._replace(transition=edge, state_after=later.state_after)
     return event
 
 
@@ -48,14 +48,14 @@ def compose_transitions(first: Transition, second: Transition) -> Transition:
         return second.reset_state(t, first.reset(t, x, u), u) @ first.reset_state(t, x, u)
 
     def reset_time(t: float, x: Array, u: Array) -> Array:
-        between = first.reset(t, x, u)
-        rate = np.broadcast_to(first.reset_time(t, x, u), between.shape)  # it may be a number
-        return second.reset_time(t, between, u) + second.reset_state(t, between, u) @ rate
+        middle = first.reset(t, x, u)
+        rate = np.broadcast_to(first.reset_time(t, x, u), middle.shape)  # it may be a number
+        return second.reset_time(t, middle, u) + second.reset_state(t, middle, u) @ rate
 
     def reset_input(t: float, x: Array, u: Array) -> Array:
-        between = first.reset(t, x, u)
-        by_first = second.reset_state(t, between, u) @ first.reset_input(t, x, u)
-        return second.reset_input(t, between, u) + by_first
+        middle = first.reset(t, x, u)
+        by_first = second.reset_state(t, middle, u) @ first.reset_input(t, x, u)
+        return second.reset_input(t, middle, u) + by_first
 
     return Transition(
         first.source,

@@ -45,12 +45,12 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
 def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array | None:
     columns = []
     for i in range(len(x)):
-        bumped = x.astype(np.complex128)
-        bumped[i] += 1j * _COMPLEX_STEP
+        y = x.astype(np.complex128)
+        y[i] += 1j * _COMPLEX_STEP
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)
-                value = np.asarray(function(bumped))
+                value = np.asarray(function(y))
         except _REAL_ONLY:
             return None
         if value.shape != shape or not np.iscomplexobj(value):
@@ -64,8 +64,8 @@ def _agrees(function: Callable, x: Array, exact: Array) -> bool:
     step = _STEP * np.maximum(1.0, np.abs(x)) * direction
     ahead, behind = np.asarray(function(x + step)), np.asarray(function(x - step))
     error = np.abs(0.5 * (ahead - behind) - exact @ step)
-    allowed = _AGREEMENT * (_STEP + np.abs(exact) @ np.abs(step)) + _ROUNDING * np.abs(ahead)
-    return bool(np.all(error <= allowed))
+    tolerance = _AGREEMENT * (_STEP + np.abs(exact) @ np.abs(step)) + _ROUNDING * np.abs(ahead)
+    return bool(np.all(error <= tolerance))
 
 
 def _central(function: Callable, x: Array) -> Array:

@@ -22,7 +22,7 @@ def held_input(system: System, u: ArrayLike | None) -> Array:
     """
     if u is None:
         return np.zeros(system.input_dim)
-    return _checked(np.array(u, dtype=np.float64), system.input_dim)
+    return _check(np.array(u, dtype=np.float64), system.input_dim)
 
 
 def held_inputs(
@@ -49,10 +49,10 @@ def held_inputs(
             f"{duration} s in timesteps of {length} s needs {steps} inputs, and there are"
             f" {len(np.asarray(inputs))}: give more, or simulate for less"
         )
-    return _each(system, inputs, t, duration, length, steps)
+    return _rows(system, inputs, t, duration, length, steps)
 
 
-def _each(
+def _rows(
     system: System, inputs: Inputs, t: float, duration: float, length: float, steps: int
 ) -> Iterator[tuple[float, Array]]:
     m = system.input_dim
@@ -65,10 +65,10 @@ def _each(
             u = held_input(system, None)
         else:
             u = np.array(rows[k] if rows.ndim == 2 else rows)  # kernels write on no one's array
-        yield end, _checked(u, m)
+        yield end, _check(u, m)
 
 
-def _checked(u: Array, m: int) -> Array:
+def _check(u: Array, m: int) -> Array:
     if u.shape != (m,):
         raise ValueError(f"an input has shape {u.shape}; the system takes ({m},): give that")
     return u

@@ -98,36 +98,23 @@ class Transition:
 
     @staticmethod
     def continuous(
-        source: int,
-        target: int,
-        guard: ScalarFunction,
-        name: str = "",
-        time_invariant: bool = False,
-    ) -> Transition:
+        source: int, target: int, guard: ScalarFunction, name: str = "",
+        time_invariant: bool = False, guard_state: VectorFunction = _LEFT_OUT,
+    ) -> Transition:  # fmt: skip
         """A transition that leaves the state as it is: R = x."""
         return Transition(
-            source,
-            target,
-            guard,
-            _unchanged,
-            reset_state=_identity,
-            reset_time=_no_reset_rate,
-            reset_input=_no_reset_input,
-            name=name,
-            time_invariant=time_invariant,
-        )
+            source, target, guard, _same_state, guard_state, _identity, reset_time=_no_reset_rate,
+            reset_input=_no_reset_input, name=name, time_invariant=time_invariant,
+        )  # fmt: skip
 
     def __post_init__(self) -> None:
         """Find the derivatives that were left out."""
         if self.time_invariant:
             object.__setattr__(self, "guard_time", zero_rate)
             object.__setattr__(self, "reset_time", _zero_reset_rate)
-        _complete(self, "guard_state", self.guard, "state")
-        _complete(self, "reset_state", self.reset, "state")
-        _complete(self, "guard_time", self.guard, "time")
-        _complete(self, "reset_time", self.reset, "time")
-        _complete(self, "guard_input", self.guard, "input")
-        _complete(self, "reset_input", self.reset, "input")
+        for by in ("state", "time", "input"):
+            _complete(self, f"guard_{by}", self.guard, by)
+            _complete(self, f"reset_{by}", self.reset, by)
 
     @property
     def label(self) -> str:
@@ -135,7 +122,7 @@ class Transition:
         return f"{self.name} ({self.source}, {self.target})".strip()
 
 
-def _unchanged(t: float, x: Array, u: Array) -> Array:
+def _same_state(t: float, x: Array, u: Array) -> Array:
     return x.copy()
 
 

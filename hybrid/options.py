@@ -1,4 +1,4 @@
-"""Options of event-driven simulation. Beside the numerics, which load the compiler."""
+"""Options of simulation, and names of methods. Beside the numerics, which load the compiler."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Method = Literal["explicit", "implicit"]
+LineSearch = Literal["exhaustive", "two_stage", "backtracking"]  # see ``HilqrOptions``
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,10 @@ def takes_parameters(function: Callable, others: int = 3) -> bool:
 def bind(owner: Any, parameters: Array) -> Any:
     """A mode or a transition whose functions that take parameters are bound to values (k,)."""
 
-    def bound(function: Callable, others: int = 3) -> Callable:
+    def bind_function(function: Callable, others: int = 3) -> Callable:
         return Bound(function, parameters) if takes_parameters(function, others) else function
 
-    return _map(owner, bound)
+    return _map(owner, bind_function)
 
 
 def with_parameters_as_inputs(owner: Any, inputs: int, count: int) -> Any:
@@ -68,10 +68,10 @@ def with_parameters_as_inputs(owner: Any, inputs: int, count: int) -> Any:
         split.takes_p = takes_parameters(function, others)
         return split
 
-    changed = _map(owner, by_input)
+    result = _map(owner, by_input)
     if isinstance(owner, Mode):
-        return replace(changed, input_dim=inputs + count, flow_input=None)
-    return replace(changed, guard_input=None, reset_input=None)
+        return replace(result, input_dim=inputs + count, flow_input=None)
+    return replace(result, guard_input=None, reset_input=None)
 
 
 def _map(owner: Any, change: Callable) -> Any:
@@ -89,7 +89,7 @@ def _map(owner: Any, change: Callable) -> Any:
     return replace(owner, **changes)
 
 
-def checked_parameters(parameters: Any) -> Array:
+def as_parameters(parameters: Any) -> Array:
     """Parameters (k,) as numbers.
 
     Raises:

@@ -56,10 +56,10 @@ class PathDerivatives:
         """
         self._inputs = slice(self._inputs.stop, self._inputs.stop + self._system.input_dim)
         self._began = self._t
-        for chain in chains(self._system, events, u):
+        for chain in chains(self._system, events):
             event = merge_chain(chain)
             self._flow(event.time, u)
-            self.event_times += [self._jump(event, u)] * len(chain)
+            self.event_times += [self._jump(event)] * len(chain)
         self._flow(end, u)
         self._x = x
 
@@ -70,49 +70,43 @@ class PathDerivatives:
         self.D[:, self._inputs][:, : B.shape[1]] += B  # a mode may take fewer inputs than m
         self._t = end
 
-    def _jump(self, event: Event, u: Array) -> Array:
+    def _jump(self, event: Event) -> Array:
         """Map D by an event; the derivatives of its time, zero where no state moves it."""
-        system, at = self._system, (event.transition, event.time, event.state_before, u)
-        jump = saltation(system, *at)
-        by_state, by_input = event_time_derivatives(system, event, u)
+        edge, at = event.transition, (event.time, event.state_before, event.input)
+        jump = saltation(self._system, edge, *at)
+        by_state, by_input = event_time_derivatives(self._system, event)
         later = by_state @ self.D
         later[self._inputs] += by_input
-        if not jump.ok and self.status == "ok" and not self._is_set_off_by_input(event, u):
+        if not jump.ok and self.status == "ok" and not self._is_set_off_by_input(event):
+            where = failure.place(self._system, edge.source, *at[:2])
             self.status = "not_transverse"
-            self.message = not_transverse_message(system, event, jump.guard_rate)
-        Xi, D_u = jump.matrix, input_saltation(system, *at)
+            self.message = (
+                f"{where}: {edge.label} is not transverse (3.11), its guard moves at"
+                f" {jump.guard_rate:.3g} per s; there is no first-order map through this event"
+            )
+        Xi, D_u = jump.matrix, input_saltation(self._system, edge, *at)
         if self._with_reset_jacobian:
-            Xi, D_u = jump.reset_jacobian, event.transition.reset_input(*at[1:])
+            Xi, D_u = jump.reset_jacobian, edge.reset_input(*at)
         self.D = Xi @ self.D
         self.D[:, self._inputs] += D_u
-        self._mode, self._x = event.transition.target, event.state_after
+        self._mode, self._x = edge.target, event.state_after
         return later
 
-    def _is_set_off_by_input(self, event: Event, u: Array) -> bool:
+    def _is_set_off_by_input(self, event: Event) -> bool:
         """Whether the step from one input to the next led behind the guard: D_x R is exact."""
-        at = event.time, event.state_before, u
-        between = event.time == self._began != self._start
-        return between and is_jumped_over(self._system, event.transition, *at)
+        at = event.time, event.state_before, event.input
+        at_knot = event.time == self._began != self._start
+        return at_knot and is_jumped_over(self._system, event.transition, *at)
 
 
-def event_time_derivatives(system: System, event: Event, u: Array) -> tuple[Array, Array]:
+def event_time_derivatives(system: System, event: Event) -> tuple[Array, Array]:
     """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
 
-    Perturbations are of the state before the event at its nominal time, and of the input u (m,).
-    An event that is not transverse keeps its time: both are zero.
+    Perturbations are of the state before the event at its nominal time, and of the input (m,). An
+    event that is not transverse keeps its time: both are zero.
     """
-    edge, at = event.transition, (event.time, event.state_before, u)
+    edge, at = event.transition, (event.time, event.state_before, event.input)
     jump = saltation(system, edge, *at)
     if not jump.ok:
-        return np.zeros(len(event.state_before)), np.zeros(len(u))
+        return np.zeros(len(event.state_before)), np.zeros(len(event.input))
     return -edge.guard_state(*at) / jump.guard_rate, -edge.guard_input(*at) / jump.guard_rate
-
-
-def not_transverse_message(system: System, event: Event, rate: float) -> str:
-    """Message for an event that (3.11) does not hold at."""
-    edge, t, x = event.transition, event.time, event.state_before
-    where = failure.place(system, edge.source, t, x)
-    return (
-        f"{where}: {edge.label} is not transverse (3.11), its guard moves at {rate:.3g} per s;"
-        " there is no first-order map through this event"
-    )

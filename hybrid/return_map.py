@@ -117,14 +117,14 @@ class ReturnMap:
         if status == "ok" and end.mode != self.mode:
             message = f"the section lies in mode {end.mode}; the state is in mode {self.mode}"
             status = "other_mode"
-        unknown = np.full((len(x), len(x)), np.nan)
+        undefined = np.full((len(x), len(x)), np.nan)
         if status != "ok":
-            return LinearReturn(end, unknown, unknown, status, message)
+            return LinearReturn(end, undefined, undefined, status, message)
         t = section.start if isinstance(section, PhaseSection) else 0.0
         path = PathDerivatives(self.system, self.mode, x, t, 1, self.options)
         path.follow(end.events, self.held_input, t + end.duration, end.state)
         if path.status != "ok":
-            return LinearReturn(end, unknown, unknown, path.status, path.message)
+            return LinearReturn(end, undefined, undefined, path.status, path.message)
         Phi = D_xP = path.D[:, : len(x)]
         if isinstance(section, EventSection):
             F = self.system.modes[end.mode].flow(end.duration, end.state, self.held_input)
@@ -140,7 +140,7 @@ class ReturnMap:
         n, end = self.system.modes[self.mode].state_dim, self(x)
         if isinstance(self.section, PhaseSection) or end.status != "ok":
             return np.eye(n)
-        last = merge_chain(chains(self.system, end.events, self.held_input)[-1])
+        last = merge_chain(chains(self.system, end.events)[-1])
         edge, at = last.transition, (last.time, last.state_before, self.held_input)
         on_guard = null_space(edge.guard_state(*at)[None, :])
         image = orth(edge.reset_state(*at) @ on_guard)

@@ -10,7 +10,6 @@ from hybrid.systems import Array, System, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
-
 JUMPED = 1e-6  # deeper inside a guard than this, and than it falls in as many seconds: jumped over
 
 
@@ -61,13 +60,9 @@ def saltation_matrix(
 
 
 def saltation(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
+    system: System, transition: Transition, t: float, x: Array, u: Array,
     u_after: Array | None = None,
-) -> Saltation:
+) -> Saltation:  # fmt: skip
     """Saltation matrix of a transition taken at time t [s] from the state x (n_source,), (3.2).
 
     The input is u (m,) before the event, and ``u_after`` after it where it jumps with the event.
@@ -75,51 +70,35 @@ def saltation(
     whatever the state: the event's time does not depend on x, and D_x R maps the perturbations.
     Events that a reset sets off at once are first to be taken together, by ``hybrid.chains``.
     """
-    jump = saltation_inside(system, transition, t, x, u, u_after)
+    reset_state = transition.reset_state(t, x, u)
+    flows = _flows(system, transition, (t, x, u), u_after)
+    slopes = transition.guard_state(t, x, u), transition.guard_time(t, x, u)
+    jump = saltation_matrix(reset_state, *flows, *slopes, transition.reset_time(t, x, u))
     if is_jumped_over(system, transition, t, x, u):
         return jump._replace(matrix=jump.reset_jacobian, status="not_transverse")
     return jump
 
 
-def saltation_inside(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
-    u_after: Array | None = None,
-) -> Saltation:
-    """(3.2) at a state x (n_source,) that need not be on the guard, as in (4.18).
-
-    For a state that its own change has carried behind the guard, such as a measurement's.
-    """
+def _flows(
+    system: System, transition: Transition, at: tuple[float, Array, Array], u_after: Array | None
+) -> tuple[Array, Array]:
+    """F- (n_source,) and F+ (n_target,) of an event at (t, x, u)."""
+    t, x, u = at
     reset = transition.reset(t, np.array(x), u)  # a copy, should it write on it
-    return saltation_matrix(
-        transition.reset_state(t, x, u),
-        system.modes[transition.source].flow(t, x, u),
-        system.modes[transition.target].flow(t, reset, u if u_after is None else u_after),
-        transition.guard_state(t, x, u),
-        transition.guard_time(t, x, u),
-        transition.reset_time(t, x, u),
-    )
+    before = system.modes[transition.source].flow(t, x, u)
+    return before, system.modes[transition.target].flow(t, reset, u if u_after is None else u_after)
 
 
-def is_jumped_over(
-    system: System, transition: Transition, t: float, x: Array, u: Array
-) -> bool:
+def is_jumped_over(system: System, transition: Transition, t: float, x: Array, u: Array) -> bool:
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = system.guard_rate(transition, t, x, u)
     return bool(transition.guard(t, x, u) < -JUMPED * max(1.0, abs(rate)))
 
 
 def input_saltation(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
+    system: System, transition: Transition, t: float, x: Array, u: Array,
     u_after: Array | None = None,
-) -> Array:
+) -> Array:  # fmt: skip
     """Change (n_target, m) of the state after an event by the input, at a given state before it.
 
     (3.2) with D_u in place of D_x: D_u R + (F+ - D_x R F- - D_t R) D_u g / (D_t g + D_x g F-). The
@@ -130,8 +109,6 @@ def input_saltation(
     jump = saltation(system, transition, t, x, u, u_after)
     if not jump.ok:
         return D_uR
-    flow_before = system.modes[transition.source].flow(t, x, u)
-    after = u if u_after is None else u_after
-    flow_after = system.modes[transition.target].flow(t, transition.reset(t, np.array(x), u), after)
-    missed = flow_after - jump.reset_jacobian @ flow_before - transition.reset_time(t, x, u)
-    return D_uR + np.outer(missed, transition.guard_input(t, x, u)) / jump.guard_rate
+    before, after = _flows(system, transition, (t, x, u), u_after)
+    change = after - jump.reset_jacobian @ before - transition.reset_time(t, x, u)
+    return D_uR + np.outer(change, transition.guard_input(t, x, u)) / jump.guard_rate

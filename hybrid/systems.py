@@ -17,7 +17,7 @@ from hybrid.mode import (
     VectorFunction,
     zero_rate,
 )
-from hybrid.parameters import bind, checked_parameters, with_parameters_as_inputs
+from hybrid.parameters import as_parameters, bind, with_parameters_as_inputs
 
 __all__ = [
     "Array",
@@ -52,7 +52,7 @@ class System:
     def __post_init__(self) -> None:
         """Check the graph, bind parameters, and index it by source."""
         object.__setattr__(self, "transitions", tuple(self.transitions))
-        object.__setattr__(self, "parameters", checked_parameters(self.parameters))
+        object.__setattr__(self, "parameters", as_parameters(self.parameters))
         object.__setattr__(self, "_unbound", (self.modes, self.transitions))
         if len(self.parameters):
             modes = {k: bind(mode, self.parameters) for k, mode in self.modes.items()}

@@ -56,17 +56,17 @@ def check_system(
     Raises:
         ValueError: samples of a mode that does not exist, or of another dimension.
     """
-    unknown = sorted(set(samples) - set(system.modes))
-    if unknown:
-        raise ValueError(f"there are no modes {unknown}; the system has {sorted(system.modes)}")
-    lines, held = [], held_input(system, u)
+    missing = sorted(set(samples) - set(system.modes))
+    if missing:
+        raise ValueError(f"there are no modes {missing}; the system has {sorted(system.modes)}")
+    lines, full_input = [], held_input(system, u)
     for number, mode in system.modes.items():
         states = _states(mode, samples.get(number, ()))
         if not len(states):
             lines.append(f"mode {mode.name} ({number}) has no samples, so was not checked")
         for x in states:
             where = place(system, number, t, x)
-            lines += [f"{where}: {fault}" for fault in _faults(system, number, t, x, held)]
+            lines += [f"{where}: {fault}" for fault in _faults(system, number, t, x, full_input)]
     return lines
 
 

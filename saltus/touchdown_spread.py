@@ -17,9 +17,9 @@ import numpy as np
 import pinocchio as pin
 
 from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.momentum_maps import surface_cosines
 from hybrid.impacts.resolution import sequential
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
+from hybrid.impacts.surface_cosines import surface_cosines
 from robots.a1.constants import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from saltus.touchdowns import Array, Touchdowns, feet_of

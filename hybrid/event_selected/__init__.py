@@ -1,8 +1,7 @@
 """Event-selected systems: their integrator, and the Bouligand derivative of their flow."""
 
 from hybrid.event_selected.integrator import EssEnds, integrate, integrate_batch
-from hybrid.event_selected.options import EssOptions
-from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
 from hybrid.event_selected.trajectory import Crossing, EssRun
 
 __all__ = [

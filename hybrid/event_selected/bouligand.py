@@ -14,16 +14,19 @@ the guards are crossed where the fields are constant, the guards planes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
-from hybrid.event_selected.corner import Corner, Fields
+from hybrid.saltations import saltation_matrix
 from hybrid.systems import Array
 
 MOST_GUARDS = 7  # whose orders, 5040, are listed
 THINNEST = 1e-9  # slack of a cone in the unit cube, below which it has no inside
+Fields = Callable[[Array], Array] | Array
 
 
 class Image(NamedTuple):
@@ -84,35 +87,35 @@ def all_pieces(fields: Fields, Dh: Array) -> list[Piece]:
     Raises:
         ValueError: as for ``bouligand_derivative``, or more than MOST_GUARDS guards.
     """
-    corner, found = Corner.of(fields, Dh), []
+    corner, pieces = Corner.of(fields, Dh), []
     if corner.count > MOST_GUARDS:
         raise ValueError(
             f"{corner.count} guards may have {corner.count}! orders; give at most {MOST_GUARDS}, or"
             " ask selected_piece for that of one perturbation"
         )
-    _extend(corner, (), np.eye(corner.dim), np.zeros((0, corner.dim)), found)
-    return found
+    _extend(corner, (), np.eye(corner.dim), np.zeros((0, corner.dim)), pieces)
+    return pieces
 
 
 def _extend(
-    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, found: list[Piece]
+    corner: Corner, order: tuple[int, ...], matrix: Array, cone: Array, pieces: list[Piece]
 ) -> None:
     """Add the pieces whose order begins like this: for delta with cone (c, n) @ delta < 0."""
     direction = _inside(cone)
     if direction is None:
         return
     if len(order) == corner.count:
-        found.append(Piece(order, matrix, direction))
+        pieces.append(Piece(order, matrix, direction))
         return
-    left = [k for k in range(corner.count) if k not in order]
+    ahead = [k for k in range(corner.count) if k not in order]
     side = np.ones(corner.count)
-    side[left] = -1.0
+    side[ahead] = -1.0
     arrivals = corner.arrivals(side) @ matrix
-    for j in left:
-        earlier = [arrivals[j] - arrivals[k] for k in left if k != j]
+    for j in ahead:
+        earlier = [arrivals[j] - arrivals[k] for k in ahead if k != j]
         further = corner.saltation(side, j) @ matrix
         narrower = np.vstack([cone, *earlier])
-        _extend(corner, (*order, j), further, narrower, found)
+        _extend(corner, (*order, j), further, narrower, pieces)
 
 
 def _inside(cone: Array) -> Array | None:
@@ -131,3 +134,65 @@ def _inside(cone: Array) -> Array | None:
     if not (best.success and best.x[n] > THINNEST):
         return None
     return best.x[:n] / np.linalg.norm(best.x[:n])
+
+
+@dataclass(frozen=True)
+class Corner:
+    """The fields frozen at the point, and planes for the guards: the "corner vector field"."""
+
+    field: Callable[[Array], Array]  # side (m,) of -1.0 and +1.0 -> F (n,)
+    Dh: Array  # (m, n)
+
+    @staticmethod
+    def of(fields: Fields, Dh: Array) -> Corner:
+        """From a function, or an array (2^m, n) as ``bouligand_derivative`` has it."""
+        Dh = np.atleast_2d(np.asarray(Dh, dtype=np.float64))
+        m, n = Dh.shape
+        if callable(fields):
+            return Corner(fields, Dh)
+        table, weights = np.asarray(fields, dtype=np.float64), 2 ** np.arange(m)
+        if table.shape != (2**m, n):
+            raise ValueError(
+                f"fields have shape {table.shape}; for {m} guards give ({2**m}, {n}), or a function"
+            )
+        return Corner(lambda side: table[int(weights @ (np.asarray(side) > 0.0))], Dh)
+
+    @property
+    def count(self) -> int:
+        """Guards, m."""
+        return self.Dh.shape[0]
+
+    @property
+    def dim(self) -> int:
+        """States, n."""
+        return self.Dh.shape[1]
+
+    def live_field(self, side: Array) -> Array:
+        """F (n,) on a side.
+
+        Raises:
+            ValueError: its shape does not fit, or an h falls along it.
+        """
+        F = np.asarray(self.field(side), dtype=np.float64)
+        if F.shape != (self.dim,):
+            raise ValueError(f"a field has shape {F.shape}; the guards' states are ({self.dim},)")
+        rates = self.Dh @ F
+        if not (rates > 0.0).all():
+            k = int(np.argmin(rates > 0.0))
+            raise ValueError(
+                f"guard {k} does not rise on side {side.astype(int).tolist()}, Dh F ="
+                f" {rates[k]:.3g}: the flow is event-selected where every field carries every h up"
+                " (liveness)"
+            )
+        return F
+
+    def arrivals(self, side: Array) -> Array:
+        """Rows (m, n) that give the guards' arrival times from a perturbation, on a side."""
+        return -self.Dh / (self.Dh @ self.live_field(side))[:, None]
+
+    def saltation(self, side: Array, j: int) -> Array:
+        """Xi (n, n) of guard j, (3.2) without a reset; h rises here, and its guard falls there."""
+        after = side.copy()
+        after[j] = 1.0
+        fields = self.live_field(side), self.live_field(after)
+        return saltation_matrix(np.eye(self.dim), *fields, -self.Dh[j], minimum_rate=0.0).matrix

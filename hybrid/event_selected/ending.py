@@ -8,10 +8,9 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.runge_kutta import dense_output, finite
-from hybrid.event_selected.machine import EssLimits, Machine
+from hybrid.event_selected.machine import ON, EssLimits, Machine, is_on_guard
 from hybrid.event_selected.tables import Tables
 
-ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
 MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
 SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 
@@ -22,12 +21,6 @@ def events_within(s: Tables, x, C, part):
     state = np.empty_like(x)
     dense_output(x, C, part, state)
     return s.events(state, s.p)
-
-
-@njit(cache=True, error_model="numpy")
-def is_met(m: Machine, k, limits: EssLimits):
-    """Whether the state is on guard k, or beyond it."""
-    return m.values[k] >= -ON * limits.epsilon[k]
 
 
 @njit(cache=True, error_model="numpy")
@@ -49,7 +42,7 @@ def excess(m: Machine, values, limits: EssLimits):
     most = -np.inf
     for k in range(len(values)):
         if m.side[k] < 0.0:
-            if is_met(m, k, limits):
+            if is_on_guard(m, k, limits):
                 ahead = (values[k] - max(m.values[k], 0.0)) / (ON * limits.epsilon[k]) - 1.0
             else:
                 ahead = 2.0 * values[k] / min(limits.epsilon[k], -0.5 * m.values[k]) + 1.0
@@ -69,8 +62,8 @@ def is_unclear(s: Tables, m: Machine, C, part, values, limits: EssLimits):
     early = events_within(s, m.x, C, part / 3.0)
     late = events_within(s, m.x, C, part / 1.5)
     for k in range(len(values)):
-        if m.side[k] < 0.0 or m.waiting[k]:
-            sign = -1.0 if m.waiting[k] else 1.0
+        if m.side[k] < 0.0 or m.pending[k]:
+            sign = -1.0 if m.pending[k] else 1.0
             a, d, tip = sign * m.values[k], sign * values[k], ON * limits.epsilon[k]
             b = (2.0 * d - 5.0 * a + sign * (18.0 * early[k] - 9.0 * late[k])) / 6.0
             c = (2.0 * a - 5.0 * d + sign * (18.0 * late[k] - 9.0 * early[k])) / 6.0
@@ -82,7 +75,7 @@ def is_unclear(s: Tables, m: Machine, C, part, values, limits: EssLimits):
 
 
 @njit(cache=True, error_model="numpy")
-def allowed(s: Tables, m: Machine, C, values, limits: EssLimits):
+def step_part(s: Tables, m: Machine, C, values, limits: EssLimits):
     """Part of a step that ends where the first candidate is about to be met; 1.0 for all of it.
 
     A step that is cut ends in the middle of the neighbourhood, so that the projection's error goes

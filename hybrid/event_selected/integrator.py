@@ -26,8 +26,7 @@ from hybrid.event_selected.machine import (
     Log,
     Machine,
 )
-from hybrid.event_selected.options import EssOptions
-from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
 from hybrid.event_selected.tables import Compiled, native_tables
 from hybrid.event_selected.trajectory import Crossing, EssRun
 from hybrid.failure import text
@@ -56,7 +55,7 @@ def integrate(
             do not fit the system. What a system's function raises where it is not compiled goes
             through.
     """
-    options, x = options or EssOptions(), _checked(system, np.asarray(x0), 1, duration)
+    options, x = options or EssOptions(), _start_states(system, np.asarray(x0), 1, duration)
     limits, code = options.limits(system), native_tables(system)
     machines, codes = Machine.start(x[None], system.event_count, duration), np.array([NEW])
     parts: list[Log] = []
@@ -90,7 +89,7 @@ def integrate_batch(
     Raises:
         ValueError: as for ``integrate``, or ``threads`` below one.
     """
-    x = _checked(system, np.asarray(starts), 2, duration)
+    x = _start_states(system, np.asarray(starts), 2, duration)
     if threads is not None and threads < 1:
         raise ValueError(f"system {system.name}: threads {threads}; give 1 or more, or None")
     options = options or EssOptions()
@@ -143,7 +142,7 @@ def _message(system: EventSelectedSystem, machine: Machine, code: int, options: 
     return ""
 
 
-def _checked(system: EventSelectedSystem, x: Array, axes: int, duration: float) -> Array:
+def _start_states(system: EventSelectedSystem, x: Array, axes: int, duration: float) -> Array:
     if not 0.0 <= duration < np.inf:
         raise ValueError(f"system {system.name}: duration {duration} s; give 0 or more")
     if x.ndim != axes or x.shape[-1] != system.state_dim:
@@ -154,15 +153,15 @@ def _checked(system: EventSelectedSystem, x: Array, axes: int, duration: float) 
 
 def _raise(code: Compiled) -> None:
     """Pass on what a function that is not compiled has raised meanwhile."""
-    if code.raised:
-        error = code.raised[0]
-        code.raised.clear()
+    if code.errors:
+        error = code.errors[0]
+        code.errors.clear()
         raise error
 
 
 def _run(end: Array, parts: list[Log], status: str, message: str) -> EssRun:
     """The logs in one trajectory that ends in a state (n,)."""
-    arrays = zip(*(part.filled() for part in parts), strict=True)
+    arrays = zip(*(part.trim() for part in parts), strict=True)
     _, times, starts, curves, guards = (np.concatenate(array) for array in arrays)
     times, states = np.concatenate([np.zeros(1), times]), np.concatenate([starts, end[None]])
     crossings = tuple(

@@ -7,29 +7,106 @@ Kernels that are called in one place are inlined there: numba optimises a functi
 each that calls it, and takes a third longer for the whole.
 """
 
-# ruff: noqa: N806 (D is Dh)
+# ruff: noqa: N803, N806 (D is Dh, C the polynomial of a piece)
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, WINDOW, ZENO
-from hybrid.compiled.runge_kutta import finite
-from hybrid.event_selected.ending import ON
+from hybrid.compiled.runge_kutta import DEGREE, finite
 from hybrid.event_selected.machine import (
     CROSSINGS,
+    GUARD,
     NEW,
+    NOT_EVENT_SELECTED,
+    ON,
     OPENED,
     STEPS,
     TIME,
     EssLimits,
     Log,
     Machine,
+    is_on_guard,
 )
-from hybrid.event_selected.projection import first_arrival, is_trusted, project
-from hybrid.event_selected.stepping import step
+from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
+
+TRUST = 2.0  # largest factor by which a guard's rate may change on the way to it
+LEEWAY = 10.0  # of the error with which a guard was met, for another on the same surface
+
+
+@njit(cache=True, error_model="numpy")
+def rate(D, k, slope):
+    """grad h_k . f"""
+    total = 0.0
+    for i in range(len(slope)):
+        total += D[k, i] * slope[i]
+    return total
+
+
+@njit(cache=True, error_model="numpy")
+def first_arrival(m: Machine, D, limits: EssLimits):
+    """Candidate that is reached first, and when [s]; -1 if none in its N^epsilon is approached."""
+    first, dt, near = -1, np.inf, False
+    for k in range(len(m.values)):
+        if m.side[k] < 0.0:
+            speed = rate(D, k, m.slope)
+            if speed > 0.0:
+                near |= m.values[k] >= -limits.epsilon[k]
+                arrival = max(-m.values[k], 0.0) / speed
+                if arrival < dt:
+                    first, dt = k, arrival
+    return first if near else -1, dt
+
+
+@njit(cache=True, error_model="numpy")
+def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
+    """Whether guard j is still approached about as fast where the projection would end."""
+    if is_on_guard(m, j, limits):
+        return True
+    ahead = m.x.copy()
+    for i in range(len(ahead)):
+        ahead[i] += dt * m.slope[i]
+    now, then = rate(D, j, m.slope), rate(D, j, s.flow(ahead, m.side, s.p))
+    return now <= TRUST * then and then <= TRUST * now
+
+
+@njit(cache=True, error_model="numpy")
+def arm(s: Tables, m: Machine, j, limits: EssLimits):
+    """Make the guards of row j candidates; one well above its zero waits until it is below."""
+    error = max(abs(m.values[j]) / limits.epsilon[j], ON)
+    for k in range(len(m.values)):
+        if s.rearm[j, k]:
+            if m.values[k] <= LEEWAY * error * limits.epsilon[k]:
+                m.side[k] = -1.0
+            elif m.side[k] > 0.0:
+                m.pending[k] = True
+
+
+@njit(inline="always", error_model="numpy")
+def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
+    """Cross guard j along the tangent, section 3.1; a status."""
+    C = np.zeros((DEGREE, len(m.x)))
+    for i in range(len(m.x)):
+        C[0, i] = dt * m.slope[i]
+    record(m, m.clock[TIME] + dt, C, j, log)
+    for i in range(len(m.x)):
+        m.x[i] += C[0, i]
+    m.clock[TIME] += dt
+    m.side[j] = 1.0
+    m.counts[CROSSINGS] += 1
+    put(m.values, s.events(m.x, s.p))
+    arm(s, m, j, limits)
+    put(m.slope, s.flow(m.x, m.side, s.p))
+    if not (finite(m.values) and finite(m.slope)):
+        return NOT_FINITE
+    if not rate(D, j, m.slope) > 0.0:  # what is behind the guard drives back to it
+        m.counts[GUARD] = j
+        return NOT_EVENT_SELECTED
+    return OK
 
 
 @njit(inline="always", error_model="numpy")
@@ -61,15 +138,15 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
             m.clock[OPENED], m.counts[STEPS], m.counts[CROSSINGS] = m.clock[TIME], 0, 0
         if m.counts[STEPS] >= limits.steps.max_steps:
             return TOO_STIFF
-        status, crossed = OK, False
+        status, is_projection = OK, False
         if is_near(m, limits):
             D = s.events_state(m.x, s.p)
             j, dt = first_arrival(m, D, limits)
-            if j >= 0 and m.clock[TIME] + dt <= end_time and is_trusted(s, m, D, j, dt, limits):
+            if j >= 0 and m.clock[TIME] + dt <= end_time and is_reliable(s, m, D, j, dt, limits):
                 if m.counts[CROSSINGS] >= limits.steps.max_events:
                     return ZENO
-                status, crossed = project(s, m, D, j, dt, limits, log), True
-        if not crossed:
+                status, is_projection = project(s, m, D, j, dt, limits, log), True
+        if not is_projection:
             status = step(s, m, end_time, limits, log)
         if status != OK:
             return status
@@ -77,14 +154,14 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def advance_all(s: Tables, machines, codes, first, every, end_time, limits: EssLimits, log: Log):
+def advance_all(s: Tables, machines, codes, first, stride, end_time, limits: EssLimits, log: Log):
     """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
 
     The only kernel that Python calls: one run alone and one of many are the same to the last bit.
     """
-    x, slope, values, side, waiting, clock, counts = machines
-    for b in range(first, len(x), every):
-        m = Machine(x[b], slope[b], values[b], side[b], waiting[b], clock[b], counts[b])
+    x, slope, values, side, pending, clock, counts = machines
+    for b in range(first, len(x), stride):
+        m = Machine(x[b], slope[b], values[b], side[b], pending[b], clock[b], counts[b])
         if codes[b] == NEW:
             codes[b] = begin(s, m, limits)
         if codes[b] == OK or codes[b] == FULL:

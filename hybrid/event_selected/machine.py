@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
@@ -17,6 +18,7 @@ STATUSES = {
     NOT_EVENT_SELECTED: "not_event_selected",
 }  # fmt: skip
 UNDER_WAY = NEW, FULL
+ON = 1e-9  # of epsilon: nearer to its zero than this, a guard is met
 
 TIME, STEP, OPENED = range(3)  # in ``Machine.clock``
 STEPS, CROSSINGS, GUARD = range(3)  # in ``Machine.counts``
@@ -36,7 +38,7 @@ class Machine(NamedTuple):
     slope: Array  # (n,) f there
     values: Array  # (m,) h there
     side: Array  # (m,) -1.0: a candidate, its guard ahead; +1.0: not
-    waiting: NDArray[np.bool_]  # (m,) armed again while well above zero
+    pending: NDArray[np.bool_]  # (m,) armed again while well above zero
     clock: Array  # (3,) time, step to try next, and since when steps and crossings count [s]
     counts: NDArray[np.int64]  # (3,) steps, crossings, and the guard at fault
 
@@ -46,9 +48,9 @@ class Machine(NamedTuple):
         b, counts = len(x), np.zeros((len(x), 3), dtype=np.int64)
         counts[:, GUARD] = -1
         clock = np.column_stack([np.zeros(b), np.full(b, duration), np.zeros(b)])
-        waiting = np.zeros((b, m), dtype=np.bool_)
+        pending = np.zeros((b, m), dtype=np.bool_)
         return Machine(
-            x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), waiting, clock, counts
+            x.copy(), np.zeros_like(x), np.zeros((b, m)), np.ones((b, m)), pending, clock, counts
         )
 
     def row(self, b: int) -> Machine:
@@ -75,7 +77,13 @@ class Log(NamedTuple):
         states, curves = np.zeros((capacity, n)), np.zeros((capacity, DEGREE, n))
         return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, guards)
 
-    def filled(self) -> Log:
+    def trim(self) -> Log:
         """The rows that are filled."""
         i = self.count[0]
         return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])
+
+
+@njit(cache=True, error_model="numpy")
+def is_on_guard(m: Machine, k, limits: EssLimits):
+    """Whether the state is on guard k, or beyond it."""
+    return m.values[k] >= -ON * limits.epsilon[k]

@@ -21,7 +21,7 @@ from hybrid.compiled.runge_kutta import (
     polynomial,
     resized,
 )
-from hybrid.event_selected.ending import SHORTEST, allowed
+from hybrid.event_selected.ending import SHORTEST, step_part
 from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
 
@@ -35,7 +35,7 @@ def _rate(s, mode, t, y, u):
 
 
 @njit(cache=True, error_model="numpy")
-def accepted(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
+def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
     h = trial
     while True:
@@ -51,36 +51,36 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
     K, C = np.empty((ALL, len(m.x))), np.empty((DEGREE, len(m.x)))
     put(K[0], m.slope)
-    left = end_time - m.clock[TIME]
-    trial = min(m.clock[STEP], limits.steps.max_step, left)
-    end, h, m.clock[STEP] = accepted(s, m, trial, end_time, K, limits)
+    rest = end_time - m.clock[TIME]
+    trial = min(m.clock[STEP], limits.steps.max_step, rest)
+    end, h, m.clock[STEP] = accept_step(s, m, trial, end_time, K, limits)
     if not finite(end):
         return NOT_FINITE
     polynomial(s, 0, 0.0, m.x, m.side, h, end, K, C)
     values = s.events(end, s.p)
-    part = allowed(s, m, C, values, limits)
+    part = step_part(s, m, C, values, limits)
     if part < 1.0:
         h *= part
         end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
         polynomial(s, 0, 0.0, m.x, m.side, h, end, K, C)
         values = s.events(end, s.p)
-    time = end_time if h == left else m.clock[TIME] + h
+    time = end_time if h == rest else m.clock[TIME] + h
     record(m, time, C, np.int64(-1), log)
     m.clock[TIME] = time
     m.counts[STEPS] += 1
     put(m.x, end)
     put(m.values, values)
     put(m.slope, K[LAST])
-    arm_waiting(s, m)
+    arm_pending(s, m)
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 
 @njit(cache=True, error_model="numpy")
-def arm_waiting(s: Tables, m: Machine):
+def arm_pending(s: Tables, m: Machine):
     """Make candidates of the guards that waited to be below zero and now are."""
     for k in range(len(m.values)):
-        if m.waiting[k] and m.values[k] < 0.0:
-            m.waiting[k], m.side[k] = False, -1.0
+        if m.pending[k] and m.values[k] < 0.0:
+            m.pending[k], m.side[k] = False, -1.0
             put(m.slope, s.flow(m.x, m.side, s.p))
 
 

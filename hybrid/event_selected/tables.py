@@ -38,7 +38,7 @@ class Compiled(NamedTuple):
 
     tables: Tables
     reason: str  # "" where all is compiled
-    raised: list[Exception]
+    errors: list[Exception]
 
 
 def native_tables(system: EventSelectedSystem) -> Compiled:
@@ -47,17 +47,17 @@ def native_tables(system: EventSelectedSystem) -> Compiled:
     Raises:
         ValueError: a function returns another shape than the system says.
     """
-    known = getattr(system, "_native_tables", None)
-    if known is None:
-        known = _compile(system)
-        object.__setattr__(system, "_native_tables", known)
-    return known
+    code = getattr(system, "_native_tables", None)
+    if code is None:
+        code = _compile(system)
+        object.__setattr__(system, "_native_tables", code)
+    return code
 
 
 def _compile(system: EventSelectedSystem) -> Compiled:
-    n, m, raised, reasons = system.state_dim, system.event_count, [], []
+    n, m, errors, reasons = system.state_dim, system.event_count, [], []
     x, p, side = example(n), system.parameters, np.ones(m)
-    made: list[Any] = []
+    functions: list[Any] = []
     for name, signature, shape, arguments in (
         ("flow", FLOW, (n,), (x, side, p)),
         ("events", EVENTS, (m,), (x, p)),
@@ -66,23 +66,23 @@ def _compile(system: EventSelectedSystem) -> Compiled:
         function = getattr(system, name)
         check_shape(function, arguments, shape, f"system {system.name}: {name}")
         try:
-            made.append(native(cfunc, getattr(function, "py_func", function), signature))
+            functions.append(native(cfunc, getattr(function, "py_func", function), signature))
         except Exception as error:  # numba has no one error for what it cannot do
             reasons.append(f"{name}: {' '.join(str(error).split())[:200]}")
-            made.append(_SHELLS[name](_guarded(function, shape, raised)))
-    flow, events, events_state = made
+            functions.append(_SHELLS[name](_callback(function, shape, errors)))
+    flow, events, events_state = functions
     tables = Tables(flow, events, events_state, system.rearm, p)
-    return Compiled(tables, "; ".join(reasons), raised)
+    return Compiled(tables, "; ".join(reasons), errors)
 
 
-def _guarded(function: Callable, shape: tuple[int, ...], raised: list[Exception]) -> Callable:
+def _callback(function: Callable, shape: tuple[int, ...], errors: list[Exception]) -> Callable:
     """The function as compiled code may call it: it never raises, and returns floats."""
 
     def call(*arguments: Array) -> Array:
         try:
             return np.array(function(*arguments), dtype=np.float64).reshape(shape)
         except Exception as error:  # raised once the kernel has returned
-            raised.append(error)
+            errors.append(error)
             return np.full(shape, np.nan)
 
     return call

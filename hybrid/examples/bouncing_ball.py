@@ -47,29 +47,21 @@ def bouncing_ball(
         name="impact",
         time_invariant=True,
     )
-    apex = Transition(
+    apex = Transition.continuous(
         RISING,
         FALLING,
         guard=lambda t, x, u: x[1],
         guard_state=lambda t, x, u: np.array([0.0, 1.0]),
-        reset=lambda t, x, u: x.copy(),
-        reset_state=lambda t, x, u: np.eye(2),
         name="apex",
         time_invariant=True,
     )
-    modes = {
-        number: Mode(
-            name,
-            2,
-            1,
-            flow,
-            lambda t, x, u: np.array([[0.0, 1.0], [0.0, 0.0]]),
-            lambda t, x, u: np.array([[0.0], [1.0 / mass]]),
-            FlowMap(solution, jacobians),
-        )
-        for number, name in ((FALLING, "falling"), (RISING, "rising"))
-    }
-    return System(modes, (impact, apex), "bouncing ball")
+    derivatives = (
+        lambda t, x, u: np.array([[0.0, 1.0], [0.0, 0.0]]),
+        lambda t, x, u: np.array([[0.0], [1.0 / mass]]),
+        FlowMap(solution, jacobians),
+    )
+    falling, rising = (Mode(name, 2, 1, flow, *derivatives) for name in ("falling", "rising"))
+    return System({FALLING: falling, RISING: rising}, (impact, apex), "bouncing ball")
 
 
 def bouncing_ball_problem(

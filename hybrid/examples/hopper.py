@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from hybrid.systems import FlowMap, Mode, System, Transition
 
 FLIGHT = 1
 COMPRESSION = 2
@@ -42,50 +42,25 @@ def hopper(
     push > damping * speed: a slower one would touch down again at once.
     """
     w, d = stiffness / mass, damping / mass
-    rest, pushed = w * length - gravity, w * length - gravity + push / mass
+    rest, thrust = w * length - gravity, w * length - gravity + push / mass
     modes = {
         FLIGHT: Mode("flight", 2, 0, *_field(0.0, 0.0, -gravity), _ballistic(gravity)),
         COMPRESSION: Mode("compression", 2, 0, *_field(w, d, rest)),
-        THRUST: Mode("thrust", 2, 0, *_field(w, d, pushed)),
+        THRUST: Mode("thrust", 2, 0, *_field(w, d, thrust)),
     }
-    touchdown = Transition(
-        FLIGHT,
-        COMPRESSION,
-        guard=lambda t, x, u: x[0] - length,
-        guard_state=lambda t, x, u: np.array([1.0, 0.0]),
-        name="touchdown",
-        **_continuous(),
-    )
-    bottom = Transition(
-        COMPRESSION,
-        THRUST,
-        guard=lambda t, x, u: -x[1],
-        guard_state=lambda t, x, u: np.array([0.0, -1.0]),
-        name="bottom",
-        **_continuous(),
-    )
-    liftoff = Transition(
-        THRUST,
-        FLIGHT,
-        guard=lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
-        guard_state=lambda t, x, u: np.array([-stiffness, -damping]),
-        name="liftoff",
-        **_continuous(),
-    )
+    touchdown = Transition.continuous(
+        FLIGHT, COMPRESSION, lambda t, x, u: x[0] - length, "touchdown", True,
+        lambda t, x, u: np.array([1.0, 0.0]),
+    )  # fmt: skip
+    bottom = Transition.continuous(
+        COMPRESSION, THRUST, lambda t, x, u: -x[1], "bottom", True,
+        lambda t, x, u: np.array([0.0, -1.0]),
+    )  # fmt: skip
+    liftoff = Transition.continuous(
+        THRUST, FLIGHT, lambda t, x, u: stiffness * (length - x[0]) - damping * x[1] + push,
+        "liftoff", True, lambda t, x, u: np.array([-stiffness, -damping]),
+    )  # fmt: skip
     return System(modes, (touchdown, bottom, liftoff), "hopper")
-
-
-def energy(
-    x: Array,
-    in_stance: bool,
-    mass: float = MASS,
-    stiffness: float = STIFFNESS,
-    length: float = LENGTH,
-    gravity: float = GRAVITY,
-) -> float:
-    """Energy of body and spring [J], zero at rest on the ground; the spring's only in stance."""
-    spring = 0.5 * stiffness * (length - x[0]) ** 2 if in_stance else 0.0
-    return float(0.5 * mass * x[1] ** 2 + mass * gravity * x[0] + spring)
 
 
 def _field(w: float, d: float, constant: float) -> tuple[Any, Any, Any]:
@@ -102,12 +77,3 @@ def _ballistic(gravity: float) -> FlowMap:
         lambda t, x, u, h: np.array([x[0] + h * (x[1] - 0.5 * h * gravity), x[1] - h * gravity]),
         lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
     )
-
-
-def _continuous() -> dict[str, Any]:
-    """Reset of a state that does not jump, and that nothing here depends on time."""
-    return {
-        "reset": lambda t, x, u: x.copy(),
-        "reset_state": lambda t, x, u: np.array([[1.0, 0.0], [0.0, 1.0]]),
-        "time_invariant": True,
-    }

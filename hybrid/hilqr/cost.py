@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 
 
@@ -45,23 +45,14 @@ class QuadraticCost:
 
     def value(self, states: Array, inputs: Array, modes: Modes | None = None) -> float:
         """Cost of a trajectory, states (N+1, n) and inputs (N, m)."""
-        return quadratic_value(
-            states - self.target,
-            inputs,
-            self.state_weight,
-            self.input_weight,
-            self.terminal_weight,
-        )
+        return quadratic_value(states - self.target, inputs, *self._weights())
 
     def expand(self, states: Array, inputs: Array, modes: Modes | None = None) -> CostExpansion:
         """True gradients and Hessians about a trajectory."""
-        return quadratic_expansion(
-            states - self.target,
-            inputs,
-            self.state_weight,
-            self.input_weight,
-            self.terminal_weight,
-        )
+        return quadratic_expansion(states - self.target, inputs, *self._weights())
+
+    def _weights(self) -> tuple[Array, Array, Array]:
+        return self.state_weight, self.input_weight, self.terminal_weight
 
 
 def quadratic_value(error: Array, effort: Array, Q: Array, R: Array, Q_N: Array) -> float:

@@ -28,14 +28,14 @@ def describe(
     """
     if not np.all(np.isfinite(trajectory.states)):
         return _failure(system, timestep, trajectory, options)
-    events = [happened.event for happened in trajectory.aux.events]
+    events = [knot_event.event for knot_event in trajectory.aux.events]
     for event in events:
         knots = event.time / timestep
         if abs(knots - round(knots)) < _ON_KNOT:
             return (
                 f"{event.transition.label} at {event.time:.6g} s falls on knot {round(knots)},"
-                " where the cost has a kink: start from other inputs, or make them continuous"
-                " (hybrid.ramped_inputs) with a cost on their rate"
+                " where the cost has a kink: start from other inputs, or make them states, with"
+                " a cost on their rate"
             )
     if events and event_at != "exact":
         return (

@@ -8,7 +8,7 @@ from hybrid.hilqr.cost import Cost
 from hybrid.hilqr.event_description import describe
 from hybrid.hilqr.event_linearisation import EventLinearisation, Placement, events_by_knot
 from hybrid.hilqr.event_rollout import EventRollout
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.transition_cost import TransitionCost, add_transition_terms, transition_value
 from hybrid.hilqr.types import Array, CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 from hybrid.options import SimulationOptions
@@ -97,9 +97,9 @@ class EventDrivenModel:
         expansion = self.cost.expand(trajectory.states, trajectory.inputs, trajectory.aux)
         if self.transition_cost is not None:
             for k, events in events_by_knot(trajectory).items():
-                timestep, u = self._linearisation.at(trajectory, k, events), trajectory.inputs[k]
+                timestep = self._linearisation.at(trajectory, k, events)
                 add_transition_terms(
-                    expansion, self.transition_cost, self.system, timestep, events, u
+                    expansion, self.transition_cost, self.system, timestep, events
                 )
         return expansion
 

@@ -8,12 +8,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from hybrid.chains import chains, merge_chain
-from hybrid.hilqr.dimensions import padded
 from hybrid.hilqr.options import check_choice
 from hybrid.hilqr.types import Array, Jump, Trajectory
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
-from hybrid.saltations import Saltation, input_saltation, saltation
+from hybrid.saltations import input_saltation, saltation
 from hybrid.simulation import Event
 from hybrid.systems import System
 
@@ -45,11 +44,7 @@ class EventLinearisation:
     """Linearises timesteps of one system; see ``EventDrivenModel`` for ``event_at``."""
 
     def __init__(
-        self,
-        system: System,
-        timestep: float,
-        event_at: Placement,
-        options: SimulationOptions,
+        self, system: System, timestep: float, event_at: Placement, options: SimulationOptions
     ) -> None:
         """Bind a system and its timestep [s].
 
@@ -67,63 +62,58 @@ class EventLinearisation:
         cut = self.event_at == "exact" and len(events) > 0
         length = events[0].time - t if cut else self.timestep
         A, B = self._jacobians(trajectory.aux.knots[k], t, x, u, length)
-        events = [merge_chain(chain) for chain in chains(self.system, events, u)]
+        events = [merge_chain(chain) for chain in chains(self.system, events)]
         if cut:
-            return TimestepLinearisation(A, B, self._in_place(k, events, u))
-        held = self.event_at == "end_held"
-        u_after = u if held else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
-        return TimestepLinearisation(A, B, self._at_end(k, events, u, u_after))
+            return TimestepLinearisation(A, B, self._in_place(k, events))
+        same_input = self.event_at == "end_held"
+        u_after = u if same_input else trajectory.inputs[min(k + 1, len(trajectory.inputs) - 1)]
+        jumps = [self._jump(k, event) for event in events]
+        if events and not _is_identity(jumps[-1].saltation, events[-1]):
+            jumps[-1] = self._jump(k, events[-1], u_after=u_after)
+        return TimestepLinearisation(A, B, jumps)
 
-    def _at_end(self, knot: int, events: Sequence[Event], u: Array, u_after: Array) -> list[Jump]:
-        """Saltation matrices of one timestep's events; the next input acts after the last.
-
-        An event at which nothing switches, (3.12), stays the identity: the input has no reason to
-        jump there, and a descent that believes in such jumps makes them grow.
-        """
-        jumps = []
-        for event in events:
-            arguments = (event.transition, event.time, event.state_before, u)
-            jump, after = saltation(self.system, *arguments), None
-            if event is events[-1] and not _is_identity(jump.matrix):
-                jump, after = saltation(self.system, *arguments, u_after), u_after
-            jumps.append(self._transition(knot, event, u, jump, after=after))
-        return jumps
-
-    def _in_place(self, knot: int, events: Sequence[Event], u: Array) -> list[Jump]:
+    def _in_place(self, knot: int, events: Sequence[Event]) -> list[Jump]:
         """Saltation matrices of one timestep's events, each with the flow that follows it."""
         times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
         jumps = []
-        for event, until in zip(events, times, strict=True):
-            jump = saltation(self.system, event.transition, event.time, event.state_before, u)
-            flow = self._jacobians(
-                event.transition.target, event.time, event.state_after, u, until - event.time
-            )
-            jumps.append(self._transition(knot, event, u, jump, flow))
+        for event, end in zip(events, times, strict=True):
+            start, x, u = event.time, event.state_after, event.input
+            flow = self._jacobians(event.transition.target, start, x, u, end - start)
+            jumps.append(self._jump(knot, event, flow))
         return jumps
 
-    def _transition(
-        self,
-        knot: int,
-        event: Event,
-        u: Array,
-        jump: Saltation,
-        flow: tuple[Array, Array] | None = None,
-        after: Array | None = None,
-    ) -> Jump:
+    def _jump(
+        self, knot: int, event: Event, flow: tuple[Array | None, Array | None] = (None, None),
+        u_after: Array | None = None,
+    ) -> Jump:  # fmt: skip
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
-        xi, reset = (padded(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
-        arguments = (event.transition, event.time, event.state_before, u, after)
-        push = padded(input_saltation(self.system, *arguments), (self.n, self.m))
-        return Jump(knot, xi, reset, *(flow or (None, None)), push)
+        at = event.transition, event.time, event.state_before, event.input, u_after
+        jump, by_input = saltation(self.system, *at), input_saltation(self.system, *at)
+        xi, reset = (pad(M, (self.n, self.n)) for M in (jump.matrix, jump.reset_jacobian))
+        return Jump(knot, xi, reset, *flow, pad(by_input, (self.n, self.m)))
 
     def _jacobians(self, mode: int, t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
         own = self.system.modes[mode]
         x, u = x[: own.state_dim], u[: own.input_dim]
         A, B = flow_jacobians(own, t, x, u, h, self._options)
-        return padded(A, (self.n, self.n)), padded(B, (self.n, self.m))
+        return pad(A, (self.n, self.n)), pad(B, (self.n, self.m))
 
 
-def _is_identity(matrix: Array) -> bool:
-    n, columns = matrix.shape
-    return n == columns and bool(np.allclose(matrix, np.eye(n), rtol=0.0, atol=IDENTITY))
+def pad(array: Array, shape: tuple[int, ...]) -> Array:
+    """An array with zeros after it up to a shape of as many axes; itself if it has that shape."""
+    if array.shape == shape:
+        return array
+    wide = np.zeros(shape)
+    wide[tuple(slice(length) for length in array.shape)] = array
+    return wide
+
+
+def _is_identity(matrix: Array, event: Event) -> bool:
+    """Whether nothing switches at an event, (3.12): a padded matrix is the identity.
+
+    The input has no reason to jump there: a descent that believes in such jumps makes them grow.
+    """
+    before, after = len(event.state_before), len(event.state_after)
+    own = matrix[:after, :before]
+    return before == after and bool(np.allclose(own, np.eye(after), rtol=0.0, atol=IDENTITY))

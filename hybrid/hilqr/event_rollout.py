@@ -17,8 +17,13 @@ from hybrid.compiled.runge_kutta import DEGREE
 from hybrid.compiled.step import Log
 from hybrid.compiled.system import native_tables
 from hybrid.events import Event
-from hybrid.hilqr.extension import KnotEvent, ReferenceExtension, contiguous, segments
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import (
+    KnotEvent,
+    Modes,
+    ReferenceExtension,
+    contiguous,
+    segments,
+)
 from hybrid.hilqr.types import Array, Policies, Trajectory
 from hybrid.options import SimulationOptions
 from hybrid.systems import System
@@ -26,7 +31,7 @@ from hybrid.systems import System
 ROOM = 256  # events of a rollout that a log has room for at first
 
 
-class Rolled(NamedTuple):
+class RolloutArrays(NamedTuple):
     """C rollouts without their costs."""
 
     states: Array  # (C, N+1, n), NaN after a rollout broke off
@@ -46,7 +51,7 @@ class EventRollout:
         self._index = {number: i for i, number in enumerate(system.modes)}
         self._n, self._room = system.state_dim, ROOM
 
-    def roll_out(self, x0: Array, initial_mode: int, policies: Policies) -> Rolled:
+    def roll_out(self, x0: Array, initial_mode: int, policies: Policies) -> RolloutArrays:
         """Simulate every candidate from x0 (n,), with references extended over mismatches."""
         C, (N, m) = policies.count, policies.inputs.shape[1:]
         states, inputs = np.full((C, N + 1, self._n), np.nan), np.full((C, N, m), np.nan)
@@ -61,7 +66,7 @@ class EventRollout:
                 knots = self._numbers[part.modes[j][part.modes[j] >= 0]]
                 modes[c] = Modes(tuple(knots.tolist()), self._events(part, j))
         ok = np.array([len(record.knots) == N + 1 for record in modes], dtype=bool)
-        return Rolled(states, inputs, modes, ok)
+        return RolloutArrays(states, inputs, modes, ok)
 
     def jacobians(self, trajectory: Trajectory) -> tuple[Array, Array]:
         """A (N, n, n) and B (N, n, m) of whole timesteps, each in the mode that it began in."""

@@ -28,24 +28,31 @@ class KnotEvent(NamedTuple):
     event: Event
 
 
+class Modes(NamedTuple):
+    """Hybrid record of one rollout, its ``aux``: the mode at each knot, and the events."""
+
+    knots: tuple[int, ...]  # (N+1,)
+    events: tuple[KnotEvent, ...]  # in order of time
+
+
 class Segment(NamedTuple):
     """Part of a trajectory between two events."""
 
     mode: int
     first: int  # first knot in it
     last: int  # last knot in it; less than ``first`` when both events are in one timestep
-    opening: Event | None
-    closing: Event | None
+    start_event: Event | None
+    end_event: Event | None
 
 
 def segments(initial_mode: int, events: Sequence[KnotEvent], steps: int) -> list[Segment]:
     """Split a trajectory of ``steps`` timesteps at its events."""
-    found, mode, first, opening = [], initial_mode, 0, None
+    result, mode, first, start_event = [], initial_mode, 0, None
     for knot, event in events:
-        found.append(Segment(mode, first, knot, opening, event))
-        mode, first, opening = event.transition.target, knot + 1, event
-    found.append(Segment(mode, first, steps - 1, opening, None))
-    return found
+        result.append(Segment(mode, first, knot, start_event, event))
+        mode, first, start_event = event.transition.target, knot + 1, event
+    result.append(Segment(mode, first, steps - 1, start_event, None))
+    return result
 
 
 class ReferenceExtension:
@@ -65,7 +72,7 @@ class ReferenceExtension:
     ) -> None:
         """Keep the reference: states (N+1, n), inputs (N, m), and its segments."""
         self._index = {number: i for i, number in enumerate(system.modes)}
-        self._compiled, self._limits = native_tables(system), Limits.of(options)
+        self._tables, self._limits = native_tables(system), Limits.of(options)
         self._timestep = float(timestep)
         S, N, n = len(parts), len(inputs), system.state_dim
         self.reference = Reference(
@@ -74,8 +81,8 @@ class ReferenceExtension:
             np.array([self._index[part.mode] for part in parts], dtype=np.int64),
             np.array([part.first for part in parts], dtype=np.int64),
             np.array([part.last for part in parts], dtype=np.int64),
-            np.array([_row(part.opening, n, after=True) for part in parts]).reshape(S, 1 + n),
-            np.array([_row(part.closing, n, after=False) for part in parts]).reshape(S, 1 + n),
+            np.array([_row(part.start_event, n, after=True) for part in parts]).reshape(S, 1 + n),
+            np.array([_row(part.end_event, n, after=False) for part in parts]).reshape(S, 1 + n),
             np.zeros((S, N, n)),
             np.zeros((S, N, n)),
             np.zeros((S, 2), dtype=np.int64),
@@ -90,7 +97,7 @@ class ReferenceExtension:
             knot: the timestep.
         """
         return reference_at(
-            self._compiled.tables, self.reference, ordinal, self._index[mode], knot,
+            self._tables.tables, self.reference, ordinal, self._index[mode], knot,
             self._timestep, self._limits,
         )  # fmt: skip
 

@@ -30,7 +30,7 @@ def seed_message(model: Model, x0: Array, seed: Policies, rollouts: Rollouts) ->
     knot = _first_not_finite(first.states)
     what = f"cost is {first.cost:g}" if knot is None else f"states are not finite at knot {knot}"
     message = f"none of the seed's {seed.count} candidates is valid: the first one's {what}"
-    return _described(message, model, first)
+    return _with_description(message, model, first)
 
 
 def stall_message(
@@ -43,13 +43,13 @@ def stall_message(
     )
     if options.variant == "dxr":
         message += "; variant 'dxr' takes D_x R for the saltation matrix, 'xi' has the derivatives"
-    return _described(message, model, trajectory)
+    return _with_description(message, model, trajectory)
 
 
 def indefinite_message(linear: Linearisation, cost: CostExpansion, knot: int) -> str:
     """Why the backward pass broke off at a knot."""
-    named = {"A": linear.A, "B": linear.B} | cost._asdict()
-    for name, array in named.items():
+    arrays = {"A": linear.A, "B": linear.B} | cost._asdict()
+    for name, array in arrays.items():
         bad = _first_not_finite(array)
         if bad is not None:
             return f"{name} of the model is not finite at knot {bad}: check its derivatives there"
@@ -64,7 +64,7 @@ def unfinished_message(reason: str, change: float, tolerance: float) -> str:
     return f"{reason}, at |dJ| = {abs(change):.3g}, above the tolerance {tolerance:g}: allow more"
 
 
-def _described(message: str, model: Model, trajectory: Trajectory) -> str:
+def _with_description(message: str, model: Model, trajectory: Trajectory) -> str:
     describe = getattr(model, "describe", None)  # optional: see ``Model``
     text = describe(trajectory) if describe is not None else ""
     return f"{message}; {text}" if text else message

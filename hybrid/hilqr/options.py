@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from hybrid.hilqr.riccati import Variant
-from hybrid.line_search import LineSearch
+from hybrid.options import LineSearch
 
 
 def check_choice(name: str, value: str, choices: Any) -> None:

@@ -126,6 +126,22 @@ def _add_positions(first, last, V_xx, W):
 
 
 @njit(cache=True)
+def _products(drift: Drift, drifts, V_x, V_xx, F, rows, W, q):
+    """W (r, n+m) <- V' [A B] and q (n+m,) <- [A B]' V'_x; ``rows`` holds those of V that drive."""
+    first, last = drift.first, drift.last
+    if drifts and first < last:
+        g, S = rows
+        _drift(drift, V_x, V_xx, g, S)
+        np.dot(S, F, W)
+        _add_positions(first, last, V_xx, W)
+        np.dot(F.T, g, q)
+        q[first:last] += V_x[first:last]
+    else:
+        np.dot(V_xx, F, W)
+        np.dot(F.T, V_x, q)
+
+
+@njit(cache=True)
 def _input_terms(l_u, l_ux, l_uu, U, q, Q_uu, Q):
     """(5.28), (5.30), (5.31): Q_uu (m, m) and Q (m, n+1) <- [Q_ux Q_u]."""
     m, n = l_ux.shape
@@ -175,6 +191,18 @@ def _value_factors(mu: Damping, Q, E, Y, K, T):
                 factor = mu.state * E[i, n + c]
                 for j in range(n):
                     T[i, j] += factor * Y[c, j]
+
+
+@njit(cache=True)
+def _solve(mu: Damping, L, Q, E, Y, K, T):
+    """Y <- H^-1 Y = -[K k] by the factor L of H, and the factors of ``_value_factors``."""
+    solve_lower(L, Y)
+    if mu.state > 0.0 or mu.input > 0.0:
+        solve_lower_transposed(L, Y)
+        _value_factors(mu, Q, E, Y, K, T)
+    else:
+        _value_factors(mu, Q, E, Y, K, T)
+        solve_lower_transposed(L, Y)
 
 
 @njit(cache=True)
@@ -229,12 +257,11 @@ def backward_kernel(
     first, last = drift.first, drift.last
     l_x, l_u, l_xx, l_ux, l_uu = cost
     feedforward, gains, V_x, V_xx, change = out
-    drifting, full = _buffers(n - last + first, n, m), _buffers(n, n, m)
+    narrow, wide = _buffers(n - last + first, n, m), _buffers(n, n, m)
     U, E = np.empty((m, n + m)), np.empty((m, n + m))  # B' V' [A B], B' [A B]
     q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
     Q, Y = np.empty((m, n + 1)), np.empty((m, n + 1))
-    damped = mu.state > 0.0 or mu.input > 0.0
     change[:] = 0.0
     V_x[:] = l_x[N]
     V_xx[:] = l_xx[N]
@@ -244,32 +271,19 @@ def backward_kernel(
         while own > 0 and maps.knots[own - 1] == k:
             own -= 1
         begin, end = (first, last) if own == later else (0, 0)
-        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = drifting if own == later else full
+        F, F_u, W, S, g, AK, WT, A_rows, W_rows, K, T = narrow if own == later else wide
         _stack(A[k], B[k], begin, end, F)
         for t in range(own, later):
             _transit(maps.states[t], maps.pushes[t], F, W)
-        later = own
         _take_columns(F, n, F_u)
-        if begin < end:
-            _drift(drift, V_x, V_xx, g, S)
-            np.dot(S, F, W)
-            _add_positions(begin, end, V_xx, W)
-            np.dot(F.T, g, q)
-            q[begin:end] += V_x[begin:end]
-        else:
-            np.dot(V_xx, F, W)
-            np.dot(F.T, V_x, q)
+        _products(drift, own == later, V_x, V_xx, F, (g, S), W, q)
+        later = own
         np.dot(F_u.T, W, U)
         _input_terms(l_u[k], l_ux[k], l_uu[k], U, q, Q_uu, Q)
         _damp(F_u, F, mu, Q_uu, Q, E, H, Y)
         if not factorise(H, L):
             return k
-        solve_lower(L, Y)
-        if not damped:
-            _value_factors(mu, Q, E, Y, K, T)
-        solve_lower_transposed(L, Y)
-        if damped:
-            _value_factors(mu, Q, E, Y, K, T)
+        _solve(mu, L, Q, E, Y, K, T)
         if begin < end:
             _add_positions(begin, end, V_xx, W)  # again, for its transpose: G is symmetrised
         _take_columns(F, 0, A_rows)

@@ -81,14 +81,14 @@ class Hilqr:
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
         self._extend = self.options.variant != "no_extension"
-        self._expanded: tuple[Trajectory, Linearisation, CostExpansion] | None = None
+        self._expansion: tuple[Trajectory, Linearisation, CostExpansion] | None = None
 
     def start(self, x0: Array, policies: Policies) -> Trajectory | None:
         """Roll out candidates from x0 (nx,) and take the best; None when none is valid."""
         return self._start(x0, policies)[0]
 
     def _start(self, x0: Array, policies: Policies) -> tuple[Trajectory | None, Rollouts]:
-        self._expanded = None  # the model's cost may have changed since
+        self._expansion = None  # the model's cost may have changed since
         rollouts = self.model.roll_out(x0, policies)
         best = rollouts.best()
         return None if best is None else rollouts.select(best), rollouts
@@ -113,12 +113,12 @@ class Hilqr:
             out_of_time: asked before the line search.
         """
         linear, cost = self._expand(trajectory)
-        backward = self._damped(linear, cost)
+        backward = self._damped_pass(linear, cost)
         mu = self.regularisation.mu
         if not backward.ok:
-            return _unchanged("indefinite", trajectory, None, mu)
-        if self._converged(linear, cost, backward):
-            return _unchanged("converged", trajectory, backward, mu)
+            return _no_step("indefinite", trajectory, None, mu)
+        if self._is_optimal(linear, cost, backward):
+            return _no_step("converged", trajectory, backward, mu)
         late = out_of_time is not None and out_of_time()
         return self._line_search(x0, trajectory, backward, late)
 
@@ -173,12 +173,12 @@ class Hilqr:
 
     def _expand(self, trajectory: Trajectory) -> tuple[Linearisation, CostExpansion]:
         """Linearise and quadratise, or the last expansion if it was of this same trajectory."""
-        if self._expanded is None or self._expanded[0] is not trajectory:
+        if self._expansion is None or self._expansion[0] is not trajectory:
             linear, cost = self.model.linearise(trajectory), self.model.quadratise(trajectory)
-            self._expanded = (trajectory, linear, cost)
-        return self._expanded[1:]
+            self._expansion = (trajectory, linear, cost)
+        return self._expansion[1:]
 
-    def _damped(self, linear: Linearisation, cost: CostExpansion) -> Backward:
+    def _damped_pass(self, linear: Linearisation, cost: CostExpansion) -> Backward:
         """Backward pass, with more damping until the input Hessians are positive definite."""
         damping = self.regularisation
         while True:
@@ -196,7 +196,7 @@ class Hilqr:
         """Backward pass with the options' variant."""
         return backward_pass(linear, cost, mu_state, mu_input, self.options.variant)
 
-    def _converged(self, linear: Linearisation, cost: CostExpansion, backward: Backward) -> bool:
+    def _is_optimal(self, linear: Linearisation, cost: CostExpansion, backward: Backward) -> bool:
         """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
         tolerance = self.options.tolerance
         if abs(backward.expected_change()) > tolerance:
@@ -214,11 +214,11 @@ class Hilqr:
         """
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
-        tried = np.arange(len(sizes))[LATE if late else slice(None)]
-        one_by_one = range(1, len(tried))
+        candidates = np.arange(len(sizes))[LATE if late else slice(None)]
+        one_by_one = range(1, len(candidates))
         stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
-        step = _unchanged("rejected", trajectory, backward, mu)
-        for group in np.split(tried, stages[options.line_search]):
+        step = _no_step("rejected", trajectory, backward, mu)
+        for group in np.split(candidates, stages[options.line_search]):
             if not len(group):
                 continue
             rollouts = self.model.roll_out(x0, self._policies(trajectory, backward, sizes[group]))
@@ -276,7 +276,7 @@ class Hilqr:
         return Solution(status, trajectory, last.gains, count, change, message)
 
 
-def _unchanged(
+def _no_step(
     status: IterationStatus, trajectory: Trajectory, backward: Backward | None, mu: float
 ) -> Iteration:
     gains = None if backward is None else backward.gains

@@ -12,7 +12,7 @@ import numpy as np
 
 from hybrid.chains import chains
 from hybrid.hilqr.event_linearisation import TimestepLinearisation
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 from hybrid.path_derivatives import event_time_derivatives
 from hybrid.simulation import Event
@@ -72,7 +72,7 @@ class QuadraticTransitionCost:
 
 def transition_value(cost: TransitionCost, modes: Modes) -> float:
     """Last sum of (5.23) over a trajectory's events."""
-    events = [happened.event for happened in modes.events]
+    events = [knot_event.event for knot_event in modes.events]
     return float(sum(cost.value(e.state_before) for e in events if cost.applies_to(e.transition)))
 
 
@@ -82,7 +82,6 @@ def add_transition_terms(
     system: System,
     timestep: TimestepLinearisation,
     events: Sequence[Event],
-    u: Array,
 ) -> None:
     """Add the terms of one timestep's transitions to its knot of an expansion, (5.27)-(5.31).
 
@@ -97,11 +96,10 @@ def add_transition_terms(
         system: the hybrid system.
         timestep: sensitivities of the timestep, (5.25) and (5.26).
         events: what happened in it.
-        u: its input (m,).
     """
     A, B = timestep.A, timestep.B
-    for jump, chain in zip(timestep.transitions, chains(system, events, u), strict=True):
-        for event, f_x, f_u in _own_sensitivities(system, chain, A, B, u):
+    for jump, chain in zip(timestep.transitions, chains(system, events), strict=True):
+        for event, f_x, f_u in _own_sensitivities(system, chain, A, B):
             if cost.applies_to(event.transition):
                 J_x, J_xx = cost.gradient(event.state_before), cost.hessian(event.state_before)
                 expansion.l_x[jump.knot] += f_x.T @ J_x
@@ -117,17 +115,17 @@ def add_transition_terms(
 
 
 def _own_sensitivities(
-    system: System, chain: Sequence[Event], A: Array, B: Array, u: Array
+    system: System, chain: Sequence[Event], A: Array, B: Array
 ) -> Iterator[tuple[Event, Array, Array]]:
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)
-    by_state, by_input = event_time_derivatives(system, first, u)
+    by_state, by_input = event_time_derivatives(system, first)
     later_x, later_u = by_state @ A[:n], by_state @ B[:n] + by_input
-    F = system.modes[first.transition.source].flow(first.time, first.state_before, u)
+    F = system.modes[first.transition.source].flow(first.time, first.state_before, first.input)
     f_x, f_u = A[:n] + np.outer(F, later_x), B[:n] + np.outer(F, later_u)
     for event in chain:
         yield event, f_x, f_u
-        edge, at = event.transition, (event.time, event.state_before, u)
+        edge, at = event.transition, (event.time, event.state_before, event.input)
         D_xR = edge.reset_state(*at)
         D_tR = np.broadcast_to(edge.reset_time(*at), len(event.state_after))
         f_x = D_xR @ f_x + np.outer(D_tR, later_x)

@@ -103,12 +103,12 @@ class Policies:
             np.concatenate((self.gains, other.gains)),
             np.concatenate((self.policy_index, other.policy_index + shift)),
             np.concatenate((self.step_size, other.step_size)),
-            _padded(self) + _padded(other),
+            _records(self) + _records(other),
             self.extend_reference,
         )
 
 
-def _padded(policies: Policies) -> tuple[Any, ...]:
+def _records(policies: Policies) -> tuple[Any, ...]:
     return tuple(policies.aux) or (None,) * len(policies.inputs)
 
 

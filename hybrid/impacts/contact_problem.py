@@ -58,7 +58,7 @@ class ContactProblem:
         """
         J_t = _tangents(J_t, (len(contacts), len(M)), name)
         J_D = np.stack([J_t, -J_t], axis=1).reshape(-1, len(M))
-        return ContactProblem(M, J_n, J_D, _each(mu, contacts), tuple(contacts), name)
+        return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)
 
     @staticmethod
     def spatial(
@@ -78,7 +78,7 @@ class ContactProblem:
         D = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         J_t = _tangents(J_t, (len(contacts), 2, len(M)), name)
         J_D = (D @ J_t).reshape(-1, len(M))
-        return ContactProblem(M, J_n, J_D, _each(mu, contacts), tuple(contacts), name)
+        return ContactProblem(M, J_n, J_D, _coefficients(mu, contacts), tuple(contacts), name)
 
     @property
     def dim(self) -> int:
@@ -103,8 +103,8 @@ class ContactProblem:
     @cached_property
     def velocity_by_impulse(self) -> Array:
         """M^-1 J_bar' (n, m (1 + k)): the change of velocity by each impulse (75c)."""
-        solved: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
-        return solved
+        columns: Array = np.asarray(np.linalg.solve(self.M, self.J_bar.T), dtype=np.float64)
+        return columns
 
     def velocity(self, v: Array) -> Array:
         """v (n,) as float.
@@ -140,7 +140,7 @@ class ContactProblem:
         )  # fmt: skip
 
 
-def _each(mu: Array | float, contacts: Sequence[str]) -> Array:
+def _coefficients(mu: Array | float, contacts: Sequence[str]) -> Array:
     return np.full(len(contacts), mu, dtype=np.float64) if np.ndim(mu) == 0 else np.asarray(mu)
 
 

@@ -33,8 +33,8 @@ def lemke(table, q, d, floor, max_pivots, T, basis, z):
         T[i, z0], T[i, last] = -d[i], q[i]
     if lowest >= 0.0:
         return SOLVED, 0, 0
-    row, tied = leaving(T, z0, -1.0, -1)
-    entering, ties = z0, tied
+    row, tie = leaving(T, z0, -1.0, -1)
+    entering, ties = z0, tie
     for pivots in range(1, max_pivots + 1):
         left = basis[row]
         pivot(T, row, entering)
@@ -45,8 +45,8 @@ def lemke(table, q, d, floor, max_pivots, T, basis, z):
                     z[basis[i] - n] = max(T[i, last], 0.0)
             return SOLVED if solves(table, q, floor, z) else INACCURATE, pivots, ties
         entering = left + n if left < n else left - n
-        row, tied = leaving(T, entering, 1.0, position(basis, z0))
-        ties += tied
+        row, tie = leaving(T, entering, 1.0, position(basis, z0))
+        ties += tie
         if row < 0:
             return RAY, pivots, ties
     return PIVOT_LIMIT, max_pivots, ties

@@ -11,7 +11,7 @@ from hybrid.impacts.pointedness import pointed_direction
 from hybrid.systems import Array
 
 
-def not_ended(
+def samples_message(
     problem: ContactProblem, v: Array, samples: int, colliding: int, limit: tuple[int, float],
     failures: dict[str, int],
 ) -> str:  # fmt: skip
@@ -36,7 +36,7 @@ def not_ended(
     return f"{_configuration(problem, v)}: {'; '.join(parts)}" if parts else ""
 
 
-def not_resolved(problem: ContactProblem, v: Array, status: str) -> str:
+def lcp_message(problem: ContactProblem, v: Array, status: str) -> str:
     """Message about an LCP that ended with ``status``, at the velocity v (n,) before its impact."""
     return (
         f"{_configuration(problem, v)}: the impact's LCP was not solved ({status}) because of"
@@ -44,7 +44,7 @@ def not_resolved(problem: ContactProblem, v: Array, status: str) -> str:
     )
 
 
-def still_closing(problem: ContactProblem, v: Array, order: Sequence[int], impacts: int) -> str:
+def sequence_message(problem: ContactProblem, v: Array, order: Sequence[int], impacts: int) -> str:
     """Message about sequential impacts that reached ``impacts``, their largest number."""
     names = ", ".join(problem.contacts[i] for i in order)
     return (

@@ -13,7 +13,7 @@ import numpy as np
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.impact_lcp import anitescu_potra_matrix, anitescu_potra_units
 from hybrid.impacts.lemke import solve_lcp
-from hybrid.impacts.message import not_resolved, still_closing
+from hybrid.impacts.message import lcp_message, sequence_message
 from hybrid.impacts.step_kernel import GAIN
 from hybrid.systems import Array
 
@@ -54,11 +54,11 @@ def simultaneous(problem: ContactProblem, v: Array, covering: Array | None = Non
     """
     lcp = _Lcp.of(problem, v)
     first = lcp.floor if covering is None else covering
-    result, rng = _resolved(problem, lcp, first), np.random.default_rng(0)
+    result, rng = _resolve(problem, lcp, first), np.random.default_rng(0)
     for _ in range(RETRIES if covering is None else 0):
         if result.ok:
             break
-        result = _resolved(problem, lcp, lcp.floor * np.exp(rng.normal(size=len(lcp.q))))
+        result = _resolve(problem, lcp, lcp.floor * np.exp(rng.normal(size=len(lcp.q))))
     return result
 
 
@@ -78,7 +78,7 @@ def all_simultaneous(problem: ContactProblem, v: Array, seed: int = 0) -> list[R
     else:
         rng = np.random.default_rng(seed)
         cover = [np.ones(len(lcp.q)), *np.exp(rng.normal(0.0, 2.0, (DRAWS, len(lcp.q))))]
-        results = (_resolved(problem, lcp, lcp.floor * d) for d in cover)
+        results = (_resolve(problem, lcp, lcp.floor * d) for d in cover)
         solutions = [each.v_plus for each in results if each.ok]
     distinct = _distinct(problem, lcp.v, solutions)
     outcomes = [Resolution(u, np.array([lcp.v, u]), "separated") for u in distinct]
@@ -116,7 +116,7 @@ def sequential(
                 return Resolution(path[-1], np.array(path), result.status, result.message)
             path.append(result.v_plus)
             if len(path) > max_impacts and problem.is_colliding(result.v_plus):
-                message = still_closing(problem, v, order, max_impacts)
+                message = sequence_message(problem, v, order, max_impacts)
                 return Resolution(result.v_plus, np.array(path), "step_limit", message)
     return Resolution(path[-1], np.array(path), "separated")
 
@@ -145,13 +145,13 @@ class _Lcp(NamedTuple):
         return self.v + self.by_unknowns @ z
 
 
-def _resolved(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution:
+def _resolve(problem: ContactProblem, lcp: _Lcp, covering: Array) -> Resolution:
     solution = solve_lcp(lcp.W, lcp.q, covering, floor=lcp.floor)
     status, v_plus = solution.status, lcp.velocity(solution.z)
-    allowed = (1.0 + GAIN) * problem.kinetic_energy(lcp.v)
+    limit = (1.0 + GAIN) * problem.kinetic_energy(lcp.v)
     if solution.ok:
-        status = "separated" if problem.kinetic_energy(v_plus) <= allowed else "inaccurate"
-    message = "" if status == "separated" else not_resolved(problem, lcp.v, status)
+        status = "separated" if problem.kinetic_energy(v_plus) <= limit else "inaccurate"
+    message = "" if status == "separated" else lcp_message(problem, lcp.v, status)
     return Resolution(v_plus, np.array([lcp.v, v_plus]), status, message)
 
 

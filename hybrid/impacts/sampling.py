@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
 from hybrid.impacts.lemke_kernel import SOLVED, STATUSES
-from hybrid.impacts.message import not_ended
+from hybrid.impacts.message import samples_message
 from hybrid.impacts.step_kernel import StepTables, step_all
 from hybrid.systems import Array
 
@@ -122,8 +122,8 @@ def sample_paths(problem: ContactProblem, v: Array, options: SamplingOptions) ->
     tables, run = StepTables.of(problem), _Run.of(problem, v, options.samples)
     rows, rng = np.arange(options.samples), np.random.default_rng(options.seed)
     paths = [[np.array(v, dtype=np.float64)] for _ in rows]
-    for stepped in _rounds(problem, tables, run, rows, options, rng):
-        for row in stepped:
+    for stepped_rows in _rounds(problem, tables, run, rows, options, rng):
+        for row in stepped_rows:
             paths[row].append(run.velocities[row].copy())
     return [np.array(path) for path in paths]
 
@@ -134,30 +134,30 @@ class _Run(NamedTuple):
     velocities: Array
     lcps: NDArray[np.int64]
     growth: Array
-    ended: NDArray[np.int64]  # (chunks, statuses and ties)
+    endings: NDArray[np.int64]  # (chunks, statuses and ties)
 
     @staticmethod
     def of(problem: ContactProblem, v: Array, samples: int) -> _Run:
         v = problem.velocity(v)
-        ended = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
+        endings = np.zeros((samples // CHUNK + 1, len(STATUSES) + 1), dtype=np.int64)
         return _Run(np.tile(v, (samples, 1)), np.zeros(samples, dtype=np.int64),
-                    np.zeros(samples), ended)  # fmt: skip
+                    np.zeros(samples), endings)  # fmt: skip
 
     def result(self, problem: ContactProblem, v: Array, options: SamplingOptions) -> ImpactSet:
-        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.ended.sum(0)
-        done = ~_colliding(problem, self.velocities)
+        before, total = problem.kinetic_energy(np.asarray(v, dtype=np.float64)), self.endings.sum(0)
+        done = ~_collide(problem, self.velocities)
         growth = float(self.growth.max()) / before if before > 0.0 else 0.0
         failures = {s: int(total[i]) for i, s in enumerate(STATUSES) if i != SOLVED and total[i]}
-        message = not_ended(
+        message = samples_message(
             problem, v, len(done), int((~done).sum()), (options.max_steps, options.step), failures
         )
         ties = int(total[-1])
         return ImpactSet(self.velocities, done, self.lcps, growth, failures, ties, message)
 
 
-def _colliding(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
-    closing: NDArray[np.bool_] = velocities @ problem.J_n.T < -COLLIDING
-    return np.any(closing, axis=1)
+def _collide(problem: ContactProblem, velocities: Array) -> NDArray[np.bool_]:
+    closes: NDArray[np.bool_] = velocities @ problem.J_n.T < -COLLIDING
+    return np.any(closes, axis=1)
 
 
 def _rounds(
@@ -165,7 +165,7 @@ def _rounds(
     options: SamplingOptions, rng: np.random.Generator,
 ) -> Iterator[NDArray[np.int64]]:  # fmt: skip
     """Step all samples of ``rows`` that collide, round by round; yield the rows of each round."""
-    rows = rows[_colliding(problem, run.velocities[rows])]
+    rows = rows[_collide(problem, run.velocities[rows])]
     for _ in range(options.max_steps):
         if not len(rows):
             return
@@ -189,8 +189,8 @@ def _step(
     tables: StepTables, run: _Run, rows: NDArray[np.int64], limits: Array, cover: Array
 ) -> NDArray[np.bool_]:
     alive = np.zeros(len(rows), dtype=np.bool_)
-    ended = run.ended[rows[0] // CHUNK if len(rows) else 0]
-    arrays = (run.velocities, run.lcps, run.growth, ended, alive)
+    endings = run.endings[rows[0] // CHUNK if len(rows) else 0]
+    arrays = (run.velocities, run.lcps, run.growth, endings, alive)
     step_all(tables, rows, limits, cover, *arrays)
     return alive
 

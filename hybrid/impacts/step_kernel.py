@@ -56,7 +56,7 @@ def energy(M, v):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def colliding(J, m, v):
+def is_colliding(J, m, v):
     """Whether one of the first m rows of J closes at v, (28)."""
     for i in range(m):
         rate = 0.0
@@ -97,7 +97,7 @@ def advance(s, m, z, size, v, after):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
+def step_all(s, rows, limits, cover, velocities, count, growth, endings, alive):
     """One step (75) of the velocities of ``rows`` (R,), in place.
 
     Args:
@@ -120,14 +120,14 @@ def step_all(s, rows, limits, cover, velocities, count, growth, ended, alive):
         status, _, ties = lemke(s.table, q, cover[r], s.floor, 50 * N, T, basis, z)
         advance(s, m, z, size, v, after)
         before = energy(s.M, v)
-        grown = energy(s.M, after) - before
-        if status == SOLVED and not grown <= GAIN * before:
+        increase = energy(s.M, after) - before
+        if status == SOLVED and not increase <= GAIN * before:
             status = INACCURATE
         if status == SOLVED:
-            growth[rows[r]] = max(growth[rows[r]], grown)
+            growth[rows[r]] = max(growth[rows[r]], increase)
             for j in range(len(v)):
                 v[j] = after[j]
         count[rows[r]] += 1
-        ended[status] += 1
-        ended[-1] += ties > 0
-        alive[r] = colliding(s.J, m, v)
+        endings[status] += 1
+        endings[-1] += ties > 0
+        alive[r] = is_colliding(s.J, m, v)

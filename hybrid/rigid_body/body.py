@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.rigid_body.differences import christoffel, directional, gradient
-
 OfPosition = Callable[[Any], Any]  # of q (m,)
 OfPositionAndMore = Callable[[Any, Any], Any]  # of q (m,) and qd (m,), or u
+WEIGHTS = ((1, 3.0 / 4.0), (2, -3.0 / 20.0), (3, 1.0 / 60.0))  # of differences of sixth order
+STEP = 3e-3  # rounding 1e-13, truncation h^6 / 140 of the seventh derivative
 LEFT_OUT: Any = None  # default of a derivative that ``RigidBody`` computes from its other functions
 
 
-class Derived(NamedTuple):
+class Default(NamedTuple):
     """A function that was left out; ``dataclasses.replace`` derives it anew."""
 
     function: Callable[..., Any]
@@ -75,8 +75,8 @@ class RigidBody:
     def _complete(self, name: str, function: Callable[..., Any]) -> None:
         """Set a function that was left out, or that was derived from another body's functions."""
         given = getattr(self, name)
-        if given is LEFT_OUT or isinstance(given, Derived):
-            object.__setattr__(self, name, Derived(function))
+        if given is LEFT_OUT or isinstance(given, Default):
+            object.__setattr__(self, name, Default(function))
 
     def split(self, x: Any) -> tuple[Any, Any]:
         """Positions q (m,) and velocities qd (m,) of a state."""
@@ -86,3 +86,29 @@ class RigidBody:
         """Upsilon - N - C qd (m,): what accelerates the body where nothing touches it."""
         inertial = self.coriolis(q, qd) @ qd
         return self.input_forces(q, u) - self.other_forces(q, qd) - inertial
+
+
+def directional(function: Callable[[Any], Any], q: Any, direction: Any) -> Any:
+    """Derivative of a function of q (m,) along a direction (m,), by differences of sixth order.
+
+    Unlike ``hybrid.derivatives`` it takes complex arguments and is analytic in them, so that flows
+    and guards that contain it can be differentiated by complex step.
+    """
+    h = STEP / (float(np.max(np.abs(np.real(direction)))) or 1.0)
+    total = 0.0
+    for k, weight in WEIGHTS:
+        shift = (k * h) * direction
+        total = total + weight * (function(q + shift) - function(q - shift))
+    return total / h
+
+
+def gradient(function: Callable[[Any], Any], q: Any) -> Any:
+    """Derivative of a function of q (m,): the function's shape with an axis (m,) behind."""
+    return np.stack([directional(function, q, e) for e in np.eye(len(q))], axis=-1)
+
+
+def christoffel(mass: Callable[[Any], Any], q: Any, qd: Any) -> Any:
+    """Coriolis matrix C(q, qd) (m, m) of a mass matrix, for which dM/dt - 2 C is skew."""
+    slope = gradient(mass, q)  # dM_ij / dq_k
+    slope_qd = np.einsum("ikj,k->ij", slope, qd)
+    return 0.5 * (slope @ qd + slope_qd - slope_qd.T)

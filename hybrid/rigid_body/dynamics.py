@@ -11,6 +11,7 @@ sign of v_t, and the system (3.60) loses its symmetry: B stands in place of J^T.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -52,20 +53,23 @@ class Motion(NamedTuple):
 
 def constraint_jacobian(body: RigidBody, contact: Contact, q: Any) -> Any:
     """J (k, m) of a mode: none, J_n, or J_t over J_n (3.58)."""
-    if contact is Contact.NONE:
-        return np.zeros((0, body.dof))
-    if contact is Contact.STICKING:
-        return np.stack((body.tangent(q), body.normal(q)))
-    return body.normal(q)[None]
+    return _rows(body, contact, body.tangent, body.normal, q)
 
 
 def constraint_rate(body: RigidBody, contact: Contact, q: Any, qd: Any) -> Any:
     """dJ/dt (k, m) of a mode along the velocity qd."""
+    return _rows(body, contact, body.tangent_rate, body.normal_rate, q, qd)
+
+
+def _rows(
+    body: RigidBody, contact: Contact, tangent: Callable, normal: Callable, *at: Any
+) -> Any:
+    """Rows (k, m) of a mode's constraints."""
     if contact is Contact.NONE:
         return np.zeros((0, body.dof))
     if contact is Contact.STICKING:
-        return np.stack((body.tangent_rate(q, qd), body.normal_rate(q, qd)))
-    return body.normal_rate(q, qd)[None]
+        return np.stack((tangent(*at), normal(*at)))
+    return normal(*at)[None]
 
 
 def force_directions(body: RigidBody, contact: Contact, q: Any, J: Any, mu: float) -> Any:

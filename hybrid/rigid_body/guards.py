@@ -45,29 +45,18 @@ def impact_guard(body: RigidBody, contact: Contact) -> ScalarFunction:
 def impact_guard_state(body: RigidBody) -> VectorFunction:
     """D_x g (2 m,) of an impact, [J_n, 0] (3.77), (3.52)."""
 
-    def derivative(t: float, x: Array, u: Array) -> Array:
-        return np.concatenate((body.normal(x[: body.dof]), np.zeros(body.dof)))
-
-    return derivative
+    still = np.zeros(body.dof)
+    return lambda t, x, u: np.concatenate((body.normal(x[: body.dof]), still))
 
 
 def apex_guard(body: RigidBody) -> ScalarFunction:
     """Velocity away from the surface, J_n qd: it falls through zero at the apex (3.6.2)."""
-
-    def guard(t: float, x: Any, u: Any) -> Any:
-        q, qd = body.split(x)
-        return body.normal(q) @ qd
-
-    return guard
+    return lambda t, x, u: body.normal(x[: body.dof]) @ x[body.dof :]
 
 
 def liftoff_guard(body: RigidBody, contact: Contact) -> ScalarFunction:
     """Normal force f_n of a mode, (3.70), (3.71). The print has an error: docs/errata.md."""
-
-    def guard(t: float, x: Any, u: Any) -> Any:
-        return motion(body, contact, *body.split(x), u).forces[-1]
-
-    return guard
+    return lambda t, x, u: motion(body, contact, *body.split(x), u).forces[-1]
 
 
 def slip_guard(body: RigidBody, direction: float) -> ScalarFunction:
@@ -107,7 +96,7 @@ def stop_guard_state(body: RigidBody, contact: Contact) -> VectorFunction:
 
     def derivative(t: float, x: Array, u: Array) -> Array:
         q, qd = body.split(x)
-        turning = jacobian(lambda p: body.tangent(p) @ qd, q)
-        return s * np.concatenate((turning, body.tangent(q)))
+        slope = jacobian(lambda p: body.tangent(p) @ qd, q)
+        return s * np.concatenate((slope, body.tangent(q)))
 
     return derivative

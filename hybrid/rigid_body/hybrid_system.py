@@ -6,8 +6,6 @@ changes sign, where neither the flow nor the guard (3.95) of a single mode is di
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hybrid.rigid_body import guards
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, vector_field
@@ -19,20 +17,14 @@ SEPARATING = 2  # V
 SLIDING_FORWARD = 3  # S with v_t > 0
 SLIDING_BACKWARD = 4  # S with v_t < 0
 STICKING = 5  # C
-CONTACTS = {
-    APPROACHING: Contact.NONE,
-    SEPARATING: Contact.NONE,
-    SLIDING_FORWARD: Contact.FORWARD,
-    SLIDING_BACKWARD: Contact.BACKWARD,
-    STICKING: Contact.STICKING,
+_MODES = {
+    APPROACHING: ("approaching", Contact.NONE),
+    SEPARATING: ("separating", Contact.NONE),
+    SLIDING_FORWARD: ("sliding forward", Contact.FORWARD),
+    SLIDING_BACKWARD: ("sliding backward", Contact.BACKWARD),
+    STICKING: ("sticking", Contact.STICKING),
 }
-_NAMES = {
-    APPROACHING: "approaching",
-    SEPARATING: "separating",
-    SLIDING_FORWARD: "sliding forward",
-    SLIDING_BACKWARD: "sliding backward",
-    STICKING: "sticking",
-}
+CONTACTS = {mode: contact for mode, (_, contact) in _MODES.items()}
 _SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 
 
@@ -45,8 +37,8 @@ def rigid_body_system(body: RigidBody) -> System:
     is the transition "slip reversal", which the thesis does not have.
     """
     modes = {
-        number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, CONTACTS[number]))
-        for number, name in _NAMES.items()
+        number: Mode(name, 2 * body.dof, body.input_dim, vector_field(body, contact))
+        for number, (name, contact) in _MODES.items()
     }
     transitions = (*_flights(body), *_impacts(body), *_slides(body), *_sticks(body))
     return System(modes, transitions, "rigid body")
@@ -67,9 +59,7 @@ def transition_between(system: System, source: int, target: int) -> Transition:
 
 def _flights(body: RigidBody) -> list[Transition]:
     guard = guards.apex_guard(body)
-    return [
-        Transition.continuous(SEPARATING, APPROACHING, guard, "apex", time_invariant=True)
-    ]
+    return [Transition.continuous(SEPARATING, APPROACHING, guard, "apex", time_invariant=True)]
 
 
 def _impacts(body: RigidBody) -> list[Transition]:
@@ -81,14 +71,10 @@ def _impacts(body: RigidBody) -> list[Transition]:
             ends.append((STICKING, "plastic impact into sticking"))
     return [
         Transition(
-            APPROACHING,
-            target,
-            guards.impact_guard(body, CONTACTS[target]),
-            impact_reset(body, CONTACTS[target]),
-            guard_state=guards.impact_guard_state(body),
-            name=name,
+            APPROACHING, target, guards.impact_guard(body, CONTACTS[target]),
+            impact_reset(body, CONTACTS[target]), guards.impact_guard_state(body), name=name,
             time_invariant=True,
-        )
+        )  # fmt: skip
         for target, name in ends
     ]
 
@@ -101,19 +87,14 @@ def _slides(body: RigidBody) -> list[Transition]:
         for target, name in ((STICKING, "slip-stick"), (other, "slip reversal")):
             stop = guards.stop_guard(body, CONTACTS[mode], sticks=target == STICKING)
             slopes = guards.stop_guard_state(body, CONTACTS[mode])
-            edge = Transition.continuous(mode, target, stop, name, time_invariant=True)
-            edges.append(replace(edge, guard_state=slopes))
+            edges.append(Transition.continuous(mode, target, stop, name, True, slopes))
     return edges
 
 
 def _sticks(body: RigidBody) -> list[Transition]:
     """Ends of sticking: slipping either way, and liftoff."""
-    edges = []
-    for mode in _SLIDING:
-        guard = guards.slip_guard(body, CONTACTS[mode].direction)
-        edges.append(
-            Transition.continuous(STICKING, mode, guard, "stick-slip", time_invariant=True)
-        )
+    slips = [(mode, guards.slip_guard(body, CONTACTS[mode].direction)) for mode in _SLIDING]
+    edges = [Transition.continuous(STICKING, *slip, "stick-slip", True) for slip in slips]
     return [*edges, _liftoff(body, STICKING, "liftoff from sticking")]
 
 

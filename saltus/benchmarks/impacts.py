@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hybrid.examples.impacts.catalogue import CASES, ImpactCase
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from saltus.benchmarks.result import BenchResult
 from saltus.console import say
+from saltus.studies.systems.impacts.catalogue import CASES, ImpactCase
 
 ROUNDS, SAMPLES = 5, 2**13
 BLOCK, BLOCK_BOUND_US = "rocking block", 20.0  # a sample on one core [us]

@@ -22,8 +22,7 @@ from hybrid.examples.bouncing_ball import FALLING, INPUT_WEIGHT, bouncing_ball
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.hybrid_reference import HybridReference
-from hybrid.hilqr.tracking_cost import HybridTrackingCost
+from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.systems import Array
 from saltus.studies.ball_mpc_figure import Run, draw
 from saltus.studies.receding_horizon import ClosedLoop, RecedingHorizon, close_loop

@@ -13,14 +13,14 @@ import numpy as np
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
-from hybrid.hilqr.convergent_cost import ConvergentCost
 from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
-from hybrid.ramped_inputs import ramped
 from hybrid.systems import Array, System
-from hybrid.variational_system import augmented, pack_augmented
+from saltus.studies.convergent_cost import ConvergentCost
+from saltus.studies.ramped_inputs import ramped
 from saltus.studies.systems.driven_hopper import driven_hopper
+from saltus.studies.variational_system import augmented, pack_augmented
 
 Kind = Literal["plain", "convergent", "dxr"]
 KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.options import EssOptions
-from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
 from hybrid.systems import Array
 from saltus.studies.ess_mujoco import TIMESTEP, hopper_model, trajectory
 from saltus.studies.systems.spring_bed import HEIGHTS

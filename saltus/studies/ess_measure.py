@@ -10,8 +10,7 @@ import mujoco
 import numpy as np
 
 from hybrid.event_selected.integrator import integrate_batch
-from hybrid.event_selected.options import EssOptions
-from hybrid.event_selected.system import EventSelectedSystem
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
 from hybrid.systems import Array
 from saltus.studies.ess_calibration import STEPS, integrated, rms, same_steps
 from saltus.studies.ess_mujoco import TIMESTEP, plate_model, simulate, trajectory

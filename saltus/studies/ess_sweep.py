@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EssOptions
 from hybrid.systems import Array
 from saltus.studies.ess_calibration import same_steps
 from saltus.studies.ess_measure import Bed, as_accurate, our_errors, prepared, timed

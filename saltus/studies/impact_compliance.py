@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts.rocking_block import RockingBlock, problem, velocity
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
@@ -20,6 +19,7 @@ from saltus.studies.impact_sets_outcomes import distances, set_size
 from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.systems.compliant_block import collide
 from saltus.studies.systems.compliant_contact import CompliantContact, stiffness_for
+from saltus.studies.systems.impacts.rocking_block import RockingBlock, problem, velocity
 
 TRIALS = 51  # in each sweep, 5.4.1
 DECADES = 5.0  # k_A / k_B from 1e-5 to 1e5, 5.4.1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
-from hybrid.examples.impacts.catalogue import CASES
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
@@ -13,6 +12,7 @@ from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
 from saltus.configuration import load_launch
 from saltus.lockstep import LockStep
+from saltus.studies.systems.impacts.catalogue import CASES
 
 LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
 LATEST = 1.0  # [s]

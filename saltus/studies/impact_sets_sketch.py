@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts import (
+from hybrid.systems import Array
+from saltus.studies.style import COLOURS, GUARD
+from saltus.studies.systems.impacts import (
     box_and_wall,
     compass_gait,
     disk_stacking,
     ramone,
     rocking_block,
 )
-from hybrid.systems import Array
-from saltus.studies.style import COLOURS, GUARD
 
 _ROUND = np.linspace(0.0, 2.0 * np.pi, 60)
 

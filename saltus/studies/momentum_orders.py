@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.impacts.message import configuration
-from hybrid.impacts.momentum_maps import cholesky, map_factor, unit_normals
+from hybrid.impacts.surface_cosines import cholesky, unit_normals
 from hybrid.systems import Array
+from saltus.studies.momentum_maps import map_factor
 
 _REMEDY = "raise max_maps or the tolerance"
 
@@ -81,7 +82,7 @@ def propagate(
 
     Raises:
         ValueError: ``order`` does not name every surface once, the restitution is outside 0 to 1,
-            the momentum is not finite, or as ``momentum_maps.unit_normals``.
+            the momentum is not finite, or as ``unit_normals``.
     """
     walk = _Walk(M, normals, p, options or OrderOptions(), name, contacts)
     if sorted(order) != list(range(len(normals))):

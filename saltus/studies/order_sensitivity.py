@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.impacts.momentum_maps import cholesky, covectors, map_factor, surface_cosines
+from hybrid.impacts.surface_cosines import cholesky, surface_cosines
 from hybrid.systems import Array
+from saltus.studies.momentum_maps import covectors, map_factor
 
 _ORTHONORMAL = 1e-6  # largest entry of the Gram matrix of u, v, w that is taken to be zero
 

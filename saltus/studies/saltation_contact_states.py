@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.guard_states import GuardState, least_norm_root, random_guard_states
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
 from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import sticking_impulse
 from hybrid.systems import Array, System, Transition
+from saltus.studies.guard_states import GuardState, least_norm_root, random_guard_states
 
 _CLEAR = 0.1  # least sliding velocity [m/s], and part of an impulse's cone
 _RATE = 0.5  # slowest fall of a guard [m/s, m/s^2 or N/s]: slower ones are too near to grazing

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.saltations import saltation
+from saltus.studies.saltation_check import finite_difference_saltation, relative_error
 from saltus.studies.saltation_closed_forms import closed_form
 from saltus.studies.saltation_rigid_body_cases import Case, cases, samples
 from saltus.studies.study import Criterion, StudyOptions, StudyResult

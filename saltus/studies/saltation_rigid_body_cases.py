@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.guard_states import GuardState
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.hybrid_system import (
     APPROACHING,
@@ -19,6 +18,7 @@ from hybrid.rigid_body.hybrid_system import (
     transition_between,
 )
 from hybrid.systems import Array, System, Transition
+from saltus.studies.guard_states import GuardState
 from saltus.studies.saltation_contact_states import contact_states
 from saltus.studies.systems.slope_ball import slope_ball_body
 from saltus.studies.systems.three_link_arm import HANGING, three_link_arm

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.derivatives import jacobian
-from hybrid.examples import aslip, constant_flow
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.systems import Array, VectorFunction
+from saltus.studies.systems import aslip, constant_flow
 
 FLOW_DURATION, FLOW_MEAN, FLOW_VARIANCE = 5.0, np.array([-2.5, 0.0]), 0.1  # 4.7.1, 3.8.5
 ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2

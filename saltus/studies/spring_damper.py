@@ -8,7 +8,12 @@ from functools import partial
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.examples.spring_damper_ball import (
+from hybrid.hilqr import Trajectory
+from hybrid.hilqr.event_linearisation import Placement
+from saltus.studies.study import StudyOptions, StudyResult
+from saltus.studies.style import COLOURS, GUARD, LABELS, figure
+from saltus.studies.style import TARGET as CROSS
+from saltus.studies.systems.spring_damper_ball import (
     INPUT_WEIGHT,
     START,
     STEPS,
@@ -16,11 +21,6 @@ from hybrid.examples.spring_damper_ball import (
     TIMESTEP,
     spring_damper_problem,
 )
-from hybrid.hilqr import Trajectory
-from hybrid.hilqr.event_linearisation import Placement
-from saltus.studies.study import StudyOptions, StudyResult
-from saltus.studies.style import COLOURS, GUARD, LABELS, figure
-from saltus.studies.style import TARGET as CROSS
 from saltus.studies.two_methods import (
     CUT_OFF_NOTE,
     SHOWN,

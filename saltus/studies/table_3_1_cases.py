@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.examples import aslip, bouncing_ball, constant_flow, pendulum
+from hybrid.examples import bouncing_ball
 from hybrid.systems import Array, System
+from saltus.studies.systems import aslip, constant_flow, pendulum
 
 
 def _itself(coordinates: Array) -> Array:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.examples import aslip, bouncing_ball, constant_flow, pendulum
+from hybrid.examples import bouncing_ball
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
 from saltus.studies.style import COLOURS, GUARD, figure
+from saltus.studies.systems import aslip, constant_flow, pendulum
 from saltus.studies.table_3_1_cases import Case
 from saltus.studies.table_3_1_experiment import Experiment
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.impacts.momentum_maps import surface_cosines
+from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
 from saltus.studies.momentum_orders import OrderOptions, all_orders
 from saltus.studies.order_sensitivity import deviation, order_sensitivity

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hybrid.examples.impacts.rocking_block import RockingBlock
 from saltus.studies.study import Criterion, StudyOptions, StudyResult
 from saltus.studies.systems.block_zeno import ZenoRun, rock
 from saltus.studies.systems.block_zeno_closed_form import (
@@ -21,6 +20,7 @@ from saltus.studies.systems.block_zeno_closed_form import (
     rate_ratio,
     rates,
 )
+from saltus.studies.systems.impacts.rocking_block import RockingBlock
 from saltus.studies.zeno_block_figures import draw_block, draw_trajectory
 
 RATE = 1.0  # theta'_0 [rad/s], 4.3

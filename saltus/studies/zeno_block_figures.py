@@ -8,12 +8,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from hybrid.examples.impacts.rocking_block import RockingBlock
 from hybrid.systems import Array
 from saltus.studies.style import COLOURS, GUARD, figure
 from saltus.studies.systems.block_zeno import ZenoRun
 from saltus.studies.systems.block_zeno_closed_form import Accumulation
 from saltus.studies.systems.block_zeno_trajectory import ZenoTrajectory, trajectory
+from saltus.studies.systems.impacts.rocking_block import RockingBlock
 
 _THETA, _RATE = COLOURS["initial"], COLOURS["dxr"]
 _REST = 0.5  # shown after the accumulation [s]

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 BALL = np.array([RESTITUTION, GRAVITY])
 PEER_BALL = peer_ball()

@@ -62,7 +62,7 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     assert found.ok
     np.testing.assert_allclose(found.Phi, slopes(end, x), atol=1e-7)
     parts = [saltation(system, e.transition, e.time, e.state_before, u).matrix for e in step.events]
-    (chain,) = chains(system, step.events, u)
+    (chain,) = chains(system, step.events)
     whole = merge_chain(chain)
     together = saltation(system, whole.transition, whole.time, whole.state_before, u)
     assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
@@ -81,7 +81,7 @@ def test_resets_that_know_time_and_input():
 
 def test_a_chain_is_one_transition():
     system, u = relay(), np.array([0.7])
-    (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events, u)
+    (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events)
     whole = merge_chain(chain)
     edge, at = whole.transition, (whole.time, whole.state_before, u)
     assert edge.label == "hit, throw (1, 3)"

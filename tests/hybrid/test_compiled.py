@@ -7,15 +7,15 @@ import pytest
 
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
-from hybrid.examples.aslip import FLIGHT, aslip
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball, bouncing_ball_problem
-from hybrid.examples.constant_flow import constant_flow
-from hybrid.examples.pendulum import pendulum
 from hybrid.hilqr import Hilqr, Policies
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.aslip import FLIGHT, aslip
+from saltus.studies.systems.constant_flow import constant_flow
+from saltus.studies.systems.pendulum import pendulum
 
 NONE = np.zeros(0)
 REST = np.zeros(1)

@@ -26,9 +26,9 @@ from hybrid_tools.basic_hybrid_systems import simple_system
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 PEER, NOTHING, EYE = simple_system(), np.zeros(0), np.eye(2)
 MODES = {"I": LEFT, "J": RIGHT}

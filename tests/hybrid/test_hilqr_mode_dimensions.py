@@ -6,8 +6,7 @@ import pytest
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.hybrid_reference import HybridReference
-from hybrid.hilqr.tracking_cost import HybridTrackingCost
+from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.systems import Mode, System, Transition
 
 FREE, SOAKED = 1, 2

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.guard_states import least_norm_root
 from hybrid.integration import flow_state
 from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import (
@@ -32,6 +31,7 @@ from hybrid.rigid_body.hybrid_system import (
 )
 from hybrid.rigid_body.impacts import impact_map
 from hybrid.simulation import simulate, simulate_step
+from saltus.studies.guard_states import least_norm_root
 from saltus.studies.systems.slope_ball import GRAVITY, slope_ball_body
 from saltus.studies.systems.three_link_arm import HANGING, arm_energy, three_link_arm
 

@@ -7,9 +7,8 @@ from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING,
 from hybrid.hilqr import Policies, Trajectory
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.hybrid_reference import HybridReference
-from hybrid.hilqr.modes import Modes
-from hybrid.hilqr.tracking_cost import HybridTrackingCost
+from hybrid.hilqr.extension import Modes
+from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 
 DT, STEPS = 0.01, 60
 Q = np.array([[2.0, 0.3], [0.3, 1.5]])

@@ -162,9 +162,9 @@ def test_the_state_at_the_own_time_moves_along_the_flow_onto_the_guard():
     model = ball(0.05, impact_cost())
     trajectory = roll(model, np.array([1.0, 0.0]), np.ones((12, 1)))
     knot, event = trajectory.aux.events[0]
-    u = trajectory.inputs[knot]
-    by_state, by_input = event_time_derivatives(model.system, event, u)
-    flow = model.system.modes[FALLING].flow(event.time, event.state_before, u)
+    np.testing.assert_array_equal(event.input, trajectory.inputs[knot])
+    by_state, by_input = event_time_derivatives(model.system, event)
+    flow = model.system.modes[FALLING].flow(event.time, event.state_before, event.input)
     P = np.eye(2) + np.outer(flow, by_state)
     np.testing.assert_allclose(P @ P, P, atol=1e-12)
     np.testing.assert_allclose(P @ flow, 0.0, atol=1e-12)

@@ -282,6 +282,7 @@ def test_closing_twice_does_nothing(plain):
     for end in plain:
         end.close()
         end.close()
+        assert end._socket.closed
 
 
 GARBAGE = """
@@ -300,4 +301,6 @@ left.itself = left
 
 
 def test_one_that_is_garbage_holds_nobody_up():
-    subprocess.run([sys.executable, "-c", GARBAGE], check=True, timeout=60)
+    command = [sys.executable, "-c", GARBAGE]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+import saltus.confirmation as confirmation
 from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 from runtime.recording import read_recording
 from saltus.cast import cast_of
@@ -56,8 +57,6 @@ def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys
 
 
 def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
-    import saltus.confirmation as confirmation
-
     typed(b"move\nur ")
     confirm_motion(load_launch("a1"))
     assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "
@@ -67,9 +66,11 @@ def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
     "assignments",
     [["hardware.mode=dry_run"], ["hardware.link.robot_address=127.0.0.1"], ["robot=emulated"]],
 )
-def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed):
-    typed(b"")
+def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed, capsys):
+    typed(b"ur ")
     confirm_motion(load_launch("a1", assignments))
+    assert "Type" not in capsys.readouterr().err
+    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "  # left for the robot's keys
 
 
 def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EssOptions
 from saltus.studies.ess_mujoco import TIMESTEP, hopper_model, plate_model, simulate, trajectory
 from saltus.studies.systems.spring_bed import SpringBed, depths, random_starts, spring_bed
 from saltus.studies.systems.spring_hopper import START, SpringHopper, exact

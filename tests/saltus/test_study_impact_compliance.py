@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from hybrid.examples.impacts.rocking_block import RockingBlock
 from saltus.studies.impact_compliance import RATIO, TILT, predict, run
 from saltus.studies.impact_sets_outcomes import distances
 from saltus.studies.study import StudyOptions
+from saltus.studies.systems.impacts.rocking_block import RockingBlock
 
 
 @pytest.fixture(scope="module")

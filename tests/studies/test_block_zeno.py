@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from hybrid.examples.impacts.rocking_block import RockingBlock, corners, mass_matrix
 from saltus.studies.systems.block_zeno import (
     A,
     B,
@@ -25,6 +24,7 @@ from saltus.studies.systems.block_zeno_closed_form import (
     rate_ratio,
 )
 from saltus.studies.systems.block_zeno_trajectory import trajectory
+from saltus.studies.systems.impacts.rocking_block import RockingBlock, corners, mass_matrix
 
 BLOCK = RockingBlock()
 OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)

@@ -3,15 +3,6 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.impacts.rocking_block import (
-    RockingBlock,
-    corners,
-    mass_matrix,
-    normal_jacobian,
-    problem,
-    tangential_jacobian,
-    velocity,
-)
 from hybrid.impacts.resolution import sequential, simultaneous
 from saltus.studies.systems import compliant_block
 from saltus.studies.systems.compliant_block import arrival, collide
@@ -20,6 +11,15 @@ from saltus.studies.systems.compliant_contact import (
     flow,
     jacobian,
     stiffness_for,
+)
+from saltus.studies.systems.impacts.rocking_block import (
+    RockingBlock,
+    corners,
+    mass_matrix,
+    normal_jacobian,
+    problem,
+    tangential_jacobian,
+    velocity,
 )
 
 BLOCK = RockingBlock()

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.momentum_maps import momentum_map
 from hybrid.impacts.resolution import sequential
+from saltus.studies.momentum_maps import momentum_map
 from saltus.studies.momentum_orders import OrderOptions, all_orders, propagate
 
 SEEDS = st.integers(0, 2**32 - 1)

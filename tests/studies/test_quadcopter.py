@@ -6,9 +6,9 @@ import pytest
 from hybrid.compiled.system import native_tables
 from hybrid.derivatives import jacobian
 from hybrid.hilqr import Hilqr, Policies
-from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
+from saltus.studies.saltation_check import finite_difference_saltation, relative_error
 from saltus.studies.systems.quadcopter import (
     START,
     perch,

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.impacts.momentum_maps import surface_cosines
+from hybrid.impacts.surface_cosines import surface_cosines
 from saltus.studies.systems.rhex import (
     RHex,
     configuration,

@@ -15,8 +15,8 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
-from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.saltations import saltation
+from saltus.studies.saltation_check import finite_difference_saltation, relative_error
 from saltus.studies.saltation_closed_forms import closed_form, sticking_forces_state
 from saltus.studies.saltation_contact_states import contact_states
 from saltus.studies.systems.slope_ball import slope_ball_body

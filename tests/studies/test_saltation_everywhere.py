@@ -7,23 +7,23 @@ import pytest
 
 import hybrid.examples
 import saltus.studies.systems
-from hybrid.examples.aslip import FLIGHT, AslipParameters, aslip, at_rest
 from hybrid.examples.bouncing_ball import bouncing_ball
-from hybrid.examples.constant_flow import constant_flow
 from hybrid.examples.hopper import hopper
-from hybrid.examples.pendulum import pendulum
-from hybrid.examples.spring_damper_ball import spring_damper_ball
-from hybrid.guard_states import GuardState, random_guard_states
 from hybrid.rigid_body.hybrid_system import rigid_body_system
-from hybrid.saltation_check import saltation_errors
 from hybrid.saltations import saltation
+from saltus.studies.guard_states import GuardState, random_guard_states
+from saltus.studies.saltation_check import saltation_errors
 from saltus.studies.saltation_contact_states import contact_states
+from saltus.studies.systems.aslip import FLIGHT, AslipParameters, aslip, at_rest
+from saltus.studies.systems.constant_flow import constant_flow
 from saltus.studies.systems.driven_hopper import driven_hopper
+from saltus.studies.systems.pendulum import pendulum
 from saltus.studies.systems.quadcopter import quadcopter
 from saltus.studies.systems.quadcopter_contact import Body
 from saltus.studies.systems.quadcopter_events import LEFT, RIGHT, RIGHT_RELEASED
 from saltus.studies.systems.rimless_wheel import rimless_wheel
 from saltus.studies.systems.slope_ball import slope_ball
+from saltus.studies.systems.spring_damper_ball import spring_damper_ball
 from saltus.studies.systems.three_link_arm import HANGING, three_link_arm
 from saltus.studies.systems.tube_ball import RADIUS, tube_ball
 from saltus.studies.systems.tube_ball_events import CONSTRAINED, LEAVING

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybrid.guard_states import GuardState, random_guard_states
 from hybrid.rigid_body.hybrid_system import rigid_body_system
-from hybrid.saltation_check import saltation_errors
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
+from saltus.studies.guard_states import GuardState, random_guard_states
+from saltus.studies.saltation_check import saltation_errors
 from saltus.studies.systems import slope_ball as ball
 
 angles = st.floats(-1.2, 1.2)

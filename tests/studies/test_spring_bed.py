@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EssOptions
 from saltus.studies.systems.spring_bed import SpringBed, depths, energy, random_starts, spring_bed
 from saltus.studies.systems.spring_hopper import START, SpringHopper, exact
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.options import EssOptions
+from hybrid.event_selected.system import EssOptions
 from saltus.studies.systems.spring_hopper import (
     DURATION,
     LAND,

@@ -13,7 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts.rocking_block import (
+from hybrid.options import SimulationOptions
+from hybrid.simulation import Run, simulate
+from hybrid.systems import Array, Mode, System, Transition
+from saltus.studies.systems.block_zeno_closed_form import check_rocks
+from saltus.studies.systems.impacts.rocking_block import (
     RockingBlock,
     arms,
     corners,
@@ -22,10 +26,6 @@ from hybrid.examples.impacts.rocking_block import (
     standing,
     tangential_jacobian,
 )
-from hybrid.options import SimulationOptions
-from hybrid.simulation import Run, simulate
-from hybrid.systems import Array, Mode, System, Transition
-from saltus.studies.systems.block_zeno_closed_form import check_rocks
 
 A, B = 0, 1  # corners, and the modes that turn about them
 _OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6

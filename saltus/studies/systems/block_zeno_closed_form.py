@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ellipkinc
 
-from hybrid.examples.impacts.rocking_block import RockingBlock
 from hybrid.systems import Array
+from saltus.studies.systems.impacts.rocking_block import RockingBlock
 
 
 class Accumulation(NamedTuple):

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.examples.impacts.rocking_block import RockingBlock
 from hybrid.systems import Array
 from saltus.studies.systems.block_zeno import A, B, ZenoRun, holding_force
+from saltus.studies.systems.impacts.rocking_block import RockingBlock
 
 
 class ZenoTrajectory(NamedTuple):

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from hybrid.examples.impacts.rocking_block import (
+from hybrid.systems import Array
+from saltus.studies.systems.compliant_contact import CompliantContact, flow, jacobian
+from saltus.studies.systems.impacts.rocking_block import (
     RockingBlock,
     arms,
     mass_matrix,
     normal_jacobian,
     standing,
 )
-from hybrid.systems import Array
-from saltus.studies.systems.compliant_contact import CompliantContact, flow, jacobian
 
 _ENERGY = 1.0 + 1e-6  # a collision that ends with more than it had is an error of integration
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.examples.impacts.rocking_block import RockingBlock, arms
 from hybrid.systems import Array
+from saltus.studies.systems.impacts.rocking_block import RockingBlock, arms
 
 Touching = NDArray[np.bool_]  # (2,) which of A and B is in contact
 

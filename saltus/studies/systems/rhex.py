@@ -19,10 +19,10 @@ from typing import Literal
 
 import numpy as np
 
-from hybrid.examples.impacts.planar_links import Link, body_inertia, point, point_jacobian
 from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.momentum_maps import surface_cosines
+from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
+from saltus.studies.systems.impacts.planar_links import Link, body_inertia, point, point_jacobian
 
 LEGS = ("R", "L")
 _THETA = np.eye(7)[2]

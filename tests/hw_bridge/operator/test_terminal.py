@@ -63,6 +63,8 @@ def test_a_terminal_that_hung_up_is_let_go() -> None:
     outer, inner = pty.openpty()
     with raw_keys(inner):
         os.close(outer)
+    with pytest.raises(termios.error):  # so the restoring has failed, and has not raised
+        termios.tcgetattr(inner)
     os.close(inner)
 
 

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.salted import SaltedKalmanFilter
+from saltus.studies.systems.aslip import FLIGHT, aslip, at_rest
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 

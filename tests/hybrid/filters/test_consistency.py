@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hybrid.examples.constant_flow import LEFT, constant_flow
 from hybrid.filters.bank import SaltedBank
 from hybrid.filters.consistency import ConsistencyOptions, ConsistencyTest, consistency_of
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.salted import SaltedKalmanFilter
+from saltus.studies.systems.constant_flow import LEFT, constant_flow
 
 NONE, DT = np.zeros(0), 0.1
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.constant_flow import LEFT, constant_flow
 from hybrid.filters.coordinates import common
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
@@ -14,6 +12,8 @@ from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.filters.trials import estimate_trials
 from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.aslip import FLIGHT, aslip, at_rest
+from saltus.studies.systems.constant_flow import LEFT, constant_flow
 
 BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])
 BOTH = pytest.mark.parametrize("sensitivity", ["saltation", "reset"])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.compiled.limits import OK
-from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels import path
@@ -14,6 +13,7 @@ from hybrid.filters.tables import prepare
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 
 OPTIONS, NO_FORCE, NONE = SimulationOptions(), np.zeros(1), np.zeros(0)
 BALL = bouncing_ball()

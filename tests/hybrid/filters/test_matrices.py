@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid.compiled.tables import ABSENT, COMPILED
-from hybrid.examples.pendulum import pendulum
 from hybrid.filters.kernels import functions
 from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.tables import _by_reference, prepare
+from saltus.studies.systems.pendulum import pendulum
 
 SIZES = st.integers(1, 7)
 SEEDS = st.integers(0, 10_000)

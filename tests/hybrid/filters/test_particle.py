@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.stats import kstest
 
-from hybrid.examples.aslip import FLIGHT, aslip, at_rest
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.draws import key_under, normals
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.kernels.cloud import Cloud, effective_size, resample
@@ -18,6 +16,8 @@ from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.options import SimulationOptions
 from hybrid.systems import Mode, System
+from saltus.studies.systems.aslip import FLIGHT, aslip, at_rest
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 LOOSE = SimulationOptions(rtol=1e-6, atol=1e-8)

@@ -10,12 +10,12 @@ from hypothesis.extra.numpy import arrays
 from scipy.linalg import expm
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE, NO_FORCE, EYE = np.zeros(0), np.zeros(1), np.eye(2)
 SPRING = np.array([[0.0, 1.0], [-4.0, -0.3]])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
-from hybrid.examples.pendulum import CONTACT, FREE, pendulum
 from hybrid.filters.manifolds import Circle, Euclidean, Product
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.aslip import FLIGHT, STANCE, aslip, at_rest
+from saltus.studies.systems.pendulum import CONTACT, FREE, pendulum
 
 SOUND = ("ok", "inconsistent")
 NONE, BODY = np.zeros(0), [0, 1, 2, 5, 6, 7]

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.aslip import FLIGHT, STANCE, aslip, at_rest
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
@@ -12,6 +10,8 @@ from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.trials import bank_trials, particle_trials
 from hybrid.filters.truths import simulate_truths
 from hybrid.options import SimulationOptions
+from saltus.studies.systems.aslip import FLIGHT, STANCE, aslip, at_rest
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 LOOSE = SimulationOptions(rtol=1e-7, atol=1e-9)

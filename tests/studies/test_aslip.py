@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.aslip import FLIGHT, STANCE, AslipParameters, aslip, at_rest
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.aslip import FLIGHT, STANCE, AslipParameters, aslip, at_rest
 
 NOTHING = np.zeros(0)
 START = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # q_b and its rate

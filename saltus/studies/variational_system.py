@@ -74,7 +74,7 @@ def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False
 def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: Array) -> Array:
     """Xi (n_target, n_source) of a transition at x, which need not be on the guard, (3.2).
 
-    ``saltation_inside`` gives the same. This one takes complex numbers where the system's
+    ``hybrid.saltation`` gives the same. This one takes complex numbers where the system's
     functions do, and so has derivatives that are exact to rounding: near events that are almost
     grazed Xi bends too much for differences.
     """

@@ -5,27 +5,27 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from hybrid.examples.aslip import FLIGHT as LEG_UP
-from hybrid.examples.aslip import aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, bouncing_ball
 from hybrid.examples.hopper import DAMPING, FLIGHT, MASS, hopper
-from hybrid.guard_states import random_guard_states
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, compose
-from hybrid.hilqr.convergent_cost import ConvergentCost
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import CostExpansion
-from hybrid.ramped_inputs import ramped
-from hybrid.saltation_check import finite_difference_saltation, relative_error
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
-from hybrid.variational_system import augmented, pack_augmented, unpack_augmented
+from saltus.studies.convergent_cost import ConvergentCost
+from saltus.studies.guard_states import random_guard_states
+from saltus.studies.ramped_inputs import ramped
+from saltus.studies.saltation_check import finite_difference_saltation, relative_error
+from saltus.studies.systems.aslip import FLIGHT as LEG_UP
+from saltus.studies.systems.aslip import aslip, at_rest
 from saltus.studies.systems.driven_hopper import driven_hopper
 from saltus.studies.systems.vibrating_table import vibrating_table
+from saltus.studies.variational_system import augmented, pack_augmented, unpack_augmented
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

@@ -3,13 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.impacts.momentum_maps import (
-    commutator,
-    commute,
-    momentum_map,
-    surface_cosines,
-    unit_normals,
-)
+from hybrid.impacts.surface_cosines import surface_cosines, unit_normals
+from saltus.studies.momentum_maps import commutator, commute, momentum_map
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)

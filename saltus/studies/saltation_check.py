@@ -1,7 +1,7 @@
 """Saltation matrices by differences of the simulated flow through an event.
 
 They use the values of flow, guard and reset, and derivatives of the system only to choose the step.
-So they check (3.2), its derivatives, and closed forms. ``hybrid.guard_states`` gives states.
+So they check (3.2), its derivatives, and closed forms. ``guard_states`` has states.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hybrid.guard_states import GuardState
 from hybrid.integration import flow_state
 from hybrid.options import SimulationOptions
 from hybrid.saltations import saltation
 from hybrid.systems import Array, Mode, System, Transition
+from saltus.studies.guard_states import GuardState
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
 _SECANT_STEPS = 40

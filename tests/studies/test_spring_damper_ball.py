@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.spring_damper_ball import (
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies
+from hybrid.integration import integrate
+from hybrid.saltations import saltation
+from hybrid.simulation import simulate_step
+from saltus.studies.saltation_check import finite_difference_saltation, relative_error
+from saltus.studies.systems.spring_damper_ball import (
     AERIAL,
     DAMPING,
     GRAVITY,
@@ -16,11 +21,6 @@ from hybrid.examples.spring_damper_ball import (
     spring_damper_ball,
     spring_damper_problem,
 )
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies
-from hybrid.integration import integrate
-from hybrid.saltation_check import finite_difference_saltation, relative_error
-from hybrid.saltations import saltation
-from hybrid.simulation import simulate_step
 
 SYSTEM = spring_damper_ball()
 TOUCHDOWN, TURN, RELEASE = SYSTEM.transitions

@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.examples.impacts.planar_links import Link, body_inertia, point, point_jacobian
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
+from saltus.studies.systems.impacts.planar_links import Link, body_inertia, point, point_jacobian
 
 _TRUNK = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 _THIGHS = _TRUNK + np.eye(7)[[3, 5]]  # leading, trailing

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hybrid.examples.impacts import (
+from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.systems import Array
+from saltus.studies.systems.impacts import (
     box_and_wall,
     compass_gait,
     disk_stacking,
     ramone,
     rocking_block,
 )
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
 
 
 class ImpactCase(NamedTuple):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NOTHING = np.zeros(0)
 

@@ -1,4 +1,4 @@
-"""A cost on the fundamental matrix, for trajectories of ``hybrid.variational_system``."""
+"""A cost on the fundamental matrix, for trajectories of ``saltus.studies.variational_system``."""
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hybrid.hilqr.cost import Cost
-from hybrid.hilqr.modes import Modes
+from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 from hybrid.systems import System
 

@@ -3,7 +3,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.pendulum import (
+from hybrid.saltations import saltation
+from hybrid.simulation import simulate_step
+from hybrid.variational import fundamental_matrix
+from saltus.studies.systems.pendulum import (
     CONTACT,
     DAMPING,
     FREE,
@@ -13,9 +16,6 @@ from hybrid.examples.pendulum import (
     STIFFNESS,
     pendulum,
 )
-from hybrid.saltations import saltation
-from hybrid.simulation import simulate_step
-from hybrid.variational import fundamental_matrix
 
 NOTHING = np.zeros(0)
 START = np.array([np.pi / 4, -3.7])  # 3.8.5

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.examples.impacts.planar_links import Link, body_inertia, point, point_jacobian
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
+from saltus.studies.systems.impacts.planar_links import Link, body_inertia, point, point_jacobian
 
 _LEADING, _TRAILING = np.eye(4)[2:]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.impacts.rocking_block import (
+from saltus.studies.systems.impacts.rocking_block import (
     RockingBlock,
     arms,
     corners,

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid.derivatives import jacobian
-from hybrid.examples.impacts import box_and_wall, compass_gait, disk_stacking, ramone
-from hybrid.examples.impacts.catalogue import CASES
 from hybrid.impacts.impact_lcp import anitescu_potra_matrix, step_matrix
 from hybrid.impacts.lemke import solve_lcp
 from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
+from saltus.studies.systems.impacts import box_and_wall, compass_gait, disk_stacking, ramone
+from saltus.studies.systems.impacts.catalogue import CASES
 
 GAIT, BOX = compass_gait.CompassGait(), box_and_wall.BoxAndWall()
 RAMONE, STACK = ramone.Ramone(), disk_stacking.DiskStacking()

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.guard_states import GuardState, project_to_guard, random_guard_states
-from hybrid.saltation_check import finite_difference_saltation, relative_error, saltation_errors
 from hybrid.saltations import saltation
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.guard_states import GuardState, project_to_guard, random_guard_states
+from saltus.studies.saltation_check import (
+    finite_difference_saltation,
+    relative_error,
+    saltation_errors,
+)
 
 
 def landing_on_a_moving_net():
