@@ -16,7 +16,7 @@ WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, close
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
 STRUCTURES = 40
 NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
-STEPS_PER_WIDTH = 0.25  # such a step is four widths of the pulse
+STEPS_PER_WIDTH = 0.5  # such a step is two widths of the pulse
 TOLERANCES = (1e-6, 1e-8, 1e-10)
 TRIES, MARGIN = 20, 0.2  # of a guard from the typical state, in its scale
 PHASES = np.linspace(0.0, 1.0, 40)  # of the duration, at which the margin is asked for
@@ -45,7 +45,7 @@ class Problem(NamedTuple):
 
     @property
     def max_step(self) -> float:
-        """What a user has to give [s]: inf, or four widths of the narrowest pulse."""
+        """What a user has to give [s]: inf, or two widths of the narrowest pulse."""
         narrow = [width for _, width in self.pulses if width < NARROW * self.duration]
         return min(narrow) / STEPS_PER_WIDTH if narrow else np.inf
 
