@@ -7,13 +7,13 @@ from hybrid.derivatives import jacobian
 from hybrid.examples.aslip import FLIGHT, aslip, at_rest
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.constant_flow import LEFT, constant_flow
-from hybrid.filters.coordinates import common
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.filters.trials import estimate_trials
-from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.filter_coordinates import common
+from saltus.studies.filter_trials import estimate_trials
+from saltus.studies.filter_truths import simulate_truths
 
 BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])
 BOTH = pytest.mark.parametrize("sensitivity", ["saltation", "reset"])

@@ -9,9 +9,9 @@ from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
-from hybrid.filters.trials import bank_trials, particle_trials
-from hybrid.filters.truths import simulate_truths
 from hybrid.options import SimulationOptions
+from saltus.studies.filter_trials import bank_trials, particle_trials
+from saltus.studies.filter_truths import simulate_truths
 
 NONE = np.zeros(0)
 LOOSE = SimulationOptions(rtol=1e-7, atol=1e-9)

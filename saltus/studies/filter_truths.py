@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid.compiled.limits import STATUSES
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.noisy_flow import PIECES
-from hybrid.filters.kernels.trials import Simulated, Task, simulate_all
 from hybrid.filters.model import FilterModel
 from hybrid.filters.tables import prepare
-from hybrid.filters.threads import by_trial
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
+from saltus.studies.filter_threads import by_trial
+from saltus.studies.filter_trial_kernels import Simulated, Task, simulate_all
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

@@ -7,8 +7,8 @@ from hybrid.batch import simulate_batch
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.constant_flow import LEFT, RIGHT, constant_flow
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.filter_truths import simulate_truths
 
 Q = np.array([[0.5, 0.2], [0.2, 0.3]])
 MANY = 4000

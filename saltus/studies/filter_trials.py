@@ -8,13 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid.filters.bank import BankOptions
-from hybrid.filters.coordinates import CoordinatesByMode, coordinate_table, width
 from hybrid.filters.draws import stirred
 from hybrid.filters.interface import Belief, Start, check_start, status_of
 from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.mixture import Mixture
-from hybrid.filters.kernels.trials import (
+from hybrid.filters.model import FilterModel, covariance_root
+from hybrid.filters.particle import ParticleOptions, check_densities
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.tables import Prepared, prepare
+from hybrid.held_inputs import held_input
+from hybrid.systems import Array
+from saltus.studies.filter_coordinates import CoordinatesByMode, coordinate_table, width
+from saltus.studies.filter_threads import by_trial
+from saltus.studies.filter_trial_kernels import (
     Averaged,
     Estimated,
     Task,
@@ -22,13 +29,6 @@ from hybrid.filters.kernels.trials import (
     estimate_all,
     particles_all,
 )
-from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.particle import ParticleOptions, check_densities
-from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import Prepared, prepare
-from hybrid.filters.threads import by_trial
-from hybrid.held_inputs import held_input
-from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
