@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK
-from hybrid.filters.draws import stirred
+from hybrid.filters.draws import subkey
 from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels.cloud import (
     Cloud,
@@ -28,9 +28,8 @@ from hybrid.filters.kernels.kalman import Gaussian, correct, force, predict
 from hybrid.filters.kernels.mixture import (
     Mixture,
     Split,
-    absorb,
-    clear,
     correct_mixture,
+    make_one,
     predict_mixture,
 )
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step, scatter
@@ -110,11 +109,9 @@ def bank_all(f: KernelTables, task: Task, measurements, split: Split, pair, tabl
     """Fill ``out`` by the bank, whose ``pair`` of mixtures is written over."""
     mixture, other = pair
     for b in range(len(measurements)):
-        clear(mixture)
-        absorb(f, mixture, task.start, 1.0, 0, OK)
+        make_one(f, mixture, task.start)
         mixture_mean(f, table, task.start.t, task.u, mixture, out.means[b, 0])
-        clear(mixture)
-        absorb(f, mixture, force(f, task.start, task.u, -1).g, 1.0, 0, OK)
+        make_one(f, mixture, force(f, task.start, task.u, -1).g)
         for k in range(measurements.shape[1]):
             t = task.start.t + k * task.timestep
             y, end = measurements[b, k].copy(), task.start.t + (k + 1) * task.timestep
@@ -144,15 +141,15 @@ def particles_all(f: KernelTables, task: Task, measurements, seed, clouds, table
     cloud, spare = clouds
     count, start = len(cloud.modes), task.start
     for b in range(len(measurements)):
-        draw_cloud(cloud, start.mode, start.x, S, stirred(keys[b], -1))
+        draw_cloud(cloud, start.mode, start.x, S, subkey(keys[b], -1))
         cloud_mean(f, table, start.t, task.u, cloud, out.means[b, 0])
         for k in range(measurements.shape[1]):
-            key, t = stirred(keys[b], k), start.t + k * task.timestep
+            key, t = subkey(keys[b], k), start.t + k * task.timestep
             if least >= count or effective_size(cloud.log_weights) < least:
-                resample(cloud, stirred(key, 0))
+                resample(cloud, subkey(key, 0))
             copy_cloud(cloud, spare)
             end = t + task.timestep
-            move_all(f, t, task.u, end, stirred(key, 1), (0, 1), cloud)
+            move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
             if not drop_failed(cloud):
                 copy_cloud(spare, cloud)
                 out.unsound[b] += 1

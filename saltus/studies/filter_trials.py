@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid.filters.bank import BankOptions
-from hybrid.filters.draws import stirred
+from hybrid.filters.draws import subkey
 from hybrid.filters.interface import Belief, Start, check_start, status_of
 from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.kernels.kalman import Gaussian
@@ -16,7 +16,7 @@ from hybrid.filters.kernels.mixture import Mixture
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.filters.particle import ParticleOptions, check_densities
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import Prepared, prepare
+from hybrid.filters.tables import ModelTables, model_tables
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
 from saltus.studies.filter_coordinates import CoordinatesByMode, coordinate_table, width
@@ -81,9 +81,9 @@ def estimate_trials(
     Raises:
         ValueError: the start is none, or the measurements or the input have another shape.
     """
-    known = prepare(model, native_code=True, salted=sensitivity == "saltation")
-    task, ys = _task(model, known, start, measurements, timestep, u)
-    (B, K, _), k = ys.shape, int(known.own.tangent.max())
+    tables = model_tables(model, native_code=True, salted=sensitivity == "saltation")
+    task, ys = _task(model, tables, start, measurements, timestep, u)
+    (B, K, _), k = ys.shape, int(tables.own.tangent.max())
     out = Estimated(
         np.zeros((B, K + 1), dtype=np.int64),
         np.zeros((B, K + 1, model.system.state_dim)),
@@ -93,9 +93,9 @@ def estimate_trials(
     )
 
     def work(part: slice) -> None:
-        estimate_all(known.tables, task, ys[part], Estimated._make(array[part] for array in out))
+        estimate_all(tables.tables, task, ys[part], Estimated._make(array[part] for array in out))
 
-    by_trial(work, B, threads, known)
+    by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))
     status = tuple(status_of(int(code))[0] for code in out.codes)
     return Estimates(numbers[out.modes], out.means, out.Sigmas, out.squared, status)
@@ -115,17 +115,17 @@ def bank_trials(
 
     Arguments and errors are those of ``particle_trials``.
     """
-    known, split = prepare(model, native_code=True), (options or BankOptions()).split()
-    task, ys = _task(model, known, start, measurements, timestep, u)
+    tables, split = model_tables(model, native_code=True), (options or BankOptions()).split()
+    task, ys = _task(model, tables, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out = _averages(model, table, start, ys)
 
     def work(part: slice) -> None:
-        pair = Mixture.empty(known), Mixture.empty(known)
+        pair = Mixture.empty(tables), Mixture.empty(tables)
         arrays = Averaged._make(array[part] for array in out)
-        bank_all(known.tables, task, ys[part], split, pair, table, arrays)
+        bank_all(tables.tables, task, ys[part], split, pair, table, arrays)
 
-    by_trial(work, len(ys), threads, known)
+    by_trial(work, len(ys), threads, tables)
     return TrialMeans(out.means, int(out.unsound.sum()))
 
 
@@ -154,31 +154,31 @@ def particle_trials(
             or a shape is wrong.
     """
     check_densities(model)
-    options, known = options or ParticleOptions(), prepare(model, native_code=True)
-    task, ys = _task(model, known, start, measurements, timestep, u)
+    options, tables = options or ParticleOptions(), model_tables(model, native_code=True)
+    task, ys = _task(model, tables, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out, n = _averages(model, table, start, ys), model.system.state_dim
-    keys = np.array([stirred(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
+    keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(task.start.Sigma), options.resample_below * options.particles
 
     def work(part: slice) -> None:
-        own, seed = known.with_disturbance(), (keys[part], S, least)
+        own, seed = tables.with_disturbance(), (keys[part], S, least)
         clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
         arrays = Averaged._make(array[part] for array in out)
         particles_all(own, task, ys[part], seed, clouds, table, arrays)
 
-    by_trial(work, len(ys), options.threads, known)
+    by_trial(work, len(ys), options.threads, tables)
     return TrialMeans(out.means, int(out.unsound.sum()))
 
 
 def _task(
-    model: FilterModel, known: Prepared, start: Belief, measurements: Array, timestep: float,
+    model: FilterModel, tables: ModelTables, start: Belief, measurements: Array, timestep: float,
     u: ArrayLike | None,
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
     begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
     ys = np.asarray(measurements, dtype=np.float64)
-    sizes = np.unique(known.own.noise.size).tolist()
+    sizes = np.unique(tables.own.noise.size).tolist()
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:

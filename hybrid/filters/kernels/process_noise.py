@@ -8,34 +8,52 @@ Van Loan, Computing integrals involving the matrix exponential, IEEE Trans. Auto
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from hybrid.compiled.calls import STATE, flow, flow_derivative, put
-from hybrid.compiled.piece import jacobians
-from hybrid.compiled.runge_kutta import NODES, error_ratio, resized, stage
+from hybrid.compiled.calls import (
+    SLOPES,
+    STATE,
+    flow,
+    flow_derivative,
+    has_solution,
+    put,
+    rate,
+    solution_slopes,
+)
+from hybrid.compiled.piece import integrate_for
 from hybrid.compiled.tables import ABSENT
-from hybrid.filters.kernels.functions import basis, part, tangent_map
+from hybrid.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
-from hybrid.filters.tables import BASIS, KernelTables
+from hybrid.filters.tables import KernelTables
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
 
+class VanLoan(NamedTuple):
+    """Tables of which ``rate`` is that of (x, A, W); see ``_van_loan_rate``."""
+
+    filter: KernelTables
+
+
 @njit(cache=True, error_model="numpy")
-def flow_covariance(f: KernelTables, g, u, h, x, noisy):
+def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
     """A Sigma A' + W(h) of a flow over h [s] from a Gaussian to the state x (n,), (4.8).
 
-    Without ``noisy`` W is left out. Noise of power 0 is added at the end of a timestep.
+    The steps of integration are at most ``longest`` [s]. Without ``noisy`` W is left out. Noise of
+    power 0 is added at the end of a timestep.
     """
     power = f.noise.power[g.mode]
     if noisy and power == WHITE:
-        A, W = van_loan(f, g.mode, g.t, g.x, u, h)
+        A, W = van_loan(f, g.mode, g.t, g.x, u, h, longest)
     else:
-        A, W = jacobians(f.derivatives, g.mode, g.t, g.x, u, h, f.limits)[0], f.noise.Q[g.mode]
+        A, W = flow_jacobian(f, g.mode, g.t, g.x, u, h, longest), f.noise.Q[g.mode]
     Sigma = sandwich(tangent_map(f, A, g.mode, g.x, g.mode, x), g.Sigma)
     if noisy and power == WHITE:
-        add(Sigma, W if f.slots[BASIS, g.mode] == ABSENT else sandwich(part(f, g.mode, x), W), 1.0)
+        add(Sigma, sandwich(part(f, g.mode, x), W) if on_manifold(f, g.mode) else W, 1.0)
     elif noisy and power == HELD:
         add(Sigma, W, h * h)
     return Sigma
@@ -56,20 +74,52 @@ def add_noise_without_flow(f: KernelTables, mode, Sigma, h):
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan(f: KernelTables, mode, t, x, u, h):
+def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
+    """A = D_x (n, n) of the flow over h [s], by (3.1) or in closed form."""
+    d, n = f.derivatives, len(x)
+    if d.slots[SLOPES, mode] != ABSENT and has_solution(d.system, mode):
+        return solution_slopes(d, mode, t, x, u, h)[0].copy()
+    y = _integrate(d, mode, t, _state_and_identity(x, n + n * n), u, h, longest, f.limits)
+    return y[n:].copy().reshape((n, n))
+
+
+@njit(cache=True, error_model="numpy")
+def van_loan(f: KernelTables, mode, t, x, u, h, longest):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
-    y = np.zeros(n + 2 * n * n)
-    put(y, x)
-    for i in range(n):
-        y[n + i * n + i] = 1.0
-    end = _integrated(f, mode, t, y, u, h)
-    A, W = end[n : n + n * n].copy().reshape((n, n)), end[n + n * n :].copy().reshape((n, n))
+    y = _state_and_identity(x, n + 2 * n * n)
+    y = _integrate(VanLoan(f), mode, t, y, u, h, longest, f.limits)
+    A, W = y[n : n + n * n].copy().reshape((n, n)), y[n + n * n :].copy().reshape((n, n))
     return A, scale * 0.5 * (W + W.T)
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan_rate(f: KernelTables, mode, t, y, u):
+def _state_and_identity(x, size):
+    y, n = np.zeros(size), len(x)
+    put(y, x)
+    for i in range(n):
+        y[n + i * n + i] = 1.0
+    return y
+
+
+@njit(cache=True, error_model="numpy")
+def _integrate(s, mode, t, y, u, h, longest, limits):
+    """What ``rate`` integrates to over h [s], in equal parts no longer than ``longest`` [s]."""
+    count = max(1, int(np.ceil(abs(h) / longest - 1e-9)))
+    for i in range(count):
+        y = integrate_for(s, mode, t + i * h / count, y, u, h / count, limits)
+    return y
+
+
+@overload(rate)
+def _rate(s, mode, t, y, u):
+    if getattr(s, "instance_class", None) is VanLoan:
+        return lambda s, mode, t, y, u: _van_loan_rate(s.filter, mode, t, y, u)
+    return None
+
+
+@njit(cache=True, error_model="numpy")
+def _van_loan_rate(f: KernelTables, mode, t, y, u):
     """x' = F, A' = D_x F A and W' = D_x F W + W D_x F' + Q / max |Q|, in one vector."""
     n = f.system.dims[mode]
     x, slope = y[:n].copy(), np.zeros(len(y))
@@ -93,25 +143,4 @@ def _spectral_density(f: KernelTables, mode, x):
     """Q / max |Q| (n, n) in the state's own coordinates."""
     scale, k = np.max(np.abs(f.noise.Q[mode])), f.tangent[mode]
     Q = f.noise.Q[mode, :k, :k] / (scale if scale > 0.0 else 1.0)
-    return Q if f.slots[BASIS, mode] == ABSENT else sandwich(basis(f, mode, x), Q)
-
-
-@njit(cache=True, error_model="numpy")
-def _integrated(f, mode, t, y, u, duration):
-    K = np.empty((7, len(y)))
-    h, end_time = duration, t + duration
-    for _ in range(f.limits.max_steps):
-        if t == end_time:
-            break
-        left = end_time - t
-        h = left if abs(left) < abs(h) else h
-        end = y
-        for i in range(7):
-            end = stage(i, y, h, K)
-            put(K[i], van_loan_rate(f, mode, t + NODES[i] * h, end, u))
-        size = error_ratio(y, end, h, K, f.limits)
-        if size <= 1.0 or abs(h) <= f.limits.min_step:
-            t = end_time if h == left else t + h
-            y = end
-        h *= resized(size)
-    return y if t == end_time else np.full_like(y, np.nan)
+    return sandwich(basis(f, mode, x), Q) if on_manifold(f, mode) else Q
