@@ -20,13 +20,12 @@ from hybrid.filters.interface import (
     Belief,
     Coordinates,
     HybridFilter,
-    Start,
     Status,
-    check_start,
+    initial_belief,
     status_of,
 )
 from hybrid.filters.kernels import kalman, mixture
-from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.kalman import Gaussian, gaussian_of
 from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
 from hybrid.filters.tables import model_tables
@@ -44,20 +43,21 @@ class BankOptions:
     """
 
     certain: float = 1e-3  # below this, or within it of 1, a probability of crossing is certain
-    dropped: float = 1e-4  # weight below which a hypothesis is dropped
-    most: int = 8  # hypotheses
+    minimum_weight: float = 1e-4  # below which a hypothesis is dropped
+    max_hypotheses: int = 8
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if not (0.0 < self.certain < 0.5 and 0.0 <= self.dropped < 0.5 and self.most >= 1):
+        weight = 0.0 <= self.minimum_weight < 0.5
+        if not (0.0 < self.certain < 0.5 and weight and self.max_hypotheses >= 1):
             raise ValueError(
-                f"{self}: certain lies between 0 and 0.5, dropped is at least 0 and below 0.5, and"
-                " there is at least one hypothesis"
+                f"{self}: certain lies between 0 and 0.5, minimum_weight is at least 0 and below"
+                " 0.5, and there is at least one hypothesis"
             )
 
     def split(self) -> Split:
         """The options as kernels take them."""
-        return Split(float(self.certain), float(self.dropped), int(self.most))
+        return Split(float(self.certain), float(self.minimum_weight), int(self.max_hypotheses))
 
 
 class Hypothesis(NamedTuple):
@@ -85,14 +85,12 @@ class SaltedBank(HybridFilter):
         consistency: ConsistencyOptions | None = None,
     ) -> None:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
-        start = check_start(model, Start(mode, mean, Sigma, time))
+        start = initial_belief(model, mode, mean, Sigma, time)
         super().__init__(model, consistency)
         self._tables = model_tables(model)
         self._split = (options or BankOptions()).split()
         self._mixture, self._other = Mixture.empty(self._tables), Mixture.empty(self._tables)
-        self._start: Gaussian | None = Gaussian(
-            self._modes.index(mode), start.time, start.mean, start.Sigma
-        )  # its transitions need an input
+        self._start: Gaussian | None = gaussian_of(start, self._modes)  # until there is an input
         mixture.make_one(self._tables.tables, self._mixture, self._start)
         self._time = start.time
         self._problem: tuple[Status, str] = ("ok", "")

@@ -109,33 +109,23 @@ def status_of(code: int) -> tuple[Status, str]:
     return "simulation_failed", f"the mean could not be followed to the end of the step: {reason}"
 
 
-class Start(NamedTuple):
-    """The Gaussian that a filter starts from."""
-
-    mode: int
-    mean: Array  # (n,)
-    Sigma: Array  # (k, k)
-    time: float  # [s]
-
-
-def check_start(model: FilterModel, start: Start) -> Start:
-    """The start with arrays of floats and a symmetric covariance.
+def initial_belief(model: FilterModel, mode: int, mean: Array, Sigma: Array, time: float) -> Belief:
+    """The belief that a filter starts from: mean (n,), symmetric covariance (k, k), time [s].
 
     Raises:
         ValueError: there is no such mode, a shape is wrong, a number is not finite, or Sigma is no
             covariance.
     """
-    if start.mode not in model.system.modes:
+    if mode not in model.system.modes:
         modes = sorted(model.system.modes)
-        raise ValueError(f"there is no mode {start.mode}; the system has {modes}: give one of them")
-    n, mean = model.system.modes[start.mode].state_dim, np.array(start.mean, dtype=np.float64)
+        raise ValueError(f"there is no mode {mode}; the system has {modes}: give one of them")
+    n, mean = model.system.modes[mode].state_dim, np.array(mean, dtype=np.float64)
     if mean.shape != (n,):
-        raise ValueError(f"mean of mode {start.mode} has shape {mean.shape}; give ({n},)")
-    if not (np.isfinite(mean).all() and np.isfinite(start.time)):
+        raise ValueError(f"mean of mode {mode} has shape {mean.shape}; give ({n},)")
+    if not (np.isfinite(mean).all() and np.isfinite(time)):
         raise ValueError(
-            f"mean {mean} of mode {start.mode}, or the time {start.time} s, is not finite: give"
-            " numbers"
+            f"mean {mean} of mode {mode}, or the time {time} s, is not finite: give numbers"
         )
-    Sigma = np.array(start.Sigma, dtype=np.float64)
-    check_covariance(Sigma, model.tangent_dim(start.mode), f"Sigma of mode {start.mode}")
-    return Start(start.mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, float(start.time))
+    Sigma = np.array(Sigma, dtype=np.float64)
+    check_covariance(Sigma, model.tangent_dim(mode), f"Sigma of mode {mode}")
+    return Belief(float(time), mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, 0, "ok")

@@ -17,9 +17,8 @@ from hybrid.filters.interface import (
     Belief,
     Coordinates,
     HybridFilter,
-    Start,
     Status,
-    check_start,
+    initial_belief,
 )
 from hybrid.filters.kernels import cloud
 from hybrid.filters.kernels.cloud import Cloud
@@ -69,23 +68,13 @@ class ParticleFilter(HybridFilter):
         options: ParticleOptions | None = None,
         consistency: ConsistencyOptions | None = None,
     ) -> None:
-        """Draw the particles from a Gaussian.
-
-        Args:
-            model: the system with its noises and measurements.
-            mode: number of the mode.
-            mean: state (n,) of that mode.
-            Sigma: covariance (n, n), which may be singular.
-            time: [s].
-            options: how many particles, and so on.
-            consistency: window and probability of the test of innovations.
+        """Draw the particles from a Gaussian; arguments as of ``SaltedKalmanFilter``.
 
         Raises:
-            ValueError: a mode lives on a manifold, there is no such mode, a shape is wrong, a
-                covariance is none, or a V is singular.
+            ValueError: as there, and where a mode lives on a manifold, or a V is singular.
         """
         check_densities(model)
-        start = check_start(model, Start(mode, mean, Sigma, time))
+        start = initial_belief(model, mode, mean, Sigma, time)
         super().__init__(model, consistency)
         self._options = options or ParticleOptions()
         self._tables = model_tables(model, self._options.compiled)
@@ -145,7 +134,7 @@ class ParticleFilter(HybridFilter):
         share, size = self._options.resample_below, cloud.effective_size(self._cloud.log_weights)
         if share >= 1.0 or size < share * self._options.particles:
             cloud.resample(self._cloud, python_subkey(key, 0))
-        before = self._cloud.copied()
+        before = self._cloud.copy()
         self._move(u, time, python_subkey(key, 1))
         if cloud.drop_failed(self._cloud):
             return self._summarise(time, "ok", "")

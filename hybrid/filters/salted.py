@@ -16,13 +16,12 @@ from hybrid.filters.interface import (
     WRONG_SIZE,
     Belief,
     HybridFilter,
-    Start,
     Status,
-    check_start,
+    initial_belief,
     status_of,
 )
 from hybrid.filters.kernels import kalman
-from hybrid.filters.kernels.kalman import Gaussian, Innovation, Result
+from hybrid.filters.kernels.kalman import Innovation, Result, gaussian_of
 from hybrid.filters.model import FilterModel
 from hybrid.filters.tables import model_tables
 from hybrid.systems import Array, Transition
@@ -66,15 +65,14 @@ class SaltedKalmanFilter(HybridFilter):
         """
         if sensitivity not in ("saltation", "reset"):
             raise ValueError(f'sensitivity {sensitivity!r} is neither "saltation" nor "reset"')
-        start = check_start(model, Start(mode, mean, Sigma, time))
+        self._belief = initial_belief(model, mode, mean, Sigma, time)
         super().__init__(model, consistency)
         self.sensitivity: Sensitivity = sensitivity
         self._tables = model_tables(model, salted=sensitivity == "saltation")
-        self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
+        self._g = gaussian_of(self._belief, self._modes)
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
         self._at_start = True  # transitions of the start need an input
         self._innovation: Innovation | None = None
-        self._belief = Belief(start.time, mode, start.mean, start.Sigma, 0, "ok")
 
     @property
     def belief(self) -> Belief:

@@ -152,16 +152,16 @@ def model_tables(
         functions += [f for edge in edges for f in (edge.guard, edge.reset)]
         native_code = all(hasattr(function, "py_func") for function in functions)
     base = (native_tables if native_code else callback_tables)(model.system)
-    given = [f for one in measurements for f in (one.function, one.state)]
-    given += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
-    values = global_values([f for f in given if not isinstance(f, Derivative)])
+    functions = [f for one in measurements for f in (one.function, one.state)]
+    functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
+    values = global_values([f for f in functions if not isinstance(f, Derivative)])
     cache = model.__dict__.setdefault("_tables", {})
-    known = cache.get(native_code)
-    if known is None or known[0] is not base or not same_values(known[1], values):
+    entry = cache.get(native_code)
+    if entry is None or entry[0] is not base or not same_values(entry[1], values):
         own = _Builder(model, native_code).tables()
         both = [ModelTables.of(base, own._replace(salted=each)) for each in (False, True)]
-        known = cache[native_code] = base, values, both
-    return known[2][salted]
+        entry = cache[native_code] = base, values, both
+    return entry[2][salted]
 
 
 class _Builder:

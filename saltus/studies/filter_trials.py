@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from hybrid.filters.bank import BankOptions
 from hybrid.filters.draws import subkey
-from hybrid.filters.interface import Belief, Start, check_start, status_of
+from hybrid.filters.interface import Belief, initial_belief, status_of
 from hybrid.filters.kernels.cloud import Cloud
-from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.kalman import gaussian_of
 from hybrid.filters.kernels.mixture import Mixture
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.filters.particle import ParticleOptions, check_densities
@@ -176,15 +176,14 @@ def _task(
     u: ArrayLike | None,
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
-    begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
+    begin = initial_belief(model, start.mode, start.mean, start.Sigma, start.time)
     ys = np.asarray(measurements, dtype=np.float64)
     sizes = np.unique(tables.own.noise.size).tolist()
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:
         raise ValueError(f"a timestep of {timestep} s: give a positive one")
-    mode = list(model.system.modes).index(begin.mode)
-    g = Gaussian(mode, begin.time, begin.mean, begin.Sigma)
+    g = gaussian_of(begin, list(model.system.modes))
     return Task(g, held_input(model.system, u), float(timestep)), ys
 
 

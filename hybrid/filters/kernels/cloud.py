@@ -39,7 +39,7 @@ class Cloud(NamedTuple):
         weights = np.full(count, -np.log(count))
         return Cloud(zero, np.zeros((count, n)), weights, zero.copy(), zero.copy())
 
-    def copied(self) -> Cloud:
+    def copy(self) -> Cloud:
         """The same particles again."""
         return Cloud._make(array.copy() for array in self)
 

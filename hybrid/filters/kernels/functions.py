@@ -45,25 +45,14 @@ def measurement(f: KernelTables, mode, t, x, u):
 @njit(cache=True, error_model="numpy")
 def measurement_jacobian(f: KernelTables, mode, t, x, u):
     """C = D_x h (p, k), (4.23)."""
-    slot, p, n = f.slots[MEASUREMENT_STATE, mode], f.noise.size[mode], len(x)
-    if slot == COMPILED:
-        C = f.measurement_states[mode](t, x, u)
-    elif slot == ABSENT:
-        C = differences(f, MEASUREMENT, mode, t, x, u)
-    else:
-        C = callback(f, MEASUREMENT_STATE, mode, t, x, u, p * n).reshape((p, n))
+    C = jacobian(f, MEASUREMENT_STATE, mode, t, x, u, f.noise.size[mode])
     return product(C, basis(f, mode, x)) if on_manifold(f, mode) else C
 
 
 @njit(cache=True, error_model="numpy")
 def guard_gradient(f: KernelTables, e, t, x, u):
     """D_x g (n,) of a transition's guard."""
-    slot = f.slots[GUARD_STATE, e]
-    if slot == COMPILED:
-        return f.guard_states[e](t, x, u)
-    if slot == ABSENT:
-        return differences(f, GUARD_STATE, e, t, x, u)[0].copy()
-    return callback(f, GUARD_STATE, e, t, x, u, len(x))
+    return jacobian(f, GUARD_STATE, e, t, x, u, 1)[0]
 
 
 @njit(cache=True, error_model="numpy")
@@ -76,19 +65,24 @@ def tangent_gradient(f: KernelTables, e, t, x, u):
 @njit(cache=True, error_model="numpy")
 def reset_jacobian(f: KernelTables, e, t, x, u):
     """D_x R (n_target, n) of a transition."""
-    slot = f.slots[RESET_STATE, e]
-    if slot == COMPILED:
-        return f.reset_states[e](t, x, u)
-    if slot == ABSENT:
-        return differences(f, RESET_STATE, e, t, x, u)
-    shape = (f.system.dims[f.system.target[e]], len(x))
-    return callback(f, RESET_STATE, e, t, x, u, shape[0] * shape[1]).reshape(shape)
+    return jacobian(f, RESET_STATE, e, t, x, u, f.system.dims[f.system.target[e]])
 
 
 @njit(cache=True, error_model="numpy")
-def differences(f: KernelTables, row, i, t, x, u):
-    """Derivative by the state of a measurement, guard or reset, by central differences."""
-    J = np.empty((len(_value(f, row, i, t, x, u)), len(x)))
+def jacobian(f: KernelTables, row, i, t, x, u, size):
+    """Derivative (size, n) by the state of a measurement, guard or reset.
+
+    By central differences where it was not given.
+    """
+    slot, J = f.slots[row, i], np.empty((size, len(x)))
+    if slot >= 0:
+        return callback(f, row, i, t, x, u, J.size).reshape(J.shape)
+    if slot == COMPILED and row == GUARD_STATE:
+        return f.guard_states[i](t, x, u).reshape(J.shape)
+    if slot == COMPILED and row == RESET_STATE:
+        return f.reset_states[i](t, x, u)
+    if slot == COMPILED:
+        return f.measurement_states[i](t, x, u)
     argument = x.copy()
     for j in range(len(x)):
         ahead, behind = _ends(x[j])
@@ -97,14 +91,14 @@ def differences(f: KernelTables, row, i, t, x, u):
         argument[j] = behind
         low = _value(f, row, i, t, argument, u)
         argument[j] = x[j]
-        for k in range(J.shape[0]):
+        for k in range(size):
             J[k, j] = (high[k] - low[k]) / (ahead - behind)
     return J
 
 
 @njit(cache=True, error_model="numpy")
 def _value(f: KernelTables, row, i, t, x, u):
-    if row == MEASUREMENT:
+    if row == MEASUREMENT_STATE:
         return measurement(f, i, t, x, u)
     if row == RESET_STATE:
         return reset(f.system, i, t, x, u)

@@ -14,7 +14,13 @@ from hybrid.compiled.limits import GRAZING, OK, ZENO
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import resting
-from hybrid.filters.interface import NO_GAIN, NOT_TRANSVERSE, RESULT_NOT_FINITE, WRONG_SIZE
+from hybrid.filters.interface import (
+    NO_GAIN,
+    NOT_TRANSVERSE,
+    RESULT_NOT_FINITE,
+    WRONG_SIZE,
+    Belief,
+)
 from hybrid.filters.kernels.functions import (
     measurement,
     measurement_jacobian,
@@ -44,6 +50,11 @@ class Gaussian(NamedTuple):
     t: float  # [s]
     x: Array  # mean (n,)
     Sigma: Array  # covariance (k, k) of tangent vectors
+
+
+def gaussian_of(belief: Belief, modes: list[int]) -> Gaussian:
+    """A belief's Gaussian; ``modes`` has the numbers of modes by index."""
+    return Gaussian(modes.index(belief.mode), belief.time, belief.mean, belief.Sigma)
 
 
 class Result(NamedTuple):

@@ -57,8 +57,8 @@ class Split(NamedTuple):
     """``BankOptions`` as kernels take them."""
 
     certain: float
-    dropped: float
-    most: int
+    minimum_weight: float
+    max_hypotheses: int
 
 
 @njit(cache=True, error_model="numpy")
@@ -106,11 +106,12 @@ def make_one(f: KernelTables, mixture: Mixture, g: Gaussian):
 
 @njit(cache=True, error_model="numpy")
 def normalise(mixture: Mixture, split: Split):
-    """Drop light Gaussians, keep the heaviest ``most``, and scale the others to the sum 1."""
+    """Drop light Gaussians and those beyond ``max_hypotheses``; scale the others to the sum 1."""
     weights, total = mixture.weights, 0.0
     order = np.argsort(-weights)
     for rank in range(len(weights)):
-        if rank >= split.most or (rank > 0 and weights[order[rank]] <= split.dropped):
+        light = weights[order[rank]] <= split.minimum_weight
+        if rank >= split.max_hypotheses or (rank > 0 and light):
             weights[order[rank]] = 0.0
         total += weights[order[rank]]
     for i in range(len(weights)):
