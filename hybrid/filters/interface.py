@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -58,7 +59,7 @@ class Belief(NamedTuple):
     message: str = ""  # what went wrong and what to do; "" when ok
 
 
-class HybridFilter:
+class HybridFilter(ABC):
     """A filter that is led through time step by step. `step` never raises on what it is fed."""
 
     def __init__(self, model: FilterModel, consistency: ConsistencyOptions | None) -> None:
@@ -68,9 +69,9 @@ class HybridFilter:
         self._test = ConsistencyTest(consistency or ConsistencyOptions())
 
     @property
+    @abstractmethod
     def belief(self) -> Belief:
         """What is believed now: a bank's, or a particle filter's, of the most probable mode."""
-        raise NotImplementedError
 
     @property
     def consistency(self) -> Consistency:
@@ -85,13 +86,13 @@ class HybridFilter:
         self.predict(u, duration)
         return self.belief if y is None else self.correct(u, y)
 
+    @abstractmethod
     def predict(self, u: Array, duration: float) -> Belief:
         """Predict over a duration [s] with the input u (m,) held."""
-        raise NotImplementedError
 
+    @abstractmethod
     def correct(self, u: Array, y: Array) -> Belief:
         """Correct with a measurement y (p,) of now."""
-        raise NotImplementedError
 
     def _input(self, u: Array) -> tuple[Array, str]:
         """The input (m,) for a kernel; NaN, and a message, where it has another shape."""

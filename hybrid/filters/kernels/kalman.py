@@ -10,10 +10,9 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import guard
-from hybrid.compiled.limits import GRAZING, OK, ZENO
+from hybrid.compiled.limits import OK
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import resting
 from hybrid.filters.interface import (
     NO_GAIN,
     NOT_TRANSVERSE,
@@ -86,14 +85,9 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
     inside = np.any(inactive)
     for count in range(f.limits.max_events + 2):
-        x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, f.limits)
+        x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
         if finite(x) and t > g.t:
             g = Gaussian(g.mode, t, x, flow_covariance(f, g, u, t - g.t, x, longest, noisy))
-        if e >= 0 and count >= f.limits.max_events:
-            status = ZENO
-        if status in (GRAZING, ZENO) and count <= f.limits.max_events:
-            rest = resting(s, g.mode)
-            e, status = (rest, OK) if rest >= 0 else (e, status)
         if status != OK:
             code, Sigma = status, g.Sigma.copy()
             if noisy:

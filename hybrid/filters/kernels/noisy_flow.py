@@ -17,9 +17,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put, reset
-from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, WRONG_DIMENSION, ZENO
+from hybrid.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import resting
 from hybrid.filters.draws import normals, subkey
 from hybrid.filters.kernels.path import inactive_guards, to_event
 from hybrid.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
@@ -79,10 +78,7 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     nodes = len(NODES) if np.any(f.noise.power == WHITE) else 0
     while True:
         until = start + NODES[node] * (end - start) if node < nodes else end
-        x, t, e, code, _ = to_event(s, mode, t, x, u, until, inactive, limits)
-        if code == GRAZING or (e >= 0 and events == limits.max_events):
-            rest = resting(s, mode)
-            e, code = (rest, OK) if rest >= 0 else (e, code)
+        x, t, e, code, _ = to_event(s, mode, t, x, u, until, inactive, events, limits)
         if code != OK:
             return mode, x, events, code
         if e < 0:
@@ -98,8 +94,6 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
                 return mode, x, events, OK
             node += 1
             continue
-        if events > limits.max_events or (events == limits.max_events and not s.rest[e]):
-            return mode, x, events, ZENO
         origin, mode, events = mode, s.target[e], events + 1
         x = reset(s, e, t, x, u)
         if len(x) != s.dims[mode]:

@@ -10,11 +10,11 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import guard, rate
-from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, Limits
+from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import Piece, cut, obeys_flow, state_at, take_piece
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import earliest
+from hybrid.compiled.step import earliest, resting
 from hybrid.compiled.tables import CompiledSystem
 
 SAMPLES = 16  # points of a step at which inactive guards are looked at
@@ -82,7 +82,19 @@ def piece_of_flow(s: CompiledSystem, mode, t, x, u, trial, spacing, limits: Limi
 
 
 @njit(cache=True, error_model="numpy")
-def to_event(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
+def to_event(s: CompiledSystem, mode, t, x, u, end, inactive, events, limits: Limits):
+    """``to_guard``; and into rest, if there is such a transition, by grazing or too many events."""
+    x, t, e, status, longest = to_guard(s, mode, t, x, u, end, inactive, limits)
+    if e >= 0 and events >= limits.max_events:
+        status = ZENO
+    if status in (GRAZING, ZENO) and events <= limits.max_events:
+        rest = resting(s, mode)
+        e, status = (rest, OK) if rest >= 0 else (e, status)
+    return x, t, e, status, longest
+
+
+@njit(cache=True, error_model="numpy")
+def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
     """Flow until ``end`` [s] or to a transition.
 
     Guards of ``inactive`` (transitions,) that have become positive are struck off it.
