@@ -63,7 +63,7 @@ class FilterTables(NamedTuple):
     u: Array
     out: Array
     tangent: NDArray[np.int64]  # (modes,) k
-    timed: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
+    time_varying: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
     noise: Noise
     limits: Limits
     salted: bool  # Xi at transitions; else D_x R
@@ -93,7 +93,7 @@ structref.define_proxy(KernelTables, KernelType, _FIELDS)
 def _by_reference(system, derivatives, f):
     return KernelTables(
         system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
-        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.timed, f.noise, f.limits, f.salted,
+        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.time_varying, f.noise, f.limits, f.salted,
     )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ class _Builder:
             u=calls.u,
             out=calls.out,
             tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
-            timed=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
+            time_varying=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
             noise=self._noise(),
             limits=Limits.of(model.options),
             salted=True,

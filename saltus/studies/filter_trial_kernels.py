@@ -59,7 +59,7 @@ class Averaged(NamedTuple):
     """Means over all modes of B trials, and timesteps that went wrong."""
 
     means: Array  # (B, K+1, d)
-    unsound: NDArray[np.int64]  # (B,)
+    failures: NDArray[np.int64]  # (B,)
 
 
 class Simulated(NamedTuple):
@@ -67,7 +67,7 @@ class Simulated(NamedTuple):
 
     modes: NDArray[np.int64]  # (B, K+1) by index
     states: Array  # (B, K+1, n)
-    measured: Array  # (B, K, p)
+    measurements: Array  # (B, K, p)
     codes: NDArray[np.int64]  # (B,)
 
 
@@ -116,11 +116,11 @@ def bank_all(f: KernelTables, task: Task, measurements, split: Split, pair, tabl
             t = task.start.t + k * task.timestep
             y, end = measurements[b, k].copy(), task.start.t + (k + 1) * task.timestep
             predict_mixture(f, mixture, t, task.u, end, split, other)
-            sound = not np.any(other.codes[other.weights > 0.0] % NOT_TRANSVERSE != 0)
+            success = not np.any(other.codes[other.weights > 0.0] % NOT_TRANSVERSE != 0)
             code, _ = correct_mixture(f, other, end, task.u, y, split, mixture)
             if code != OK:
                 mixture, other = other, mixture
-            out.unsound[b] += not (sound and code == OK)
+            out.failures[b] += not (success and code == OK)
             mixture_mean(f, table, end, task.u, mixture, out.means[b, k + 1])
 
 
@@ -152,9 +152,9 @@ def particles_all(f: KernelTables, task: Task, measurements, seed, clouds, table
             move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
             if not drop_failed(cloud):
                 copy_cloud(spare, cloud)
-                out.unsound[b] += 1
+                out.failures[b] += 1
             elif not weigh(f, end, task.u, measurements[b, k], cloud)[0]:
-                out.unsound[b] += 1
+                out.failures[b] += 1
             cloud_mean(f, table, end, task.u, cloud, out.means[b, k + 1])
 
 
@@ -196,5 +196,5 @@ def simulate_all(f: KernelTables, task: Task, process, reset, measurement, out: 
             put(out.states[b, k + 1], x)
             out.states[b, k + 1, len(x) :] = 0.0
             p = f.noise.size[mode]
-            put(out.measured[b, k], h(f, mode, t, x, task.u))
-            scatter(out.measured[b, k, :p], f.noise.V_root[mode], measurement[b, k], 1.0)
+            put(out.measurements[b, k], h(f, mode, t, x, task.u))
+            scatter(out.measurements[b, k, :p], f.noise.V_root[mode], measurement[b, k], 1.0)

@@ -52,7 +52,7 @@ class TrialMeans(NamedTuple):
     """Means of B trials over K timesteps, row 0 at the start."""
 
     means: Array  # (B, K+1, d)
-    unsound: int  # timesteps of all trials in which no estimate explained the measurement
+    failures: int  # timesteps of all trials in which no estimate explained the measurement
 
 
 def estimate_trials(
@@ -126,7 +126,7 @@ def bank_trials(
         bank_all(tables.tables, task, ys[part], split, pair, table, arrays)
 
     by_trial(work, len(ys), threads, tables)
-    return TrialMeans(out.means, int(out.unsound.sum()))
+    return TrialMeans(out.means, int(out.failures.sum()))
 
 
 def particle_trials(
@@ -168,7 +168,7 @@ def particle_trials(
         particles_all(own, task, ys[part], seed, clouds, table, arrays)
 
     by_trial(work, len(ys), options.threads, tables)
-    return TrialMeans(out.means, int(out.unsound.sum()))
+    return TrialMeans(out.means, int(out.failures.sum()))
 
 
 def _task(

@@ -92,4 +92,4 @@ def simulate_truths(
     by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))
     status = tuple(STATUSES[code] for code in out.codes)
-    return Truths(numbers[out.modes], out.states, out.measured, status)
+    return Truths(numbers[out.modes], out.states, out.measurements, status)

@@ -116,7 +116,7 @@ def _ends(value):
 def derivatives_by_time(f: KernelTables, e, t, x, u):
     """D_t g, and D_t R (n_target,), of a transition."""
     s = f.system
-    if not f.timed[e]:
+    if not f.time_varying[e]:
         return 0.0, np.zeros(s.dims[s.target[e]])
     ahead, behind = _ends(t)
     h = ahead - behind

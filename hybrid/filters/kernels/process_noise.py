@@ -49,13 +49,12 @@ def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
     power = f.noise.power[g.mode]
     if noisy and power == WHITE:
         A, W = van_loan(f, g.mode, g.t, g.x, u, h, longest)
+        W, weight = sandwich(part(f, g.mode, x), W) if on_manifold(f, g.mode) else W, 1.0
     else:
         A, W = flow_jacobian(f, g.mode, g.t, g.x, u, h, longest), f.noise.Q[g.mode]
+        weight = h * h if noisy and power == HELD else 0.0
     Sigma = sandwich(tangent_map(f, A, g.mode, g.x, g.mode, x), g.Sigma)
-    if noisy and power == WHITE:
-        add(Sigma, sandwich(part(f, g.mode, x), W) if on_manifold(f, g.mode) else W, 1.0)
-    elif noisy and power == HELD:
-        add(Sigma, W, h * h)
+    add(Sigma, W, weight)
     return Sigma
 
 
