@@ -15,13 +15,14 @@ from hybrid.compiled.limits import (
     FULL,
     GUARD_NOT_FINITE,
     NOT_FINITE,
+    OK,
     RESET_NOT_FINITE,
     RESOLUTION,
     STATUSES,
     WRONG_DIMENSION,
     Limits,
 )
-from hybrid.compiled.step import Course, Log, proceed
+from hybrid.compiled.step import EDGE, TIME, Course, Log, proceed
 from hybrid.compiled.system import native_tables
 from hybrid.compiled.tables import Compiled
 from hybrid.held_inputs import held_input
@@ -88,22 +89,18 @@ def simulate_batch(
         raise ValueError(f"states of shape {np.shape(states)}; the system takes (B, {n})")
     for mode in np.unique(modes):
         system.outgoing(int(mode))
-    states = np.array(states, dtype=np.float64)
-    numbers = np.array(list(system.modes), dtype=np.int64)
-    index = {number: i for i, number in enumerate(system.modes)}
-    current = np.array(
-        [index[int(mode)] for mode in np.broadcast_to(modes, len(states))], dtype=np.int64
-    )
+    numbers = list(system.modes)
+    index = np.searchsorted(np.sort(numbers), np.broadcast_to(modes, len(states)))
+    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, dtype=np.float64), ROOM)
     tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
-    result = _Results(tables, limits, float(t), u, float(duration))
+    task = Task(u, float(duration), limits)
     times: list[Array] = [np.zeros(0)] * len(states)
-    ends, codes = np.empty(len(states)), np.zeros((len(states), 2), dtype=np.int64)
 
     def work(part: NDArray[np.int64]) -> None:
-        for rows in np.array_split(part, max(1, len(part) // 256)):
-            result.simulate(rows, current, states, ends, codes, times)
+        for some in np.array_split(part, max(1, len(part) // 256)):
+            _simulate_rows(tables, task, rows, some, times)
 
     parts = [np.arange(len(states))[i::threads] for i in range(threads)]
     if threads > 1:
@@ -112,80 +109,92 @@ def simulate_batch(
             list(pool.map(work, parts))
     else:
         work(parts[0])
-    problem = ""
-    if tables.callbacks.errors and isinstance(tables.callbacks.errors[0], DimensionError):
-        problem = str(tables.callbacks.errors[0])
-        tables.callbacks.errors.clear()
+    messages = _messages(system, tables, rows, task, options)
+    status = tuple(STATUSES[code] for code in rows.codes[:, 0])
+    return Batch(np.array(numbers)[rows.modes], rows.states, times, status, messages)
+
+
+class Task(NamedTuple):
+    """What is alike in all simulations of a batch."""
+
+    input: Array  # (m,)
+    duration: float  # [s]
+    limits: Limits
+
+
+class Rows(NamedTuple):
+    """B simulations: where each is, how it ended, and the times of its events."""
+
+    modes: NDArray[np.int64]  # (B,) indices
+    states: Array  # (B, n)
+    times: Array  # (B,) [s]
+    codes: NDArray[np.int64]  # (B, 2) how it ended, and the transition of a failure
+    events: Array  # (B, room) times [s]
+    counts: NDArray[np.int64]  # (B,) of events
+
+    @staticmethod
+    def at(modes: NDArray[np.int64], t: float, states: Array, room: int) -> Rows:
+        """At their start, with room for so many events."""
+        B = len(states)  # noqa: N806
+        codes, counts = np.zeros((B, 2), dtype=np.int64), np.zeros(B, dtype=np.int64)
+        return Rows(modes, states, np.full(B, t), codes, np.zeros((B, room)), counts)
+
+
+def _simulate_rows(
+    tables: Compiled, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
+) -> None:
+    """Simulate some rows, in place, with a log that grows where a row needs it."""
+    room, n = ROOM, rows.states.shape[1]
+    while len(pending):
+        start = rows.times[pending[0]]
+        some = Rows.at(rows.modes[pending], start, rows.states[pending], room)
+        simulate_all(tables.tables, task, Log.empty(room, n), some)
+        done = some.codes[:, 0] != FULL
+        for whole, part in zip(rows[:4], some[:4], strict=True):
+            whole[pending[done]] = part[done]
+        for i in np.flatnonzero(done):
+            times[pending[i]] = some.events[i, : some.counts[i]].copy()
+        pending, room = pending[~done], 8 * room
+
+
+def _messages(
+    system: System, tables: Compiled, rows: Rows, task: Task, options: SimulationOptions | None
+) -> tuple[str, ...]:
+    """Why each row ended early, "" where it did not; raises what functions have raised."""
+    problem, errors, codes = "", tables.callbacks.errors, rows.codes
+    if errors and isinstance(errors[0], DimensionError):
+        problem = str(errors[0])
+        errors.clear()
         failed = np.isin(codes[:, 0], (NOT_FINITE, GUARD_NOT_FINITE, RESET_NOT_FINITE))
         codes[failed, 0] = WRONG_DIMENSION
     tables.callbacks.raise_errors()
-    messages = []
-    for b, (code, edge) in enumerate(codes):
-        mode = int(numbers[current[b]])
-        x = states[b, : system.modes[mode].state_dim]
+    messages, numbers = [""] * len(codes), list(system.modes)
+    for b in np.flatnonzero(codes[:, 0] != OK):
+        mode, (code, edge), t = numbers[rows.modes[b]], codes[b], float(rows.times[b])
+        x = rows.states[b, : system.modes[mode].state_dim]
         if problem and code == WRONG_DIMENSION:
-            messages.append(f"{failure.place(system, mode, ends[b], x)}: {problem}")
+            messages[b] = f"{failure.place(system, mode, t, x)}: {problem}"
         else:
-            messages.append(
-                failure.message(system, int(code), int(edge), mode, ends[b], x, u, options)
-            )
-    status = tuple(STATUSES[code] for code in codes[:, 0])
-    return Batch(numbers[current], states, times, status, tuple(messages))
-
-
-class _Results:
-    """What simulates rows of a batch, with a log that grows where a row needs it."""
-
-    def __init__(self, tables: Compiled, limits: Limits, t: float, u: Array, duration: float):
-        self._tables, self._limits = tables.tables, limits
-        self._t, self._u, self._duration = t, u, duration
-
-    def simulate(
-        self,
-        rows: NDArray[np.int64],
-        modes: NDArray[np.int64],
-        states: Array,
-        ends: Array,
-        codes: NDArray[np.int64],
-        times: list[Array],
-    ) -> None:
-        """Simulate some rows, in place."""
-        n, room = states.shape[1], ROOM
-        pending = rows
-        while True:
-            count = len(pending)
-            now, x = modes[pending], states[pending]
-            t, code = np.full(count, self._t), np.zeros((count, 2), dtype=np.int64)
-            events, log = np.zeros((count, room)), Log.empty(room, n)
-            number = np.zeros(count, dtype=np.int64)
-            simulate_all(
-                self._tables, self._u, self._duration, self._limits, log, now, x, t, code, events,
-                number,
-            )  # fmt: skip
-            done = code[:, 0] != FULL
-            whole = pending[done]
-            modes[whole], states[whole], ends[whole] = now[done], x[done], t[done]
-            codes[whole] = code[done]
-            for i in np.flatnonzero(done):
-                times[pending[i]] = events[i, : number[i]].copy()
-            pending, room = pending[~done], 8 * room
-            if not len(pending):
-                return
+            end = (int(code), int(edge), mode, t, x, task.input, options)
+            messages[b] = failure.message(system, *end)
+    return tuple(messages)
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def simulate_all(s, u, duration, limits, log, modes, states, times, codes, events, counts):
-    """Simulate every row of ``states`` (B, n) in place; ``times`` (B,) are starts, then ends."""
-    until = np.zeros(len(s.source), dtype=np.bool_)
+def simulate_all(s, task: Task, log: Log, rows: Rows):
+    """Simulate every row, in place."""
+    states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)
+    spacing = task.duration / RESOLUTION
     for b in range(len(states)):
-        log.count[0] = 0
-        clock = np.array([times[b], np.nan, times[b]])
-        course = Course(modes[b : b + 1], states[b].copy(), clock, np.zeros(3, dtype=np.int64))
-        end = times[b] + duration
-        codes[b, 0] = proceed(s, course, end, u, 0, duration / RESOLUTION, until, limits, log)
-        codes[b, 1], times[b], counts[b] = course.counts[2], course.clock[0], log.count[0]
-        n = s.dims[modes[b]]
+        log.count[0], t = 0, rows.times[b]
+        slope, counts = np.zeros(states.shape[1]), np.zeros(5, dtype=np.int64)
+        clock = np.array([t, np.nan, t])
+        c = Course(rows.modes[b : b + 1], states[b].copy(), slope, clock, counts)
+        code = proceed(s, c, t + task.duration, task.input, 0, spacing, until, task.limits, log)
+        rows.codes[b, 0], rows.codes[b, 1] = code, counts[EDGE]
+        rows.times[b], rows.counts[b] = clock[TIME], log.count[0]
+        n = s.dims[rows.modes[b]]
         for i in range(states.shape[1]):
-            states[b, i] = course.state[i] if i < n else 0.0
+            states[b, i] = c.state[i] if i < n else 0.0
         for i in range(log.count[0]):
-            events[b, i] = log.time[i]
+            rows.events[b, i] = log.time[i]

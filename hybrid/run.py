@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.compiled.runge_kutta import dense_states
 from hybrid.compiled.step import STEP, Log
 from hybrid.events import Event, Status
 from hybrid.path_derivatives import PathDerivatives
@@ -26,19 +27,24 @@ class Record(NamedTuple):
     edge: NDArray[np.int64]  # (K,) index of the transition, or STEP
     knot: NDArray[np.int64]  # (K,) row of the input
     time: Array  # (K,) of the event, or of the start of the step [s]
-    length: Array  # (K,) of the step [s]
+    span: Array  # (K,) of the step's dense output [s]
     before: Array  # (K, n)
     after: Array  # (K, n)
-    C: Array  # (K, 4, n)
+    C: Array  # (K, DEGREE, n)
     end: tuple[int, float, Array]  # mode, time [s] and state (n,) that were reached
 
     @staticmethod
     def of(log: Log, numbers: Sequence[int]) -> Record:
         """A copy of what a log holds."""
         k = int(log.count[0])
-        columns = (log.edge, log.knot, log.time, log.length, log.before, log.after, log.C)
+        columns = (log.edge, log.knot, log.time, log.span, log.before, log.after, log.C)
         parts: list[Any] = [column[:k].copy() for column in columns]
         return Record(*parts, end=(0, 0.0, np.empty(0)))
+
+    @property
+    def ends(self) -> Array:
+        """Time (K,) at which each step or event ends [s]."""
+        return np.append(self.time[1:], self.end[1])
 
     @staticmethod
     def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
@@ -205,9 +211,9 @@ class Run:
         rows, r = [], self.record
         mode, time, state = self.start
         times, states = [time], [state]
-        for i, edge in enumerate(r.edge):
+        for i, (edge, end) in enumerate(zip(r.edge, r.ends, strict=True)):
             if edge == STEP:
-                times.append(r.time[i] + r.length[i])
+                times.append(end)
                 states.append(r.after[i, : len(state)])
             else:
                 rows.append(Segment(mode, time, r.time[i], np.array(times), np.array(states)))
@@ -232,12 +238,14 @@ class Run:
         start[0, : len(first)] = first
         times, states = [np.array([self.start.time])], [start]
         modes = [np.array([self.start.mode])]
-        spacing = (self.final_time - self.start.time) / POINTS
+        spacing, ends = (self.final_time - self.start.time) / POINTS, r.ends
         for row, edge in enumerate(r.edge):
             if edge == STEP:
-                count = max(1, int(np.ceil(r.length[row] / spacing)))
-                t = r.time[row] + r.length[row] * np.arange(1, count + 1) / count
+                length = ends[row] - r.time[row]
+                count = max(1, int(np.ceil(length / spacing)))
+                t = r.time[row] + length * np.arange(1, count + 1) / count
                 x = self._inside(row, t)
+                t[-1], x[-1] = ends[row], r.after[row]
             else:
                 t, x = r.time[row : row + 1], r.after[row : row + 1].copy()
             mode = int(self._modes[row])
@@ -258,8 +266,5 @@ class Run:
                 h = float(time - r.time[row])
                 states[i, :n] = mode.flow_map.state(float(r.time[row]), x[:n], u, h)
             return states
-        part = np.clip((t - r.time[row]) / r.length[row], 0.0, 1.0)[:, None]
-        rest = 1.0 - part
-        states = x + part * (C[0] + rest * (C[1] + part * (C[2] + rest * C[3])))
-        states[part[:, 0] == 1.0] = r.after[row]
-        return states
+        part = np.clip((t - r.time[row]) / r.span[row], 0.0, 1.0)[:, None]
+        return dense_states(x, C, part)

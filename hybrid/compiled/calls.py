@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem, SystemType
+from hybrid.compiled.tables import (
+    ABSENT,
+    CompiledDerivatives,
+    CompiledSystem,
+    DerivativesType,
+    SystemType,
+)
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
@@ -121,10 +129,10 @@ def _differences(s: CompiledSystem, row, mode, t, x, u):
 
 
 def rate(s, mode, t, y, u):
-    """dy/dt of what is integrated: a system's state, or its state with sensitivities.
+    """dy/dt of what is integrated: by the type of ``s`` another function, see ``overload``.
 
-    Kernels call this one of a ``CompiledSystem`` for states (n,), of ``CompiledDerivatives`` for
-    (n + n (n + m),): the state, and the rows of its derivatives by state and input, (3.1).
+    Of a ``CompiledSystem`` for states (n,), of ``CompiledDerivatives`` for (n + n (n + m),): the
+    state, and the rows of its derivatives by state and input, (3.1).
     """
     raise NotImplementedError("rate is for kernels")
 
@@ -155,19 +163,20 @@ def _variational(d: CompiledDerivatives, mode, t, y, u):
     return slope
 
 
-def _is_system(kind):
-    """Whether numba's type of tables is that of a system without derivatives."""
-    return isinstance(kind, SystemType) or getattr(kind, "instance_class", 0) is CompiledSystem
+def _is(kind: Any, reference: type, value: type) -> bool:
+    """Whether numba's type of an argument is that of tables by reference, or by value."""
+    return isinstance(kind, reference) or getattr(kind, "instance_class", None) is value
 
 
 @overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    if not _is_system(s):
-        return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
-
     def of_state(s, mode, t, y, u):
         if s.python or s.disturbed:
             return _disturbed_flow(s, mode, t, y, u)
         return s.flows[mode](t, y, u)
 
-    return of_state
+    if _is(s, SystemType, CompiledSystem):
+        return of_state
+    if _is(s, DerivativesType, CompiledDerivatives):
+        return lambda s, mode, t, y, u: _variational(s, mode, t, y, u)
+    return None

@@ -12,12 +12,14 @@ searched, whose root at h = 0 is gone.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.calls import STEP, guard, rate
+from hybrid.compiled.calls import STEP, guard, put, rate
 from hybrid.compiled.limits import GRAZING, GUARD_NOT_FINITE, NO_MEETING, OK, Limits
-from hybrid.compiled.piece import Piece, cut, state_at
+from hybrid.compiled.piece import Piece, end_after, look_at
 from hybrid.compiled.tables import CompiledSystem
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
@@ -43,31 +45,95 @@ def guard_rate(s: CompiledSystem, mode, e, t, x, u):
     return (guard(s, e, t + h, ahead, u) - guard(s, e, t - h, behind, u)) / (2.0 * h)
 
 
+class Height(NamedTuple):
+    """A guard along a step, divided by a power of the time since its start: g(h) / h^power."""
+
+    mode: int
+    edge: int  # index of the transition
+    power: int
+
+
 @njit(inline="always", error_model="numpy")
-def value_at(s: CompiledSystem, mode, e, p: Piece, h, power):
-    """g / h^power of guard e, h seconds after the start of a step, by its dense output."""
-    value = guard(s, e, p.time + h, state_at(s, mode, p, h), p.input)
-    return value / h**power if power > 0 else value
+def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
+    """``height_at`` with x, u, C and ``state`` of the piece, which loops take out of it once."""
+    look_at(s, g.mode, p.time, x, u, C, h / p.span, h, state)
+    value = guard(s, g.edge, p.time + h, state, u)
+    return value / h**g.power if g.power > 0 else value
+
+
+@njit(cache=True, error_model="numpy")
+def height_at(s: CompiledSystem, g: Height, p: Piece, h):
+    """The height h seconds after the start of a step, by its dense output."""
+    return look_height(s, g, p, p.start, p.input, p.C, p.look, h)
+
+
+@njit(cache=True, error_model="numpy")
+def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
+    """The height at the end of the step made with another length, which goes to ``p.meeting``."""
+    if h == 0.0:
+        h = EPSILON * p.length
+    put(p.meeting, p.end if h == p.length else end_after(s, g.mode, p, h, limits))
+    value = guard(s, g.edge, p.time + h, p.meeting, p.input)
+    return value / h**g.power if g.power > 0 else value
 
 
 @njit(cache=True, error_model="numpy")
 def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, limits: Limits):
     """Where guard e, with the value ``before`` at the start, is first met: (length, how).
 
-    Only up to ``high`` seconds. ``how`` is OK for a crossing, NO_MEETING, GRAZING or
-    GUARD_NOT_FINITE.
+    Only up to ``high`` seconds. ``how`` is OK for a crossing, with the state in ``p.meeting``,
+    NO_MEETING, GRAZING or GUARD_NOT_FINITE.
     """
-    power, start = _start(s, mode, e, p, before, high, limits)
+    x, u, C, state = p.start, p.input, p.C, p.look
+    power, value = _start(s, mode, e, p, before, high, limits)
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
-    windows = max(1, int(np.ceil(high / (WINDOW * spacing))))
-    low, value = 0.0, start
-    for i in range(windows):
-        end = high if i == windows - 1 else high * (i + 1) / windows
-        length, how, value = _window(s, mode, e, p, low, end, value, power, limits)
-        if how != NO_MEETING:
-            return length, how
-        low, value, power = end, value * end**power, 0
+    g, windows = Height(mode, e, power), max(1, int(np.ceil(high / (WINDOW * spacing))))
+    # Looked at are parts k to k + 1 of ``parts``: windows, halved ``level`` times where needed.
+    level, parts, k, low, at_low = 0, windows, 0, 0.0, value
+    while k < parts:
+        end = high if k == parts - 1 else high * (k + 1) / parts
+        h = (low, low + FIRST * (end - low), low + SECOND * (end - low), end)
+        v = (
+            at_low,
+            look_height(s, g, p, x, u, C, state, h[1]),
+            look_height(s, g, p, x, u, C, state, h[2]),
+            look_height(s, g, p, x, u, C, state, end),
+        )
+        below = 4
+        for i in range(3, 0, -1):
+            if np.isnan(v[i]):
+                return h[i], GUARD_NOT_FINITE
+            if v[i] <= 0.0:
+                below = i
+        turn, depth, off = _turn_of_cubic(v, below)
+        if turn >= 0.0:  # where third differences vanish, the cubic may still be off
+            at = low + turn * (end - low)
+            value = look_height(s, g, p, x, u, C, state, at)
+            off = max(off, abs(value - depth))
+        peak = max(abs(v[0]), abs(v[1]), abs(v[2]), abs(v[3]))
+        lowest = v[0]
+        for i in range(1, min(below, 4)):
+            lowest = min(lowest, v[i])
+        resolved = off <= RESOLVED * peak or level == HALVINGS
+        if not resolved and (below < 4 or lowest - off <= 0.0):
+            level, parts, k = level + 1, 2 * parts, 2 * k
+            continue
+        if turn >= 0.0 and depth - off <= limits.guard / max(low, FIRST * end) ** g.power:
+            at, depth = _minimum(s, g, p, low, h[min(below, 3)])
+            lowest = depth * at**g.power
+            if lowest < -limits.guard or (depth <= 0.0 and g.power > 0):
+                return _locate(s, g, p, low, at, limits), OK
+            near = lowest <= limits.guard < 0.5 * peak * end**g.power
+            if near and low < at < end:
+                return at, GRAZING
+        if below < 4:
+            return _locate(s, g, p, h[below - 1], h[below], limits), OK
+        low, at_low, k = end, v[3], k + 1
+        while level > 0 and k % 2 == 0:
+            level, parts, k = level - 1, parts // 2, k // 2
+        if level == 0 and g.power > 0:
+            g, at_low = Height(mode, e, 0), at_low * end**g.power
     return 0.0, NO_MEETING
 
 
@@ -87,60 +153,15 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     if rate > limits.minimum_rate:
         return 1, rate
     near = 1e-3 * high
-    value = value_at(s, mode, e, p, near, 2)
+    value = height_at(s, Height(mode, e, 2), p, near)
     if value > 0.0:
         return 2, value
     if before > 0.0:
         return 0, before
-    last = value_at(s, mode, e, p, high, 0)
+    last = height_at(s, Height(mode, e, 0), p, high)
     if last >= -limits.guard:
         return -1, before
     return -2, before
-
-
-@njit(cache=True, error_model="numpy")
-def _window(s: CompiledSystem, mode, e, p: Piece, low, high, first, power, limits: Limits):
-    """First meeting between low and high: (length, how, value at high); ``first`` is that at low.
-
-    Halves that wait stand on a stack, the nearest on top.
-    """
-    ends, x, v = np.empty(HALVINGS + 2), np.empty(4), np.empty(4)
-    levels = np.empty(HALVINGS + 2, dtype=np.int64)
-    ends[0], levels[0], count, value = high, 0, 1, first
-    while count > 0:
-        count -= 1
-        end, level = ends[count], levels[count]
-        x[0], x[1], x[2], x[3] = low, low + FIRST * (end - low), low + SECOND * (end - low), end
-        v[0], below = value, 4
-        for k in range(1, 4):
-            v[k] = value_at(s, mode, e, p, x[k], power)
-            if np.isnan(v[k]):
-                return x[k], GUARD_NOT_FINITE, v[k]
-            if v[k] <= 0.0:
-                below = min(below, k)
-        turn, depth, off = _turn_of_cubic(v, below)
-        if turn >= 0.0:  # where third differences vanish, the cubic may still be off
-            at = low + turn * (end - low)
-            off = max(off, abs(value_at(s, mode, e, p, at, power) - depth))
-        peak = np.max(np.abs(v))
-        resolved = off <= RESOLVED * peak or level == HALVINGS
-        lowest = np.min(v[: min(below, 4)])
-        if not resolved and (below < 4 or lowest - off <= 0.0):
-            ends[count], levels[count] = end, level + 1
-            ends[count + 1], levels[count + 1] = 0.5 * (low + end), level + 1
-            count += 2
-            continue
-        if turn >= 0.0 and depth - off <= limits.guard / max(low, FIRST * end) ** power:
-            at, depth = _minimum(s, mode, e, p, low, x[min(below, 3)], power)
-            g = depth * at**power
-            if g < -limits.guard or (depth <= 0.0 and power > 0):
-                return _locate(s, mode, e, p, low, at, power, limits), OK, v[3]
-            if g <= limits.guard and low < at < end and peak * end**power > 2.0 * limits.guard:
-                return at, GRAZING, v[3]
-        if below < 4:
-            return _locate(s, mode, e, p, x[below - 1], x[below], power, limits), OK, v[3]
-        low, value = end, v[3]
-    return 0.0, NO_MEETING, value
 
 
 @njit(cache=True, error_model="numpy")
@@ -175,95 +196,88 @@ def _turn_of_cubic(v, below):
 
 
 @njit(cache=True, error_model="numpy")
-def _minimum(s: CompiledSystem, mode, e, p: Piece, low, high, power):
+def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
     """Where a guard is lowest between two lengths, and its value, by golden sections."""
     ratio = 0.5 * (np.sqrt(5.0) - 1.0)
     a, b = low, high
     c, d = b - ratio * (b - a), a + ratio * (b - a)
-    at_c, at_d = value_at(s, mode, e, p, c, power), value_at(s, mode, e, p, d, power)
+    at_c, at_d = height_at(s, g, p, c), height_at(s, g, p, d)
     for _ in range(MINIMUM_STEPS):
         if b - a <= 1e-4 * (high - low) or at_c == at_d:
             break
         if at_c < at_d:
             b, d, at_d = d, c, at_c
             c = b - ratio * (b - a)
-            at_c = value_at(s, mode, e, p, c, power)
+            at_c = height_at(s, g, p, c)
         else:
             a, c, at_c = c, d, at_d
             d = a + ratio * (b - a)
-            at_d = value_at(s, mode, e, p, d, power)
+            at_d = height_at(s, g, p, d)
     middle, lowest = (c, at_c) if at_c < at_d else (d, at_d)
     for width in (1e-3 * (high - low), 1e-5 * (high - low)):  # the vertex of a parabola
         left, right = max(middle - width, low), min(middle + width, high)
         centre = 0.5 * (left + right)
-        v = value_at(s, mode, e, p, left, power)
-        w = value_at(s, mode, e, p, centre, power)
-        z = value_at(s, mode, e, p, right, power)
+        v = height_at(s, g, p, left)
+        w = height_at(s, g, p, centre)
+        z = height_at(s, g, p, right)
         bend = v - 2.0 * w + z
         if not bend > 0.0:
             break
         vertex = centre + 0.25 * (right - left) * (v - z) / bend
         if left < vertex < right:
-            value = value_at(s, mode, e, p, vertex, power)
+            value = height_at(s, g, p, vertex)
             if value <= lowest + 1e-3 * abs(bend):
                 middle, lowest = vertex, value
     return middle, lowest
 
 
 @njit(cache=True, error_model="numpy")
-def _locate(s: CompiledSystem, mode, e, p: Piece, low, high, power, limits: Limits):
-    """Length of the step that ends on guard e, positive at low and not at high.
+def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
+    """Length of the step that ends on a guard, positive at low and not at high.
 
     Narrowed on the dense output first, then on steps of other lengths.
     """
     tolerance = max(limits.event_time, 2.0 * EPSILON * (abs(p.time) + p.length))
-    a, b, fall = _root(s, mode, e, p, low, high, power, 1e-9 * p.length, False, limits)
+    a, b, fall = _root(s, g, p, low, high, 1e-9 * p.length, False, limits)
     at = 0.5 * (a + b)
-    for _ in range(2):  # Newton's method, where the guard is smooth
-        g = _exact(s, mode, e, p, at, power, limits)
-        if not fall > 0.0 or abs(g / fall) > 1e-6 * p.length:
+    if fall > 0.0:
+        at = min(max(at + height_at(s, g, p, at) / fall, a), b)
+    for _ in range(3):  # Newton's method, where the guard is smooth
+        error = height_after(s, g, p, at, limits) / fall
+        if not fall > 0.0 or not abs(error) <= 1e-6 * p.length:
             break
-        if g == 0.0:  # it may be zero before
-            at -= 0.5 * tolerance
-            g = _exact(s, mode, e, p, at, power, limits)
-        at = min(max(at + g / fall, low), high)
-        if abs(g / fall) <= tolerance:
+        if 0.0 < abs(error) <= tolerance:
             return at
+        at += error if error != 0.0 else -0.5 * tolerance  # where it is zero, it may be before
+        at = min(max(at, low), high)
     width = 1e-7 * p.length + 10.0 * (b - a)
     for _ in range(20):
         left, right = max(low, a - width), min(high, b + width)
-        above = left <= low or _exact(s, mode, e, p, left, power, limits) > 0.0
-        below = right >= high or _exact(s, mode, e, p, right, power, limits) <= 0.0
+        above = left <= low or height_after(s, g, p, left, limits) > 0.0
+        below = right >= high or height_after(s, g, p, right, limits) <= 0.0
         if above and below:
             break
         width *= 10.0
-    return _root(s, mode, e, p, left, right, power, tolerance, True, limits)[1]
+    at = _root(s, g, p, left, right, tolerance, True, limits)[1]
+    height_after(s, g, p, at, limits)
+    return at
 
 
 @njit(cache=True, error_model="numpy")
-def _exact(s: CompiledSystem, mode, e, p: Piece, h, power, limits: Limits):
-    """g / h^power at the end of the step made with another length."""
-    if h == 0.0:
-        h = EPSILON * p.length
-    end = p.end if h == p.length else cut(s, mode, p, h, limits).end
-    value = guard(s, e, p.time + h, end, p.input)
-    return value / h**power if power > 0 else value
-
-
-@njit(cache=True, error_model="numpy")
-def _root(s: CompiledSystem, mode, e, p: Piece, low, high, power, tolerance, exact, limits):
+def _root(s: CompiledSystem, g: Height, p: Piece, low, high, tolerance, exact, limits: Limits):
     """Bracket (low, high) of at most ``tolerance`` [s], and how fast the guard falls in it.
 
-    The guard is positive at low only.
+    The guard is positive at low only. ``exact`` makes steps in place of the dense output.
     Regula falsi (Anderson and Bjorck) with bisection where that is slow: a guard may fall to zero
     and stay there, or jump.
     """
+    x, u, C, state = p.start, p.input, p.C, p.look
     if exact:
-        above = _exact(s, mode, e, p, low, power, limits)
-        below = _exact(s, mode, e, p, high, power, limits)
+        above = height_after(s, g, p, low, limits)
+        below = height_after(s, g, p, high, limits)
     else:
-        above = value_at(s, mode, e, p, max(low, EPSILON * p.length), power)
-        below = value_at(s, mode, e, p, high, power)
+        above = look_height(s, g, p, x, u, C, state, max(low, EPSILON * p.length))
+        below = look_height(s, g, p, x, u, C, state, high)
     if not below <= 0.0:
         return high, high, 0.0
     if not above > 0.0:
@@ -282,15 +296,15 @@ def _root(s: CompiledSystem, mode, e, p: Piece, low, high, power, tolerance, exa
         else:
             h, slow = middle, 0
         if exact:
-            g = _exact(s, mode, e, p, h, power, limits)
+            value = height_after(s, g, p, h, limits)
         else:
-            g = value_at(s, mode, e, p, h, power)
-        if g > 0.0:
+            value = look_height(s, g, p, x, u, C, state, h)
+        if value > 0.0:
             if slow > 0:
-                below *= max(0.5, 1.0 - g / above) if above > 0.0 else 0.5
-            low, above = h, g
+                below *= max(0.5, 1.0 - value / above) if above > 0.0 else 0.5
+            low, above = h, value
         else:
-            high, below = h, g
+            high, below = h, value
         if high - low > 0.5 * width:
             slow += 1
         else:

@@ -11,9 +11,15 @@ from numba import njit
 
 from hybrid.compiled.calls import SLOPES, has_solution, put, rate, solution, solution_slopes
 from hybrid.compiled.limits import Limits
+from hybrid.compiled.rosenbrock import ORDER as IMPLICIT_ORDER
 from hybrid.compiled.rosenbrock import rosenbrock
 from hybrid.compiled.runge_kutta import (
+    ALL,
+    DEGREE,
+    LAST,
+    ORDER,
     dense_output,
+    dense_slope,
     dormand_prince,
     error_ratio,
     finite,
@@ -35,69 +41,97 @@ class Piece(NamedTuple):
     length: float  # [s]
     end: Array  # (n,)
     slope: Array  # F (n,) at the start
-    C: Array  # (4, n) of the dense output; not used in closed form
+    C: Array  # (DEGREE, n) of the dense output; not used in closed form
+    span: float  # [s] of the dense output: the length of the step before it was cut
+    look: Array  # (n,) room for a state within the step
+    meeting: Array  # (n,) end of the step made anew up to a guard
 
 
 @njit(inline="always", error_model="numpy")
+def look_at(s: CompiledSystem, mode, t, x, u, C, part, h, state):
+    """Write the state h seconds, a part of the dense output, after the start x of a step."""
+    if has_solution(s, mode):
+        put(state, solution(s, mode, t, x, u, h))
+    else:
+        dense_output(x, C, part, state)
+
+
+@njit(cache=True, error_model="numpy")
 def state_at(s: CompiledSystem, mode, p: Piece, h):
-    """State (n,) h seconds after the start of a step: in closed form, or from the dense output."""
+    """State (n,) h seconds after the start of a step."""
     if h == p.length:
         return p.end.copy()
+    state = np.empty_like(p.start)
+    look_at(s, mode, p.time, p.start, p.input, p.C, h / p.span, h, state)
+    return state
+
+
+@njit(cache=True, error_model="numpy")
+def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
+    """End (n,) of the same step made with another length h [s], as accurate as the integrator."""
     if has_solution(s, mode):
         return solution(s, mode, p.time, p.start, p.input, h)
-    return dense_output(p.start, p.C, h / p.length)
+    n = len(p.start)
+    if limits.implicit:
+        C = np.empty((DEGREE, n))
+        return rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, limits)[0]
+    K = np.empty((ALL, n))
+    put(K[0], p.slope)
+    return dormand_prince(s, mode, p.time, p.start, p.input, h, K)
+
+
+@njit(cache=True, error_model="numpy")
+def cut_to(p: Piece, h, end):
+    """The same step with another length h [s] and its end (n,); the dense output stays."""
+    return Piece(
+        p.time, p.start, p.input, h, end, p.slope, p.C, p.span, p.look, p.meeting
+    )  # fmt: skip
 
 
 @njit(cache=True, error_model="numpy")
 def cut(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
-    """The same step made with another length h [s]: its end is as accurate as the integrator."""
-    if has_solution(s, mode):
-        end = solution(s, mode, p.time, p.start, p.input, h)
-        return Piece(p.time, p.start, p.input, h, end, p.slope, p.C)
-    n = len(p.start)
-    K, C = np.empty((7, n)), np.empty((4, n))
-    if limits.implicit:
-        end, _ = rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, limits)
-    else:
-        put(K[0], p.slope)
-        end = dormand_prince(s, mode, p.time, p.start, p.input, h, K)
-        polynomial(p.start, end, h, K, C)
-    return Piece(p.time, p.start, p.input, h, end, p.slope, C)
+    """The same step made with another length h [s]."""
+    return cut_to(p, h, end_after(s, mode, p, h, limits))
 
 
 @njit(cache=True, error_model="numpy")
-def integrate(s, mode, t, x, u, trial, slope, limits: Limits, K, C):
+def integrate(s, mode, t, x, u, trial, limits: Limits, K, C):
     """First step of at most ``trial`` [s] within the tolerance: (end, its length, next to try).
 
-    K (7, n) and C (4, n) are filled. A step that has shrunk to ``min_step`` is taken whatever its
-    error, so this always ends.
+    K (ALL, n) must begin with F(t, x); without an implicit method it is filled, else C (DEGREE, n).
+    A step that has shrunk to ``min_step`` is taken whatever its error, so this always ends.
     """
     h = np.copysign(min(abs(trial), limits.max_step), trial)
-    put(K[0], slope)
+    order = IMPLICIT_ORDER if limits.implicit else ORDER
     while True:
         if limits.implicit:
-            end, size = rosenbrock(s, mode, t, x, u, h, slope, C, limits)
+            end, size = rosenbrock(s, mode, t, x, u, h, K[0], C, limits)
         else:
             end = dormand_prince(s, mode, t, x, u, h, K)
             size = error_ratio(x, end, h, K, limits)
         if size <= 1.0 or not abs(h) > limits.min_step:
-            if not limits.implicit:
-                polynomial(x, end, h, K, C)
-            return end, h, h * resized(min(size, 1.0))
-        h *= resized(size)
+            return end, h, h * resized(min(size, 1.0), order)
+        h *= resized(size, order)
 
 
 @njit(cache=True, error_model="numpy")
 def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, limits: Limits):
     """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try."""
-    K, C = np.empty((7, len(x))), np.empty((4, len(x)))
+    K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
     if has_solution(s, mode):
         h = min(trial, limits.max_step)
         end = solution(s, mode, t, x, u, h)
-        return Piece(t, x, u, h, end, slope, C), slope, limits.max_step
-    end, h, following = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
-    last = rate(s, mode, t + h, end, u) if limits.implicit else K[6].copy()
-    return Piece(t, x, u, h, end, slope, C), last, following
+        whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x))
+        return whole, slope, limits.max_step
+    put(K[0], slope)
+    end, h, following = integrate(s, mode, t, x, u, trial, limits, K, C)
+    if limits.implicit:
+        last = rate(s, mode, t + h, end, u)
+    else:
+        last = K[LAST].copy()
+        polynomial(s, mode, t, x, u, h, end, K, C)
+    whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x))
+    return whole, last, following
 
 
 @njit(cache=True, error_model="numpy")
@@ -109,21 +143,15 @@ def obeys_flow(s: CompiledSystem, mode, p: Piece, until, spacing, limits: Limits
     """
     if p.length <= 2.0 * spacing or has_solution(s, mode):
         return True
-    C = p.C
+    x, u, C, state, end = p.start, p.input, p.C, p.look, p.end  # once: each access counts
     points = int(until / spacing) + 1
     for j in range(1, points + 1):
         part = j / (points + 1.0) * until / p.length
-        rest = 1.0 - part
-        x = dense_output(p.start, C, part)
-        slope = rate(s, mode, p.time + part * p.length, x, p.input)
+        dense_output(x, C, part, state)
+        slope = rate(s, mode, p.time + part * p.length, state, u)
         for i in range(len(x)):
-            inner = C[2, i] + rest * C[3, i]
-            middle = C[1, i] + part * inner
-            by_part = (
-                C[0, i] + rest * middle - part * middle + part * rest * (inner - part * C[3, i])
-            )
-            scale = limits.absolute + limits.relative * max(abs(p.start[i]), abs(p.end[i]))
-            if not abs(p.length * slope[i] - by_part) <= DEFECT * scale:
+            scale = limits.absolute + limits.relative * max(abs(x[i]), abs(end[i]))
+            if not abs(p.length * slope[i] - dense_slope(C, i, part)) <= DEFECT * scale:
                 return False
     return True
 
@@ -142,16 +170,16 @@ def integrate_for(s, mode, t, x, u, duration, limits: Limits):
     h, end = duration, t + duration
     if t == end:
         return x.copy()
-    K, C = np.empty((7, len(x))), np.empty((4, len(x)))
-    slope = rate(s, mode, t, x, u)
+    K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
+    put(K[0], rate(s, mode, t, x, u))
     for _ in range(limits.max_steps):
         if t == end or not finite(x):
             return x
         left = end - t
         trial = left if abs(left) < abs(h) else h
-        x, taken, h = integrate(s, mode, t, x, u, trial, slope, limits, K, C)
+        x, taken, h = integrate(s, mode, t, x, u, trial, limits, K, C)
         t = end if taken == left else t + taken
-        slope = rate(s, mode, t, x, u) if limits.implicit else K[6].copy()
+        put(K[0], rate(s, mode, t, x, u) if limits.implicit else K[LAST])
     return x if t == end else np.full_like(x, np.nan)
 
 

@@ -125,11 +125,10 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
     for c in range(len(policy.step_sizes)):
         log = Log(
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
-            logs.after[c], logs.length[c], logs.C,
+            logs.after[c], logs.span[c], logs.C,
         )  # fmt: skip
-        course = Course(
-            np.array([mode]), states[c, 0].copy(), np.zeros(3), np.zeros(3, dtype=np.int64)
-        )
+        state, counts = states[c, 0].copy(), np.zeros(5, dtype=np.int64)
+        course = Course(np.array([mode]), state, np.zeros_like(state), np.zeros(3), counts)
         out.modes[c, :] = -1
         out.modes[c, 0], out.codes[c] = mode, OK
         for k in range(inputs.shape[1]):

@@ -14,6 +14,7 @@ from numba import njit
 from hybrid.compiled.calls import STEP, put, rate
 from hybrid.compiled.limits import Limits
 
+ORDER = 4
 GAMMA = 0.25
 NODES = np.array([0.0, 0.386, 0.21, 0.63, 1.0, 1.0])
 TIMES = np.array([0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0])  # of D_t F
@@ -88,7 +89,8 @@ def rosenbrock(s, mode, t, x, u, h, slope, C, limits: Limits):
         ratio = abs(U[5, k]) / scale
         if not (ratio <= size or np.isnan(size)):
             size = ratio
-        C[0, k], C[1, k], C[2, k], C[3, k] = end[k] - x[k], 0.0, 0.0, 0.0
+        for i in range(len(C)):
+            C[i, k] = end[k] - x[k] if i == 0 else 0.0
         for j in range(5):
             C[1, k] += DENSE[0, j] * U[j, k]
             C[2, k] += DENSE[1, j] * U[j, k]

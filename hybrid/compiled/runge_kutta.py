@@ -1,6 +1,8 @@
 """Kernels of integration: one step by Dormand and Prince's method, its error and dense output.
 
-Arrays are written by loops: numba takes seconds to compile an array assignment.
+DOP853: order 8, with error estimates of orders 5 and 3 and dense output of order 7. Source: Hairer,
+Norsett, Wanner, Solving Ordinary Differential Equations I, II.5, II.6 and II.10. Arrays are written
+by loops: numba takes seconds to compile an array assignment.
 """
 
 # ruff: noqa: N803, N806 (K is the table of Runge-Kutta slopes, C the step's polynomial)
@@ -9,35 +11,22 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from scipy.integrate import DOP853
 
 from hybrid.compiled.calls import put, rate
 from hybrid.compiled.limits import Limits
+from hybrid.systems import Array
 
-NODES = np.array([0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0])
-STAGES = np.array(
-    [
-        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0, 0.0],
-        [44 / 45, -56 / 15, 32 / 9, 0.0, 0.0, 0.0, 0.0],
-        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0.0, 0.0, 0.0],
-        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0.0, 0.0],
-        [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0],
-    ]
-)
-ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
-# Of the continuous extension: Hairer, Norsett, Wanner, Solving ODEs I, II.6 (Shampine 1986).
-DENSE = np.array(
-    [
-        -12715105075 / 11282082432,
-        0.0,
-        87487479700 / 32700410799,
-        -10690763975 / 1880347072,
-        701980252875 / 199316789632,
-        -1453857185 / 822651844,
-        69997945 / 29380423,
-    ]
-)
+LAST = 12  # stage at the end of a step; three more are for the dense output alone
+ALL = 16
+DEGREE = 7  # of the dense output
+ORDER = 8
+NODES = np.concatenate([DOP853.C, [1.0], DOP853.C_EXTRA])
+STAGES = np.zeros((ALL, ALL))
+STAGES[:LAST, :LAST], STAGES[LAST, :LAST] = DOP853.A, DOP853.B
+STAGES[LAST + 1 :] = DOP853.A_EXTRA
+FIFTH, THIRD = DOP853.E5.copy(), DOP853.E3.copy()  # errors of embedded methods
+DENSE = DOP853.D.copy()
 
 
 @njit(cache=True, error_model="numpy")
@@ -50,65 +39,10 @@ def finite(x):
 
 
 @njit(cache=True, error_model="numpy")
-def stage(i, y, h, K):
-    """State (n,) at stage i of a step: y + h sum_j a_ij K_j."""
-    end = y.copy()
-    for j in range(i):
-        if STAGES[i, j] != 0.0:
-            for k in range(len(y)):
-                end[k] += h * STAGES[i, j] * K[j, k]
-    return end
-
-
-@njit(cache=True, error_model="numpy")
-def error_ratio(y, end, h, K, limits: Limits):
-    """Largest error of a step over what it may be; NaN where the step is not finite."""
-    size = 0.0
-    for k in range(len(y)):
-        error = 0.0
-        for j in range(7):
-            error += ERROR[j] * K[j, k]
-        ratio = abs(h * error) / (limits.absolute + limits.relative * max(abs(y[k]), abs(end[k])))
-        if not (ratio <= size or np.isnan(size)):  # a NaN is larger, and stays
-            size = ratio
-    return size
-
-
-@njit(cache=True, error_model="numpy")
-def resized(size):
-    """Factor by which an error ratio changes the step."""
-    if size <= 1.0:
-        return 5.0 if size == 0.0 else min(5.0, 0.9 * size**-0.2)
-    return max(0.2, 0.9 * size**-0.2) if np.isfinite(size) else 0.2
-
-
-@njit(cache=True, error_model="numpy")
-def polynomial(x, end, h, K, C):
-    """Fill C (4, n) with the continuous extension of a step; see ``dense_output``."""
-    for i in range(len(x)):
-        bend = 0.0
-        for j in range(7):
-            bend += DENSE[j] * K[j, i]
-        C[0, i] = end[i] - x[i]
-        C[1, i] = h * K[0, i] - C[0, i]
-        C[2, i] = C[0, i] - h * K[6, i] - C[1, i]
-        C[3, i] = h * bend
-
-
-@njit(cache=True, error_model="numpy")
-def dense_output(x, C, part):
-    """State (n,) at a part in [0, 1] of a step from x, of fourth order."""
-    value, rest = x.copy(), 1.0 - part
-    for i in range(len(x)):
-        value[i] += part * (C[0, i] + rest * (C[1, i] + part * (C[2, i] + rest * C[3, i])))
-    return value
-
-
-@njit(cache=True, error_model="numpy")
-def dormand_prince(s, mode, t, x, u, h, K):
-    """One step of h [s]: the fifth-order end (n,). K (7, n) is filled; K[0] must be F(t, x)."""
+def stages(s, mode, t, x, u, h, K, first, last):
+    """Fill rows ``first`` to ``last`` of K (ALL, n) of a step of h [s]; the last one's state."""
     end = x.copy()
-    for i in range(1, 7):
+    for i in range(first, last + 1):
         for k in range(len(x)):
             change = 0.0
             for j in range(i):
@@ -116,6 +50,87 @@ def dormand_prince(s, mode, t, x, u, h, K):
             end[k] = x[k] + h * change
         put(K[i], rate(s, mode, t + NODES[i] * h, end, u))
     return end
+
+
+@njit(cache=True, error_model="numpy")
+def dormand_prince(s, mode, t, x, u, h, K):
+    """One step of h [s]: its end (n,). Rows of K (ALL, n) are filled; K[0] must be F(t, x)."""
+    return stages(s, mode, t, x, u, h, K, 1, LAST)
+
+
+@njit(cache=True, error_model="numpy")
+def error_ratio(y, end, h, K, limits: Limits):
+    """Largest error of a step over what it may be; NaN where the step is not finite."""
+    size = 0.0
+    for k in range(len(y)):
+        fifth = third = 0.0
+        for j in range(LAST + 1):
+            fifth += FIFTH[j] * K[j, k]
+            third += THIRD[j] * K[j, k]
+        both = fifth * fifth + 0.01 * third * third
+        error = 0.0 if both == 0.0 else abs(h) * fifth * fifth / np.sqrt(both)
+        ratio = error / (limits.absolute + limits.relative * max(abs(y[k]), abs(end[k])))
+        if not (ratio <= size or np.isnan(size)):  # a NaN is larger, and stays
+            size = ratio
+    return size
+
+
+@njit(cache=True, error_model="numpy")
+def resized(size, order):
+    """Factor by which an error ratio of a method of an order changes the step."""
+    if size <= 1.0:
+        return 10.0 if size == 0.0 else min(10.0, 0.9 * size ** (-1.0 / order))
+    return max(0.2, 0.9 * size ** (-1.0 / order)) if np.isfinite(size) else 0.2
+
+
+@njit(cache=True, error_model="numpy")
+def polynomial(s, mode, t, x, u, h, end, K, C):
+    """Fill C (DEGREE, n) with the continuous extension of a step; see ``dense_output``."""
+    stages(s, mode, t, x, u, h, K, LAST + 1, ALL - 1)
+    for k in range(len(x)):
+        change = end[k] - x[k]
+        C[0, k] = change
+        C[1, k] = h * K[0, k] - change
+        C[2, k] = 2.0 * change - h * (K[LAST, k] + K[0, k])
+        for i in range(4):
+            bend = 0.0
+            for j in range(ALL):
+                bend += DENSE[i, j] * K[j, k]
+            C[3 + i, k] = h * bend
+
+
+@njit(cache=True, error_model="numpy")
+def dense_output(x, C, part, state):
+    """Write ``state`` (n,) at a part in [0, 1] of a step from x, of seventh order."""
+    rest = 1.0 - part
+    for k in range(len(x)):
+        y = C[6, k] * part
+        y = (y + C[5, k]) * rest
+        y = (y + C[4, k]) * part
+        y = (y + C[3, k]) * rest
+        y = (y + C[2, k]) * part
+        y = (y + C[1, k]) * rest
+        state[k] = x[k] + (y + C[0, k]) * part
+
+
+def dense_states(x: Array, C: Array, part: Array) -> Array:
+    """``dense_output`` of many steps or parts: x (..., n), C (..., DEGREE, n), part (..., 1)."""
+    change = np.zeros(1)
+    for i in reversed(range(DEGREE)):
+        change = (change + C[..., i, :]) * (part if i % 2 == 0 else 1.0 - part)
+    return x + change
+
+
+@njit(cache=True, error_model="numpy")
+def dense_slope(C, k, part):
+    """Derivative of ``dense_output`` by the part of the step, of the state's k-th number."""
+    y, slope = C[6, k] * part, C[6, k]
+    for i in range(5, -1, -1):
+        factor, sign = (part, 1.0) if i % 2 == 0 else (1.0 - part, -1.0)
+        y += C[i, k]
+        slope = slope * factor + sign * y
+        y *= factor
+    return slope
 
 
 @njit(cache=True, error_model="numpy")
@@ -141,6 +156,6 @@ def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
         scale = limits.absolute + limits.relative * abs(x[i])
         change = max(change, abs(following[i] - slope[i]) / scale / h)
     steepest = max(slope_size, change)
-    second = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** 0.2
+    second = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / ORDER)
     trial = min(100.0 * h, second) if np.isfinite(second) else h
     return sign * min(trial, abs(longest))

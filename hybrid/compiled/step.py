@@ -1,7 +1,5 @@
 """Kernels of event-driven simulation: flow, locate the event, reset, flow on (5.20)-(5.22)."""
 
-# ruff: noqa: N806 (C is the polynomial of a step)
-
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -29,8 +27,8 @@ from hybrid.compiled.limits import (
     Limits,
 )
 from hybrid.compiled.location import first_meeting, guard_rate
-from hybrid.compiled.piece import Piece, cut, obeys_flow, take_piece
-from hybrid.compiled.runge_kutta import finite, first_step
+from hybrid.compiled.piece import Piece, cut_to, end_after, obeys_flow, take_piece
+from hybrid.compiled.runge_kutta import DEGREE, finite, first_step
 from hybrid.compiled.tables import CompiledSystem
 
 STEP = -1  # of integration, in place of a transition's index in a log
@@ -48,8 +46,8 @@ class Log(NamedTuple):
     time: NDArray[np.float64]  # (capacity,) of the event, or of the start of the step [s]
     before: NDArray[np.float64]  # (capacity, n)
     after: NDArray[np.float64]  # (capacity, n)
-    length: NDArray[np.float64]  # (capacity,) of the step [s]
-    C: NDArray[np.float64]  # (capacity or 0, 4, n) polynomials of steps, see ``dense_output``
+    span: NDArray[np.float64]  # (capacity,) of the step's dense output [s]
+    C: NDArray[np.float64]  # (capacity or 0, DEGREE, n) of steps' dense output
 
     @staticmethod
     def empty(capacity: int, n: int, steps: bool = False) -> Log:
@@ -57,7 +55,7 @@ class Log(NamedTuple):
         whole, states = np.zeros(capacity, dtype=np.int64), np.zeros((2, capacity, n))
         return Log(
             np.zeros(1, dtype=np.int64), whole, whole.copy(), np.zeros(capacity), states[0],
-            states[1], np.zeros(capacity), np.zeros((capacity if steps else 0, 4, n)),
+            states[1], np.zeros(capacity), np.zeros((capacity if steps else 0, DEGREE, n)),
         )  # fmt: skip
 
 
@@ -66,20 +64,23 @@ class Course(NamedTuple):
 
     mode: NDArray[np.int64]  # (1,)
     state: NDArray[np.float64]  # (n,)
+    slope: NDArray[np.float64]  # (n,) F there, where ``counts`` says that it is known
     clock: NDArray[np.float64]  # time [s], next step [s], start of the window [s]
-    counts: NDArray[np.int64]  # steps and events in the window, the transition of a failure
+    counts: NDArray[np.int64]  # see the names below
 
     @staticmethod
     def at(mode: int, t: float, x: NDArray[np.float64], n: int) -> Course:
         """At the start, in the mode of an index, with room for states of n numbers."""
         state = np.zeros(max(n, len(x)))
         state[: len(x)] = x
-        clock = np.array([t, np.nan, t])
-        return Course(np.array([mode], dtype=np.int64), state, clock, np.array([0, 0, -1]))
+        clock, counts = np.array([t, np.nan, t]), np.zeros(5, dtype=np.int64)
+        return Course(np.array([mode], dtype=np.int64), state, np.zeros_like(state), clock, counts)
 
 
 TIME, NEXT, OPENED = range(3)  # of ``Course.clock``
-STEPS, EVENTS, EDGE = range(3)  # of ``Course.counts``
+# Of ``Course.counts``: steps and events in the window, the transition of a failure, whether the
+# slope is known, and resets in a row that have left the state inside their guard.
+STEPS, EVENTS, EDGE, KNOWN, INSIDE = range(5)
 
 
 @njit(cache=True, error_model="numpy")
@@ -113,11 +114,12 @@ def resting(s: CompiledSystem, mode):
 
 @njit(cache=True, error_model="numpy")
 def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
-    """First guard met in a step: (length, transition, how, another met at the same time).
+    """First guard met: (the step up to there, transition, how, another met at the same time).
 
-    At a tie that of the transition given first; transitions are -1 where there is none.
+    At a tie that of the transition given first; transitions are -1 where there is none, and the
+    step is then the whole one.
     """
-    first, edge, how, other = p.length, -1, NO_MEETING, -1
+    first, edge, how, other, end = p.length, -1, NO_MEETING, -1, p.end
     for e in range(len(s.source)):
         if s.source[e] != mode or s.rest[e]:
             continue
@@ -128,16 +130,17 @@ def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
         tie = max(limits.event_time, 1e-15 * abs(p.time))
         if edge < 0 or length < first - tie:
             first, edge, how, other = length, e, kind, -1
+            end = p.meeting.copy() if kind == OK else end_after(s, mode, p, length, limits)
         elif length <= first + tie and other < 0:
             other = e
-    return first, edge, how, other
+    return (p if edge < 0 else cut_to(p, first, end)), edge, how, other
 
 
 @njit(cache=True, error_model="numpy")
-def enter(log: Log, knot, edge, t, length, before, after):
+def enter(log: Log, knot, edge, t, before, after):
     """Add a row to a log, which must have room."""
     i = log.count[0]
-    log.knot[i], log.edge[i], log.time[i], log.length[i] = knot, edge, t, length
+    log.knot[i], log.edge[i], log.time[i] = knot, edge, t
     put(log.before[i], before)
     put(log.after[i], after)
     log.count[0] = i + 1
@@ -147,16 +150,20 @@ def enter(log: Log, knot, edge, t, length, before, after):
 def enter_step(log: Log, knot, p: Piece):
     """Add a step to a log that keeps them."""
     if len(log.C) > 0:
-        enter(log, knot, STEP, p.time, p.length, p.start, p.end)
-        for k in range(4):
-            put(log.C[log.count[0] - 1, k], p.C[k])
+        i = log.count[0]
+        log.span[i] = p.span
+        for k in range(DEGREE):
+            put(log.C[i, k], p.C[k])
+        enter(log, knot, STEP, p.time, p.start, p.end)
 
 
 @njit(cache=True, error_model="numpy")
-def is_violated(s: CompiledSystem, mode, other, edge, t, x, u, limits: Limits):
+def is_violated(s: CompiledSystem, c: Course, other, edge, u, limits: Limits):
     """Whether a guard that was met together with another event is violated after that event."""
+    mode, t = c.mode[0], c.clock[TIME]
     if other < 0 or s.target[other] == s.target[edge] or s.dims[mode] != s.dims[s.source[other]]:
         return False
+    x = c.state[: s.dims[mode]]
     if fired_at_once(s, mode, t, x, u, limits) != -1:
         return False
     value = guard(s, other, t, x, u)
@@ -166,25 +173,87 @@ def is_violated(s: CompiledSystem, mode, other, edge, t, x, u, limits: Limits):
 
 
 @njit(cache=True, error_model="numpy")
-def jump(s: CompiledSystem, c: Course, mode, edge, t, x, u, knot, limits: Limits, log: Log):
-    """Reset by a transition: (mode, state, status)."""
-    after, target = reset(s, edge, t, x, u), s.target[edge]
-    if len(after) != s.dims[target]:
-        return mode, x, WRONG_DIMENSION
-    if not finite(after):
-        return mode, x, RESET_NOT_FINITE
-    enter(log, knot, edge, t, 0.0, x, after)
-    c.counts[EVENTS] += 1
-    return target, after, OK
+def may_go_on(c: Course, limits: Limits, log: Log):
+    """A status: whether the limits and the log have room for one more step or event."""
+    if c.clock[TIME] - c.clock[OPENED] >= WINDOW:
+        c.clock[OPENED], c.counts[STEPS], c.counts[EVENTS] = c.clock[TIME], 0, 0
+    if c.counts[STEPS] >= limits.max_steps:
+        return TOO_STIFF
+    return FULL if len(log.time) - log.count[0] < 2 else OK
 
 
 @njit(cache=True, error_model="numpy")
-def stays_inside(s: CompiledSystem, edge, t, x, after, u, limits: Limits):
-    """Whether a reset leaves the state as deep inside its own guard as it was."""
-    if len(after) != len(x):
-        return False
-    depth = guard(s, edge, t, x, u)
-    return depth < -limits.guard and guard(s, edge, t, after, u) <= depth
+def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits, log: Log):
+    """One step of integration, at most to a guard: (transition, another met with it, status)."""
+    mode, t = c.mode[0], c.clock[TIME]
+    x, slope, left = c.state[: s.dims[mode]].copy(), c.slope[: s.dims[mode]], end - t
+    if c.counts[KNOWN] == 0:
+        put(slope, rate(s, mode, t, x, u))
+        c.counts[KNOWN] = 1
+        if not finite(slope):
+            return -1, -1, NOT_FINITE
+    if np.isnan(c.clock[NEXT]):
+        c.clock[NEXT] = left
+        if np.isfinite(spacing):
+            c.clock[NEXT] = first_step(s, mode, t, x, u, left, slope, limits)
+    whole, last, following = take_piece(s, mode, t, x, u, min(c.clock[NEXT], left), slope, limits)
+    c.counts[STEPS] += 1
+    if not finite(whole.end):
+        return -1, -1, NOT_FINITE
+    p, edge, how, other = earliest(s, mode, whole, spacing, limits)
+    if not obeys_flow(s, mode, whole, p.length, spacing, limits):
+        c.clock[NEXT] = max(0.2 * whole.length, 2.0 * spacing)
+        return -1, -1, OK
+    if whole.length < left:
+        c.clock[NEXT] = following
+    else:  # a short rest says nothing
+        c.clock[NEXT] = max(c.clock[NEXT], following)
+    enter_step(log, knot, p)
+    put(c.state, p.end)
+    c.counts[INSIDE] = 0
+    c.clock[TIME] = end if edge < 0 and p.length == left else t + p.length
+    if edge < 0:
+        put(slope, last)
+        return edge, other, OK
+    c.clock[NEXT], c.counts[EDGE] = max(c.clock[NEXT], p.length), edge
+    if how == OK and not guard_rate(s, mode, edge, c.clock[TIME], p.end, u) < -limits.minimum_rate:
+        how = GRAZING
+    return edge, other, how
+
+
+@njit(cache=True, error_model="numpy")
+def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
+    """A transition into rest in place of one of many, or of a grazing one: (transition, status)."""
+    if status != OK and status != GRAZING:
+        return edge, status
+    rest, many = resting(s, c.mode[0]), c.counts[EVENTS] >= limits.max_events
+    if rest >= 0 and (many or status == GRAZING):
+        c.counts[EVENTS] = 0
+        return rest, OK
+    if many and (c.counts[EVENTS] >= 2 * limits.max_events or not np.any(s.rest)):
+        return edge, ZENO if status == OK else status
+    return edge, status
+
+
+@njit(cache=True, error_model="numpy")
+def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
+    """Reset by a transition; a status."""
+    t, x, target = c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy(), s.target[edge]
+    after = reset(s, edge, t, x, u)
+    c.counts[EDGE], c.counts[KNOWN] = edge, 0
+    if len(after) != s.dims[target]:
+        return WRONG_DIMENSION
+    if not finite(after):
+        return RESET_NOT_FINITE
+    enter(log, knot, edge, t, x, after)
+    c.counts[EVENTS] += 1
+    c.mode[0] = target
+    put(c.state, after)
+    if len(after) == len(x):
+        depth = guard(s, edge, t, x, u)
+        if depth < -limits.guard and guard(s, edge, t, after, u) <= depth:  # it stays inside
+            c.counts[INSIDE] += 1
+    return INSIDE_GUARD if c.counts[INSIDE] > len(s.source) else OK
 
 
 @njit(cache=True, error_model="numpy")
@@ -194,82 +263,25 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
     ``spacing`` [s] is how far apart a flow is looked at, infinite where a timestep is short enough.
     ``until`` (transitions,) says after which transitions to stop.
     """
-    mode, t, x = c.mode[0], c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy()
-    h, status, slope, fresh = c.clock[NEXT], OK, x, True
-    inside = np.zeros(len(s.source), dtype=np.int64)
-    while t < end and status == OK:
-        if t - c.clock[OPENED] >= WINDOW:
-            c.clock[OPENED], c.counts[STEPS], c.counts[EVENTS] = t, 0, 0
-        if c.counts[STEPS] >= limits.max_steps:
-            status = TOO_STIFF
-        if len(log.time) - log.count[0] < 2:
-            status = FULL
+    status, c.counts[KNOWN], c.counts[INSIDE] = OK, 0, 0
+    while c.clock[TIME] < end and status == OK:
+        status = may_go_on(c, limits, log)
         if status != OK:
             break
-        edge, other, how = fired_at_once(s, mode, t, x, u, limits), -1, OK
+        x, other = c.state[: s.dims[c.mode[0]]], -1
+        edge = fired_at_once(s, c.mode[0], c.clock[TIME], x, u, limits)
         if edge < -1:
-            status, c.counts[EDGE] = GUARD_NOT_FINITE, -2 - edge
-            break
+            c.counts[EDGE] = -2 - edge
+            return GUARD_NOT_FINITE
         if edge < 0:
-            if fresh:
-                slope, fresh = rate(s, mode, t, x, u), False
-                if not finite(slope):
-                    status = NOT_FINITE
-                    break
-                if np.isnan(h):
-                    h = end - t
-                    if np.isfinite(spacing):
-                        h = first_step(s, mode, t, x, u, h, slope, limits)
-            left = end - t
-            trial = min(h, left)
-            p, last, following = take_piece(s, mode, t, x, u, trial, slope, limits)
-            c.counts[STEPS] += 1
-            if not finite(p.end):
-                status = NOT_FINITE
-                break
-            first, edge, how, other = earliest(s, mode, p, spacing, limits)
-            if not obeys_flow(s, mode, p, first, spacing, limits):
-                h = max(0.2 * p.length, 2.0 * spacing)
+            edge, other, status = flow_on(s, c, end, u, knot, spacing, limits, log)
+            if edge < 0:
                 continue
-            h = max(h, following) if p.length == left else following  # a short rest says nothing
-            whole = edge < 0
-            if not whole:
-                p, h = cut(s, mode, p, first, limits), max(h, p.length)
-            enter_step(log, knot, p)
-            x, slope = p.end, last
-            inside[:] = 0
-            t = end if whole and p.length == left else t + p.length
-            if whole:
-                continue
-            c.counts[EDGE] = edge
-            if how == GUARD_NOT_FINITE:
-                status = GUARD_NOT_FINITE
-                break
-            if how == GRAZING or not guard_rate(s, mode, edge, t, x, u) < -limits.minimum_rate:
-                status = GRAZING
-        rest = resting(s, mode)
-        many = c.counts[EVENTS] >= limits.max_events
-        if rest >= 0 and (many or status == GRAZING):
-            edge, other, status, c.counts[EVENTS] = rest, -1, OK, 0
-        elif many and status == OK:
-            if c.counts[EVENTS] >= 2 * limits.max_events or not np.any(s.rest):
-                status = ZENO
-        if status != OK:
-            break
-        before = x
-        mode, x, status = jump(s, c, mode, edge, t, x, u, knot, limits, log)
-        c.counts[EDGE] = edge
-        if status != OK:
-            break
-        fresh = True
-        if stays_inside(s, edge, t, before, x, u, limits):
-            inside[edge] += 1
-            if inside[edge] == 2:
-                status = INSIDE_GUARD
-        if status == OK and is_violated(s, mode, other, edge, t, x, u, limits):
+        edge, status = choose_rest(s, c, edge, status, limits)
+        if status == OK:
+            status = jump(s, c, edge, u, knot, limits, log)
+        if status == OK and is_violated(s, c, other, edge, u, limits):
             status, c.counts[EDGE] = AMBIGUOUS, other
         if status == OK and until[edge]:
             status = STOPPED
-    c.mode[0], c.clock[TIME], c.clock[NEXT] = mode, t, h
-    put(c.state, x)
     return status

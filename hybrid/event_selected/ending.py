@@ -19,7 +19,9 @@ SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 @njit(cache=True, error_model="numpy")
 def events_within(s: Tables, x, C, part):
     """h (m,) at a part in [0, 1] of a step."""
-    return s.events(dense_output(x, C, part), s.p)
+    state = np.empty_like(x)
+    dense_output(x, C, part, state)
+    return s.events(state, s.p)
 
 
 @njit(cache=True, error_model="numpy")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
+from hybrid.compiled.runge_kutta import DEGREE
 from hybrid.systems import Array
 
 NOT_EVENT_SELECTED, NEW = 100, 101  # beside the codes of ``hybrid.compiled.limits``
@@ -64,14 +65,14 @@ class Log(NamedTuple):
     count: NDArray[np.int64]  # (1,)
     times: Array  # (capacity,) of the ends [s]
     starts: Array  # (capacity, n)
-    curves: Array  # (capacity, 4, n)
+    curves: Array  # (capacity, DEGREE, n)
     guards: NDArray[np.int64]  # (capacity,) crossed at the end; -1 of an integration step
 
     @staticmethod
     def empty(capacity: int, n: int) -> Log:
         """Room for as many pieces."""
         guards = np.zeros(capacity, dtype=np.int64)
-        states, curves = np.zeros((capacity, n)), np.zeros((capacity, 4, n))
+        states, curves = np.zeros((capacity, n)), np.zeros((capacity, DEGREE, n))
         return Log(np.zeros(1, dtype=np.int64), np.zeros(capacity), states, curves, guards)
 
     def filled(self) -> Log:

@@ -9,7 +9,7 @@ from numba import njit
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import NOT_FINITE, OK
-from hybrid.compiled.runge_kutta import finite
+from hybrid.compiled.runge_kutta import DEGREE, finite
 from hybrid.event_selected.ending import ON, is_met
 from hybrid.event_selected.machine import (
     CROSSINGS,
@@ -78,7 +78,7 @@ def arm(s: Tables, m: Machine, j, limits: EssLimits):
 @njit(inline="always", error_model="numpy")
 def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     """Cross guard j along the tangent, section 3.1; a status."""
-    C = np.zeros((4, len(m.x)))
+    C = np.zeros((DEGREE, len(m.x)))
     for i in range(len(m.x)):
         C[0, i] = dt * m.slope[i]
     record(m, m.clock[TIME] + dt, C, j, log)

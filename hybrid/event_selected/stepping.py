@@ -6,24 +6,32 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from hybrid.compiled.calls import put
+from hybrid.compiled.calls import put, rate
 from hybrid.compiled.limits import NOT_FINITE, OK
-from hybrid.compiled.runge_kutta import error_ratio, finite, polynomial, resized, stage
+from hybrid.compiled.runge_kutta import (
+    ALL,
+    DEGREE,
+    LAST,
+    ORDER,
+    dormand_prince,
+    error_ratio,
+    finite,
+    polynomial,
+    resized,
+)
 from hybrid.event_selected.ending import SHORTEST, allowed
 from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
 
 
-@njit(cache=True, error_model="numpy")
-def dormand_prince(s: Tables, m: Machine, h, K):
-    """One step of h [s]: the fifth-order end (n,); K (7, n) is filled with the slopes."""
-    put(K[0], m.slope)
-    end = m.x
-    for i in range(1, 7):
-        end = stage(i, m.x, h, K)
-        put(K[i], s.flow(end, m.side, s.p))
-    return end
+@overload(rate, inline="always")
+def _rate(s, mode, t, y, u):
+    """What the shared integrator calls: the flow with the sides of all guards as its input."""
+    if getattr(s, "instance_class", None) is Tables:
+        return lambda s, mode, t, y, u: s.flow(y, u, s.p)
+    return None
 
 
 @njit(cache=True, error_model="numpy")
@@ -31,29 +39,30 @@ def accepted(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
     h = trial
     while True:
-        end = dormand_prince(s, m, h, K)
+        end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
         size = error_ratio(m.x, end, h, K, limits.steps)
         if size <= 1.0 or h <= SHORTEST * end_time:
-            return end, h, h * resized(min(size, 1.0))
-        h *= resized(size)
+            return end, h, h * resized(min(size, 1.0), ORDER)
+        h *= resized(size, ORDER)
 
 
 @njit(inline="always", error_model="numpy")
 def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
-    K, C = np.empty((7, len(m.x))), np.empty((4, len(m.x)))
+    K, C = np.empty((ALL, len(m.x))), np.empty((DEGREE, len(m.x)))
+    put(K[0], m.slope)
     left = end_time - m.clock[TIME]
     trial = min(m.clock[STEP], limits.steps.max_step, left)
     end, h, m.clock[STEP] = accepted(s, m, trial, end_time, K, limits)
     if not finite(end):
         return NOT_FINITE
-    polynomial(m.x, end, h, K, C)
+    polynomial(s, 0, 0.0, m.x, m.side, h, end, K, C)
     values = s.events(end, s.p)
     part = allowed(s, m, C, values, limits)
     if part < 1.0:
         h *= part
-        end = dormand_prince(s, m, h, K)
-        polynomial(m.x, end, h, K, C)
+        end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
+        polynomial(s, 0, 0.0, m.x, m.side, h, end, K, C)
         values = s.events(end, s.p)
     time = end_time if h == left else m.clock[TIME] + h
     record(m, time, C, np.int64(-1), log)
@@ -61,7 +70,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     m.counts[STEPS] += 1
     put(m.x, end)
     put(m.values, values)
-    put(m.slope, K[6])
+    put(m.slope, K[LAST])
     arm_waiting(s, m)
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
@@ -82,6 +91,6 @@ def record(m: Machine, time, C, guard, log: Log):
     if i < len(log.times):
         log.times[i], log.guards[i] = time, guard
         put(log.starts[i], m.x)
-        for j in range(4):
+        for j in range(DEGREE):
             put(log.curves[i, j], C[j])
         log.count[0] = i + 1

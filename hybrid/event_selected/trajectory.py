@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hybrid.compiled.runge_kutta import dense_states
 from hybrid.systems import Array
 
 Status = Literal["ok", "not_finite", "too_stiff", "zeno", "not_event_selected"]
@@ -27,7 +28,7 @@ class EssRun:
 
     times: Array  # (K + 1,) [s]; a projection from the guard itself takes no time
     states: Array  # (K + 1, n)
-    curves: Array  # (K, 4, n) of the pieces, as in ``machine.Log``
+    curves: Array  # (K, DEGREE, n) of the pieces, as in ``machine.Log``
     crossings: tuple[Crossing, ...]
     status: Status
     message: str = ""
@@ -50,7 +51,7 @@ class EssRun:
     def at(self, t: float | Array) -> Array:
         """State (n,) at a time [s], or states (T, n) at times (T,).
 
-        Of fourth order within integration steps, straight within projections.
+        Of seventh order within integration steps, straight within projections.
 
         Raises:
             ValueError: the trajectory does not reach that time.
@@ -66,5 +67,4 @@ class EssRun:
         i = np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.curves) - 1)
         length = self.times[i + 1] - self.times[i]
         part = np.where(length > 0.0, time - self.times[i], 1.0) / np.where(length > 0, length, 1.0)
-        p, left, c = part[..., None], 1.0 - part[..., None], np.moveaxis(self.curves[i], -2, 0)
-        return self.states[i] + p * (c[0] + left * (c[1] + p * (c[2] + left * c[3])))
+        return dense_states(self.states[i], self.curves[i], part[..., None])

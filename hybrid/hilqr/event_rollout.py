@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybrid.compiled.limits import FULL, Limits
 from hybrid.compiled.piece import jacobians_all
 from hybrid.compiled.policies import Candidates, Policy, Reference, roll_out
+from hybrid.compiled.runge_kutta import DEGREE
 from hybrid.compiled.step import Log
 from hybrid.compiled.system import native_tables
 from hybrid.events import Event
@@ -102,7 +103,7 @@ class EventRollout:
         whole, ends = np.zeros((2, C, room), dtype=np.int64), np.zeros((2, C, room, n))
         logs = Log(
             np.zeros((C, 1), dtype=np.int64), whole[0], whole[1], np.zeros((C, room)), ends[0],
-            ends[1], np.zeros((C, room)), np.zeros((0, 4, n)),
+            ends[1], np.zeros((C, room)), np.zeros((0, DEGREE, n)),
         )  # fmt: skip
         modes = np.empty((C, shape[0] + 1), dtype=np.int64)
         return Candidates(states, np.full((C, *shape), np.nan), modes, np.zeros(C, np.int64), logs)

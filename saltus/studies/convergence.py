@@ -19,7 +19,7 @@ from hybrid.systems import Array, Mode, System, Transition
 EXACT = SimulationOptions(rtol=1e-14, atol=1e-15)
 START = np.array([1.0, 0.2])
 DURATION = 2.0  # [s]
-SIZES: Array = 0.1 * 0.5 ** np.arange(5, dtype=np.float64)  # steps h [s]
+SIZES: Array = 0.5 * 0.8 ** np.arange(9, dtype=np.float64)  # steps h [s]
 NEAR = 0.02  # times this close to the event [s] are left out: either state may be meant
 
 

@@ -98,7 +98,7 @@ def test_dense_output_agrees_with_simulating_that_far():
         end = simulate_step(system, 1, START, t, u)
         mode, x = run.at(t)
         assert mode == end.mode
-        # The integrator's steps are sized for the fifth order; the extension is of the fourth.
+        # The integrator's steps are sized for the eighth order; the extension is of the seventh.
         np.testing.assert_allclose(x, end.state, atol=1e-7)
 
 

@@ -116,9 +116,7 @@ def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
         length = exit_length(s, mode, p, inactive)
         if length < p.length:
             p = cut(s, mode, p, length, limits)
-        first, e, status, _ = earliest(s, mode, p, spacing, limits)
-        if e >= 0:
-            p = cut(s, mode, p, first, limits)
+        p, e, status, _ = earliest(s, mode, p, spacing, limits)
         x, t = p.end, end if e < 0 and p.length == left else t + p.length
         longest = max(longest, p.length)
         if e >= 0:

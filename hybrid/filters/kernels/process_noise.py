@@ -8,8 +8,6 @@ Van Loan, Computing integrals involving the matrix exponential, IEEE Trans. Auto
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from numba.extending import overload
@@ -28,15 +26,9 @@ from hybrid.compiled.piece import integrate_for
 from hybrid.compiled.tables import ABSENT
 from hybrid.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
-from hybrid.filters.tables import KernelTables
+from hybrid.filters.tables import KernelTables, KernelType
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
-
-
-class VanLoan(NamedTuple):
-    """Tables of which ``rate`` is that of (x, A, W); see ``_van_loan_rate``."""
-
-    filter: KernelTables
 
 
 @njit(cache=True, error_model="numpy")
@@ -87,7 +79,7 @@ def van_loan(f: KernelTables, mode, t, x, u, h, longest):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
     y = _state_and_identity(x, n + 2 * n * n)
-    y = _integrate(VanLoan(f), mode, t, y, u, h, longest, f.limits)
+    y = _integrate(f, mode, t, y, u, h, longest, f.limits)
     A, W = y[n : n + n * n].copy().reshape((n, n)), y[n + n * n :].copy().reshape((n, n))
     return A, scale * 0.5 * (W + W.T)
 
@@ -110,10 +102,11 @@ def _integrate(s, mode, t, y, u, h, longest, limits):
     return y
 
 
-@overload(rate)
+@overload(rate, inline="always")
 def _rate(s, mode, t, y, u):
-    if getattr(s, "instance_class", None) is VanLoan:
-        return lambda s, mode, t, y, u: _van_loan_rate(s.filter, mode, t, y, u)
+    """What the shared integrator calls of a filter's tables."""
+    if isinstance(s, KernelType):
+        return lambda s, mode, t, y, u: _van_loan_rate(s, mode, t, y, u)
     return None
 
 
