@@ -13,23 +13,22 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.compiled.limits import OK
-from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
+from hybrid.filters.consistency import ConsistencyOptions
 from hybrid.filters.interface import (
-    UNEXPLAINED,
+    NO_LIKELIHOOD,
     WRONG_SIZE,
     Belief,
     Coordinates,
-    Start,
+    HybridFilter,
     Status,
-    check_start,
-    input_or_nan,
+    initial_belief,
     status_of,
 )
 from hybrid.filters.kernels import kalman, mixture
-from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.kalman import Gaussian, gaussian_of
 from hybrid.filters.kernels.mixture import Mixture, Split
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepare
+from hybrid.filters.tables import model_tables
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -44,20 +43,21 @@ class BankOptions:
     """
 
     certain: float = 1e-3  # below this, or within it of 1, a probability of crossing is certain
-    dropped: float = 1e-4  # weight below which a hypothesis is dropped
-    most: int = 8  # hypotheses
+    minimum_weight: float = 1e-4  # below which a hypothesis is dropped
+    max_hypotheses: int = 8
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if not (0.0 < self.certain < 0.5 and 0.0 <= self.dropped < 0.5 and self.most >= 1):
+        weight = 0.0 <= self.minimum_weight < 0.5
+        if not (0.0 < self.certain < 0.5 and weight and self.max_hypotheses >= 1):
             raise ValueError(
-                f"{self}: certain lies between 0 and 0.5, dropped is at least 0 and below 0.5, and"
-                " there is at least one hypothesis"
+                f"{self}: certain lies between 0 and 0.5, minimum_weight is at least 0 and below"
+                " 0.5, and there is at least one hypothesis"
             )
 
     def split(self) -> Split:
         """The options as kernels take them."""
-        return Split(float(self.certain), float(self.dropped), int(self.most))
+        return Split(float(self.certain), float(self.minimum_weight), int(self.max_hypotheses))
 
 
 class Hypothesis(NamedTuple):
@@ -67,8 +67,8 @@ class Hypothesis(NamedTuple):
     belief: Belief
 
 
-class SaltedBank:
-    """Salted Kalman filters side by side; see ``HybridFilter``.
+class SaltedBank(HybridFilter):
+    """Salted Kalman filters side by side.
 
     ``belief`` is that of the most probable mode. With no guard within reach of the Gaussian it is
     one salted filter's, to the last bit.
@@ -85,16 +85,14 @@ class SaltedBank:
         consistency: ConsistencyOptions | None = None,
     ) -> None:
         """Start from one Gaussian; arguments and errors are ``SaltedKalmanFilter``'s."""
-        start = check_start(model, Start(mode, mean, Sigma, time))
-        self._model, self._modes = model, list(model.system.modes)
-        self._prepared = prepare(model)
+        start = initial_belief(model, mode, mean, Sigma, time)
+        super().__init__(model, consistency)
+        self._tables = model_tables(model)
         self._split = (options or BankOptions()).split()
-        self._mixture, self._other = Mixture.empty(self._prepared), Mixture.empty(self._prepared)
-        self._start: Gaussian | None = Gaussian(
-            self._modes.index(mode), start.time, start.mean, start.Sigma
-        )  # its transitions need an input
-        mixture.put_gaussian(self._mixture, self._start)
-        self._time, self._test = start.time, ConsistencyTest(consistency or ConsistencyOptions())
+        self._mixture, self._other = Mixture.empty(self._tables), Mixture.empty(self._tables)
+        self._start: Gaussian | None = gaussian_of(start, self._modes)  # until there is an input
+        mixture.make_one(self._tables.tables, self._mixture, self._start)
+        self._time = start.time
         self._problem: tuple[Status, str] = ("ok", "")
 
     @property
@@ -106,17 +104,12 @@ class SaltedBank:
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """All of them; the sum of their weights is 1."""
         weights = enumerate(self._mixture.weights.tolist())
-        return tuple(Hypothesis(w, self._believed(i)) for i, w in weights if w > 0.0)
+        return tuple(Hypothesis(w, self._belief_of(i)) for i, w in weights if w > 0.0)
 
     @property
     def mode_probabilities(self) -> dict[int, float]:
         """Weight of each mode; the sum is 1."""
         return dict(zip(self._modes, self._mixture.weights.tolist(), strict=True))
-
-    @property
-    def consistency(self) -> Consistency:
-        """Test of the recent innovations, of all hypotheses together."""
-        return self._test.result
 
     def mean_of(self, coordinates: Coordinates) -> Array:
         """Mean (d,) over all hypotheses, in coordinates that the modes share."""
@@ -125,25 +118,20 @@ class SaltedBank:
             [one.weight * coordinates(one.belief.mode, one.belief.mean) for one in every], axis=0
         )
 
-    def step(self, u: Array, y: Array | None, duration: float) -> Belief:
-        """Predict over a duration [s] with u (m,) held, then correct with y (p,)."""
-        self.predict(u, duration)
-        return self.belief if y is None else self.correct(u, y)
-
     def predict(self, u: Array, duration: float) -> Belief:
         """Predict every hypothesis, cut those that a guard splits, and merge what meets again."""
         self._problem = ("ok", "")
         if not 0.0 <= duration < np.inf:
             self._problem = ("simulation_failed", f"duration {duration} s: give a finite one")
             return self.belief
-        u, message = input_or_nan(u, self._model.system.input_dim)
+        u, message = self._input(u)
         end = self._time + float(duration)
-        self._begin(u)
+        self._use_start(u)
         mixture.predict_mixture(
-            self._prepared.tables, self._mixture, self._time, u, end, self._split, self._other
+            self._tables.tables, self._mixture, self._time, u, end, self._split, self._other
         )
         self._mixture, self._other, self._time = self._other, self._mixture, end
-        if message := message or self._prepared.errors():
+        if message := message or self._tables.errors():
             self._problem = ("simulation_failed", message)
         return self.belief
 
@@ -153,20 +141,20 @@ class SaltedBank:
         Where none can be corrected all keep their weights, and the status says why.
         """
         y = np.ascontiguousarray(y, dtype=np.float64)
-        u, message = input_or_nan(u, self._model.system.input_dim)
+        u, message = self._input(u)
         if y.ndim != 1:
             self._problem = status_of(WRONG_SIZE)
             return self.belief
-        self._begin(u)
+        self._use_start(u)
         code, squared = mixture.correct_mixture(
-            self._prepared.tables, self._mixture, self._time, u, y, self._split, self._other
+            self._tables.tables, self._mixture, self._time, u, y, self._split, self._other
         )
         if code == OK:
             self._mixture, self._other = self._other, self._mixture
             self._test.add(squared, len(y))
         else:
             status, text = status_of(code)
-            text = "; ".join(filter(None, (message, self._prepared.errors(), text)))
+            text = "; ".join(filter(None, (message, self._tables.errors(), text)))
             self._problem = (status, text)
         return self.belief
 
@@ -179,23 +167,23 @@ class SaltedBank:
             logs = np.log(self._mixture.weights)
         logs = logs + np.array([log_likelihoods.get(mode, 0.0) for mode in self._modes])
         if not np.isfinite(logs.max()):
-            status, message = status_of(UNEXPLAINED)
+            status, message = status_of(NO_LIKELIHOOD)
             return self.belief._replace(status=status, message=message)
         self._mixture.weights[:] = np.exp(logs - logs.max())
-        mixture.scale(self._mixture, self._split)
+        mixture.normalise(self._mixture, self._split)
         return self.belief
 
-    def _begin(self, u: Array) -> None:
+    def _use_start(self, u: Array) -> None:
         """Take the transitions that the start is in the guards of."""
         if self._start is not None:
-            result = kalman.force(self._prepared.tables, self._start, u, -1)
-            mixture.put_gaussian(self._mixture, result.g)
+            result = kalman.force(self._tables.tables, self._start, u, -1)
+            mixture.make_one(self._tables.tables, self._mixture, result.g)
         self._start = None
 
-    def _believed(self, i: int) -> Belief:
+    def _belief_of(self, i: int) -> Belief:
         """The Gaussian of a mode by index, and how the last step went."""
-        part, n = self._mixture, self._model.system.modes[self._modes[i]].state_dim
-        k, (status, message) = self._model.tangent_dim(self._modes[i]), self._problem
+        part, n = self._mixture, self.model.system.modes[self._modes[i]].state_dim
+        k, (status, message) = self.model.tangent_dim(self._modes[i]), self._problem
         if status == "ok":
             status, message = status_of(int(part.codes[i]))
         if status == "ok" and self._test.result.verdict == "optimistic":

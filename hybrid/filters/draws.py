@@ -1,7 +1,7 @@
 """Random numbers by counter: a draw depends on its key and its number, not on who drew before.
 
 So particles that are moved by several threads, or one after the other in Python, draw the same.
-The key is stirred by the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+Keys are mixed by the finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ _UNIT = 2.0**-53
 _TURN = 2.0 * np.pi
 
 
-def key_under(key: np.uint64, number: int) -> np.uint64:
-    """``stirred`` for Python, which would otherwise see a whole number of some type or other."""
-    return np.uint64(stirred(key, number))
+def python_subkey(key: np.uint64, number: int) -> np.uint64:
+    """``subkey`` for Python, which would otherwise see a whole number of some type or other."""
+    return np.uint64(subkey(key, number))
 
 
 @njit("uint64(uint64, int64)", cache=True)
-def stirred(key, number):
+def subkey(key, number):
     """Another key, of the ``number``-th thing under this one."""
     z = key + np.uint64(number + 1) * _GAMMA
     z = (z ^ (z >> _30)) * _FIRST
@@ -33,7 +33,7 @@ def stirred(key, number):
 @njit("float64(uint64, int64)", cache=True)
 def uniform(key, number):
     """A number in (0, 1]."""
-    return (np.float64(stirred(key, number) >> _11) + 1.0) * _UNIT
+    return (np.float64(subkey(key, number) >> _11) + 1.0) * _UNIT
 
 
 @njit("void(uint64, float64[::1])", cache=True)

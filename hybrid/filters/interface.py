@@ -1,13 +1,15 @@
-"""What every hybrid filter answers, so that a study or a bench can hold any of them."""
+"""What all hybrid filters have in common: belief, status, start, arguments of a step."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hybrid.compiled import limits
+from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
 from hybrid.filters.model import FilterModel, check_covariance
 from hybrid.systems import Array
 
@@ -15,21 +17,21 @@ Status = Literal[
     "ok", "not_transverse", "inconsistent", "simulation_failed", "not_finite", "rejected"
 ]
 Coordinates = Callable[[int, Array], Array]  # of (mode, state (n,)), the same (d,) in every mode
-NOT_TRANSVERSE, NOT_BELIEVED, NO_GAIN, WRONG_SIZE, UNEXPLAINED = range(100, 105)
+NOT_TRANSVERSE, RESULT_NOT_FINITE, NO_GAIN, WRONG_SIZE, NO_LIKELIHOOD = range(100, 105)
 _STATUSES: dict[int, tuple[Status, str]] = {
     limits.OK: ("ok", ""),
     NOT_TRANSVERSE: (
         "not_transverse",
         "an event grazed its guard, or jumped over it: D_x R stood in for Xi",
     ),
-    NOT_BELIEVED: ("not_finite", "the result is not finite; the belief is the one before"),
+    RESULT_NOT_FINITE: ("not_finite", "the result is not finite; the belief is the one before"),
     NO_GAIN: (
         "not_finite",
         "the measurement is not used: it is not finite, or its covariance C Sigma C' + V is not"
         " positive definite; give it noise",
     ),
     WRONG_SIZE: ("rejected", "the measurement has not as many numbers as its mode's: see V"),
-    UNEXPLAINED: ("rejected", "no mode explains the measurement: check its noise V"),
+    NO_LIKELIHOOD: ("rejected", "no mode explains the measurement: check its noise V"),
 }
 
 
@@ -57,20 +59,47 @@ class Belief(NamedTuple):
     message: str = ""  # what went wrong and what to do; "" when ok
 
 
-class HybridFilter(Protocol):
+class HybridFilter(ABC):
     """A filter that is led through time step by step. `step` never raises on what it is fed."""
 
+    def __init__(self, model: FilterModel, consistency: ConsistencyOptions | None) -> None:
+        """A filter of a model, with options for the test of its innovations."""
+        self.model = model
+        self._modes = list(model.system.modes)
+        self._test = ConsistencyTest(consistency or ConsistencyOptions())
+
     @property
+    @abstractmethod
     def belief(self) -> Belief:
-        """What is believed now."""
-        ...
+        """What is believed now: a bank's, or a particle filter's, of the most probable mode."""
+
+    @property
+    def consistency(self) -> Consistency:
+        """Test of the recent innovations against the covariances that the filter gave them."""
+        return self._test.result
 
     def step(self, u: Array, y: Array | None, duration: float) -> Belief:
         """Predict over a duration [s] with the input u (m,) held, then correct with y (p,).
 
         Without a measurement (None) the step predicts only.
         """
-        ...
+        self.predict(u, duration)
+        return self.belief if y is None else self.correct(u, y)
+
+    @abstractmethod
+    def predict(self, u: Array, duration: float) -> Belief:
+        """Predict over a duration [s] with the input u (m,) held."""
+
+    @abstractmethod
+    def correct(self, u: Array, y: Array) -> Belief:
+        """Correct with a measurement y (p,) of now."""
+
+    def _input(self, u: Array) -> tuple[Array, str]:
+        """The input (m,) for a kernel; NaN, and a message, where it has another shape."""
+        u, m = np.ascontiguousarray(u, dtype=np.float64), self.model.system.input_dim
+        if u.shape == (m,):
+            return u, ""
+        return np.full(m, np.nan), f"the input has shape {u.shape}; the system takes ({m},)"
 
 
 def status_of(code: int) -> tuple[Status, str]:
@@ -81,41 +110,23 @@ def status_of(code: int) -> tuple[Status, str]:
     return "simulation_failed", f"the mean could not be followed to the end of the step: {reason}"
 
 
-def input_or_nan(u: Array, m: int) -> tuple[Array, str]:
-    """The input (m,) for a kernel; NaN, and a message, where it has another shape."""
-    u = np.ascontiguousarray(u, dtype=np.float64)
-    if u.shape == (m,):
-        return u, ""
-    return np.full(m, np.nan), f"the input has shape {u.shape}; the system takes ({m},)"
-
-
-class Start(NamedTuple):
-    """The Gaussian that a filter starts from."""
-
-    mode: int
-    mean: Array  # (n,)
-    Sigma: Array  # (k, k)
-    time: float  # [s]
-
-
-def check_start(model: FilterModel, start: Start) -> Start:
-    """The start with arrays of floats and a symmetric covariance.
+def initial_belief(model: FilterModel, mode: int, mean: Array, Sigma: Array, time: float) -> Belief:
+    """The belief that a filter starts from: mean (n,), symmetric covariance (k, k), time [s].
 
     Raises:
         ValueError: there is no such mode, a shape is wrong, a number is not finite, or Sigma is no
             covariance.
     """
-    if start.mode not in model.system.modes:
+    if mode not in model.system.modes:
         modes = sorted(model.system.modes)
-        raise ValueError(f"there is no mode {start.mode}; the system has {modes}: give one of them")
-    n, mean = model.system.modes[start.mode].state_dim, np.array(start.mean, dtype=np.float64)
+        raise ValueError(f"there is no mode {mode}; the system has {modes}: give one of them")
+    n, mean = model.system.modes[mode].state_dim, np.array(mean, dtype=np.float64)
     if mean.shape != (n,):
-        raise ValueError(f"mean of mode {start.mode} has shape {mean.shape}; give ({n},)")
-    if not (np.isfinite(mean).all() and np.isfinite(start.time)):
+        raise ValueError(f"mean of mode {mode} has shape {mean.shape}; give ({n},)")
+    if not (np.isfinite(mean).all() and np.isfinite(time)):
         raise ValueError(
-            f"mean {mean} of mode {start.mode}, or the time {start.time} s, is not finite: give"
-            " numbers"
+            f"mean {mean} of mode {mode}, or the time {time} s, is not finite: give numbers"
         )
-    Sigma = np.array(start.Sigma, dtype=np.float64)
-    check_covariance(Sigma, model.tangent_dim(start.mode), f"Sigma of mode {start.mode}")
-    return Start(start.mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, float(start.time))
+    Sigma = np.array(Sigma, dtype=np.float64)
+    check_covariance(Sigma, model.tangent_dim(mode), f"Sigma of mode {mode}")
+    return Belief(float(time), mode, mean, 0.5 * Sigma + 0.5 * Sigma.T, 0, "ok")

@@ -1,4 +1,8 @@
-"""Ready manifolds for filters: the circle, R^n, and products of such."""
+"""Ready manifolds for filters: the circle, R^n, and products of such; and their tangent maps.
+
+With E(x) = d plus(x, d)/dd at d = 0 and D(x) = d minus(y, x)/dy at y = x, a map with the Jacobian
+M from x to y has D(y) M E(x) on tangent vectors. In R^n both are the identity.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hybrid.derivatives import jacobian
 from hybrid.filters.model import Manifold
 from hybrid.systems import Array
+
+
+def retraction_slope(manifold: Manifold, x: Array, d: Array) -> Array:
+    """d plus(x, d)/dd (n, k); at d = 0 it is E(x), tangent vectors at x (n,) in coordinates."""
+    return jacobian(lambda e: manifold.plus(x, e), d)
+
+
+def tangent_part(manifold: Manifold, x: Array) -> Array:
+    """D(x) (k, n): the tangent vectors of small changes of x (n,); D E is the identity."""
+    return jacobian(lambda y: manifold.minus(y, x), x)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What a filter knows of a system: flows, guards and resets with their noises, and measurements.
 
-In mode I the state is carried by x' = F_I(t, x, u) and measured by y = h_I(t, x, u) + v with
+In mode I the state follows x' = F_I(t, x, u) and is measured by y = h_I(t, x, u) + v,
 v ~ N(0, V_I), (4.22). The flow over a time h adds a noise of covariance W_I(h), (4.5), a reset one
 of W_R, (4.12).
 """
@@ -95,9 +95,9 @@ class FilterModel:
     def __post_init__(self) -> None:
         """Check that every mode has what it needs."""
         for mode in self.system.modes:
-            for what, given in (("process", self.process), ("measurements", self.measurements)):
-                if mode not in given:
-                    raise ValueError(f"mode {mode} is missing in {what}: give one for every mode")
+            for name, table in (("process", self.process), ("measurements", self.measurements)):
+                if mode not in table:
+                    raise ValueError(f"mode {mode} is missing in {name}: give one for every mode")
             k = self.tangent_dim(mode)
             check_covariance(self.process[mode].Q, k, f"process noise Q of mode {mode}")
             V = self.measurements[mode].V

@@ -11,13 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
-from hybrid.filters.draws import key_under
-from hybrid.filters.interface import Belief, Coordinates, Start, Status, check_start, input_or_nan
+from hybrid.filters.consistency import ConsistencyOptions
+from hybrid.filters.draws import python_subkey
+from hybrid.filters.interface import (
+    Belief,
+    Coordinates,
+    HybridFilter,
+    Status,
+    initial_belief,
+)
 from hybrid.filters.kernels import cloud
 from hybrid.filters.kernels.cloud import Cloud
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.tables import prepare
+from hybrid.filters.tables import model_tables
 from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -45,8 +51,8 @@ class ParticleOptions:
             )
 
 
-class ParticleFilter:
-    """A hybrid particle filter; see ``HybridFilter``.
+class ParticleFilter(HybridFilter):
+    """A hybrid particle filter.
 
     ``belief`` has mean and covariance of the particles in the most probable mode. What is drawn
     depends on the seed, the step and the particle's number alone.
@@ -62,47 +68,31 @@ class ParticleFilter:
         options: ParticleOptions | None = None,
         consistency: ConsistencyOptions | None = None,
     ) -> None:
-        """Draw the particles from a Gaussian.
-
-        Args:
-            model: the system with its noises and measurements.
-            mode: number of the mode.
-            mean: state (n,) of that mode.
-            Sigma: covariance (n, n), which may be singular.
-            time: [s].
-            options: how many particles, and so on.
-            consistency: window and probability of the test of innovations.
+        """Draw the particles from a Gaussian; arguments as of ``SaltedKalmanFilter``.
 
         Raises:
-            ValueError: a mode lives on a manifold, there is no such mode, a shape is wrong, a
-                covariance is none, or a V is singular.
+            ValueError: as there, and where a mode lives on a manifold, or a V is singular.
         """
         check_densities(model)
-        start = check_start(model, Start(mode, mean, Sigma, time))
-        self._model, self._options = model, options or ParticleOptions()
-        self._prepared = prepare(model, self._options.compiled)
-        threads = self._options.threads if self._prepared.in_threads else 1
-        self._owned = [self._prepared.with_disturbance() for _ in range(threads)]  # one a thread
-        self._modes = list(model.system.modes)
+        start = initial_belief(model, mode, mean, Sigma, time)
+        super().__init__(model, consistency)
+        self._options = options or ParticleOptions()
+        self._tables = model_tables(model, self._options.compiled)
+        threads = self._options.threads if self._tables.in_threads else 1
+        self._of_thread = [self._tables.with_disturbance() for _ in range(threads)]
         self._dims = [mode.state_dim for mode in model.system.modes.values()]
-        self._key, self._steps = key_under(np.uint64(self._options.seed), 0), 0
+        self._key, self._steps = python_subkey(np.uint64(self._options.seed), 0), 0
         self._cloud = Cloud.empty(self._options.particles, model.system.state_dim)
         cloud.draw_cloud(
             self._cloud, self._modes.index(mode), start.mean, covariance_root(start.Sigma),
-            key_under(self._key, -1),
+            python_subkey(self._key, -1),
         )  # fmt: skip
-        self._test = ConsistencyTest(consistency or ConsistencyOptions())
-        self._belief = self._believed(start.time, "ok", "")
+        self._summarise(start.time, "ok", "")
 
     @property
     def belief(self) -> Belief:
         """What is believed now."""
         return self._belief
-
-    @property
-    def consistency(self) -> Consistency:
-        """Test of the recent innovations against the spread of the particles."""
-        return self._test.result
 
     @property
     def weights(self) -> Array:
@@ -126,36 +116,57 @@ class ParticleFilter:
         return self.weights @ values
 
     def step(self, u: Array, y: Array | None, duration: float) -> Belief:
-        """Move over a duration [s] with u (m,) held, then weigh by y (p,); see ``HybridFilter``."""
-        u, message = input_or_nan(u, self._model.system.input_dim)
+        """Predict, and correct where particles could be followed; see ``HybridFilter``."""
+        belief = self.predict(u, duration)
+        return belief if y is None or belief.status != "ok" else self.correct(u, y)
+
+    def predict(self, u: Array, duration: float) -> Belief:
+        """Draw the particles anew where few have weight, and move them over a duration [s]."""
+        u, message = self._input(u)
         if not (0.0 <= duration < np.inf and np.isfinite(u).all()):
             message = message or f"duration {duration} s or the input {u} is not finite"
-            belief = self._belief._replace(transitions=0, status="not_finite", message=message)
-            self._belief = belief
-            return belief
-        key, time = key_under(self._key, self._steps), self._belief.time + float(duration)
+            self._belief = self._belief._replace(
+                transitions=0, status="not_finite", message=message
+            )
+            return self._belief
+        key, time = python_subkey(self._key, self._steps), self._belief.time + float(duration)
         self._steps += 1
         share, size = self._options.resample_below, cloud.effective_size(self._cloud.log_weights)
         if share >= 1.0 or size < share * self._options.particles:
-            cloud.resample(self._cloud, key_under(key, 0))
-        before = self._cloud.copied()
-        self._move(u, time, key_under(key, 1))
+            cloud.resample(self._cloud, python_subkey(key, 0))
+        before = self._cloud.copy()
+        self._move(u, time, python_subkey(key, 1))
         if cloud.drop_failed(self._cloud):
-            status, message = self._weighed(time, u, y)
+            return self._summarise(time, "ok", "")
+        self._cloud = before
+        self._cloud.events[:] = 0
+        message = self._tables.errors() or "no particle could be followed to the end"
+        return self._summarise(time, "simulation_failed", message)
+
+    def correct(self, u: Array, y: Array) -> Belief:
+        """Weigh the particles by their likelihoods of y (p,); as they are, where there are none."""
+        y, (u, message) = np.ascontiguousarray(y, dtype=np.float64), self._input(u)
+        status: Status = "rejected"
+        if not np.isfinite(y).all():
+            status, message = "not_finite", "the measurement is not finite, and not used"
+        elif y.ndim != 1:
+            message = f"the measurement has shape {y.shape}; give a vector"
         else:
-            self._cloud = before
-            self._cloud.events[:] = 0
-            message = self._prepared.errors() or "no particle could be followed to the end"
-            status = "simulation_failed"
-        self._belief = self._believed(time, status, message)
-        return self._belief
+            likely, squared = cloud.weigh(self._of_thread[0], self._belief.time, u, y, self._cloud)
+            if likely:
+                self._test.add(squared, len(y))
+                message = self._test.result.message
+                status = "inconsistent" if message else "ok"
+            else:
+                message = message or "no particle explains the measurement: check its size and V"
+        return self._summarise(self._belief.time, status, message)
 
     def _move(self, u: Array, end: float, key: np.uint64) -> None:
         """Each thread moves every n-th particle to ``end`` [s]."""
-        t, count = self._belief.time, len(self._owned)
+        t, count = self._belief.time, len(self._of_thread)
 
         def move(first: int) -> None:
-            own = self._owned[first % count]
+            own = self._of_thread[first % count]
             cloud.move_all(own, t, u, end, key, (first, count), self._cloud)
 
         if count == 1:
@@ -164,33 +175,20 @@ class ParticleFilter:
         with ThreadPoolExecutor(count) as pool:
             list(pool.map(move, range(count)))
 
-    def _weighed(self, time: float, u: Array, y: Array | None) -> tuple[Status, str]:
-        if y is None:
-            return "ok", ""
-        y = np.ascontiguousarray(y, dtype=np.float64)
-        if not np.isfinite(y).all():
-            return "not_finite", "the measurement is not finite, and not used"
-        if y.ndim != 1:
-            return "rejected", f"the measurement has shape {y.shape}; give a vector"
-        weighed, squared = cloud.weigh(self._owned[0], time, u, y, self._cloud)
-        if not weighed:
-            return "rejected", "no particle explains the measurement: check its size and noise V"
-        self._test.add(squared, len(y))
-        result = self._test.result
-        return ("inconsistent" if result.verdict == "optimistic" else "ok"), result.message
-
-    def _believed(self, time: float, status: Status, message: str) -> Belief:
-        """Mean and covariance in the most probable mode."""
+    def _summarise(self, time: float, status: Status, message: str) -> Belief:
+        """Believe mean and covariance of the particles in the most probable mode."""
         probable = max(self.mode_probabilities.items(), key=lambda item: item[1])[0]
         index, weights = self._modes.index(probable), self.weights
         inside = self._cloud.modes == index
         share = weights[inside] / weights[inside].sum()
         states = self._cloud.states[inside, : self._dims[index]]
         mean = share @ states
-        apart = states - mean
-        Sigma = (apart * share[:, None]).T @ apart
+        d = states - mean
+        Sigma = (d * share[:, None]).T @ d
         events = round(float(weights @ self._cloud.events))
-        return Belief(time, probable, mean, 0.5 * (Sigma + Sigma.T), events, status, message)
+        Sigma = 0.5 * (Sigma + Sigma.T)
+        self._belief = Belief(time, probable, mean, Sigma, events, status, message)
+        return self._belief
 
 
 def check_densities(model: FilterModel) -> None:

@@ -11,20 +11,19 @@ from typing import Literal
 import numpy as np
 
 from hybrid.compiled.limits import OK
-from hybrid.filters.consistency import Consistency, ConsistencyOptions, ConsistencyTest
+from hybrid.filters.consistency import ConsistencyOptions
 from hybrid.filters.interface import (
     WRONG_SIZE,
     Belief,
-    Start,
+    HybridFilter,
     Status,
-    check_start,
-    input_or_nan,
+    initial_belief,
     status_of,
 )
 from hybrid.filters.kernels import kalman
-from hybrid.filters.kernels.kalman import Gaussian, Innovation, Result
+from hybrid.filters.kernels.kalman import Innovation, Result, gaussian_of
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepare
+from hybrid.filters.tables import model_tables
 from hybrid.systems import Array, Transition
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -32,8 +31,8 @@ from hybrid.systems import Array, Transition
 Sensitivity = Literal["saltation", "reset"]  # Xi, or D_x R in its place: the JRKF
 
 
-class SaltedKalmanFilter:
-    """One Gaussian in one mode, led through time by Algorithm 1; a ``HybridFilter``.
+class SaltedKalmanFilter(HybridFilter):
+    """One Gaussian in one mode, led through time by Algorithm 1.
 
     Line 16 looks once for a guard set (4.2) that holds the corrected mean; here transitions follow
     each other until none does, or until they are back in a mode they came from.
@@ -55,7 +54,7 @@ class SaltedKalmanFilter:
             model: the system with its noises and measurements.
             mode: number of the mode.
             mean: state (n,) of that mode.
-            Sigma: covariance (k, k) of its tangent vectors; (n, n) in R^n.
+            Sigma: covariance (k, k) of its tangent vectors, (n, n) in R^n; it may be singular.
             time: [s].
             sensitivity: "saltation" for Xi at transitions, "reset" for D_x R.
             consistency: window and probability of the test of innovations.
@@ -66,17 +65,14 @@ class SaltedKalmanFilter:
         """
         if sensitivity not in ("saltation", "reset"):
             raise ValueError(f'sensitivity {sensitivity!r} is neither "saltation" nor "reset"')
-        start = check_start(model, Start(mode, mean, Sigma, time))
-        self.model = model
+        self._belief = initial_belief(model, mode, mean, Sigma, time)
+        super().__init__(model, consistency)
         self.sensitivity: Sensitivity = sensitivity
-        self._modes = list(model.system.modes)
-        self._prepared = prepare(model, salted=sensitivity == "saltation")
-        self._g = Gaussian(self._modes.index(mode), start.time, start.mean, start.Sigma)
+        self._tables = model_tables(model, salted=sensitivity == "saltation")
+        self._g = gaussian_of(self._belief, self._modes)
         self._split = -np.inf  # [s], until which a guard that was crossed splits the Gaussian
-        self._begun = False  # transitions of the start need an input
-        self._test = ConsistencyTest(consistency or ConsistencyOptions())
+        self._at_start = True  # transitions of the start need an input
         self._innovation: Innovation | None = None
-        self._belief = Belief(start.time, mode, start.mean, start.Sigma, 0, "ok")
 
     @property
     def belief(self) -> Belief:
@@ -88,16 +84,6 @@ class SaltedKalmanFilter:
         """Of the last correction, in the mode before its transitions; None if it was not used."""
         return self._innovation
 
-    @property
-    def consistency(self) -> Consistency:
-        """Test of the recent innovations against the covariances that the filter gave them."""
-        return self._test.result
-
-    def step(self, u: Array, y: Array | None, duration: float) -> Belief:
-        """Predict over a duration [s] with the input u (m,) held, then correct with y (p,)."""
-        self.predict(u, duration)
-        return self._belief if y is None else self.correct(u, y)
-
     def predict(self, u: Array, duration: float) -> Belief:
         """Lines 2-12 of Algorithm 1, (4.15) and (4.16): over a duration [s], with u (m,) held.
 
@@ -106,12 +92,11 @@ class SaltedKalmanFilter:
         self._belief = self._belief._replace(transitions=0, status="ok", message="")
         if not 0.0 <= duration < np.inf:
             return self._flag("simulation_failed", f"duration {duration} s: give a finite one")
-        u, message = input_or_nan(u, self.model.system.input_dim)
-        if not self._begun:
-            self._keep(kalman.force(self._prepared.tables, self._g, u, -1), u)
-        self._begun, end = True, self._g.t + float(duration)
-        result = kalman.predict(self._prepared.tables, self._g, u, end, True)
-        return self._keep(result, u, message)
+        u, message = self._input(u)
+        if self._at_start:
+            self._update(kalman.force(self._tables.tables, self._g, u, -1), u)
+        self._at_start, end = False, self._g.t + float(duration)
+        return self._update(kalman.predict(self._tables.tables, self._g, u, end, True), u, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
         """Lines 13-20 of Algorithm 1, (4.9)-(4.11) and (4.17), (4.18): with a measurement y (p,).
@@ -122,13 +107,13 @@ class SaltedKalmanFilter:
         self._innovation, y = None, np.ascontiguousarray(y, dtype=np.float64)
         if y.ndim != 1:
             return self._flag(*status_of(WRONG_SIZE))
-        u, message = input_or_nan(u, self.model.system.input_dim)
-        result, innovation = kalman.correct(self._prepared.tables, self._g, u, y)
-        self._begun = True
+        u, message = self._input(u)
+        result, innovation = kalman.correct(self._tables.tables, self._g, u, y)
+        self._at_start = False
         if np.isfinite(innovation.squared):
             self._innovation = innovation
             self._test.add(innovation.squared, len(y))
-        return self._keep(result, u, message)
+        return self._update(result, u, message)
 
     def force(self, transition: Transition, u: Array) -> Belief:
         """Take a transition now, wherever the mean is: a contact sensor says that it happened.
@@ -143,19 +128,19 @@ class SaltedKalmanFilter:
                 f"{transition.label} leaves mode {transition.source}, and the belief is in mode"
                 f" {self._belief.mode}: force one of its own transitions"
             )
-        u, message = input_or_nan(u, self.model.system.input_dim)
+        u, message = self._input(u)
         e = self.model.system.transitions.index(transition)
-        result = kalman.force(self._prepared.tables, self._g, u, e)
+        result = kalman.force(self._tables.tables, self._g, u, e)
         self._split = -np.inf  # all of it has crossed
-        return self._keep(result, u, message)
+        return self._update(result, u, message)
 
-    def _keep(self, result: Result, u: Array, message: str = "") -> Belief:
+    def _update(self, result: Result, u: Array, message: str = "") -> Belief:
         """The belief after an operation; the worst status of a step stands."""
         self._g, last = result.g, self._belief
         mode, count = self._modes[result.g.mode], last.transitions + result.transitions
         self._belief = Belief(result.g.t, mode, result.g.x, result.g.Sigma, count, last.status,
                               last.message)  # fmt: skip
-        error = self._prepared.errors()
+        error = self._tables.errors()
         if result.code != OK:
             status, text = status_of(result.code)
             self._flag(status, "; ".join(filter(None, (message, error, text))))
@@ -167,7 +152,7 @@ class SaltedKalmanFilter:
     def _inconsistency(self, result: Result, u: Array) -> str:
         """Why the covariance is not to be relied on; "" where it is."""
         self._split = max(self._split, result.split)
-        if self._split >= self._g.t or kalman.is_split(self._prepared.tables, self._g, u):
+        if self._split >= self._g.t or kalman.is_split(self._tables.tables, self._g, u):
             return (
                 "a guard splits the Gaussian: part of it has crossed, and part has not, which"
                 " one covariance does not describe; use SaltedBank or ParticleFilter"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,17 +20,17 @@ from hybrid.compiled.functions import (
     zero_matrix,
 )
 from hybrid.compiled.limits import Limits
-from hybrid.compiled.native import check_shape, example
+from hybrid.compiled.native import check_shape, example, global_values, same_values
 from hybrid.compiled.system import callback_tables, native_tables
-from hybrid.compiled.tables import ABSENT, COMPILED, Compiled, TablesType, by_reference
-from hybrid.filters import tangent
+from hybrid.compiled.tables import ABSENT, Compiled, TablesType, by_reference
+from hybrid.filters.manifolds import retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.systems import Array, Derivative, VectorFunction
+from hybrid.systems import Array, Derivative, Transition, VectorFunction
 
 # ruff: noqa: N806, N815 (the letters are the thesis's)
 
 MEASUREMENT, MEASUREMENT_STATE, GUARD_STATE, RESET_STATE = range(4)  # rows of FilterTables.slots
-PLUS, MINUS, BASIS, PART, TRANSPORT = range(4, 9)
+PLUS, MINUS, SLOPE, PART = range(4, 8)  # rows of manifolds
 
 
 class Noise(NamedTuple):
@@ -37,22 +38,21 @@ class Noise(NamedTuple):
 
     Q: Array  # (modes, k, k)
     Q_root: Array
-    power: Array  # (modes,) of W(h), see ``ProcessNoise``
     W_R: Array  # (transitions, k, k)
     W_R_root: Array
     V: Array  # (modes, p, p)
     V_root: Array
+    power: Array  # (modes,) of W(h), see ``ProcessNoise``
     size: NDArray[np.int64]  # (modes,) p
 
 
 class FilterTables(NamedTuple):
     """What a model adds to its system's tables.
 
-    ``slots`` (9, modes or transitions) holds COMPILED, the number of a callback, or ABSENT: then
+    ``slots`` (8, modes or transitions) holds COMPILED, the number of a callback, or ABSENT: then
     derivatives are found by differences, and a mode's states are of R^n.
     """
 
-    limits: Limits
     measurements: tuple[Callable, ...]  # h -> (p,), one a mode
     measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
     guard_states: tuple[Callable, ...]  # D_x g -> (n_source,), one a transition
@@ -63,8 +63,9 @@ class FilterTables(NamedTuple):
     u: Array
     out: Array
     tangent: NDArray[np.int64]  # (modes,) k
-    timed: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
+    time_varying: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
     noise: Noise
+    limits: Limits
     salted: bool  # Xi at transitions; else D_x R
 
 
@@ -91,23 +92,24 @@ structref.define_proxy(KernelTables, KernelType, _FIELDS)
 @njit(cache=True)
 def _by_reference(system, derivatives, f):
     return KernelTables(
-        system, derivatives, f.limits, f.measurements, f.measurement_states, f.guard_states,
-        f.reset_states, f.slots, f.call, f.x, f.u, f.out, f.tangent, f.timed, f.noise, f.salted,
+        system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
+        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.time_varying, f.noise, f.limits, f.salted,
     )  # fmt: skip
 
 
-def _keeping(tables: KernelTables, owner: Any) -> KernelTables:
-    """The tables, with what their callbacks belong to: numba does not keep Python's objects."""
-    tables.owner = owner
-    return tables
-
-
-class Prepared(NamedTuple):
-    """A model ready for kernels."""
+class ModelTables(NamedTuple):
+    """A model as kernels take it."""
 
     base: Compiled  # its system
     own: FilterTables
     tables: KernelTables
+
+    @staticmethod
+    def of(base: Compiled, own: FilterTables) -> ModelTables:
+        """The tables, by reference too."""
+        tables = _by_reference(base.tables, base.derivative_tables, own)
+        tables.owner = base, own  # of callbacks: numba does not keep Python's objects
+        return ModelTables(base, own, tables)
 
     @property
     def in_threads(self) -> bool:
@@ -125,15 +127,16 @@ class Prepared(NamedTuple):
     def with_disturbance(self) -> KernelTables:
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
-        own = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
-        references = by_reference(own, self.base.derivatives)
-        return _keeping(_by_reference(*references, self.own), self)
+        system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
+        tables, derivative_tables = by_reference(system, self.base.derivatives)
+        base = self.base._replace(tables=tables, derivative_tables=derivative_tables)
+        return ModelTables.of(base, self.own).tables
 
 
-def prepare(
+def model_tables(
     model: FilterModel, native_code: bool | None = None, salted: bool = True
-) -> Prepared:
-    """The model's tables, made once.
+) -> ModelTables:
+    """The model's tables, kept with it until a number that its functions read has changed.
 
     Args:
         model: the model.
@@ -142,147 +145,128 @@ def prepare(
             gains by machine code is less than it takes to compile.
         salted: Xi at transitions; else D_x R.
     """
+    measurements, edges = model.measurements.values(), model.system.transitions
     if native_code is None:
-        native_code = all(hasattr(function, "py_func") for function in _functions(model))
-    known, key = model.__dict__.setdefault("_prepared", {}), (native_code, salted)
-    if key not in known:
-        base = (native_tables if native_code else callback_tables)(model.system)
-        other = known.get((native_code, not salted))
-        own = _tables(model, base, native_code) if other is None else other.own
-        own = own._replace(salted=salted)
-        tables = _by_reference(base.tables, base.derivative_tables, own)
-        known[key] = Prepared(base, own, _keeping(tables, (base, own)))
-    return known[key]
+        functions = [one.function for one in measurements]
+        functions += [mode.flow for mode in model.system.modes.values()]
+        functions += [f for edge in edges for f in (edge.guard, edge.reset)]
+        native_code = all(hasattr(function, "py_func") for function in functions)
+    base = (native_tables if native_code else callback_tables)(model.system)
+    functions = [f for one in measurements for f in (one.function, one.state)]
+    functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
+    values = global_values([f for f in functions if not isinstance(f, Derivative)])
+    cache = model.__dict__.setdefault("_tables", {})
+    entry = cache.get(native_code)
+    if entry is None or entry[0] is not base or not same_values(entry[1], values):
+        own = _Builder(model, native_code).tables()
+        both = [ModelTables.of(base, own._replace(salted=each)) for each in (False, True)]
+        entry = cache[native_code] = base, values, both
+    return entry[2][salted]
 
 
-def _functions(model: FilterModel) -> list[Callable]:
-    functions = [one.function for one in model.measurements.values()]
-    functions += [mode.flow for mode in model.system.modes.values()]
-    return functions + [f for e in model.system.transitions for f in (e.guard, e.reset)]
+class _Builder:
+    """The tables of a model under construction."""
 
+    def __init__(self, model: FilterModel, native_code: bool) -> None:
+        self._model, self._native = model, native_code
+        self._k = max(model.tangent_dim(mode) for mode in model.system.modes)
+        self._p = max(len(one.V) for one in model.measurements.values())
+        n, m = model.system.state_dim, model.system.input_dim
+        self._calls = Callbacks((n + self._k) * max(n, self._k, self._p), m)
+        self._measurements = FunctionTable(VECTOR_FUNCTION, unchanged)
+        self._measurement_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._guard_states = FunctionTable(VECTOR_FUNCTION, unchanged)
+        self._reset_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._manifolds: list[list[int]] = []  # slots of each mode
 
-def _tables(model: FilterModel, base: Compiled, native_code: bool) -> FilterTables:
-    system, n = model.system, model.system.state_dim
-    k = max(model.tangent_dim(mode) for mode in system.modes)
-    p = max(len(one.V) for one in model.measurements.values())
-    calls = Callbacks((n + k) * max(n, k, p), system.input_dim)
-    rows = _Rows(calls, native_code)
-    edges, modes = system.transitions, list(system.modes)
-    for mode in modes:
-        one, size, of = model.measurements[mode], len(model.measurements[mode].V), f"mode {mode}"
-        dim = system.modes[mode].state_dim
-        rows.add(MEASUREMENT, one.function, dim, (size,), f"the measurement of {of}")
-        inside = rows.slots[MEASUREMENT][-1] == COMPILED
-        rows.add(MEASUREMENT_STATE, one.state, dim, (size, dim), f"C of {of}", inside)
-        _add_manifold(rows, model, mode)
-    for e, edge in enumerate(edges):
-        dims = tuple(system.modes[mode].state_dim for mode in (edge.target, edge.source))
-        guard_inside, reset_inside = (base.system.slots[row, e] == COMPILED for row in (1, 2))
-        name = f"D_x g of {edge.label}", f"D_x R of {edge.label}"
-        rows.add(GUARD_STATE, edge.guard_state, dims[1], dims[1:], name[0], guard_inside)
-        rows.add(RESET_STATE, edge.reset_state, dims[1], dims, name[1], reset_inside)
-    return FilterTables(
-        Limits.of(model.options),
-        rows.functions(MEASUREMENT), rows.functions(MEASUREMENT_STATE),
-        rows.functions(GUARD_STATE), rows.functions(RESET_STATE),
-        rows.array(max(len(modes), len(edges), 1)),
-        calls, calls.x, calls.u, calls.out,
-        np.array([model.tangent_dim(mode) for mode in modes], dtype=np.int64),
-        np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
-        _noise(model, k, p),
-        True,
-    )  # fmt: skip
+    def tables(self) -> FilterTables:
+        """All tables, with the modes and transitions in the system's order."""
+        model, edges = self._model, self._model.system.transitions
+        for mode in model.system.modes:
+            self._add_measurement(mode)
+            self._add_manifold(mode)
+        for edge in edges:
+            self._add_transition(edge)
+        functions = (
+            self._measurements, self._measurement_states, self._guard_states, self._reset_states
+        )  # fmt: skip
+        rows = [table.slots for table in functions] + list(zip(*self._manifolds, strict=True))
+        slots = np.full((len(rows), max(map(len, rows))), ABSENT, dtype=np.int64)
+        for row, values in zip(slots, rows, strict=True):
+            row[: len(values)] = values
+        calls = self._calls
+        return FilterTables(
+            *(table.functions for table in functions),
+            slots=slots,
+            call=calls,
+            x=calls.x,
+            u=calls.u,
+            out=calls.out,
+            tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
+            time_varying=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
+            noise=self._noise(),
+            limits=Limits.of(model.options),
+            salted=True,
+        )
 
-
-class _Rows:
-    """Rows of ``slots`` and their functions under construction."""
-
-    def __init__(self, calls: Callbacks, native_code: bool) -> None:
-        self._calls, self._native = calls, native_code
-        self._made: dict[int, FunctionTable] = {}
-        self.slots: dict[int, list[int]] = {row: [] for row in range(9)}
-        for row in (MEASUREMENT, GUARD_STATE):
-            self._made[row] = FunctionTable(VECTOR_FUNCTION, unchanged)
-        for row in (MEASUREMENT_STATE, RESET_STATE):
-            self._made[row] = FunctionTable(MATRIX_FUNCTION, zero_matrix)
-        for row, table in self._made.items():
-            self.slots[row] = table.slots
-
-    def add(
-        self, row: int, function: VectorFunction, n: int, shape: tuple[int, ...], name: str,
-        by_differences: bool = False,
+    def _add(
+        self, table: FunctionTable, function: VectorFunction, n: int, shape: tuple[int, ...],
+        name: str,
     ) -> None:  # fmt: skip
-        """Compile a function of x (n,), or make it a callback.
+        """Add a function (t, x (n,), u) with values of a shape to a table.
 
-        A ``Derivative`` is left to the kernels' differences where its function is compiled.
+        Derivatives that were not given are left to the kernels where functions are compiled.
         """
-        derivative = isinstance(function, Derivative)
-        if derivative and by_differences:
-            self._made[row].skip()
-        else:
-            native = self._native and not derivative
-            if native:
-                check_shape(function, (0.0, example(n), example(len(self._calls.u))), shape, name)
-            slot = lambda: self._calls.add(function, n, shape, name)  # noqa: E731
-            self._made[row].add(function, native, slot)
+        if self._native and isinstance(function, Derivative):
+            return table.skip()
+        if self._native:
+            m = self._model.system.input_dim
+            check_shape(function, (0.0, example(n), example(m)), shape, name)
+        table.add(function, self._native, partial(self._calls.add, function, n, shape, name))
 
-    def add_callback(self, row: int, function: Callable, n: int, shape: tuple[int, ...]) -> None:
-        """A function of numbers (n,), called in Python."""
-        slot = self._calls.add(lambda t, x, u: function(x), n, shape, "the manifold")
-        self.slots[row].append(slot)
+    def _add_measurement(self, mode: int) -> None:
+        one, n = self._model.measurements[mode], self._model.system.modes[mode].state_dim
+        p = len(one.V)
+        self._add(self._measurements, one.function, n, (p,), f"the measurement of mode {mode}")
+        self._add(self._measurement_states, one.state, n, (p, n), f"C of mode {mode}")
 
-    def functions(self, row: int) -> tuple[Any, ...]:
-        """The row's functions, padded."""
-        return self._made[row].functions
+    def _add_transition(self, edge: Transition) -> None:
+        n, after = (self._model.system.modes[each].state_dim for each in (edge.source, edge.target))
+        self._add(self._guard_states, edge.guard_state, n, (n,), f"D_x g of {edge.label}")
+        self._add(self._reset_states, edge.reset_state, n, (after, n), f"D_x R of {edge.label}")
 
-    def array(self, width: int) -> NDArray[np.int64]:
-        """All slots."""
-        slots = np.full((9, width), ABSENT, dtype=np.int64)
-        for row, values in self.slots.items():
-            slots[row, : len(values)] = values
-        return slots
+    def _add_manifold(self, mode: int) -> None:
+        manifold, n = self._model.manifolds.get(mode), self._model.system.modes[mode].state_dim
+        if manifold is None:
+            self._manifolds.append([ABSENT] * 4)
+            return
+        k = manifold.tangent_dim
+        functions: tuple[tuple[Callable, int, tuple[int, ...]], ...] = (
+            (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
+            (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
+            (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
+            (lambda t, a, u: tangent_part(manifold, a), n, (k, n)),
+        )
+        self._manifolds.append([self._calls.add(*one, "the manifold") for one in functions])
 
-
-def _add_manifold(rows: _Rows, model: FilterModel, mode: int) -> None:
-    manifold, n = model.manifolds.get(mode), model.system.modes[mode].state_dim
-    if manifold is None:
-        for row in (PLUS, MINUS, BASIS, PART, TRANSPORT):
-            rows.slots[row].append(ABSENT)
-        return
-    k = manifold.tangent_dim
-    functions: Mapping[int, tuple[Callable, int, tuple[int, ...]]] = {
-        PLUS: (lambda a: manifold.plus(a[:n], a[n:]), n + k, (n,)),
-        MINUS: (lambda a: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
-        BASIS: (lambda a: tangent.tangent_basis(manifold, a), n, (n, k)),
-        PART: (lambda a: tangent.tangent_part(manifold, a), n, (k, n)),
-        TRANSPORT: (lambda a: tangent.transport(manifold, a[:n], a[n:]), n + k, (k, k)),
-    }
-    for row, (function, size, shape) in functions.items():
-        rows.add_callback(row, function, size, shape)
-
-
-def _noise(model: FilterModel, k: int, p: int) -> Noise:
-    modes, edges = model.system.modes, model.system.transitions
-    none = np.zeros((0, 0))
-    Q = [model.process[mode].Q for mode in modes]
-    W_R = [model.reset_noise.get((e.source, e.target), none) for e in edges]
-    V = [model.measurements[mode].V for mode in modes]
-    power = np.array([float(model.process[mode].power) for mode in modes])
-    size = np.array([len(one) for one in V], dtype=np.int64)
-    return Noise(
-        _stacked(Q, k, _symmetric), _stacked(Q, k, covariance_root), power,
-        _stacked(W_R, k, _symmetric), _stacked(W_R, k, covariance_root),
-        _stacked(V, p, _symmetric), _stacked(V, p, covariance_root), size,
-    )  # fmt: skip
+    def _noise(self) -> Noise:
+        model, edges = self._model, self._model.system.transitions
+        modes = list(model.system.modes)
+        none, V = np.zeros((0, 0)), [model.measurements[mode].V for mode in modes]
+        return Noise(
+            *_stack([model.process[mode].Q for mode in modes], self._k),
+            *_stack([model.reset_noise.get((e.source, e.target), none) for e in edges], self._k),
+            *_stack(V, self._p),
+            power=np.array([float(model.process[mode].power) for mode in modes]),
+            size=np.array([len(one) for one in V]),
+        )
 
 
-def _symmetric(matrix: Array) -> Array:
-    return 0.5 * (np.asarray(matrix, dtype=np.float64) + np.transpose(matrix))
-
-
-def _stacked(matrices: list[Array], size: int, function: Callable[[Array], Array]) -> Array:
-    """A function of each matrix, padded with zeros (count, size, size)."""
-    stack = np.zeros((len(matrices), size, size))
-    for room, matrix in zip(stack, matrices, strict=True):
-        room[: len(matrix), : len(matrix)] = function(matrix)
-    return stack
+def _stack(covariances: list[Array], size: int) -> tuple[Array, Array]:
+    """Covariances and their roots, padded with zeros, each (count, size, size)."""
+    stack, roots = np.zeros((2, len(covariances), size, size))
+    for i, covariance in enumerate(covariances):
+        k = len(covariance)
+        stack[i, :k, :k] = 0.5 * (np.asarray(covariance) + np.transpose(covariance))
+        roots[i, :k, :k] = covariance_root(covariance)
+    return stack, roots

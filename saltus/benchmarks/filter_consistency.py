@@ -15,9 +15,9 @@ from hybrid.filters.bank import SaltedBank
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.benchmarks.van_der_pol_ways import START, bounce, flow, gap
+from saltus.studies.filter_truths import Truths, simulate_truths
 
 SWING = 0
 SPREAD = 0.01 * np.eye(2)  # covariance at the start

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from hybrid.filters.coordinates import CoordinatesByMode, common
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.trials import Estimates, estimate_trials
-from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.systems import Array, System
+from saltus.studies.filter_coordinates import CoordinatesByMode, common
+from saltus.studies.filter_trials import Estimates, estimate_trials
+from saltus.studies.filter_truths import Truths, simulate_truths
 from saltus.studies.skf_systems import Level, Problem
 from saltus.studies.study import StudyOptions
 

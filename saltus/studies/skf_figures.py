@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.filters.coordinates import common
 from hybrid.systems import Array
+from saltus.studies.filter_coordinates import common
 from saltus.studies.skf_comparison import Comparison
 from saltus.studies.style import figure
 

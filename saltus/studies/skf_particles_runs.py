@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.filters.coordinates import common
 from hybrid.filters.particle import ParticleOptions
 from hybrid.filters.salted import Sensitivity
-from hybrid.filters.trials import bank_trials, estimate_trials, particle_trials
-from hybrid.filters.truths import Truths, simulate_truths
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array
+from saltus.studies.filter_coordinates import common
+from saltus.studies.filter_trials import bank_trials, estimate_trials, particle_trials
+from saltus.studies.filter_truths import Truths, simulate_truths
 from saltus.studies.skf_systems import Level, Problem
 
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it

@@ -36,7 +36,7 @@ from controller.convergent.rrt.options import RrtOptions, RrtStarOptions
 from controller.convergent.rrt.outcome import no_way, path_to
 from controller.convergent.rrt.star_growth import Star, cheapest_in_goal, grow_star
 from controller.convergent.rrt.star_tree import StarTree, star_tree
-from hybrid.filters.draws import key_under
+from hybrid.filters.draws import python_subkey
 from hybrid.systems import Array
 
 _RRT, _RRT_STAR = RrtOptions(), RrtStarOptions()
@@ -111,7 +111,7 @@ def _growth(options: RrtOptions | RrtStarOptions) -> Growth:
         options.candidates,
         options.max_iterations,
         options.patience,
-        key_under(_NO_KEY, options.seed),
+        python_subkey(_NO_KEY, options.seed),
     )
 
 

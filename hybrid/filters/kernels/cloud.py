@@ -10,9 +10,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hybrid.cholesky import solve_lower
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK
-from hybrid.filters.draws import normals, stirred, uniform
+from hybrid.filters.draws import normals, subkey, uniform
 from hybrid.filters.kernels.functions import measurement
 from hybrid.filters.kernels.kalman import nis
 from hybrid.filters.kernels.matrices import cholesky
@@ -38,12 +39,9 @@ class Cloud(NamedTuple):
         weights = np.full(count, -np.log(count))
         return Cloud(zero, np.zeros((count, n)), weights, zero.copy(), zero.copy())
 
-    def copied(self) -> Cloud:
+    def copy(self) -> Cloud:
         """The same particles again."""
-        return Cloud(
-            self.modes.copy(), self.states.copy(), self.log_weights.copy(), self.events.copy(),
-            self.codes.copy(),
-        )  # fmt: skip
+        return Cloud._make(array.copy() for array in self)
 
 
 @njit(cache=True, error_model="numpy")
@@ -51,7 +49,7 @@ def draw_cloud(cloud, mode, mean, S, key):
     """Particles of one weight from a Gaussian with the covariance S S' in a mode."""
     z = np.empty(len(mean))
     for b in range(len(cloud.modes)):
-        normals(stirred(key, b), z)
+        normals(subkey(key, b), z)
         cloud.modes[b], cloud.log_weights[b] = mode, -np.log(len(cloud.modes))
         for i in range(len(mean)):
             cloud.states[b, i] = mean[i]
@@ -65,7 +63,7 @@ def move_all(f: KernelTables, t, u, end, key, part, cloud):
     none = np.empty((0, cloud.states.shape[1]))
     for b in range(part[0], len(cloud.modes), part[1]):
         x = cloud.states[b, : f.system.dims[cloud.modes[b]]].copy()
-        draws = Draws(stirred(key, b), none, none)
+        draws = Draws(subkey(key, b), none, none)
         mode, x, cloud.events[b], cloud.codes[b] = noisy_step(
             f, cloud.modes[b], t, x, u, end, draws
         )
@@ -81,91 +79,54 @@ def weigh(f: KernelTables, t, u, y, cloud):
     Returns whether they do not all vanish (else nothing is changed), and the squared innovation.
     """
     count, p, modes = len(cloud.modes), len(y), len(f.noise.size)
-    exponents, peaks, weights = np.full(count, -np.inf), np.zeros(count), np.zeros(count)
-    expected, factors, whole = np.zeros((count, p)), np.zeros((modes, p, p)), np.zeros(modes)
+    exponents, peaks, weights = np.full(count, -np.inf), np.zeros(modes), np.zeros(count)
+    expected, L = np.zeros((count, p)), np.zeros((modes, p, p))
     for mode in range(modes):
         if f.noise.size[mode] == p:
-            factors[mode] = cholesky(f.noise.V[mode, :p, :p].copy())[0]
-            whole[mode] = -0.5 * p * np.log(2.0 * np.pi)
-            for i in range(p):
-                whole[mode] -= np.log(factors[mode, i, i])
+            L[mode] = cholesky(f.noise.V[mode, :p, :p].copy())[0]
+            peaks[mode] = -0.5 * p * np.log(2.0 * np.pi) - np.sum(np.log(np.diag(L[mode])))
     for b in range(count):
         mode = cloud.modes[b]
         if f.noise.size[mode] == p:
             x = cloud.states[b, : f.system.dims[mode]].copy()
-            expected[b], peaks[b] = measurement(f, mode, t, x, u), whole[mode]
-            exponents[b] = exponent(factors[mode], y, expected[b])
+            expected[b] = measurement(f, mode, t, x, u)
+            z = (y - expected[b]).reshape((p, 1))
+            solve_lower(L[mode], z)
+            square = np.sum(z * z)
+            exponents[b] = -0.5 * square if np.isfinite(square) else -np.inf
             weights[b] = np.exp(cloud.log_weights[b])
     squared = nis(weights, cloud.modes, expected, f.noise.V, y)
-    return reweigh(cloud, exponents, peaks), squared
+    if not np.max(np.where(cloud.log_weights > -np.inf, exponents, -np.inf)) > VANISHED:
+        return False, squared
+    return normalise(cloud.log_weights, cloud.log_weights + exponents + peaks[cloud.modes]), squared
 
 
 @njit(cache=True, error_model="numpy")
-def exponent(L, y, expected):
-    """-|L^-1 (y - h)|^2 / 2; minus infinity where it is not finite."""
-    z, total = np.empty(len(y)), 0.0
-    for i in range(len(y)):
-        z[i] = y[i] - expected[i]
-        for j in range(i):
-            z[i] -= L[i, j] * z[j]
-        z[i] /= L[i, i]
-        total += z[i] * z[i]
-    return -0.5 * total if np.isfinite(total) else -np.inf
-
-
-@njit(cache=True, error_model="numpy")
-def reweigh(cloud, exponents, peaks):
-    """Multiply the weights by exp(exponent + peak) (N,); False, and as before, if all vanish."""
-    best = -np.inf
-    for b in range(len(exponents)):
-        if cloud.log_weights[b] > -np.inf:
-            best = max(best, exponents[b])
-    if not best > VANISHED:
-        return False
-    for b in range(len(exponents)):
-        cloud.log_weights[b] += exponents[b] + peaks[b]
-    return normalise(cloud.log_weights)
-
-
-@njit(cache=True, error_model="numpy")
-def normalise(log_weights):
-    """Scale the weights to the sum 1; False, and nothing done, where they are all zero."""
-    largest, total = -np.inf, 0.0
-    for value in log_weights:
-        largest = max(largest, value)
+def normalise(log_weights, logs):
+    """Set the weights to those of ``logs`` (N,), scaled to the sum 1; False where all are zero."""
+    largest = np.max(logs)
     if not np.isfinite(largest):
         return False
-    for value in log_weights:
-        total += np.exp(value - largest)
-    shift = largest + np.log(total)
-    for b in range(len(log_weights)):
-        log_weights[b] -= shift
+    log_weights[:] = logs - (largest + np.log(np.sum(np.exp(logs - largest))))
     return True
 
 
 @njit(cache=True, error_model="numpy")
 def drop_failed(cloud):
     """Leave out particles that could not be followed; False, with nothing done, if none could."""
-    left = False
-    for b in range(len(cloud.codes)):
-        left = left or (cloud.codes[b] == OK and cloud.log_weights[b] > -np.inf)
-    if not left:
+    failed = cloud.codes != OK
+    if not normalise(cloud.log_weights, np.where(failed, -np.inf, cloud.log_weights)):
         return False
-    for b in range(len(cloud.codes)):
-        if cloud.codes[b] != OK:
-            cloud.log_weights[b] = -np.inf
-            for i in range(cloud.states.shape[1]):  # it may not be finite
-                cloud.states[b, i] = 0.0
-    return normalise(cloud.log_weights)
+    for b in range(len(failed)):
+        if failed[b]:  # the state may not be finite
+            cloud.states[b, :] = 0.0
+    return True
 
 
 @njit(cache=True, error_model="numpy")
 def effective_size(log_weights):
     """1 / sum of the squared weights: how many particles of one weight were as good."""
-    total = 0.0
-    for value in log_weights:
-        total += np.exp(2.0 * value)
-    return 1.0 / total
+    return 1.0 / np.sum(np.exp(2.0 * log_weights))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
@@ -173,14 +134,13 @@ def resample(cloud, key):
     """Draw the particles anew by their weights, systematically: one draw for all of them."""
     count = len(cloud.modes)
     modes, states, events = cloud.modes.copy(), cloud.states.copy(), cloud.events.copy()
-    offset, source, passed = uniform(key, 0), -1, 0.0
+    offset, source, total = uniform(key, 0), -1, 0.0
     for b in range(count):
-        while passed < (b + offset) / count and source < count - 1:
+        while total < (b + offset) / count and source < count - 1:
             source += 1
-            passed += np.exp(cloud.log_weights[source])
-        while cloud.log_weights[source] == -np.inf:  # rounding ran past the last that has weight
+            total += np.exp(cloud.log_weights[source])
+        while cloud.log_weights[source] == -np.inf:  # by rounding, beyond the last that has weight
             source -= 1
         cloud.modes[b], cloud.events[b] = modes[source], events[source]
         put(cloud.states[b], states[source])
-    for b in range(count):
-        cloud.log_weights[b] = -np.log(count)
+    cloud.log_weights[:] = -np.log(count)

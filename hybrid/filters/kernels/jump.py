@@ -12,14 +12,13 @@ from numba import njit
 from hybrid.compiled.calls import flow, guard, reset
 from hybrid.compiled.location import guard_rate
 from hybrid.filters.kernels.functions import (
-    guard_by_time,
+    derivatives_by_time,
     guard_gradient,
-    reset_by_time,
     reset_jacobian,
     tangent_map,
 )
 from hybrid.filters.kernels.matrices import add, product, sandwich, times
-from hybrid.filters.kernels.path import active_transition, entered, guards_being_left
+from hybrid.filters.kernels.path import active_transition, guard_set, inactive_guards
 from hybrid.filters.tables import KernelTables
 from hybrid.saltations import JUMPED
 from hybrid.systems import Array
@@ -32,29 +31,29 @@ class Jump(NamedTuple):
     x: Array  # state after it
     D: Array  # Xi or D_x R (k_target, k) of tangent vectors
     noise: Array  # W_R of the resets together (k_target, k_target)
-    came_from: Any  # mode before the last of the resets
+    origin: Any  # mode before the last of the resets
     transitions: int
-    closed: bool  # whether it led to a mode that was visited before
+    cycle: bool  # whether it led to a mode that was visited before
     transverse: bool
 
 
 @njit(cache=True, error_model="numpy")
-def following(f: KernelTables, mode, came_from, t, x, u, by_flow):
-    """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
-    s, limits = f.system, f.limits
-    if by_flow:
-        waiting = guards_being_left(s, mode, came_from, t, x, u, limits)
-        e = active_transition(s, mode, t, x, u, waiting, limits)
-    else:
-        e = entered(s, mode, t, x, u, limits)
-    return e if e >= 0 and is_jumped_over(f, e, t, x, u) else -1
-
-
-@njit(cache=True, error_model="numpy")
-def is_jumped_over(f: KernelTables, e, t, x, u):
+def is_deep_inside(f: KernelTables, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = guard_rate(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
+
+
+@njit(cache=True, error_model="numpy")
+def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
+    """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
+    s, limits = f.system, f.limits
+    if by_flow:
+        inactive = inactive_guards(s, mode, origin, t, x, u, limits)
+        e = active_transition(s, mode, t, x, u, inactive, limits)
+    else:
+        e = guard_set(s, mode, t, x, u, limits)
+    return e if e >= 0 and is_deep_inside(f, e, t, x, u) else -1
 
 
 @njit(cache=True, error_model="numpy")
@@ -66,40 +65,38 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     the return to a mode that was ``visited`` (modes,), which is updated.
     """
     s, first, before = f.system, e, x
-    mode, came_from, closed, transitions = s.source[e], -1, False, 0
-    D, D_t, noise = np.eye(len(x)), np.zeros(len(x)), np.zeros((len(x), len(x)))
+    mode, origin, cycle, transitions = s.source[e], -1, False, 0
+    D, D_t = np.eye(len(x)), np.zeros(len(x))
+    noise = np.zeros((f.tangent[mode], f.tangent[mode]))
     for _ in range(f.limits.max_events):
         after, target = reset(s, e, t, x, u), s.target[e]
-        D_xR = reset_jacobian(f, e, t, x, u)
-        D, D_t = product(D_xR, D), times(D_xR, D_t) + reset_by_time(f, e, t, x, u)
-        D_tangent = tangent_map(f, D_xR, mode, x, target, after)
-        if transitions == 0:
-            noise = np.zeros((D_tangent.shape[1], D_tangent.shape[1]))
-        noise = sandwich(D_tangent, noise)
+        D_xR, D_tR = reset_jacobian(f, e, t, x, u), derivatives_by_time(f, e, t, x, u)[1]
+        D, D_t = product(D_xR, D), times(D_xR, D_t) + D_tR
+        noise = sandwich(tangent_map(f, D_xR, mode, x, target, after), noise)
         add(noise, f.noise.W_R[e], 1.0)
-        x, came_from, mode, transitions = after, mode, target, transitions + 1
-        closed, visited[mode] = visited[mode], True
-        e = following(f, mode, came_from, t, x, u, by_flow)
-        if e < 0 or (closed and not by_flow):
+        x, origin, mode, transitions = after, mode, target, transitions + 1
+        cycle, visited[mode] = visited[mode], True
+        e = next_transition(f, mode, origin, t, x, u, by_flow)
+        if e < 0 or (cycle and not by_flow):
             break
-    transverse = not (by_flow and is_jumped_over(f, first, t, before, u))
+    transverse = not (by_flow and is_deep_inside(f, first, t, before, u))
     transverse = transverse and saltation(f, first, t, before, u, D, D_t, mode, x)
     D = tangent_map(f, D, s.source[first], before, mode, x)
-    return Jump(mode, x, D, noise, came_from, transitions, closed, transverse)
+    return Jump(mode, x, D, noise, origin, transitions, cycle, transverse)
 
 
 @njit(cache=True, error_model="numpy")
 def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
     """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)
-    rate = guard_by_time(f, e, t, x, u)
+    rate = derivatives_by_time(f, e, t, x, u)[0]
     for i in range(len(x)):
         rate += gradient[i] * F[i]
     if not rate < -f.limits.minimum_rate:
         return False
     if f.salted:
-        missed = flow(f.system, mode, t, after, u) - times(D, F) - D_t
+        change = flow(f.system, mode, t, after, u) - times(D, F) - D_t
         for i in range(D.shape[0]):
             for j in range(len(x)):
-                D[i, j] += missed[i] * gradient[j] / rate
+                D[i, j] += change[i] * gradient[j] / rate
     return True

@@ -10,30 +10,33 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import guard
-from hybrid.compiled.limits import GRAZING, OK, ZENO
+from hybrid.compiled.limits import OK
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import resting
-from hybrid.compiled.tables import ABSENT
-from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED, NOT_TRANSVERSE, WRONG_SIZE
+from hybrid.filters.interface import (
+    NO_GAIN,
+    NOT_TRANSVERSE,
+    RESULT_NOT_FINITE,
+    WRONG_SIZE,
+    Belief,
+)
 from hybrid.filters.kernels.functions import (
-    basis,
-    guard_gradient,
     measurement,
     measurement_jacobian,
     project,
     retract,
+    tangent_gradient,
     transport_covariance,
 )
 from hybrid.filters.kernels.jump import jump
 from hybrid.filters.kernels.matrices import add, cholesky, product, sandwich, solve, times
-from hybrid.filters.kernels.path import entered, guards_being_left, to_event
+from hybrid.filters.kernels.path import guard_set, inactive_guards, is_transverse, to_event
 from hybrid.filters.kernels.process_noise import (
     add_noise_without_flow,
     add_timestep_noise,
     flow_covariance,
 )
-from hybrid.filters.tables import BASIS, KernelTables
+from hybrid.filters.tables import KernelTables
 from hybrid.systems import Array
 
 SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
@@ -46,6 +49,11 @@ class Gaussian(NamedTuple):
     t: float  # [s]
     x: Array  # mean (n,)
     Sigma: Array  # covariance (k, k) of tangent vectors
+
+
+def gaussian_of(belief: Belief, modes: list[int]) -> Gaussian:
+    """A belief's Gaussian; ``modes`` has the numbers of modes by index."""
+    return Gaussian(modes.index(belief.mode), belief.time, belief.mean, belief.Sigma)
 
 
 class Result(NamedTuple):
@@ -74,24 +82,17 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     """
     s, before, transitions, code, split = f.system, g, 0, OK, -np.inf
     visited = np.zeros(len(s.dims), dtype=np.bool_)
-    waiting = guards_being_left(s, g.mode, -1, g.t, g.x, u, f.limits)
-    waited = np.any(waiting)
+    inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
+    inside = np.any(inactive)
     for count in range(f.limits.max_events + 2):
-        x, t, e, status = to_event(s, g.mode, g.t, g.x, u, end, waiting, f.limits)
-        if finite(x):
-            Sigma = flow_covariance(f, g, u, t - g.t, x, noisy) if t > g.t else g.Sigma
-            g = Gaussian(g.mode, t, x, Sigma)
-        if e >= 0 and count >= f.limits.max_events:
-            status = ZENO
-        if status in (GRAZING, ZENO) and count <= f.limits.max_events:
-            rest = resting(s, g.mode)
-            e, status = (rest, OK) if rest >= 0 else (e, status)
+        x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
+        if finite(x) and t > g.t:
+            g = Gaussian(g.mode, t, x, flow_covariance(f, g, u, t - g.t, x, longest, noisy))
         if status != OK:
-            code = status
+            code, Sigma = status, g.Sigma.copy()
             if noisy:
-                Sigma = g.Sigma.copy()
                 add_noise_without_flow(f, g.mode, Sigma, end - g.t)
-                g = Gaussian(g.mode, g.t, g.x, Sigma)
+            g = Gaussian(g.mode, g.t, g.x, Sigma)
             break
         if e < 0:
             if noisy:
@@ -101,12 +102,12 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
         g, j = after_jump(f, g, e, u, np.bool_(True), visited)
         transitions += j.transitions
         code = code if j.transverse else NOT_TRANSVERSE
-        waiting |= guards_being_left(s, g.mode, j.came_from, t, g.x, u, f.limits)
+        inactive |= inactive_guards(s, g.mode, j.origin, t, g.x, u, f.limits)
     g = Gaussian(g.mode, end, g.x, g.Sigma)
-    if waited and code in (OK, NOT_TRANSVERSE):
-        g, more, entering, later = through_guards(f, g, u, -1)
-        transitions, code = transitions + more, entering if code == OK else code
-        split = max(split, later)
+    if inside and code in (OK, NOT_TRANSVERSE):
+        r = instant_transitions(f, g, u, -1)
+        g, transitions, split = r.g, transitions + r.transitions, max(split, r.split)
+        code = r.code if code == OK else code
     return keep_finite(f, before, Result(g, transitions, code, split))
 
 
@@ -120,32 +121,31 @@ def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
 
 
 @njit(cache=True, error_model="numpy")
-def through_guards(f: KernelTables, g: Gaussian, u, first):
-    """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then those entered.
+def instant_transitions(f: KernelTables, g: Gaussian, u, first):
+    """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then by guard sets.
 
     Until no guard set holds the mean, or it is back in a mode that it came from.
     """
-    visited, closed, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
+    visited, cycle, transitions, code = np.zeros(len(f.system.dims), np.bool_), False, 0, OK
     visited[g.mode], e, split = True, first, -np.inf
-    while not closed:
-        e = e if e >= 0 else entered(f.system, g.mode, g.t, g.x, u, f.limits)
+    while not cycle:
+        e = e if e >= 0 else guard_set(f.system, g.mode, g.t, g.x, u, f.limits)
         if e < 0:
             break
         if e != first:
             split = max(split, split_until(f, e, g, u))
         g, j = after_jump(f, g, e, u, np.bool_(False), visited)
-        transitions, closed, e = transitions + j.transitions, j.closed, -1
+        transitions, cycle, e = transitions + j.transitions, j.cycle, -1
         code = code if j.transverse else NOT_TRANSVERSE
     return Result(g, transitions, code, split)
 
 
 @njit(cache=True, error_model="numpy")
 def guard_spread(f: KernelTables, e, g: Gaussian, u):
-    """sqrt(D_x g Sigma D_x g'), the standard deviation of a guard's value."""
-    D = guard_gradient(f, e, g.t, g.x, u).reshape(1, -1)
-    if f.slots[BASIS, g.mode] != ABSENT:
-        D = product(D, basis(f, g.mode, g.x))
-    return np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
+    """``SPLIT`` standard deviations of a guard's value, sqrt(D_x g Sigma D_x g'), and its mean."""
+    D = tangent_gradient(f, e, g.t, g.x, u).reshape(1, -1)
+    sigma = np.sqrt(max(0.0, sandwich(D, g.Sigma)[0, 0]))
+    return SPLIT * sigma, guard(f.system, e, g.t, g.x, u)
 
 
 @njit(cache=True, error_model="numpy")
@@ -154,18 +154,19 @@ def split_until(f: KernelTables, e, g: Gaussian, u):
     rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
     if not rate < -f.limits.minimum_rate:
         return g.t
-    ahead = SPLIT * guard_spread(f, e, g, u) + guard(f.system, e, g.t, g.x, u)
-    return g.t + max(0.0, ahead) / -rate
+    spread, value = guard_spread(f, e, g, u)
+    return g.t + max(0.0, spread + value) / -rate
 
 
 @njit(cache=True, error_model="numpy")
 def is_split(f: KernelTables, g: Gaussian, u):
     """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
-    for e in range(len(f.system.source)):
-        if f.system.source[e] == g.mode and not f.system.rest[e]:
-            rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
-            if rate < -f.limits.minimum_rate:
-                if guard(f.system, e, g.t, g.x, u) < SPLIT * guard_spread(f, e, g, u):
+    s = f.system
+    for e in range(len(s.source)):
+        if s.source[e] == g.mode and not s.rest[e]:
+            if is_transverse(s, g.mode, e, g.t, g.x, u, f.limits):
+                spread, value = guard_spread(f, e, g, u)
+                if value < spread:
                     return True
     return False
 
@@ -177,7 +178,7 @@ def keep_finite(f: KernelTables, before: Gaussian, after: Result):
     x = project(f, g.mode, g.x)
     if finite(x) and finite(g.Sigma.ravel()):
         return Result(Gaussian(g.mode, g.t, x, g.Sigma), after.transitions, after.code, after.split)
-    return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, NOT_BELIEVED, -np.inf)
+    return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, RESULT_NOT_FINITE, -np.inf)
 
 
 @njit(cache=True, error_model="numpy")
@@ -191,9 +192,9 @@ def innovation(f: KernelTables, g: Gaussian, u, y):
     residual = y - expected
     if not (definite and finite(residual)):
         return Innovation(residual, S, np.nan, -np.inf), C, L
-    weighed, squared, volume = solve(L, residual.reshape(-1, 1)), 0.0, p * np.log(2.0 * np.pi)
+    scaled, squared, volume = solve(L, residual.reshape(-1, 1)), 0.0, p * np.log(2.0 * np.pi)
     for i in range(p):
-        squared += residual[i] * weighed[i, 0]
+        squared += residual[i] * scaled[i, 0]
         volume += 2.0 * np.log(L[i, i])
     return Innovation(residual, S, squared, -0.5 * (squared + volume)), C, L
 
@@ -229,13 +230,13 @@ def correct(f: KernelTables, g: Gaussian, u, y):
     result, nu = update(f, g, u, y)
     if result.code != OK:
         return result, nu
-    return keep_finite(f, result.g, through_guards(f, result.g, u, -1)), nu
+    return keep_finite(f, result.g, instant_transitions(f, result.g, u, -1)), nu
 
 
 @njit(cache=True, error_model="numpy")
 def force(f: KernelTables, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
-    return keep_finite(f, g, through_guards(f, g, u, e))
+    return keep_finite(f, g, instant_transitions(f, g, u, e))
 
 
 @njit(cache=True, error_model="numpy")
@@ -252,10 +253,10 @@ def nis(weights, index, expected, S, y):
             m += weights[i] / total * expected[i]
     for i in range(len(weights)):
         if weights[i] > 0.0:
-            apart = expected[i] - m
+            d = expected[i] - m
             for j in range(p):
                 for k in range(p):
-                    M[j, k] += weights[i] / total * (S[index[i], j, k] + apart[j] * apart[k])
+                    M[j, k] += weights[i] / total * (S[index[i], j, k] + d[j] * d[k])
     L, definite = cholesky(M)
     if not definite:
         return np.nan

@@ -15,22 +15,21 @@ from hybrid.compiled.limits import OK
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.tables import ABSENT
-from hybrid.filters.interface import NOT_TRANSVERSE, UNEXPLAINED, WRONG_SIZE
-from hybrid.filters.kernels.functions import basis, difference, guard_gradient, retract
+from hybrid.filters.interface import NO_LIKELIHOOD, NOT_TRANSVERSE, WRONG_SIZE
+from hybrid.filters.kernels.functions import difference, retract, tangent_gradient
 from hybrid.filters.kernels.kalman import (
     Gaussian,
     after_jump,
     innovation,
+    instant_transitions,
     nis,
     predict,
-    through_guards,
     update,
 )
-from hybrid.filters.kernels.path import entered
+from hybrid.filters.kernels.path import flow_to, guard_set, is_transverse
 from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
-from hybrid.filters.kernels.truncation import sides
-from hybrid.filters.tables import BASIS, KernelTables, Prepared
+from hybrid.filters.kernels.truncation import Side, sides
+from hybrid.filters.tables import KernelTables, ModelTables
 from hybrid.systems import Array
 
 NEWTON = 20  # steps that find when a state behind a guard crossed it
@@ -46,26 +45,28 @@ class Mixture(NamedTuple):
     codes: NDArray[np.int64]  # (modes,) how the last step went
 
     @staticmethod
-    def empty(model: Prepared) -> Mixture:
+    def empty(model: ModelTables) -> Mixture:
         """Without any Gaussian."""
         dims, k = model.base.system.dims, model.own.tangent.max()
-        modes, whole, means = len(dims), np.zeros(len(dims), int), np.zeros((len(dims), dims.max()))
-        return Mixture(np.zeros(modes), means, np.zeros((modes, k, k)), whole, whole.copy())
-
-
-def put_gaussian(mixture: Mixture, g: Gaussian) -> None:
-    """Make a mixture one Gaussian."""
-    clear(mixture)
-    mixture.weights[g.mode], n, k = 1.0, len(g.x), len(g.Sigma)
-    mixture.means[g.mode, :n], mixture.Sigmas[g.mode, :k, :k] = g.x, g.Sigma
+        modes, zero = len(dims), np.zeros(len(dims), int)
+        means, Sigmas = np.zeros((modes, dims.max())), np.zeros((modes, k, k))
+        return Mixture(np.zeros(modes), means, Sigmas, zero, zero.copy())
 
 
 class Split(NamedTuple):
     """``BankOptions`` as kernels take them."""
 
     certain: float
-    dropped: float
-    most: int
+    minimum_weight: float
+    max_hypotheses: int
+
+
+@njit(cache=True, error_model="numpy")
+def clear(mixture: Mixture):
+    """Leave no Gaussian."""
+    mixture.weights[:] = 0.0
+    mixture.transitions[:] = 0
+    mixture.codes[:] = OK
 
 
 @njit(cache=True, error_model="numpy")
@@ -77,7 +78,7 @@ def gaussian(f: KernelTables, mixture: Mixture, mode, t):
 
 
 @njit(cache=True, error_model="numpy")
-def absorb(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
+def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
     """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
     mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
     S, share = mixture.Sigmas[mode], weight / (before + weight) if before > 0.0 else 1.0
@@ -88,21 +89,29 @@ def absorb(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, 
         S[:k, :k], mixture.means[mode, : len(g.x)] = g.Sigma, g.x
         return
     mean = mixture.means[mode, : len(g.x)].copy()
-    apart = difference(f, mode, g.x, mean)
+    d = difference(f, mode, g.x, mean)
     for i in range(k):
         for j in range(k):
-            spread = (1.0 - share) * apart[i] * apart[j]
+            spread = (1.0 - share) * d[i] * d[j]
             S[i, j] = (1.0 - share) * S[i, j] + share * (g.Sigma[i, j] + spread)
-    mixture.means[mode, : len(g.x)] = retract(f, mode, mean, share * apart)
+    mixture.means[mode, : len(g.x)] = retract(f, mode, mean, share * d)
 
 
 @njit(cache=True, error_model="numpy")
-def scale(mixture: Mixture, split: Split):
-    """Drop light Gaussians, keep the heaviest ``most``, and scale the others to the sum 1."""
+def make_one(f: KernelTables, mixture: Mixture, g: Gaussian):
+    """Make a mixture one Gaussian."""
+    clear(mixture)
+    merge(f, mixture, g, 1.0, 0, OK)
+
+
+@njit(cache=True, error_model="numpy")
+def normalise(mixture: Mixture, split: Split):
+    """Drop light Gaussians and those beyond ``max_hypotheses``; scale the others to the sum 1."""
     weights, total = mixture.weights, 0.0
     order = np.argsort(-weights)
     for rank in range(len(weights)):
-        if rank >= split.most or (rank > 0 and weights[order[rank]] <= split.dropped):
+        light = weights[order[rank]] <= split.minimum_weight
+        if rank >= split.max_hypotheses or (rank > 0 and light):
             weights[order[rank]] = 0.0
         total += weights[order[rank]]
     for i in range(len(weights)):
@@ -110,24 +119,22 @@ def scale(mixture: Mixture, split: Split):
 
 
 @njit(cache=True, error_model="numpy")
-def cut(f: KernelTables, e, g: Gaussian, u, certain):
-    """(whether guard e splits the Gaussian, its side in front, its side behind)."""
-    D = guard_gradient(f, e, g.t, g.x, u)
-    if f.slots[BASIS, g.mode] != ABSENT:
-        D = (D.reshape(1, -1) @ basis(f, g.mode, g.x)).ravel()
+def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
+    """Whether guard e splits a Gaussian, and its parts in front and behind."""
+    D = tangent_gradient(f, e, g.t, g.x, u)
     over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
-    falls = guard_rate(f.system, g.mode, e, g.t, g.x, u) < -f.limits.minimum_rate
-    return falls and certain < under[0] < 1.0 - certain, over, under
+    crosses = not f.system.rest[e] and is_transverse(f.system, g.mode, e, g.t, g.x, u, f.limits)
+    return crosses and certain < under.probability < 1.0 - certain, over, under
 
 
 @njit(cache=True, error_model="numpy")
-def side(f: KernelTables, g: Gaussian, part):
+def part_of(f: KernelTables, g: Gaussian, one: Side):
     """A Gaussian's part on one side of a guard."""
-    return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, part[1]), part[2])
+    return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, one.shift), one.Sigma)
 
 
 @njit(cache=True, error_model="numpy")
-def when_crossed(f: KernelTables, e, g: Gaussian, u):
+def crossing(f: KernelTables, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
@@ -142,20 +149,22 @@ def when_crossed(f: KernelTables, e, g: Gaussian, u):
 
 
 @njit(cache=True, error_model="numpy")
-def through(f: KernelTables, e, g: Gaussian, u, h):
+def through_guard(f: KernelTables, e, g: Gaussian, u, h):
     """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
 
     Returns it, its transitions, and whether it could be followed.
     """
-    t, x = when_crossed(f, e, g, u)
+    t, x = crossing(f, e, g, u)
     if g.t - t > 2.0 * h:  # long before this step: it is taken where it is, (4.17)
         t, x = g.t, g.x
-    Sigma = flow_covariance(f, g, u, t - g.t, x, np.bool_(False)) if t < g.t else g.Sigma
+    no_noise, Sigma = np.bool_(False), g.Sigma
+    if t < g.t:
+        Sigma = flow_covariance(f, g, u, t - g.t, x, h, no_noise)
     visited = np.zeros(len(f.system.dims), dtype=np.bool_)
     y, j = after_jump(f, Gaussian(g.mode, t, x, Sigma), e, u, np.bool_(True), visited)
-    result = predict(f, y, u, g.t, np.bool_(False))
-    followed = result.code in (OK, NOT_TRANSVERSE) and finite(y.x)
-    return result.g, j.transitions + result.transitions, followed
+    result = predict(f, y, u, g.t, no_noise)
+    success = result.code in (OK, NOT_TRANSVERSE) and finite(y.x)
+    return result.g, j.transitions + result.transitions, success
 
 
 @njit(cache=True, error_model="numpy")
@@ -168,28 +177,27 @@ def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
     the Gaussian is cut: what is behind the guard is led back to it, and through it by Xi. The
     noise of the whole step is that of the mode which it began in, and of the reset.
     """
-    h, left = end - g.t, weight
-    x = flow_for(f.system, g.mode, g.t, g.x, u, h, f.limits)
+    h, rest = end - g.t, weight
+    x, longest = flow_to(f.system, g.mode, g.t, g.x, u, end, f.limits)
     if h > 0.0 and finite(x):
-        ahead = Gaussian(g.mode, end, x, flow_covariance(f, g, u, h, x, np.bool_(True)))
-        if finite(ahead.Sigma.ravel()):
-            for e in range(len(f.system.source)):
-                if f.system.source[e] != g.mode:
-                    continue
-                splits, over, under = cut(f, e, ahead, u, certain)
-                if not splits:
-                    continue
-                y, transitions, followed = through(f, e, side(f, ahead, under), u, h)
-                if followed:
+        Sigma = flow_covariance(f, g, u, h, x, longest, np.bool_(True))
+        ahead = Gaussian(g.mode, end, x, Sigma)
+        for e in range(len(f.system.source)):
+            if f.system.source[e] != g.mode or not finite(Sigma.ravel()):
+                continue
+            splits, over, under = sides_of_guard(f, e, ahead, u, certain)
+            if splits:
+                y, transitions, success = through_guard(f, e, part_of(f, ahead, under), u, h)
+                if success:
                     add_timestep_noise(f, y.mode, y.Sigma, h)
-                    absorb(f, out, y, left * under[0], transitions, OK)
-                    ahead, left = side(f, ahead, over), left * over[0]
-            if left < weight:
-                add_timestep_noise(f, ahead.mode, ahead.Sigma, h)
-                absorb(f, out, ahead, left, 0, OK)
-                return
+                    merge(f, out, y, rest * under.probability, transitions, OK)
+                    ahead, rest = part_of(f, ahead, over), rest * over.probability
+        if rest < weight:
+            add_timestep_noise(f, ahead.mode, ahead.Sigma, h)
+            merge(f, out, ahead, rest, 0, OK)
+            return
     result = predict(f, g, u, end, np.bool_(True))
-    absorb(f, out, result.g, weight, result.transitions, result.code)
+    merge(f, out, result.g, weight, result.transitions, result.code)
 
 
 @njit(cache=True, error_model="numpy")
@@ -200,30 +208,22 @@ def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, 
         if mixture.weights[mode] > 0.0:
             g = gaussian(f, mixture, mode, t)
             branch(f, g, mixture.weights[mode], u, end, split.certain, out)
-    scale(out, split)
+    normalise(out, split)
 
 
 @njit(cache=True, error_model="numpy")
-def clear(mixture: Mixture):
-    """Leave no Gaussian."""
-    mixture.weights[:] = 0.0
-    mixture.transitions[:] = 0
-    mixture.codes[:] = OK
-
-
-@njit(cache=True, error_model="numpy")
-def settle(f: KernelTables, g: Gaussian, u, certain):
+def transitions_unless_split(f: KernelTables, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
     It is then on both sides, and the next prediction cuts it there.
     """
-    if entered(f.system, g.mode, g.t, g.x, u, f.limits) >= 0:
-        for e in range(len(f.system.source)):
-            if f.system.source[e] == g.mode and cut(f, e, g, u, certain)[0]:
-                return g, 0
-        result = through_guards(f, g, u, -1)
-        return result.g, result.transitions
-    return g, 0
+    if guard_set(f.system, g.mode, g.t, g.x, u, f.limits) < 0:
+        return g, 0
+    for e in range(len(f.system.source)):
+        if f.system.source[e] == g.mode and sides_of_guard(f, e, g, u, certain)[0]:
+            return g, 0
+    result = instant_transitions(f, g, u, -1)
+    return result.g, result.transitions
 
 
 @njit(cache=True, error_model="numpy")
@@ -236,12 +236,11 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
     logs, expected, S = np.full(modes, -np.inf), np.zeros((modes, p)), np.zeros((modes, p, p))
     code, weights = WRONG_SIZE, mixture.weights.copy()
     for mode in range(modes):
-        if mixture.weights[mode] > 0.0:
-            if f.noise.size[mode] != p:
-                weights[mode] = 0.0
-                continue
+        if f.noise.size[mode] != p:
+            weights[mode] = 0.0
+        elif weights[mode] > 0.0:
             nu = innovation(f, gaussian(f, mixture, mode, t), u, y)[0]
-            logs[mode], code = nu.log_likelihood + np.log(mixture.weights[mode]), UNEXPLAINED
+            logs[mode], code = nu.log_likelihood + np.log(weights[mode]), NO_LIKELIHOOD
             expected[mode], S[mode] = y - nu.residual, nu.S
     best = np.max(logs)
     if not np.isfinite(best):
@@ -249,10 +248,10 @@ def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, ou
     clear(out)
     for mode in range(modes):
         if logs[mode] > -np.inf:
-            g, transitions = gaussian(f, mixture, mode, t), mixture.transitions[mode]
-            result = update(f, g, u, y)[0]
-            g, more = settle(f, result.g, u, split.certain)
+            result = update(f, gaussian(f, mixture, mode, t), u, y)[0]
+            g, more = transitions_unless_split(f, result.g, u, split.certain)
             status = mixture.codes[mode] if result.code == OK else result.code
-            absorb(f, out, g, np.exp(logs[mode] - best), transitions + more, status)
-    scale(out, split)
+            transitions = mixture.transitions[mode] + more
+            merge(f, out, g, np.exp(logs[mode] - best), transitions, status)
+    normalise(out, split)
     return OK, nis(weights, np.arange(modes), expected, S, y)

@@ -17,11 +17,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put, reset
-from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, WRONG_DIMENSION, ZENO
+from hybrid.compiled.limits import NOT_FINITE, OK, WRONG_DIMENSION
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import resting
-from hybrid.filters.draws import normals, stirred
-from hybrid.filters.kernels.path import guards_being_left, to_event
+from hybrid.filters.draws import normals, subkey
+from hybrid.filters.kernels.path import inactive_guards, to_event
 from hybrid.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
 from hybrid.filters.tables import KernelTables
 
@@ -44,7 +43,7 @@ def draw(draws: Draws, table, piece, number, z):
     if len(table) > 0:
         put(z, table[min(piece, len(table) - 1)])
     else:
-        normals(stirred(draws.key, number), z)
+        normals(subkey(draws.key, number), z)
 
 
 @njit(cache=True, error_model="numpy")
@@ -75,14 +74,11 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     z = np.empty(len(s.disturbance))
     draw(draws, draws.process, 0, 0, z)
     hold_disturbance(f, mode, z, end - t)
-    waiting = guards_being_left(s, mode, -1, t, x, u, limits)
+    inactive = inactive_guards(s, mode, -1, t, x, u, limits)
     nodes = len(NODES) if np.any(f.noise.power == WHITE) else 0
     while True:
         until = start + NODES[node] * (end - start) if node < nodes else end
-        x, t, e, code = to_event(s, mode, t, x, u, until, waiting, limits)
-        if code == GRAZING or (e >= 0 and events == limits.max_events):
-            rest = resting(s, mode)
-            e, code = (rest, OK) if rest >= 0 else (e, code)
+        x, t, e, code, _ = to_event(s, mode, t, x, u, until, inactive, events, limits)
         if code != OK:
             return mode, x, events, code
         if e < 0:
@@ -93,14 +89,12 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
                 weight = 1.0 if last else WEIGHTS[node] * (end - start)
                 x = x.copy()
                 scatter(x, f.noise.Q_root[mode], z, np.sqrt(weight))
-                waiting = guards_being_left(s, mode, -1, t, x, u, limits)
+                inactive = inactive_guards(s, mode, -1, t, x, u, limits)
             if last:
                 return mode, x, events, OK
             node += 1
             continue
-        if events > limits.max_events or (events == limits.max_events and not s.rest[e]):
-            return mode, x, events, ZENO
-        came_from, mode, events = mode, s.target[e], events + 1
+        origin, mode, events = mode, s.target[e], events + 1
         x = reset(s, e, t, x, u)
         if len(x) != s.dims[mode]:
             return mode, x, events, WRONG_DIMENSION
@@ -108,6 +102,6 @@ def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
         scatter(x, f.noise.W_R_root[e], z, 1.0)
         if not finite(x):
             return mode, x, events, NOT_FINITE
-        waiting |= guards_being_left(s, mode, came_from, t, x, u, limits)
+        inactive |= inactive_guards(s, mode, origin, t, x, u, limits)
         draw(draws, draws.process, events, 2 * events + 1, z)
         hold_disturbance(f, mode, z, end - t)

@@ -1,7 +1,7 @@
 """Kernels of the guard sets (4.2): those of g <= 0 that the flow enters, d/dt g < 0.
 
-A measurement, or a reset, may leave a state behind a guard on its way out. Such a guard waits:
-it counts again once it has been positive.
+A measurement, or a reset, may leave a state behind a guard on its way out. Such a guard is
+inactive: it counts again once it has been positive.
 """
 
 from __future__ import annotations
@@ -10,104 +10,150 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import guard, rate
-from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, Limits
+from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.compiled.location import guard_rate
-from hybrid.compiled.piece import Piece, cut, state_at, take_piece
+from hybrid.compiled.piece import Piece, cut, obeys_flow, state_at, take_piece
 from hybrid.compiled.runge_kutta import finite
-from hybrid.compiled.step import earliest
+from hybrid.compiled.step import earliest, resting
 from hybrid.compiled.tables import CompiledSystem
 
-SAMPLES = 16  # points of a step at which waiting guards are looked at
+SAMPLES = 16  # points of a step at which inactive guards are looked at
+POINTS = 20.0  # of a prediction at which its flow is compared with its integral
 
 
 @njit(cache=True, error_model="numpy")
-def falling(s: CompiledSystem, mode, e, t, x, u, limits: Limits):
+def is_transverse(s: CompiledSystem, mode, e, t, x, u, limits: Limits):
     """Whether the flow goes on into a guard, transversally (4.1)."""
     return guard_rate(s, mode, e, t, x, u) < -limits.minimum_rate
 
 
 @njit(cache=True, error_model="numpy")
-def entered(s: CompiledSystem, mode, t, x, u, limits: Limits):
+def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
     for e in range(len(s.source)):
         if s.source[e] == mode and not s.rest[e] and guard(s, e, t, x, u) <= 0.0:
-            if falling(s, mode, e, t, x, u, limits):
+            if is_transverse(s, mode, e, t, x, u, limits):
                 return e
     return -1
 
 
 @njit(cache=True, error_model="numpy")
-def guards_being_left(s: CompiledSystem, mode, came_from, t, x, u, limits: Limits):
+def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     """Which guards (transitions,) the state is deep inside, and does not go further into.
 
-    With ``came_from``, the mode that a reset has just left, only the guards that lead back there:
+    With ``origin``, the mode that a reset has just left, only the guards that lead back there:
     behind another one it was put by that reset. It is -1 where no reset led to the state.
     """
-    waiting = np.zeros(len(s.source), dtype=np.bool_)
+    inactive = np.zeros(len(s.source), dtype=np.bool_)
     for e in range(len(s.source)):
-        if s.rest[e]:
-            continue
-        if s.source[e] == mode and (came_from < 0 or s.target[e] == came_from != mode):
+        here = s.source[e] == mode and not s.rest[e]
+        if here and (origin < 0 or s.target[e] == origin != mode):
             if guard(s, e, t, x, u) < -limits.guard:
-                waiting[e] = not falling(s, mode, e, t, x, u, limits)
-    return waiting
+                inactive[e] = not is_transverse(s, mode, e, t, x, u, limits)
+    return inactive
 
 
 @njit(cache=True, error_model="numpy")
-def active_transition(s: CompiledSystem, mode, t, x, u, waiting, limits: Limits):
+def active_transition(s: CompiledSystem, mode, t, x, u, inactive, limits: Limits):
     """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
     for e in range(len(s.source)):
-        if s.source[e] == mode and not waiting[e] and not s.rest[e]:
+        if s.source[e] == mode and not inactive[e] and not s.rest[e]:
             value = guard(s, e, t, x, u)
-            if value < -limits.guard or (value <= 0.0 and falling(s, mode, e, t, x, u, limits)):
+            if value < -limits.guard:
+                return e
+            if value <= 0.0 and is_transverse(s, mode, e, t, x, u, limits):
                 return e
     return -1
 
 
 @njit(cache=True, error_model="numpy")
-def to_event(s: CompiledSystem, mode, t, x, u, end, waiting, limits: Limits):
-    """Flow until ``end`` [s] or to a transition: (state, time, transition or -1, status).
+def piece_of_flow(s: CompiledSystem, mode, t, x, u, trial, spacing, limits: Limits):
+    """A step of at most ``trial`` [s] whose dense output has the flow's slope; the next to try.
 
-    Guards of ``waiting`` (transitions,) that have become positive are struck off it.
+    The slopes are compared at points ``spacing`` [s] apart: a pulse between the nodes of the
+    integrator's method is found by that.
     """
-    h = end - t
-    for _ in range(limits.max_steps):
-        if t >= end:
-            return x, t, -1, OK
-        edge = active_transition(s, mode, t, x, u, waiting, limits)
-        if edge >= 0:
-            return x, t, edge, OK
-        left, slope = end - t, rate(s, mode, t, x, u)
-        p, _, h = take_piece(s, mode, t, x, u, min(h, left), slope, limits)
-        if not finite(p.end):
-            return p.end, t, -1, NOT_FINITE
-        length = until_left(s, mode, p, waiting)
-        if length < p.length:
-            p = cut(s, mode, p, length, limits)
-        p, edge, status, _ = earliest(s, mode, p, np.inf, limits)
-        x, t = p.end, end if edge < 0 and p.length == left else t + p.length
-        if edge >= 0:
-            if status == OK and not falling(s, mode, edge, t, x, u, limits):
-                status = GRAZING
-            return x, t, edge, status
-        for e in range(len(waiting)):
-            if waiting[e] and guard(s, e, t, x, u) > 0.0:
-                waiting[e] = False
-    return x, t, -1, TOO_STIFF
+    slope = rate(s, mode, t, x, u)
+    while True:
+        p, _, following = take_piece(s, mode, t, x, u, trial, slope, limits)
+        if not finite(p.end) or obeys_flow(s, mode, p, p.length, spacing, limits):
+            return p, following
+        trial = max(0.2 * p.length, 2.0 * spacing)
 
 
 @njit(cache=True, error_model="numpy")
-def until_left(s: CompiledSystem, mode, p: Piece, waiting):
-    """Length [s] of a step after which a waiting guard is positive; the whole step if none is.
+def to_event(s: CompiledSystem, mode, t, x, u, end, inactive, events, limits: Limits):
+    """``to_guard``; and into rest, if there is such a transition, by grazing or too many events."""
+    x, t, e, status, longest = to_guard(s, mode, t, x, u, end, inactive, limits)
+    if e >= 0 and events >= limits.max_events:
+        status = ZENO
+    if status in (GRAZING, ZENO) and events <= limits.max_events:
+        rest = resting(s, mode)
+        e, status = (rest, OK) if rest >= 0 else (e, status)
+    return x, t, e, status, longest
+
+
+@njit(cache=True, error_model="numpy")
+def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
+    """Flow until ``end`` [s] or to a transition.
+
+    Guards of ``inactive`` (transitions,) that have become positive are struck off it.
+
+    Returns:
+        State (n,), time [s], transition or -1, status, and the longest step [s].
+    """
+    h, spacing, longest = end - t, (end - t) / POINTS, 0.0
+    for _ in range(limits.max_steps):
+        if t >= end:
+            return x, t, -1, OK, longest
+        e = active_transition(s, mode, t, x, u, inactive, limits)
+        if e >= 0:
+            return x, t, e, OK, longest
+        left = end - t
+        p, h = piece_of_flow(s, mode, t, x, u, min(h, left), spacing, limits)
+        if not finite(p.end):
+            return p.end, t, -1, NOT_FINITE, longest
+        length = exit_length(s, mode, p, inactive)
+        if length < p.length:
+            p = cut(s, mode, p, length, limits)
+        p, e, status, _ = earliest(s, mode, p, spacing, limits)
+        x, t = p.end, end if e < 0 and p.length == left else t + p.length
+        longest = max(longest, p.length)
+        if e >= 0:
+            if status == OK and not is_transverse(s, mode, e, t, x, u, limits):
+                status = GRAZING
+            return x, t, e, status, longest
+        for i in range(len(inactive)):
+            if inactive[i] and guard(s, i, t, x, u) > 0.0:
+                inactive[i] = False
+    return x, t, -1, TOO_STIFF, longest
+
+
+@njit(cache=True, error_model="numpy")
+def flow_to(s: CompiledSystem, mode, t, x, u, end, limits: Limits):
+    """State (n,) at ``end`` [s] by the flow alone, NaN where it has none; the longest step [s]."""
+    h, spacing, longest = end - t, (end - t) / POINTS, 0.0
+    for _ in range(limits.max_steps):
+        if t >= end or not finite(x):
+            return x, longest
+        left = end - t
+        p, h = piece_of_flow(s, mode, t, x, u, min(h, left), spacing, limits)
+        x, t, longest = p.end, end if p.length == left else t + p.length, max(longest, p.length)
+    return np.full_like(x, np.nan), longest
+
+
+@njit(cache=True, error_model="numpy")
+def exit_length(s: CompiledSystem, mode, p: Piece, inactive):
+    """Length [s] of a step after which an inactive guard is positive; the whole step if none is.
 
     A guard that is left for less than a ``SAMPLES``-th of the step may be overlooked: it then
     counts as not left, to the end of the step.
     """
-    if np.any(waiting):
+    if np.any(inactive):
         for i in range(1, SAMPLES):
             length = p.length * i / SAMPLES
             x = state_at(s, mode, p, length)
-            for e in range(len(waiting)):
-                if waiting[e] and guard(s, e, p.time + length, x, p.input) > 0.0:
+            for e in range(len(inactive)):
+                if inactive[e] and guard(s, e, p.time + length, x, p.input) > 0.0:
                     return length
     return p.length

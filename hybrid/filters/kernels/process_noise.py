@@ -12,32 +12,41 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from hybrid.compiled.calls import STATE, flow, flow_derivative, put, rate
-from hybrid.compiled.piece import integrate_for, jacobians
+from hybrid.compiled.calls import (
+    SLOPES,
+    STATE,
+    flow,
+    flow_derivative,
+    has_solution,
+    put,
+    rate,
+    solution_slopes,
+)
+from hybrid.compiled.piece import integrate_for
 from hybrid.compiled.tables import ABSENT
-from hybrid.filters.kernels.functions import basis, part, tangent_map
+from hybrid.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
-from hybrid.filters.tables import BASIS, KernelTables, KernelType
+from hybrid.filters.tables import KernelTables, KernelType
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
 
 @njit(cache=True, error_model="numpy")
-def flow_covariance(f: KernelTables, g, u, h, x, noisy):
+def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
     """A Sigma A' + W(h) of a flow over h [s] from a Gaussian to the state x (n,), (4.8).
 
-    Without ``noisy`` W is left out. Noise of power 0 is added at the end of a timestep.
+    The steps of integration are at most ``longest`` [s]. Without ``noisy`` W is left out. Noise of
+    power 0 is added at the end of a timestep.
     """
     power = f.noise.power[g.mode]
     if noisy and power == WHITE:
-        A, W = van_loan(f, g.mode, g.t, g.x, u, h)
+        A, W = van_loan(f, g.mode, g.t, g.x, u, h, longest)
+        W, weight = sandwich(part(f, g.mode, x), W) if on_manifold(f, g.mode) else W, 1.0
     else:
-        A, W = jacobians(f.derivatives, g.mode, g.t, g.x, u, h, f.limits)[0], f.noise.Q[g.mode]
+        A, W = flow_jacobian(f, g.mode, g.t, g.x, u, h, longest), f.noise.Q[g.mode]
+        weight = h * h if noisy and power == HELD else 0.0
     Sigma = sandwich(tangent_map(f, A, g.mode, g.x, g.mode, x), g.Sigma)
-    if noisy and power == WHITE:
-        add(Sigma, W if f.slots[BASIS, g.mode] == ABSENT else sandwich(part(f, g.mode, x), W), 1.0)
-    elif noisy and power == HELD:
-        add(Sigma, W, h * h)
+    add(Sigma, W, weight)
     return Sigma
 
 
@@ -56,20 +65,53 @@ def add_noise_without_flow(f: KernelTables, mode, Sigma, h):
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan(f: KernelTables, mode, t, x, u, h):
+def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
+    """A = D_x (n, n) of the flow over h [s], by (3.1) or in closed form."""
+    d, n = f.derivatives, len(x)
+    if d.slots[SLOPES, mode] != ABSENT and has_solution(d.system, mode):
+        return solution_slopes(d, mode, t, x, u, h)[0].copy()
+    y = _integrate(d, mode, t, _state_and_identity(x, n + n * n), u, h, longest, f.limits)
+    return y[n:].copy().reshape((n, n))
+
+
+@njit(cache=True, error_model="numpy")
+def van_loan(f: KernelTables, mode, t, x, u, h, longest):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
-    y = np.zeros(n + 2 * n * n)
-    put(y, x)
-    for i in range(n):
-        y[n + i * n + i] = 1.0
-    end = integrate_for(f, mode, t, y, u, h, f.limits)
-    A, W = end[n : n + n * n].copy().reshape((n, n)), end[n + n * n :].copy().reshape((n, n))
+    y = _state_and_identity(x, n + 2 * n * n)
+    y = _integrate(f, mode, t, y, u, h, longest, f.limits)
+    A, W = y[n : n + n * n].copy().reshape((n, n)), y[n + n * n :].copy().reshape((n, n))
     return A, scale * 0.5 * (W + W.T)
 
 
 @njit(cache=True, error_model="numpy")
-def van_loan_rate(f: KernelTables, mode, t, y, u):
+def _state_and_identity(x, size):
+    y, n = np.zeros(size), len(x)
+    put(y, x)
+    for i in range(n):
+        y[n + i * n + i] = 1.0
+    return y
+
+
+@njit(cache=True, error_model="numpy")
+def _integrate(s, mode, t, y, u, h, longest, limits):
+    """What ``rate`` integrates to over h [s], in equal parts no longer than ``longest`` [s]."""
+    count = max(1, int(np.ceil(abs(h) / longest - 1e-9)))
+    for i in range(count):
+        y = integrate_for(s, mode, t + i * h / count, y, u, h / count, limits)
+    return y
+
+
+@overload(rate, inline="always")
+def _rate(s, mode, t, y, u):
+    """What the shared integrator calls of a filter's tables."""
+    if isinstance(s, KernelType):
+        return lambda s, mode, t, y, u: _van_loan_rate(s, mode, t, y, u)
+    return None
+
+
+@njit(cache=True, error_model="numpy")
+def _van_loan_rate(f: KernelTables, mode, t, y, u):
     """x' = F, A' = D_x F A and W' = D_x F W + W D_x F' + Q / max |Q|, in one vector."""
     n = f.system.dims[mode]
     x, slope = y[:n].copy(), np.zeros(len(y))
@@ -93,12 +135,4 @@ def _spectral_density(f: KernelTables, mode, x):
     """Q / max |Q| (n, n) in the state's own coordinates."""
     scale, k = np.max(np.abs(f.noise.Q[mode])), f.tangent[mode]
     Q = f.noise.Q[mode, :k, :k] / (scale if scale > 0.0 else 1.0)
-    return Q if f.slots[BASIS, mode] == ABSENT else sandwich(basis(f, mode, x), Q)
-
-
-@overload(rate, inline="always")
-def _rate(s, mode, t, y, u):
-    """What the shared integrator calls of a filter's tables."""
-    if isinstance(s, KernelType):
-        return lambda s, mode, t, y, u: van_loan_rate(s, mode, t, y, u)
-    return None
+    return sandwich(basis(f, mode, x), Q) if on_manifold(f, mode) else Q

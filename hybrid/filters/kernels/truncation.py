@@ -9,13 +9,25 @@ a standard normal z along D; its mean and variance are those of a truncated norm
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from hybrid.filters.kernels.matrices import times
+from hybrid.systems import Array
+
+
+class Side(NamedTuple):
+    """The part of a Gaussian on one side of a plane."""
+
+    probability: float
+    shift: Array  # of the mean (k,)
+    Sigma: Array  # (k, k)
+
 
 @njit(cache=True, error_model="numpy")
-def above(a):
+def truncated_normal(a):
     """Probability, mean and variance of a standard normal z where z > a."""
     probability = 0.5 * math.erfc(a / math.sqrt(2.0))
     if probability < 1e-300:  # a beyond 37: an exponential tail
@@ -25,33 +37,24 @@ def above(a):
 
 
 @njit(cache=True, error_model="numpy")
-def shrunk(Sigma, D, sigma, variance):
-    """Sigma (k, k) where that along D (k,), sigma^2, becomes sigma^2 times ``variance``."""
-    k = len(D)
-    along, after = np.zeros(k), np.empty((k, k))
-    for i in range(k):
-        for j in range(k):
-            along[i] += Sigma[i, j] * D[j] / sigma
-    for i in range(k):
-        for j in range(k):
-            after[i, j] = 0.5 * (Sigma[i, j] + Sigma[j, i])
-            after[i, j] -= (1.0 - variance) * (along[i] * along[j])
-    return along, after
+def side(a, along, Sigma, sign):
+    """Where sign z > a, of a Gaussian whose covariance with z is ``along`` (k,)."""
+    probability, mean, variance = truncated_normal(a)
+    result = 0.5 * (Sigma + Sigma.T)
+    for i in range(len(along)):
+        for j in range(len(along)):
+            result[i, j] -= (1.0 - variance) * (along[i] * along[j])
+    return Side(probability, sign * mean * along, result)
 
 
 @njit(cache=True, error_model="numpy")
 def sides(g, D, Sigma):
-    """(probability, mean's shift (k,), Sigma (k, k)) where g > 0, and the same where g < 0."""
-    k, square = len(D), 0.0
-    for i in range(k):
-        for j in range(k):
-            square += D[i] * Sigma[i, j] * D[j]
-    sigma = math.sqrt(square) if square > 0.0 else 0.0
-    if not sigma > 0.0:  # all of it is on one side
-        whole = 1.0 if g > 0.0 else 0.0
-        return (whole, np.zeros(k), Sigma.copy()), (1.0 - whole, np.zeros(k), Sigma.copy())
-    p, mean, variance = above(-g / sigma)
-    along, over = shrunk(Sigma, D, sigma, variance)
-    q, low, variance = above(g / sigma)
-    _, under = shrunk(Sigma, D, sigma, variance)
-    return (p, mean * along, over), (q, -low * along, under)
+    """The parts of a Gaussian where g > 0 and where g < 0."""
+    along = times(Sigma, D)
+    square = np.sum(D * along)
+    if not square > 0.0:  # all of it is on one side
+        whole, none = 1.0 if g > 0.0 else 0.0, np.zeros(len(D))
+        return Side(whole, none, Sigma.copy()), Side(1.0 - whole, none, Sigma.copy())
+    sigma = math.sqrt(square)
+    along /= sigma
+    return side(-g / sigma, along, Sigma, 1.0), side(g / sigma, along, Sigma, -1.0)

@@ -11,7 +11,7 @@ from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.hill_path import HillProblem
 from controller.convergent.path_check import step_divergence, violation
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
-from hybrid.filters.draws import key_under, uniform
+from hybrid.filters.draws import python_subkey, uniform
 
 OPTIONS = RrtOptions()
 FAR = {"start": np.array([-0.2, 0.8]), "goal": np.array([0.3, 1.0])}
@@ -37,7 +37,7 @@ def bias_of(options, position, direction, p):
 
 def plain_rrt(problem, options):
     """The method of 2.3.5 with the same draws, nothing of it compiled: all positions reached."""
-    key, number = key_under(np.uint64(0), options.seed), iter(range(10**9))
+    key, number = python_subkey(np.uint64(0), options.seed), iter(range(10**9))
     (x_low, x_high), (y_low, y_high) = problem.hill.x_bounds, problem.hill.y_bounds
     low, high = np.array([x_low, y_low]), np.array([x_high, y_high])
     nodes = [np.array(problem.start)]

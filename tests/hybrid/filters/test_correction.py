@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal
 
 from hybrid.compiled.limits import OK
-from hybrid.filters.interface import NO_GAIN, NOT_BELIEVED
+from hybrid.filters.interface import NO_GAIN, RESULT_NOT_FINITE
 from hybrid.filters.kernels.kalman import Gaussian, update
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepare
+from hybrid.filters.tables import model_tables
 from hybrid.systems import Mode, System
 
 
@@ -31,11 +31,11 @@ def correction(Sigma, C, V, residual):
         {0: ProcessNoise(np.zeros((k, k)))},
         {0: Measurement(lambda t, x, u: C @ x, sound, lambda t, x, u: C)},
     )
-    known = prepare(model)
+    known = model_tables(model)
     known.own.noise.V[0, :p, :p] = V
     result, nu = update(known.tables, Gaussian(0, 0.0, np.zeros(k), Sigma), np.zeros(0), residual)
     if result.code != OK:
-        assert result.code in (NO_GAIN, NOT_BELIEVED)
+        assert result.code in (NO_GAIN, RESULT_NOT_FINITE)
         return None
     return Correction(result.g.x, result.g.Sigma, nu)
 

@@ -7,9 +7,9 @@ from hybrid.compiled.limits import OK
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels import path
-from hybrid.filters.kernels.kalman import Gaussian, predict, through_guards
+from hybrid.filters.kernels.kalman import Gaussian, instant_transitions, predict
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepare
+from hybrid.filters.tables import model_tables
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
@@ -22,7 +22,7 @@ IMPACT, APEX = range(2)  # of the ball's transitions
 
 def tables_of(system):
     dims = {number: mode.state_dim for number, mode in system.modes.items()}
-    return prepare(
+    return model_tables(
         FilterModel(
             system,
             {number: ProcessNoise(np.zeros((n, n))) for number, n in dims.items()},
@@ -33,12 +33,12 @@ def tables_of(system):
 
 def entered(system, mode, x, u):
     known, index = tables_of(system), list(system.modes).index(mode)
-    return path.entered(known.base.tables, index, 0.0, x, u, known.own.limits)
+    return path.guard_set(known.base.tables, index, 0.0, x, u, known.own.limits)
 
 
 def being_left(system, mode, x, u):
     known, index = tables_of(system), list(system.modes).index(mode)
-    waiting = path.guards_being_left(known.base.tables, index, -1, 0.0, x, u, known.own.limits)
+    waiting = path.inactive_guards(known.base.tables, index, -1, 0.0, x, u, known.own.limits)
     return np.flatnonzero(waiting).tolist()
 
 
@@ -126,7 +126,7 @@ def test_a_simulation_that_fails_stays_where_it_came_to():
 def instant(system, mode, x, u, first=-1):
     tables = tables_of(system).tables
     g = Gaussian(list(system.modes).index(mode), 0.0, x, np.zeros((len(x), len(x))))
-    return through_guards(tables, g, u, first)
+    return instant_transitions(tables, g, u, first)
 
 
 def test_transitions_at_one_instant_end_where_they_come_back():

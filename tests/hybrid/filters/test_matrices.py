@@ -9,7 +9,7 @@ from hybrid.compiled.tables import ABSENT, COMPILED
 from hybrid.filters.kernels import functions
 from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import _by_reference, prepare
+from hybrid.filters.tables import ModelTables, model_tables
 from saltus.studies.systems.pendulum import pendulum
 
 SIZES = st.integers(1, 7)
@@ -53,10 +53,10 @@ def test_differences_are_the_derivatives():
                     lambda t, x, u: np.array([[np.cos(x[0]) * x[1], np.sin(x[0])]]))  # fmt: skip
     noise = ProcessNoise(np.eye(2))
     model = FilterModel(system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, h))
-    base, own, known = prepare(model, native_code=True)
+    base, own, known = model_tables(model, native_code=True)
     slots = np.full_like(own.slots, ABSENT)
     slots[0] = COMPILED  # h itself
-    bare = _by_reference(base.tables, base.derivative_tables, own._replace(slots=slots))
+    bare = ModelTables.of(base, own._replace(slots=slots)).tables
     x, u = np.array([0.4, -1.3]), np.zeros(0)
     for find in (
         functions.guard_gradient, functions.reset_jacobian, functions.measurement_jacobian

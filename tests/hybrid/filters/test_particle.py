@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.stats import kstest
 
-from hybrid.filters.draws import key_under, normals
+from hybrid.filters.draws import normals, python_subkey
 from hybrid.filters.interface import HybridFilter
 from hybrid.filters.kernels.cloud import Cloud, effective_size, resample
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
@@ -44,7 +44,7 @@ def start(x=-2.5, spread=0.1, mode=LEFT):
 def test_draws_are_standard_normal_and_apart():
     draws = np.empty((4000, 3))
     for b in range(len(draws)):
-        normals(key_under(np.uint64(5), b), draws[b])
+        normals(python_subkey(np.uint64(5), b), draws[b])
     assert kstest(draws.ravel(), "norm").pvalue > 0.01
     np.testing.assert_allclose(np.cov(draws.T), np.eye(3), atol=0.06)
     assert abs(np.corrcoef(draws[1:, 0], draws[:-1, 0])[0, 1]) < 0.05

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hybrid.filters.kernels import functions
-from hybrid.filters.manifolds import Circle, Euclidean, Product
+from hybrid.filters.manifolds import Circle, Euclidean, Product, retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.tables import prepare
-from hybrid.filters.tangent import tangent_basis, tangent_part
+from hybrid.filters.tables import model_tables
 from hybrid.systems import Mode, System
 
 SWING = Product((Circle(), 2), (Euclidean(2), 2))
@@ -29,7 +28,7 @@ def kernel_tables(*places):
     modes = {i: Mode(f"mode {i}", n, 0, still) for i, (_, n) in enumerate(places)}
     manifolds = {i: one for i, (one, _) in enumerate(places) if one is not None}
     dims = [n if one is None else one.tangent_dim for one, n in places]
-    return prepare(
+    return model_tables(
         FilterModel(
             System(modes, ()),
             {i: ProcessNoise(np.eye(k)) for i, k in enumerate(dims)},
@@ -56,7 +55,7 @@ def test_minus_undoes_plus(angle, turn, a, b):
 @given(angle=angles, a=angles)
 def test_basis_and_part_are_derivatives(angle, a):
     x = np.array([*unit(angle), a, -a])
-    E, D = tangent_basis(SWING, x), tangent_part(SWING, x)
+    E, D = retraction_slope(SWING, x, np.zeros(3)), tangent_part(SWING, x)
     np.testing.assert_allclose(E, differences(lambda d: SWING.plus(x, d), np.zeros(3)), atol=1e-8)
     np.testing.assert_allclose(D, differences(lambda y: SWING.minus(y, x), x), atol=1e-8)
     np.testing.assert_allclose(D @ E, np.eye(3), atol=1e-9)

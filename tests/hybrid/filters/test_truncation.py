@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from hybrid.filters.kernels.truncation import above, sides
+from hybrid.filters.kernels.truncation import sides, truncated_normal
 
 NUMBERS = st.floats(-2.0, 2.0)
 
@@ -30,7 +30,7 @@ def split(g, D, Sigma):
 def test_a_truncated_normal_has_the_moments_of_its_integrals(a):
     low = max(a, -12.0)
     p, first, second = (quad(lambda z, k=k: z**k * norm.pdf(z), low, 14.0)[0] for k in range(3))
-    probability, mean, variance = above(a)
+    probability, mean, variance = truncated_normal(a)
     assert probability == pytest.approx(p, rel=1e-7)
     assert mean == pytest.approx(first / p, rel=1e-7, abs=1e-12)
     assert variance == pytest.approx(second / p - (first / p) ** 2, rel=1e-5)
@@ -38,7 +38,7 @@ def test_a_truncated_normal_has_the_moments_of_its_integrals(a):
 
 def test_far_tails_are_finite():
     for a in (20.0, 37.0, 50.0, 1e3):
-        probability, mean, variance = above(a)
+        probability, mean, variance = truncated_normal(a)
         assert 0.0 <= probability < 1e-80 and a <= mean < a + 0.1 and 0.0 <= variance < 0.01
 
 

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-from hybrid.filters.tables import Prepared
+from hybrid.filters.tables import ModelTables
 
 
-def by_trial(
-    work: Callable[[slice], None], count: int, threads: int, model: Prepared
-) -> None:
+def by_trial(work: Callable[[slice], None], count: int, threads: int, model: ModelTables) -> None:
     """Do ``work`` on slices that cover ``count`` trials; it must not matter who does which.
 
     On one thread where functions are in Python. What they raise is left out: it shows as NaN.

@@ -8,13 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid.filters.bank import BankOptions
-from hybrid.filters.coordinates import CoordinatesByMode, coordinate_table, width
-from hybrid.filters.draws import stirred
-from hybrid.filters.interface import Belief, Start, check_start, status_of
+from hybrid.filters.draws import subkey
+from hybrid.filters.interface import Belief, initial_belief, status_of
 from hybrid.filters.kernels.cloud import Cloud
-from hybrid.filters.kernels.kalman import Gaussian
+from hybrid.filters.kernels.kalman import gaussian_of
 from hybrid.filters.kernels.mixture import Mixture
-from hybrid.filters.kernels.trials import (
+from hybrid.filters.model import FilterModel, covariance_root
+from hybrid.filters.particle import ParticleOptions, check_densities
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.tables import ModelTables, model_tables
+from hybrid.held_inputs import held_input
+from hybrid.systems import Array
+from saltus.studies.filter_coordinates import CoordinatesByMode, coordinate_table, width
+from saltus.studies.filter_threads import by_trial
+from saltus.studies.filter_trial_kernels import (
     Averaged,
     Estimated,
     Task,
@@ -22,13 +29,6 @@ from hybrid.filters.kernels.trials import (
     estimate_all,
     particles_all,
 )
-from hybrid.filters.model import FilterModel, covariance_root
-from hybrid.filters.particle import ParticleOptions, check_densities
-from hybrid.filters.salted import Sensitivity
-from hybrid.filters.tables import Prepared, prepare
-from hybrid.filters.threads import by_trial
-from hybrid.held_inputs import held_input
-from hybrid.systems import Array
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -52,7 +52,7 @@ class TrialMeans(NamedTuple):
     """Means of B trials over K timesteps, row 0 at the start."""
 
     means: Array  # (B, K+1, d)
-    unsound: int  # timesteps of all trials in which no estimate explained the measurement
+    failures: int  # timesteps of all trials in which no estimate explained the measurement
 
 
 def estimate_trials(
@@ -81,9 +81,9 @@ def estimate_trials(
     Raises:
         ValueError: the start is none, or the measurements or the input have another shape.
     """
-    known = prepare(model, native_code=True, salted=sensitivity == "saltation")
-    task, ys = _task(model, known, start, measurements, timestep, u)
-    (B, K, _), k = ys.shape, int(known.own.tangent.max())
+    tables = model_tables(model, native_code=True, salted=sensitivity == "saltation")
+    task, ys = _task(model, tables, start, measurements, timestep, u)
+    (B, K, _), k = ys.shape, int(tables.own.tangent.max())
     out = Estimated(
         np.zeros((B, K + 1), dtype=np.int64),
         np.zeros((B, K + 1, model.system.state_dim)),
@@ -93,9 +93,9 @@ def estimate_trials(
     )
 
     def work(part: slice) -> None:
-        estimate_all(known.tables, task, ys[part], Estimated._make(array[part] for array in out))
+        estimate_all(tables.tables, task, ys[part], Estimated._make(array[part] for array in out))
 
-    by_trial(work, B, threads, known)
+    by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))
     status = tuple(status_of(int(code))[0] for code in out.codes)
     return Estimates(numbers[out.modes], out.means, out.Sigmas, out.squared, status)
@@ -115,18 +115,18 @@ def bank_trials(
 
     Arguments and errors are those of ``particle_trials``.
     """
-    known, split = prepare(model, native_code=True), (options or BankOptions()).split()
-    task, ys = _task(model, known, start, measurements, timestep, u)
+    tables, split = model_tables(model, native_code=True), (options or BankOptions()).split()
+    task, ys = _task(model, tables, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out = _averages(model, table, start, ys)
 
     def work(part: slice) -> None:
-        pair = Mixture.empty(known), Mixture.empty(known)
+        pair = Mixture.empty(tables), Mixture.empty(tables)
         arrays = Averaged._make(array[part] for array in out)
-        bank_all(known.tables, task, ys[part], split, pair, table, arrays)
+        bank_all(tables.tables, task, ys[part], split, pair, table, arrays)
 
-    by_trial(work, len(ys), threads, known)
-    return TrialMeans(out.means, int(out.unsound.sum()))
+    by_trial(work, len(ys), threads, tables)
+    return TrialMeans(out.means, int(out.failures.sum()))
 
 
 def particle_trials(
@@ -154,37 +154,36 @@ def particle_trials(
             or a shape is wrong.
     """
     check_densities(model)
-    options, known = options or ParticleOptions(), prepare(model, native_code=True)
-    task, ys = _task(model, known, start, measurements, timestep, u)
+    options, tables = options or ParticleOptions(), model_tables(model, native_code=True)
+    task, ys = _task(model, tables, start, measurements, timestep, u)
     table = coordinate_table(model, coordinates)
     out, n = _averages(model, table, start, ys), model.system.state_dim
-    keys = np.array([stirred(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
+    keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(task.start.Sigma), options.resample_below * options.particles
 
     def work(part: slice) -> None:
-        own, seed = known.with_disturbance(), (keys[part], S, least)
+        own, seed = tables.with_disturbance(), (keys[part], S, least)
         clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
         arrays = Averaged._make(array[part] for array in out)
         particles_all(own, task, ys[part], seed, clouds, table, arrays)
 
-    by_trial(work, len(ys), options.threads, known)
-    return TrialMeans(out.means, int(out.unsound.sum()))
+    by_trial(work, len(ys), options.threads, tables)
+    return TrialMeans(out.means, int(out.failures.sum()))
 
 
 def _task(
-    model: FilterModel, known: Prepared, start: Belief, measurements: Array, timestep: float,
+    model: FilterModel, tables: ModelTables, start: Belief, measurements: Array, timestep: float,
     u: ArrayLike | None,
 ) -> tuple[Task, Array]:  # fmt: skip
     """The checked task, and the measurements (B, K, p)."""
-    begin = check_start(model, Start(start.mode, start.mean, start.Sigma, start.time))
+    begin = initial_belief(model, start.mode, start.mean, start.Sigma, start.time)
     ys = np.asarray(measurements, dtype=np.float64)
-    sizes = np.unique(known.own.noise.size).tolist()
+    sizes = np.unique(tables.own.noise.size).tolist()
     if ys.ndim != 3 or ys.shape[2] not in sizes:
         raise ValueError(f"measurements have shape {ys.shape}; give (B, K, {sizes[0]})")
     if not 0.0 < timestep < np.inf:
         raise ValueError(f"a timestep of {timestep} s: give a positive one")
-    mode = list(model.system.modes).index(begin.mode)
-    g = Gaussian(mode, begin.time, begin.mean, begin.Sigma)
+    g = gaussian_of(begin, list(model.system.modes))
     return Task(g, held_input(model.system, u), float(timestep)), ys
 
 

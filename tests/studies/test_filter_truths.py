@@ -6,8 +6,8 @@ import pytest
 from hybrid.batch import simulate_batch
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.filter_truths import simulate_truths
 from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 Q = np.array([[0.5, 0.2], [0.2, 0.3]])

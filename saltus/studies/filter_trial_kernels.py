@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK
-from hybrid.filters.draws import stirred
+from hybrid.filters.draws import subkey
 from hybrid.filters.interface import NOT_TRANSVERSE
 from hybrid.filters.kernels.cloud import (
     Cloud,
@@ -28,9 +28,8 @@ from hybrid.filters.kernels.kalman import Gaussian, correct, force, predict
 from hybrid.filters.kernels.mixture import (
     Mixture,
     Split,
-    absorb,
-    clear,
     correct_mixture,
+    make_one,
     predict_mixture,
 )
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step, scatter
@@ -60,7 +59,7 @@ class Averaged(NamedTuple):
     """Means over all modes of B trials, and timesteps that went wrong."""
 
     means: Array  # (B, K+1, d)
-    unsound: NDArray[np.int64]  # (B,)
+    failures: NDArray[np.int64]  # (B,)
 
 
 class Simulated(NamedTuple):
@@ -68,7 +67,7 @@ class Simulated(NamedTuple):
 
     modes: NDArray[np.int64]  # (B, K+1) by index
     states: Array  # (B, K+1, n)
-    measured: Array  # (B, K, p)
+    measurements: Array  # (B, K, p)
     codes: NDArray[np.int64]  # (B,)
 
 
@@ -110,20 +109,18 @@ def bank_all(f: KernelTables, task: Task, measurements, split: Split, pair, tabl
     """Fill ``out`` by the bank, whose ``pair`` of mixtures is written over."""
     mixture, other = pair
     for b in range(len(measurements)):
-        clear(mixture)
-        absorb(f, mixture, task.start, 1.0, 0, OK)
+        make_one(f, mixture, task.start)
         mixture_mean(f, table, task.start.t, task.u, mixture, out.means[b, 0])
-        clear(mixture)
-        absorb(f, mixture, force(f, task.start, task.u, -1).g, 1.0, 0, OK)
+        make_one(f, mixture, force(f, task.start, task.u, -1).g)
         for k in range(measurements.shape[1]):
             t = task.start.t + k * task.timestep
             y, end = measurements[b, k].copy(), task.start.t + (k + 1) * task.timestep
             predict_mixture(f, mixture, t, task.u, end, split, other)
-            sound = not np.any(other.codes[other.weights > 0.0] % NOT_TRANSVERSE != 0)
+            success = not np.any(other.codes[other.weights > 0.0] % NOT_TRANSVERSE != 0)
             code, _ = correct_mixture(f, other, end, task.u, y, split, mixture)
             if code != OK:
                 mixture, other = other, mixture
-            out.unsound[b] += not (sound and code == OK)
+            out.failures[b] += not (success and code == OK)
             mixture_mean(f, table, end, task.u, mixture, out.means[b, k + 1])
 
 
@@ -144,20 +141,20 @@ def particles_all(f: KernelTables, task: Task, measurements, seed, clouds, table
     cloud, spare = clouds
     count, start = len(cloud.modes), task.start
     for b in range(len(measurements)):
-        draw_cloud(cloud, start.mode, start.x, S, stirred(keys[b], -1))
+        draw_cloud(cloud, start.mode, start.x, S, subkey(keys[b], -1))
         cloud_mean(f, table, start.t, task.u, cloud, out.means[b, 0])
         for k in range(measurements.shape[1]):
-            key, t = stirred(keys[b], k), start.t + k * task.timestep
+            key, t = subkey(keys[b], k), start.t + k * task.timestep
             if least >= count or effective_size(cloud.log_weights) < least:
-                resample(cloud, stirred(key, 0))
+                resample(cloud, subkey(key, 0))
             copy_cloud(cloud, spare)
             end = t + task.timestep
-            move_all(f, t, task.u, end, stirred(key, 1), (0, 1), cloud)
+            move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
             if not drop_failed(cloud):
                 copy_cloud(spare, cloud)
-                out.unsound[b] += 1
+                out.failures[b] += 1
             elif not weigh(f, end, task.u, measurements[b, k], cloud)[0]:
-                out.unsound[b] += 1
+                out.failures[b] += 1
             cloud_mean(f, table, end, task.u, cloud, out.means[b, k + 1])
 
 
@@ -199,5 +196,5 @@ def simulate_all(f: KernelTables, task: Task, process, reset, measurement, out: 
             put(out.states[b, k + 1], x)
             out.states[b, k + 1, len(x) :] = 0.0
             p = f.noise.size[mode]
-            put(out.measured[b, k], h(f, mode, t, x, task.u))
-            scatter(out.measured[b, k, :p], f.noise.V_root[mode], measurement[b, k], 1.0)
+            put(out.measurements[b, k], h(f, mode, t, x, task.u))
+            scatter(out.measurements[b, k, :p], f.noise.V_root[mode], measurement[b, k], 1.0)

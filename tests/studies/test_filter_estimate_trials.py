@@ -5,13 +5,13 @@ import pytest
 
 from hybrid.derivatives import jacobian
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.filters.coordinates import common
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.filters.trials import estimate_trials
-from hybrid.filters.truths import simulate_truths
 from hybrid.systems import Mode, System, Transition
+from saltus.studies.filter_coordinates import common
+from saltus.studies.filter_trials import estimate_trials
+from saltus.studies.filter_truths import simulate_truths
 from saltus.studies.systems.aslip import FLIGHT, aslip, at_rest
 from saltus.studies.systems.constant_flow import LEFT, constant_flow
 

@@ -7,9 +7,9 @@ from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
-from hybrid.filters.trials import bank_trials, particle_trials
-from hybrid.filters.truths import simulate_truths
 from hybrid.options import SimulationOptions
+from saltus.studies.filter_trials import bank_trials, particle_trials
+from saltus.studies.filter_truths import simulate_truths
 from saltus.studies.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 from saltus.studies.systems.constant_flow import LEFT, RIGHT, constant_flow
 
@@ -74,7 +74,7 @@ def test_trials_of_a_bank_are_single_banks(name):
             split = split or len(bank.hypotheses) > 1
             expected = bank.mean_of(in_coordinates(coordinates))
             np.testing.assert_allclose(found.means[b, k + 1], expected, rtol=1e-6, atol=1e-7)
-    assert split and found.unsound == 0
+    assert split and found.failures == 0
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -110,7 +110,7 @@ def test_unsound_timesteps_are_counted():
         bank_trials(FLOW, FLOW_START, ys, 0.1),
         particle_trials(FLOW, FLOW_START, ys, 0.1, options=ParticleOptions(60)),
     ):
-        assert found.unsound == 1 and np.isfinite(found.means).all()
+        assert found.failures == 1 and np.isfinite(found.means).all()
 
 
 def test_coordinates_that_do_not_compile_are_refused():

@@ -1,8 +1,7 @@
 """Trajectories with noise, and measurements of them: what filters are tried on (4.6.1).
 
 The flow over h seconds adds the noise W(h) that ``ProcessNoise`` states; ``kernels.noisy_flow``
-says how. The thesis gives omega the covariance W_Delta, whose integral over a timestep would have
-Delta^2 W_Delta; the filter's (4.8) adds W_Delta itself, so it is the integral here that has it.
+says how. The print has an error: docs/errata.md.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from hybrid.compiled.limits import STATUSES
 from hybrid.filters.kernels.kalman import Gaussian
 from hybrid.filters.kernels.noisy_flow import PIECES
-from hybrid.filters.kernels.trials import Simulated, Task, simulate_all
 from hybrid.filters.model import FilterModel
-from hybrid.filters.tables import prepare
-from hybrid.filters.threads import by_trial
+from hybrid.filters.tables import model_tables
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
+from saltus.studies.filter_threads import by_trial
+from saltus.studies.filter_trial_kernels import Simulated, Task, simulate_all
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -66,7 +65,7 @@ def simulate_truths(
     """
     if model.manifolds:
         raise ValueError("truths are of R^n: give coordinates without constraints")
-    tables, n, B = prepare(model, True), model.system.state_dim, len(states)
+    tables, n, B = model_tables(model, True), model.system.state_dim, len(states)
     if np.shape(states) != (B, n):
         raise ValueError(f"states have shape {np.shape(states)}; give (B, {n})")
     index, p = list(model.system.modes).index(mode), tables.own.noise.V.shape[1]
@@ -93,4 +92,4 @@ def simulate_truths(
     by_trial(work, B, threads, tables)
     numbers = np.array(list(model.system.modes))
     status = tuple(STATUSES[code] for code in out.codes)
-    return Truths(numbers[out.modes], out.states, out.measured, status)
+    return Truths(numbers[out.modes], out.states, out.measurements, status)

@@ -1,0 +1,126 @@
+"""Predictions much longer than what happens in them, and those that end in a mode of rest."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import erf
+
+from hybrid.filters.bank import SaltedBank
+from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+from hybrid.filters.particle import ParticleFilter, ParticleOptions
+from hybrid.filters.salted import SaltedKalmanFilter
+from hybrid.systems import Mode, System, Transition
+
+NONE = np.zeros(0)
+FLIGHT, REST = 1, 2
+WIDTH, DURATION = 0.05, 1.9  # of a pulse about 1 s, and of the prediction [s]
+
+
+def few_particles(*arguments):
+    return ParticleFilter(*arguments, options=ParticleOptions(particles=5))
+
+
+FILTERS = pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, few_particles])
+
+
+def model_of(system, Q, power=2):
+    n = system.state_dim
+    noise, first = ProcessNoise(Q * np.eye(n), power), Measurement(lambda t, x, u: x[:1], np.eye(1))
+    return FilterModel(
+        system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, first)
+    )
+
+
+def pulse(t):
+    return np.exp(-(((t - 1.0) / WIDTH) ** 2))
+
+
+def integral_of_pulse(start, end):
+    ends = erf((end - 1.0) / WIDTH) - erf((start - 1.0) / WIDTH)
+    return 0.5 * np.sqrt(np.pi) * WIDTH * ends
+
+
+@FILTERS
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_a_gust_in_a_long_prediction_is_not_missed(kind, power):
+    def fall(t, x, u):
+        return np.array([x[1], -9.8 + 40.0 * np.exp(-(((t - 1.0) / 0.05) ** 2))])
+
+    model = model_of(System({FLIGHT: Mode("fall", 2, 0, fall)}, ()), 0.0, power)
+    one = kind(model, FLIGHT, np.array([20.0, 0.0]), np.zeros((2, 2)))
+    belief = one.step(NONE, None, DURATION)
+    moved = quad(lambda s: (DURATION - s) * 40.0 * pulse(s), 0.8, 1.2)[0]
+    height = 20.0 - 4.9 * DURATION**2 + moved
+    speed = -9.8 * DURATION + 40.0 * integral_of_pulse(0.0, DURATION)
+    np.testing.assert_allclose(belief.mean, [height, speed], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank])
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_covariance_grows_in_a_pulse_as_its_closed_form(kind, power):
+    """x' = 8 p(t) x: A(h, s) = exp(8 int_s^h p)."""
+
+    def grow(t, x, u):
+        return 8.0 * np.exp(-(((t - 1.0) / 0.05) ** 2)) * x
+
+    def A(s):
+        return np.exp(8.0 * integral_of_pulse(s, DURATION))
+
+    model = model_of(System({FLIGHT: Mode("growth", 1, 0, grow)}, ()), 0.3, power)
+    belief = kind(model, FLIGHT, np.ones(1), 0.2 * np.eye(1)).step(NONE, None, DURATION)
+    white = 0.3 * quad(lambda s: A(s) ** 2, 0.0, DURATION, points=[0.9, 1.0, 1.1])[0]
+    W = white if power == 1 else 0.3 * DURATION**2
+    assert belief.mean[0] == pytest.approx(A(0.0), rel=1e-7)
+    assert belief.Sigma[0, 0] == pytest.approx(0.2 * A(0.0) ** 2 + W, rel=1e-6)
+
+
+def ball(rest):
+    """A ball that bounces and, where there is a mode of ``rest``, comes to lie."""
+
+    def fall(t, x, u):
+        return np.array([x[1], -9.8])
+
+    def bounce(t, x, u):
+        return np.array([x[0], -0.6 * x[1]])
+
+    def lie(t, x, u):
+        return np.zeros(2)
+
+    def height(t, x, u):
+        return x[0]
+
+    modes = {FLIGHT: Mode("flight", 2, 0, fall), REST: Mode("rest", 2, 0, lie)}
+    edges = [Transition(FLIGHT, FLIGHT, height, bounce, name="impact", time_invariant=True)]
+    if rest:
+        settle = Transition(FLIGHT, REST, height, lie, name="settle", rest=True)
+        edges.append(settle)
+    return System(modes, edges)
+
+
+@FILTERS
+@pytest.mark.parametrize(("drop", "status"), [(0.01, "ok"), (0.0, "not_transverse")])
+def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, status):
+    """A ball that lies on the floor grazes it: (3.11) fails, and salted filters say so."""
+    start = FLIGHT, np.array([drop, 0.0]), 1e-8 * drop * np.eye(2)
+    one = kind(model_of(ball(True), 0.0), *start)
+    belief = one.step(NONE, None, 2.0)
+    assert belief.mode == REST and belief.time == 2.0
+    np.testing.assert_array_equal(belief.mean, np.zeros(2))
+    np.testing.assert_array_equal(belief.Sigma, np.zeros((2, 2)))
+    assert belief.status == ("ok" if kind is few_particles else status)
+    restless = kind(model_of(ball(False), 0.0), *start)
+    assert restless.step(NONE, None, 2.0).status == "simulation_failed"
+
+
+def test_a_bank_does_not_cut_a_gaussian_by_the_guard_of_rest():
+    """Half of it has struck the floor, which is the guard of the impact and of coming to rest."""
+    banks = [
+        SaltedBank(model_of(ball(rest), 1e-4), FLIGHT, np.array([1.0, 0.0]), 0.01 * np.eye(2))
+        for rest in (True, False)
+    ]
+    for bank in banks:
+        bank.predict(NONE, np.sqrt(2.0 / 9.8))
+    with_rest, without = banks
+    assert with_rest.mode_probabilities == without.mode_probabilities == {FLIGHT: 1.0, REST: 0.0}
+    np.testing.assert_allclose(with_rest.belief.mean, without.belief.mean, atol=1e-9)
+    np.testing.assert_allclose(with_rest.belief.Sigma, without.belief.Sigma, atol=1e-9)
