@@ -24,7 +24,7 @@ from hybrid.compiled.limits import (
 )
 from hybrid.compiled.step import EDGE, TIME, Course, Log, proceed
 from hybrid.compiled.system import native_tables
-from hybrid.compiled.tables import Compiled
+from hybrid.compiled.tables import TableSet
 from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
@@ -141,7 +141,7 @@ class Rows(NamedTuple):
 
 
 def _simulate_rows(
-    tables: Compiled, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
+    tables: TableSet, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
 ) -> None:
     """Simulate some rows, in place, with a log that grows where a row needs it."""
     room, n = ROOM, rows.states.shape[1]
@@ -158,7 +158,7 @@ def _simulate_rows(
 
 
 def _messages(
-    system: System, tables: Compiled, rows: Rows, task: Task, options: SimulationOptions | None
+    system: System, tables: TableSet, rows: Rows, task: Task, options: SimulationOptions | None
 ) -> tuple[str, ...]:
     """Why each row ended early, "" where it did not; raises what functions have raised."""
     problem, errors, codes = "", tables.callbacks.errors, rows.codes

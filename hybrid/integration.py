@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hybrid.compiled.limits import Limits
+from hybrid.compiled.limits import RESOLUTION, Limits
 from hybrid.compiled.piece import flow_for, jacobians
 from hybrid.compiled.system import callback_tables
-from hybrid.compiled.tables import Compiled
+from hybrid.compiled.tables import TableSet
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, Mode, System
 
@@ -34,7 +34,8 @@ def flow_state(
 ) -> Array:
     """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
-    end = flow_for(tables.tables, 0, float(t), x, u[: mode.input_dim], float(duration), limits)
+    u, spacing = u[: mode.input_dim], abs(duration) / RESOLUTION
+    end = flow_for(tables.tables, 0, float(t), x, u, float(duration), spacing, limits)
     tables.callbacks.raise_errors()
     return end
 
@@ -46,19 +47,22 @@ def flow_jacobians(
     u: Array,
     duration: float,
     options: SimulationOptions | None = None,
+    resolved: bool = False,
 ) -> tuple[Array, Array]:
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
-    From the closed form, or from the variational equations (3.1).
+    From the closed form, or from the variational equations (3.1). ``resolved``: the duration is
+    short enough for what the flow does in it, so that it is not looked at between steps.
     """
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most
-    A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), limits)
+    spacing = np.inf if resolved else abs(duration) / RESOLUTION
+    A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), spacing, limits)
     tables.callbacks.raise_errors()
     return A, B
 
 
-def _alone(mode: Mode) -> Compiled:
+def _alone(mode: Mode) -> TableSet:
     """Tables of a system that has this mode only."""
     system = getattr(mode, "_system", None)
     if system is None:

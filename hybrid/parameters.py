@@ -17,7 +17,7 @@ import numpy as np
 from hybrid.mode import Array, Derivative, FlowMap, Mode
 
 
-class Bound:
+class Binding:
     """A function (t, x, u, ..., p) with its parameters' values (k,)."""
 
     def __init__(self, function: Callable, parameters: Array) -> None:
@@ -44,7 +44,7 @@ class ByInput:
 
 def takes_parameters(function: Callable, others: int = 3) -> bool:
     """Whether a function takes one argument more than the ``others``; a flow map takes 4."""
-    if isinstance(function, Derivative | Bound):
+    if isinstance(function, Derivative | Binding):
         return False
     python = getattr(function, "py_func", function)
     names = inspect.signature(python).parameters.values()
@@ -55,7 +55,7 @@ def bind(owner: Any, parameters: Array) -> Any:
     """A mode or a transition whose functions that take parameters are bound to values (k,)."""
 
     def bind_function(function: Callable, others: int = 3) -> Callable:
-        return Bound(function, parameters) if takes_parameters(function, others) else function
+        return Binding(function, parameters) if takes_parameters(function, others) else function
 
     return _map(owner, bind_function)
 

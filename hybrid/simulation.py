@@ -17,7 +17,7 @@ from hybrid.compiled.callbacks import DimensionError
 from hybrid.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from hybrid.compiled.step import EDGE, EVENTS, OPENED, STEPS, TIME, Course, Log, proceed
 from hybrid.compiled.system import callback_tables, native_tables
-from hybrid.compiled.tables import Compiled
+from hybrid.compiled.tables import TableSet
 from hybrid.events import Event, Status, Step
 from hybrid.held_inputs import Inputs, held_input, held_inputs
 from hybrid.options import SimulationOptions
@@ -122,7 +122,7 @@ class Start(NamedTuple):
     state: Array  # (n,)
 
 
-def tables_of(system: System) -> Compiled:
+def tables_of(system: System) -> TableSet:
     """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
     functions = [mode.flow for mode in system.modes.values()]
     functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]

@@ -13,8 +13,7 @@ from numba import float64, njit, types
 
 from hybrid.compiled.native import MATRIX, VECTOR, native
 from hybrid.compiled.tables import ABSENT, COMPILED
-from hybrid.parameters import Bound, ByInput
-from hybrid.systems import Derivative
+from hybrid.parameters import Binding, ByInput
 
 SCALAR_FUNCTION = float64(float64, VECTOR, VECTOR)
 VECTOR_FUNCTION = VECTOR(float64, VECTOR, VECTOR)
@@ -61,14 +60,6 @@ def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:
     return _padded([_function(function, VECTOR_FUNCTION) for function in functions], unchanged)
 
 
-def matrix_table(functions: Sequence[Callable]) -> tuple[tuple[Any, ...], bool]:
-    """Like ``vector_table`` for matrices, and whether all were given; if not, none is used."""
-    if any(isinstance(function, Derivative) for function in functions):
-        return _padded([zero_matrix] * len(functions), zero_matrix), False
-    table = [_function(function, MATRIX_FUNCTION) for function in functions]
-    return _padded(table, zero_matrix), True
-
-
 def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
     """Functions of one signature, padded to 4, 8, 16, ... with another that has it too."""
     size = 4
@@ -79,7 +70,7 @@ def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
 
 def _function(function: Callable, signature: Any) -> Any:
     """Compiled with this very signature, which makes it a value that tuples can hold."""
-    if isinstance(function, Bound | ByInput):
+    if isinstance(function, Binding | ByInput):
         closure = _closed_over(function, len(signature.args) == 4)
         return njit(signature, error_model="numpy")(closure)
     python = getattr(function, "py_func", function)
@@ -93,10 +84,10 @@ def _function(function: Callable, signature: Any) -> Any:
         )
 
 
-def _closed_over(function: Bound | ByInput, step: bool) -> Callable:
+def _closed_over(function: Binding | ByInput, step: bool) -> Callable:
     """A function with parameters, as one of (t, x, u) or (t, x, u, h) that numba compiles."""
     inner = njit(getattr(function.function, "py_func", function.function), error_model="numpy")
-    if isinstance(function, Bound):
+    if isinstance(function, Binding):
         p = function.parameters
         if step:
             return lambda t, x, u, h: inner(t, x, u, h, p)

@@ -113,10 +113,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
             at = low + turn * (end - low)
             value = look_height(s, g, p, x, u, C, state, at)
             off = max(off, abs(value - depth))
-        peak = max(abs(v[0]), abs(v[1]), abs(v[2]), abs(v[3]))
-        lowest = v[0]
-        for i in range(1, min(below, 4)):
-            lowest = min(lowest, v[i])
+        lowest, peak = _extent(v, below)
         smooth, resolved = off <= SMOOTH * lowest, off <= RESOLVED * peak or level == LAST_LEVEL
         coarse = level < FIRST_LEVEL and not smooth and np.isfinite(spacing)
         if coarse or (not resolved and (below < 4 or lowest - off <= 0.0)):
@@ -165,6 +162,15 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     if last >= -limits.guard:
         return -1, before
     return -2, before
+
+
+@njit(inline="always", error_model="numpy")
+def _extent(v, below):
+    """Lowest of four samples before the one with the number ``below``, and the largest of all."""
+    lowest, peak = v[0], max(abs(v[0]), abs(v[1]), abs(v[2]), abs(v[3]))
+    for i in range(1, min(below, 4)):
+        lowest = min(lowest, v[i])
+    return lowest, peak
 
 
 @njit(cache=True, error_model="numpy")

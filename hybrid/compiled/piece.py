@@ -23,6 +23,7 @@ from hybrid.compiled.runge_kutta import (
     dormand_prince,
     error_ratio,
     finite,
+    first_step,
     polynomial,
     resized,
 )
@@ -135,16 +136,16 @@ def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, limits: Limits):
 
 
 @njit(cache=True, error_model="numpy")
-def obeys_flow(s: CompiledSystem, mode, p: Piece, until, spacing, limits: Limits):
-    """Whether the slope of a step's dense output is the flow's, up to ``until`` seconds.
+def obeys_flow(s, mode, p: Piece, until, spacing, limits: Limits):
+    """Whether the slope of a step's dense output is ``rate``, up to ``until`` seconds.
 
     It is compared at points ``spacing`` [s] apart: a pulse that falls between the nodes of the
     method is found by that.
     """
-    if p.length <= 2.0 * spacing or has_solution(s, mode):
+    if abs(p.length) <= 2.0 * spacing:
         return True
     x, u, C, state, end = p.start, p.input, p.C, p.look, p.end  # once: each access counts
-    points = int(until / spacing) + 1
+    points = int(abs(until) / spacing) + 1
     for j in range(1, points + 1):
         part = j / (points + 1.0) * until / p.length
         dense_output(x, C, part, state)
@@ -157,34 +158,46 @@ def obeys_flow(s: CompiledSystem, mode, p: Piece, until, spacing, limits: Limits
 
 
 @njit(cache=True, error_model="numpy")
-def flow_for(s: CompiledSystem, mode, t, x, u, duration, limits: Limits):
+def flow_for(s: CompiledSystem, mode, t, x, u, duration, spacing, limits: Limits):
     """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
     if has_solution(s, mode):
         return solution(s, mode, t, x, u, duration)
-    return integrate_for(s, mode, t, x, u, duration, limits)
+    return integrate_for(s, mode, t, x, u, duration, spacing, limits)
 
 
 @njit(cache=True, error_model="numpy")
-def integrate_for(s, mode, t, x, u, duration, limits: Limits):
-    """What ``rate`` integrates to over a duration [s], which may be negative; NaN: nothing."""
+def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
+    """What ``rate`` integrates to over a duration [s], which may be negative; NaN: nothing.
+
+    ``spacing`` [s] is as in ``obeys_flow``; infinite, the whole duration is tried first.
+    """
     h, end = duration, t + duration
     if t == end:
         return x.copy()
     K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
     put(K[0], rate(s, mode, t, x, u))
+    if np.isfinite(spacing):
+        h = first_step(s, mode, t, x, u, duration, K[0], limits)
     for _ in range(limits.max_steps):
         if t == end or not finite(x):
             return x
         left = end - t
         trial = left if abs(left) < abs(h) else h
-        x, taken, h = integrate(s, mode, t, x, u, trial, limits, K, C)
-        t = end if taken == left else t + taken
+        y, taken, h = integrate(s, mode, t, x, u, trial, limits, K, C)
+        if abs(taken) > 2.0 * spacing and finite(y):
+            if not limits.implicit:
+                polynomial(s, mode, t, x, u, taken, y, K, C)
+            p = Piece(t, x, u, taken, y, K[0], C, taken, np.empty_like(x), np.empty_like(x))
+            if not obeys_flow(s, mode, p, taken, spacing, limits):
+                h = np.copysign(max(0.2 * abs(taken), 2.0 * spacing), taken)
+                continue
+        x, t = y, end if taken == left else t + taken
         put(K[0], rate(s, mode, t, x, u) if limits.implicit else K[LAST])
     return x if t == end else np.full_like(x, np.nan)
 
 
 @njit(cache=True, error_model="numpy")
-def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, limits: Limits):
+def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, spacing, limits: Limits):
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
     From the closed form, or from the variational equations (3.1), dA/dt = D_x F A and
@@ -201,17 +214,17 @@ def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, limits: Limits):
     put(y, x)
     for i in range(n):
         y[n + i * (n + m) + i] = 1.0
-    both = integrate_for(d, mode, t, y, u, duration, limits)[n:].reshape((n, n + m))
+    both = integrate_for(d, mode, t, y, u, duration, spacing, limits)[n:].reshape((n, n + m))
     return both[:, :n].copy(), both[:, n:].copy()
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def jacobians_all(d, modes, dims, times, states, inputs, durations, limits, A, B):
+def jacobians_all(d, modes, times, states, inputs, durations, limits, A, B):
     """Write A (K, n, n) and B (K, n, m) of K pieces of flow; they must come filled with zeros."""
     for k in range(len(modes)):
-        n = dims[modes[k]]
+        n = d.system.dims[modes[k]]
         x = states[k, :n].copy()
-        a, b = jacobians(d, modes[k], times[k], x, inputs[k], durations[k], limits)
+        a, b = jacobians(d, modes[k], times[k], x, inputs[k], durations[k], np.inf, limits)
         for i in range(n):
             put(A[k, i], a[i])
             put(B[k, i], b[i])

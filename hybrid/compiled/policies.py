@@ -63,7 +63,7 @@ def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
             x, t = r.ahead[i, j - 1, :n].copy(), time - dt
         else:
             x, t = r.closing[i, 1 : n + 1].copy(), r.closing[i, 0]
-        put(r.ahead[i, j], flow_for(s, r.mode[i], t, x, u, time - t, limits))
+        put(r.ahead[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
         r.known[i, 0] = j + 1
     return r.ahead[i, knot - r.last[i] - 1]
 
@@ -79,7 +79,7 @@ def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
             x, t = r.behind[i, j - 1, :n].copy(), time + dt
         else:
             x, t = r.opening[i, 1 : n + 1].copy(), r.opening[i, 0]
-        put(r.behind[i, j], flow_for(s, r.mode[i], t, x, u, time - t, limits))
+        put(r.behind[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
         r.known[i, 1] = j + 1
     return r.behind[i, r.first[i] - knot - 1]
 

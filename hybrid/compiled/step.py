@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hybrid.compiled.calls import guard, put, rate, reset
+from hybrid.compiled.calls import guard, has_solution, put, rate, reset
 from hybrid.compiled.limits import (
     AMBIGUOUS,
     FULL,
@@ -201,7 +201,8 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
     if not finite(whole.end):
         return -1, -1, NOT_FINITE
     p, edge, how, other = earliest(s, mode, whole, spacing, limits)
-    if not obeys_flow(s, mode, whole, p.length, spacing, limits):
+    closed = has_solution(s, mode)
+    if not closed and not obeys_flow(s, mode, whole, p.length, spacing, limits):
         c.clock[NEXT] = max(0.2 * whole.length, 2.0 * spacing)
         return -1, -1, OK
     if whole.length < left:

@@ -24,15 +24,15 @@ from hybrid.compiled.functions import (
 from hybrid.compiled.native import example, global_values, same_values
 from hybrid.compiled.tables import (
     ABSENT,
-    Compiled,
     CompiledDerivatives,
     CompiledSystem,
+    TableSet,
     by_reference,
 )
 from hybrid.systems import Derivative, Mode, System, Transition
 
 
-def native_tables(system: System) -> Compiled:
+def native_tables(system: System) -> TableSet:
     """Compile a system's functions, once; those that do not compile stay callbacks in Python.
 
     Functions compile when numba knows what they do with (float, (n,) array, (m,) array). Numbers
@@ -46,7 +46,7 @@ def native_tables(system: System) -> Compiled:
     return known[0]
 
 
-def callback_tables(system: System) -> Compiled:
+def callback_tables(system: System) -> TableSet:
     """Tables of a system whose functions are all callbacks in Python; nothing is compiled."""
     known = getattr(system, "_callback_tables", None)
     if known is None:
@@ -81,7 +81,7 @@ class _Builder:
         self._slopes = FunctionTable(SOLUTION, identity)
         self._reasons: list[str] = []
 
-    def tables(self) -> Compiled:
+    def tables(self) -> TableSet:
         """All tables, with the modes and transitions in the system's order."""
         for mode in self._system.modes.values():
             self._add_flow(mode)
@@ -99,7 +99,7 @@ class _Builder:
         )
         tables, derivative_tables = by_reference(system, derivatives)
         reason = "; ".join(self._reasons)
-        return Compiled(system, derivatives, tables, derivative_tables, self._calls, reason)
+        return TableSet(system, derivatives, tables, derivative_tables, self._calls, reason)
 
     def _add(
         self, table: FunctionTable, function: Callable, n: int, shape: tuple[int, ...], name: str

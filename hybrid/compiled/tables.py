@@ -116,7 +116,7 @@ def by_reference(s, d):
     return system, slopes
 
 
-class Compiled(NamedTuple):
+class TableSet(NamedTuple):
     """Tables of a system, and why functions are callbacks where they do not compile."""
 
     system: CompiledSystem

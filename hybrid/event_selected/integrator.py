@@ -27,7 +27,7 @@ from hybrid.event_selected.machine import (
     Machine,
 )
 from hybrid.event_selected.system import EssOptions, EventSelectedSystem
-from hybrid.event_selected.tables import Compiled, native_tables
+from hybrid.event_selected.tables import TableSet, native_tables
 from hybrid.event_selected.trajectory import Crossing, EssRun
 from hybrid.failure import text
 from hybrid.systems import Array
@@ -151,7 +151,7 @@ def _start_states(system: EventSelectedSystem, x: Array, axes: int, duration: fl
     return np.array(x, dtype=np.float64, order="C")
 
 
-def _raise(code: Compiled) -> None:
+def _raise(code: TableSet) -> None:
     """Pass on what a function that is not compiled has raised meanwhile."""
     if code.errors:
         error = code.errors[0]

@@ -33,7 +33,7 @@ class Tables(NamedTuple):
     p: Array  # (k,)
 
 
-class Compiled(NamedTuple):
+class TableSet(NamedTuple):
     """The tables, why they call Python where they do, and what Python raised meanwhile."""
 
     tables: Tables
@@ -41,7 +41,7 @@ class Compiled(NamedTuple):
     errors: list[Exception]
 
 
-def native_tables(system: EventSelectedSystem) -> Compiled:
+def native_tables(system: EventSelectedSystem) -> TableSet:
     """Compile a system's functions, once.
 
     Raises:
@@ -54,7 +54,7 @@ def native_tables(system: EventSelectedSystem) -> Compiled:
     return code
 
 
-def _compile(system: EventSelectedSystem) -> Compiled:
+def _compile(system: EventSelectedSystem) -> TableSet:
     n, m, errors, reasons = system.state_dim, system.event_count, [], []
     x, p, side = example(n), system.parameters, np.ones(m)
     functions: list[Any] = []
@@ -72,7 +72,7 @@ def _compile(system: EventSelectedSystem) -> Compiled:
             functions.append(_SHELLS[name](_callback(function, shape, errors)))
     flow, events, events_state = functions
     tables = Tables(flow, events, events_state, system.rearm, p)
-    return Compiled(tables, "; ".join(reasons), errors)
+    return TableSet(tables, "; ".join(reasons), errors)
 
 
 def _callback(function: Callable, shape: tuple[int, ...], errors: list[Exception]) -> Callable:

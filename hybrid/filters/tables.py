@@ -22,7 +22,7 @@ from hybrid.compiled.functions import (
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.native import check_shape, example, global_values, same_values
 from hybrid.compiled.system import callback_tables, native_tables
-from hybrid.compiled.tables import ABSENT, Compiled, TablesType, by_reference
+from hybrid.compiled.tables import ABSENT, TableSet, TablesType, by_reference
 from hybrid.filters.manifolds import retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, covariance_root
 from hybrid.systems import Array, Derivative, Transition, VectorFunction
@@ -100,12 +100,12 @@ def _by_reference(system, derivatives, f):
 class ModelTables(NamedTuple):
     """A model as kernels take it."""
 
-    base: Compiled  # its system
+    base: TableSet  # its system
     own: FilterTables
     tables: KernelTables
 
     @staticmethod
-    def of(base: Compiled, own: FilterTables) -> ModelTables:
+    def of(base: TableSet, own: FilterTables) -> ModelTables:
         """The tables, by reference too."""
         tables = _by_reference(base.tables, base.derivative_tables, own)
         tables.owner = base, own  # of callbacks: numba does not keep Python's objects

@@ -96,7 +96,7 @@ class EventLinearisation:
         """Padded Jacobians (n, n), (n, m) of a mode's flow over a duration [s]."""
         own = self.system.modes[mode]
         x, u = x[: own.state_dim], u[: own.input_dim]
-        A, B = flow_jacobians(own, t, x, u, h, self._options)
+        A, B = flow_jacobians(own, t, x, u, h, self._options, resolved=True)
         return pad(A, (self.n, self.n)), pad(B, (self.n, self.m))
 
 

@@ -75,7 +75,7 @@ class EventRollout:
         modes = np.array([self._index[mode] for mode in trajectory.aux.knots[:N]], dtype=np.int64)
         times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
-        arrays = (modes, self._tables.system.dims, times, states, inputs, durations)
+        arrays = (modes, times, states, inputs, durations)
         jacobians_all(self._tables.derivative_tables, *arrays, self._limits, A, B)
         self._tables.callbacks.raise_errors()
         return A, B

@@ -68,6 +68,17 @@ def test_a_number_of_the_module_that_changes_later_counts(monkeypatch):
     assert batch.states[0, 1] == pytest.approx(-2.94)
 
 
+def test_a_number_beside_parameters_that_changes_later_counts(monkeypatch):
+    def fall(t, x, u, p):
+        return np.array([x[1], -p[0] * GRAVITY])
+
+    system = System({FIRST: Mode("fall", 2, 0, fall)}, (), parameters=[2.0])
+    before = simulate_batch(system, FIRST, HIGH[None], 0.3).states
+    monkeypatch.setattr(sys.modules[__name__], "GRAVITY", 1.6)
+    after = simulate_batch(system, FIRST, HIGH[None], 0.3).states
+    np.testing.assert_allclose([before[0, 1], after[0, 1]], [-5.88, -0.96])
+
+
 # Two guards at once
 
 

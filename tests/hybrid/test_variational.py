@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import (
     fundamental_matrix,
@@ -198,3 +198,17 @@ def test_jumping_over_a_guard_names_mode_time_and_state():
         "cross (0, 1)" in found.message
         and "in mode still (0) at t = 2 s, x = [-0.001]" in found.message
     )
+
+
+def test_a_pulse_in_a_long_flow_counts_in_its_derivative():
+    """x' = -k(t) x with a pulse of 50 ms in 10 s: the derivative is exp(-int k), as x is."""
+
+    def pulse(t, x, u):
+        return np.array([-0.8 / 0.05 * np.exp(-(((t - 4.2) / 0.05) ** 2)) * x[0]])
+
+    system, exact = System({0: Mode("pulse", 1, 0, pulse)}, ()), np.exp(-0.8 * np.sqrt(np.pi))
+    variation = fundamental_matrix(system, 0, [1.0], 10.0)
+    assert variation.status == "ok"
+    np.testing.assert_allclose(variation.Phi, [[exact]], rtol=1e-8)
+    derivatives = simulate(system, 0, [1.0], 10.0).derivatives
+    np.testing.assert_allclose(derivatives.state, [[exact]], rtol=1e-8)

@@ -24,6 +24,19 @@ def test_500_random_systems_end_as_scipy_has_them():
     assert 0.0 < rows["all"]["worst"] <= 1.0
 
 
+@pytest.mark.parametrize(
+    "seed, trial",
+    [
+        pytest.param(5, 710, id="a guard that oscillates about as often as it is sampled"),
+        pytest.param(5, 126, id="a reset onto its own guard, inside two others"),
+        pytest.param(5, 756, id="the same, after other events"),
+        pytest.param(7, 1105, id="a narrow pulse"),
+    ],
+)
+def test_systems_that_disagreed_once(seed, trial):
+    assert compare(seed, trial).verdict in ("agrees", "ended early")
+
+
 def test_draws_are_of_every_kind():
     problems = [draw(0, trial) for trial in range(300)]
     shapes = [structures()[problem.structure] for problem in problems]

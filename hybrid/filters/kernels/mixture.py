@@ -141,7 +141,7 @@ def crossing(f: KernelTables, e, g: Gaussian, u):
         back = -guard(f.system, e, t, x, u) / guard_rate(f.system, g.mode, e, t, x, u)
         if not np.isfinite(back) or t + back > g.t:  # not behind a guard that is curved
             break
-        x = flow_for(f.system, g.mode, t, x, u, back, f.limits)
+        x = flow_for(f.system, g.mode, t, x, u, back, np.inf, f.limits)
         t += back
         if abs(back) < f.limits.event_time * max(1.0, abs(t)):
             return t, x

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.compiled.calls import guard, rate
+from hybrid.compiled.calls import guard, has_solution, rate
 from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import Piece, cut, obeys_flow, state_at, take_piece
@@ -73,10 +73,10 @@ def piece_of_flow(s: CompiledSystem, mode, t, x, u, trial, spacing, limits: Limi
     The slopes are compared at points ``spacing`` [s] apart: a pulse between the nodes of the
     integrator's method is found by that.
     """
-    slope = rate(s, mode, t, x, u)
+    slope, closed = rate(s, mode, t, x, u), has_solution(s, mode)
     while True:
         p, _, following = take_piece(s, mode, t, x, u, trial, slope, limits)
-        if not finite(p.end) or obeys_flow(s, mode, p, p.length, spacing, limits):
+        if closed or not finite(p.end) or obeys_flow(s, mode, p, p.length, spacing, limits):
             return p, following
         trial = max(0.2 * p.length, 2.0 * spacing)
 

@@ -98,7 +98,7 @@ def _integrate(s, mode, t, y, u, h, longest, limits):
     """What ``rate`` integrates to over h [s], in equal parts no longer than ``longest`` [s]."""
     count = max(1, int(np.ceil(abs(h) / longest - 1e-9)))
     for i in range(count):
-        y = integrate_for(s, mode, t + i * h / count, y, u, h / count, limits)
+        y = integrate_for(s, mode, t + i * h / count, y, u, h / count, np.inf, limits)
     return y
 
 
