@@ -26,7 +26,7 @@ FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off
 RESOLVED = 0.2  # of the largest sample: a cubic that may be off by more is not trusted
 SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be longer
-WINDOW = 12.0  # points of the resolution that the longest window spans
+SHORT, WINDOW = 3.0, 12.0  # points of the resolution that a window spans, at first and at most
 FIRST_LEVEL, LAST_LEVEL = 2, 14  # of halvings of a window: at first, and at most
 MINIMUM_STEPS = 200
 EPSILON = np.finfo(np.float64).eps
@@ -91,7 +91,10 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
         return 0.0, NO_MEETING if power == -1 else GRAZING
     g, windows = Height(mode, e, power), max(1, int(np.ceil(high / (WINDOW * spacing))))
     # Looked at are parts k to k + 1 of ``parts``: windows, each halved ``level`` times.
-    level = FIRST_LEVEL if np.isfinite(spacing) else 0
+    base = 0
+    while base < FIRST_LEVEL and (windows << base) * SHORT * spacing < high:
+        base += 1
+    level = base
     parts, k, low, at_low = windows << level, 0, 0.0, value
     while k < parts:
         end = high if k == parts - 1 else high * (k + 1) / parts
@@ -115,7 +118,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
             off = max(off, abs(value - depth))
         lowest, peak = _extent(v, below)
         smooth, resolved = off <= SMOOTH * lowest, off <= RESOLVED * peak or level == LAST_LEVEL
-        coarse = level < FIRST_LEVEL and not smooth and np.isfinite(spacing)
+        coarse = level < base and not smooth
         if coarse or (not resolved and (below < 4 or lowest - off <= 0.0)):
             level, parts, k = level + 1, 2 * parts, 2 * k
             continue
@@ -130,9 +133,9 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
         if below < 4:
             return _locate(s, g, p, h[below - 1], h[below], limits), OK
         low, at_low, k = end, v[3], k + 1
-        while level > (0 if smooth else FIRST_LEVEL) and k % 2 == 0:
+        while level > (0 if smooth else base) and k % 2 == 0:
             level, parts, k = level - 1, parts // 2, k // 2
-        if level <= FIRST_LEVEL and g.power > 0:
+        if level <= base and g.power > 0:
             g, at_low = Height(mode, e, 0), at_low * end**g.power
     return 0.0, NO_MEETING
 
@@ -308,6 +311,8 @@ def _root(s: CompiledSystem, g: Height, p: Piece, low, high, tolerance, exact, l
             value = height_after(s, g, p, h, limits)
         else:
             value = look_height(s, g, p, x, u, C, state, h)
+            if abs(value) <= fall * tolerance:  # near enough to go on from
+                return h, h, fall
         if value > 0.0:
             if slow > 0:
                 below *= max(0.5, 1.0 - value / above) if above > 0.0 else 0.5

@@ -120,14 +120,15 @@ def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
     step is then the whole one.
     """
     first, edge, how, other, end = p.length, -1, NO_MEETING, -1, p.end
+    tie = max(limits.event_time, 1e-15 * abs(p.time))
     for e in range(len(s.source)):
         if s.source[e] != mode or s.rest[e]:
             continue
         before = guard(s, e, p.time, p.start, p.input)
-        length, kind = first_meeting(s, mode, e, p, before, spacing, first, limits)
+        high = p.length if edge < 0 else min(first + tie, p.length)
+        length, kind = first_meeting(s, mode, e, p, before, spacing, high, limits)
         if kind == NO_MEETING:
             continue
-        tie = max(limits.event_time, 1e-15 * abs(p.time))
         if edge < 0 or length < first - tie:
             first, edge, how, other = length, e, kind, -1
             end = p.meeting.copy() if kind == OK else end_after(s, mode, p, length, limits)
