@@ -141,7 +141,7 @@ def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
     """
     state_size = slope_size = change = 0.0
     for i in range(len(x)):
-        scale = limits.absolute + limits.relative * abs(x[i])
+        scale = limits.absolute + limits.relative * max(abs(x[i]), abs(longest * slope[i]))
         state_size = max(state_size, abs(x[i]) / scale)
         slope_size = max(slope_size, abs(slope[i]) / scale)
     if slope_size * abs(longest) < 1e-5:
@@ -153,7 +153,7 @@ def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
         end[i] += sign * h * slope[i]
     following = rate(s, mode, t + sign * h, end, u)
     for i in range(len(x)):
-        scale = limits.absolute + limits.relative * abs(x[i])
+        scale = limits.absolute + limits.relative * max(abs(x[i]), abs(longest * slope[i]))
         change = max(change, abs(following[i] - slope[i]) / scale / h)
     steepest = max(slope_size, change)
     second = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / ORDER)
