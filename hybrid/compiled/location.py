@@ -2,9 +2,9 @@
 
 A guard is sampled along the step's dense output in windows of four points. A window is free of
 roots where the cubic through its points, less what the cubic may be off, stays above zero; else it
-is halved, and where that does not help its lowest point is located. A root is bracketed, narrowed
-on the dense output, and located on the step itself, made again with another length: so an event's
-time is as accurate as the integrator.
+is halved, and where that does not help its lowest point is located. Where the guard is smooth,
+windows grow. A root is bracketed, narrowed on the dense output, and located on the step itself,
+made again with another length: so an event's time is as accurate as the integrator.
 
 A step may start on a guard that it leaves: on the one that was just reset from. There g(h) / h is
 searched, whose root at h = 0 is gone.
@@ -311,8 +311,6 @@ def _root(s: CompiledSystem, g: Height, p: Piece, low, high, tolerance, exact, l
             value = height_after(s, g, p, h, limits)
         else:
             value = look_height(s, g, p, x, u, C, state, h)
-            if abs(value) <= fall * tolerance:  # near enough to go on from
-                return h, h, fall
         if value > 0.0:
             if slow > 0:
                 below *= max(0.5, 1.0 - value / above) if above > 0.0 else 0.5
