@@ -31,10 +31,15 @@ def flow_state(
     u: Array,
     duration: float,
     options: SimulationOptions | None = None,
+    resolved: bool = False,
 ) -> Array:
-    """State (n,) after a mode's flow with the input held; closed form where the mode has one."""
+    """State (n,) after a mode's flow with the input held; closed form where the mode has one.
+
+    ``resolved``: the duration is short enough for what the flow does in it, so that it is not
+    looked at between steps.
+    """
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
-    u, spacing = u[: mode.input_dim], abs(duration) / RESOLUTION
+    u, spacing = u[: mode.input_dim], np.inf if resolved else abs(duration) / RESOLUTION
     end = flow_for(tables.tables, 0, float(t), x, u, float(duration), spacing, limits)
     tables.callbacks.raise_errors()
     return end
@@ -51,8 +56,8 @@ def flow_jacobians(
 ) -> tuple[Array, Array]:
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 
-    From the closed form, or from the variational equations (3.1). ``resolved``: the duration is
-    short enough for what the flow does in it, so that it is not looked at between steps.
+    From the closed form, or from the variational equations (3.1). ``resolved`` is as
+    in ``flow_state``.
     """
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most

@@ -39,13 +39,18 @@ class PathDerivatives:
         options: SimulationOptions | None = None,
         *,
         with_reset_jacobian: bool = False,
+        resolved: bool = False,
     ) -> None:
-        """Start in a mode at the state x (n_start,) and time t [s], before the first input."""
+        """Start in a mode at the state x (n_start,) and time t [s], before the first input.
+
+        ``resolved``: inputs are held for timesteps that are short enough for what the flow does.
+        """
         self.D = np.eye(len(x), len(x) + inputs * system.input_dim)
         self.event_times: list[Array] = []  # (n_start + N m,) each, derivatives of its time [s]
         self.status, self.message = "ok", ""
         self._system, self._mode, self._x, self._t = system, mode, x, t
         self._options, self._with_reset_jacobian = options, with_reset_jacobian
+        self._resolved = resolved
         self._start, self._inputs = t, slice(len(x), len(x))
 
     def follow(self, events: Sequence[Event], u: Array, end: float, x: Array) -> None:
@@ -65,7 +70,7 @@ class PathDerivatives:
 
     def _flow(self, end: float, u: Array) -> None:
         mode, h = self._system.modes[self._mode], end - self._t
-        A, B = flow_jacobians(mode, self._t, self._x, u, h, self._options)
+        A, B = flow_jacobians(mode, self._t, self._x, u, h, self._options, self._resolved)
         self.D = A @ self.D
         self.D[:, self._inputs][:, : B.shape[1]] += B  # a mode may take fewer inputs than m
         self._t = end

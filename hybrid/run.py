@@ -172,7 +172,8 @@ class Run:
         if not self.ok:
             raise ValueError(f"the run has the status {self.status!r}: {self.message}")
         system, (mode, t, x) = self.system.with_parameters_as_inputs(), self.start
-        path = PathDerivatives(system, mode, x, t, len(self.inputs))
+        count = len(self.inputs)
+        path = PathDerivatives(system, mode, x, t, count, resolved=count > 1)
         edges = self.record.edge[self.record.edge != STEP]
         for u, end, begin in zip(self.inputs, self.ends, [t, *self.ends[:-1]], strict=True):
             v, last = np.concatenate((u, self.system.parameters)), end == self.ends[-1]

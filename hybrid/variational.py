@@ -97,8 +97,9 @@ def fundamental_matrix(
     x = np.asarray(x, dtype=np.float64)
     steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
     path = PathDerivatives(
-        system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian
-    )
+        system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian,
+        resolved=timestep is not None,
+    )  # fmt: skip
     end_mode, state, status, message = mode, x, "ok", ""
     for end, u in steps:
         h = None if timestep is None else end - t

@@ -124,7 +124,7 @@ def _through_event(
 
 
 def _flow(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
-    return flow_state(mode, t, x, u, duration, _TOLERANCE)
+    return flow_state(mode, t, x, u, duration, _TOLERANCE, resolved=True)
 
 
 def _to_guard(
