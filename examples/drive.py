@@ -8,7 +8,7 @@ import time
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
-from saltus.announcement import launch_to_drive
+from saltus.launch.announcement import launch_to_drive
 
 SECONDS, RADIUS, SPEED = 12.0, 0.5, 0.3  # [s], [m], [m/s]
 

@@ -15,8 +15,11 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 # Before numba compiles anything, here and in processes started from here: where that is kept.
-_LOCATORS = "saltus.kernel_cache.SourcesLocator", "InTreeCacheLocator", "UserWideCacheLocator"
-os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", ",".join((*_LOCATORS, "IPythonCacheLocator")))
+_LOCATORS = (
+    "saltus.common.kernel_cache.SourcesLocator", "InTreeCacheLocator", "UserWideCacheLocator",
+    "IPythonCacheLocator",
+)  # fmt: skip
+os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", ",".join(_LOCATORS))
 if "numba" in sys.modules:  # it has read its variables
     sys.modules["numba"].config.reload_config()
 
@@ -30,7 +33,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         path: of a run folder that ``saltus launch --record`` has left, or of its ``run.mcap``.
 
     Raises:
-        saltus.errors.BadRequest: there is no recording, or it is none of Saltus's.
+        saltus.common.errors.BadRequest: there is no recording, or it is none of Saltus's.
     """
     from saltus.recording.run import Run  # `import saltus` loads nothing
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 
 ASIDE = 0.3  # of its distance: how far aside the robot goes before the camera of a film goes along
 DISTANCES = (0.3, 20.0)  # of a camera that a person describes [m]

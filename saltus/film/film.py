@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
+from saltus.common.progress import RunProgress
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
 from saltus.film.pushes import arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion
-from saltus.progress import RunProgress
 
 MOST_FRAMES = {"mp4": 50_000, "gif": 2_000}  # a GIF's pictures are in memory at once
 MOST_FRAMES_PER_SECOND = {"mp4": 240, "gif": 50}  # browsers show a faster GIF slowly

@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.messages import Push
-from saltus.assembly import make_script
-from saltus.configuration import TICK_S
-from saltus.console import say
-from saltus.errors import BadRequest
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import TICK_S
 from saltus.film.frames import Frames
 from saltus.film.recorded_motion import RecordedMotion
+from saltus.launch.assembly import make_script
 from saltus.trace import config_of_run
 from sim_bridge.perturbations import BaseForce, MotorBlock, Perturbation
 

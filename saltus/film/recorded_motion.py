@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from runtime.messages import GroundTruth, Plan, Push, StateEstimate
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
-from saltus.configuration import TICK_S
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import TICK_S
 from saltus.recording.reading import messages_of_run
 
 Array = NDArray[np.float64]

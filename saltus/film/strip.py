@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from saltus.console import say
-from saltus.errors import BadRequest
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw

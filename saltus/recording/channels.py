@@ -21,7 +21,7 @@ from runtime.messages import (
     StateEstimate,
 )
 from runtime.recording import Recorder
-from saltus.driving_metrics import motion_in_heading
+from saltus.metrics.driving import motion_in_heading
 from saltus.recording import robot_scene as scene
 from saltus.recording import schemas as s
 

@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 
 from runtime.messages import Plan
-from saltus.recording.options import RecordingOptions
+from saltus.configuration.recording import RecordingOptions
 
 KNOTS_EVERY_NS = 50_000_000
 GAINS_EVERY_NS = 500_000_000

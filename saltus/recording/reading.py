@@ -11,9 +11,9 @@ import msgspec
 
 from runtime.recording import is_whole, read_recording
 from runtime.topics import TOPICS, Topic
-from saltus.console import say
-from saltus.errors import BadRequest
-from saltus.folders import is_file
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.common.folders import is_file
 
 
 def recording_file(run: Path) -> Path:

@@ -16,7 +16,7 @@ from runtime.topics import (
     Topic,
 )
 from runtime.wire import decode, decode_viewing
-from saltus.configuration import LaunchConfig
+from saltus.configuration.launch import LaunchConfig
 from saltus.recording.channels import OpenChannels
 from saltus.recording.plans import PlanThinner, Sampling
 

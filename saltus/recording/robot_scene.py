@@ -14,7 +14,7 @@ from robots.a1.constants import (
     LINK_LENGTH,
     THIGH_OFFSET,
 )
-from saltus.driving_metrics import base_rotation
+from saltus.metrics.driving import base_rotation
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from runtime.checked import Message
 from runtime.messages import DecodeError, decode
 from runtime.recording import is_whole, read_frames
 from runtime.topics import RECORDED, Topic
-from saltus.errors import BadRequest
-from saltus.options import read_mapping
+from saltus.common.errors import BadRequest
+from saltus.configuration.options import read_mapping
 from saltus.recording.fields import LOG_TIME, columns_of
 from saltus.recording.reading import readable, recording_file, summary_of_run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.report.lateral import has_states, worst
 from saltus.report.subject import Subject, Trial
 

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from controller.gaits import GAITS
-from saltus.figures import figure
-from saltus.metrics import DRIVING_MEASURES
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
+from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.lateral import has_states
 from saltus.report.outcomes import Cell, cells

@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from robots.a1.constants import FOOT_NAMES
-from saltus.figures import figure
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import has_states
 from saltus.report.pictures import Panel, drawn, side_by_side

@@ -7,8 +7,8 @@ from itertools import groupby
 
 import numpy as np
 
-from saltus.figures import figure
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
 from saltus.report.html import Html, note, section, tag
 from saltus.report.outcomes import Cell, cells
 from saltus.report.pictures import Panel, drawn, side_by_side

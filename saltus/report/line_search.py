@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from saltus.figures import figure
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
 from saltus.report.html import Html, note, section
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Array, Subject, Trial

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.planners import look
+from saltus.configuration.planners import look
 from saltus.report.subject import Subject, Trial
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval

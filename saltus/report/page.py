@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from saltus.errors import BadRequest
-from saltus.figures import write_whole
+from saltus.common.errors import BadRequest
+from saltus.common.figures import write_whole
 from saltus.report import choice
 from saltus.report.driving import driving_section
 from saltus.report.hildebrand import hildebrand_section

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 
-from saltus.figures import png, svg
+from saltus.common.figures import png, svg
 from saltus.report.html import Html, tag
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus import open_run
-from saltus.configuration import LaunchConfig
-from saltus.errors import BadRequest
-from saltus.folders import is_file
-from saltus.metrics import DRIVING_MEASURES, FALLEN_COSINE
+from saltus.common.errors import BadRequest
+from saltus.common.folders import is_file
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.summary import rollout_phrase
+from saltus.metrics.run import DRIVING_MEASURES, FALLEN_COSINE
 from saltus.recording.reading import summary_of_run
 from saltus.report.subject import Row, Subject, Trial
-from saltus.summary import rollout_phrase
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
 
 Array = NDArray[np.float64]

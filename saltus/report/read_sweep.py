@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from saltus.folders import data_folder, is_file
-from saltus.planners import ALL, planners_in_words
+from saltus.common.folders import data_folder, is_file
+from saltus.configuration.planners import ALL, planners_in_words
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, Trial
 from saltus.report.sweep_files import Asked, read_asked, read_rows

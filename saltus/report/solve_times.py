@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from saltus.figures import figure
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
 from saltus.report.html import Html, note, section, table
 from saltus.report.outcomes import START, safe_commands
 from saltus.report.pictures import Panel, drawn, side_by_side

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from saltus.configuration.planners import look
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job
-from saltus.planners import look
 from saltus.report.drawings import draw_pictures
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import since_event

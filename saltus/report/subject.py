@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.lockstep import AFTER_FALL_S
-from saltus.planners import in_order
+from saltus.configuration.planners import in_order
+from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.trace import Trace
 from sim_bridge.event_lists import UNDISTURBED

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.report.subject import Row
 
 Value = TypeVar("Value")

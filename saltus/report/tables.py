@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saltus.planners import look
+from saltus.configuration.planners import look
 from saltus.report.html import Html, folded, note, section, table, tag
 from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
 from saltus.report.subject import Subject, Trial

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
+from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
+from saltus.metrics.touchdowns import Touchdowns, kind_of
 from saltus.report.subject import Trial
-from saltus.touchdown_spread import Spread, outcomes_of, spread_of
-from saltus.touchdowns import Touchdowns, kind_of
 
 SAMPLES = 64  # of each touchdown
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from robots.a1.pinocchio_model import load_pinocchio
-from saltus.figures import figure
-from saltus.planners import look
+from saltus.common.figures import figure
+from saltus.configuration.planners import look
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Subject, Trial

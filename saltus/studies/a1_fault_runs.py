@@ -15,11 +15,11 @@ import msgspec
 
 from robots.a1.constants import TORQUE_LIMIT
 from runtime.recording import read_frames
-from saltus.configuration import LaunchConfig, load_launch, make_config
-from saltus.launcher import Outcome, launch
-from saltus.listener import Listener
+from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.launcher import Outcome, launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
 from saltus.studies.a1_fault_cases import RUN_S, Fault
-from saltus.supervisor import Supervisor
 
 WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "

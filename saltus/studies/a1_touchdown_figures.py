@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from robots.a1.constants import FOOT_NAMES
+from saltus.metrics.touchdown_spread import ordered_outcomes
 from saltus.studies.a1_touchdown_runs import Measured
 from saltus.studies.style import COLOURS, figure
-from saltus.touchdown_spread import ordered_outcomes
 
 GAIT_COLOURS = {"walk": COLOURS["initial"], "trot": COLOURS["xi"], "bound": COLOURS["dxr"]}
 _MARKS = {"one foot": ".", "diagonal pair": "x", "front pair": "^", "rear pair": "v",

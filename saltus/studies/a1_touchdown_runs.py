@@ -13,10 +13,9 @@ from controller.gaits import GAITS
 from robots.a1.pinocchio_model import foot_frame_ids
 from robots.contact_dynamics import ContactDynamics
 from robots.touchdown import impact
-from saltus.configuration import make_config
-from saltus.lockstep import LockStep, Tick
-from saltus.studies.study import StudyOptions
-from saltus.touchdown_spread import (
+from saltus.configuration.launch import make_config
+from saltus.launch.lock_step import LockStep, Tick
+from saltus.metrics.touchdown_spread import (
     Outcomes,
     Spread,
     largest_distance,
@@ -24,7 +23,8 @@ from saltus.touchdown_spread import (
     outcomes_of,
     spread_of,
 )
-from saltus.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of, kind_of
+from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of, kind_of
+from saltus.studies.study import StudyOptions
 
 SPEED = 0.2  # commanded [m/s]
 

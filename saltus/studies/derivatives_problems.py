@@ -14,10 +14,10 @@ from controller.hilqr_planner import HilqrPlanner
 from controller.references.trajectory import ReferenceWindow
 from hybrid.hilqr import Linearisation, Trajectory
 from hybrid.systems import Array
-from saltus import assembly, rollouts
-from saltus.errors import BadRequest
-from saltus.folders import data_folder
-from saltus.lockstep import LockStep, Tick
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
+from saltus.launch import assembly, rollouts
+from saltus.launch.lock_step import LockStep, Tick
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials
 from sim_bridge.suites import read_suite

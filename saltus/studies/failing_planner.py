@@ -1,7 +1,7 @@
 """A planner process whose plans turn to NaN after a while, for the study of faults.
 
 Run in place of the planner's own: ``python -m saltus.studies.failing_planner`` takes the same
-arguments as `saltus.processes`.
+arguments as `saltus.launch.processes`.
 """
 
 import sys
@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from runtime.messages import Plan, StateEstimate
-from saltus import assembly, processes
-from saltus.configuration import LaunchConfig
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch import assembly, processes
 
 FAILS_AFTER_S = 4.0  # since the first estimate [s]
 

@@ -10,8 +10,8 @@ from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
 from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
-from saltus.configuration import load_launch
-from saltus.lockstep import LockStep
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep
 from saltus.studies.systems.impacts.catalogue import CASES
 
 LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]

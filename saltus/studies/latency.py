@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from saltus.planners import PLANNERS
+from saltus.configuration.planners import PLANNERS
 from saltus.studies.latency_figure import latency_figure
 from saltus.studies.latency_notes import notes
 from saltus.studies.latency_trials import DELAYED, IDEAL, Outcome, Point, RunTrial, run_points

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from saltus.planners import in_order, look
+from saltus.configuration.planners import in_order, look
 from saltus.studies.style import figure
 
 _MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}

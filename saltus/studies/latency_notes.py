@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saltus.planners import PLANNERS, look
+from saltus.configuration.planners import PLANNERS, look
 from saltus.studies.latency_trials import Outcome
 
 Row = Mapping[str, Any]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from saltus.errors import BadRequest
-from saltus.folders import data_folder
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
 from saltus.studies.study import StudyOptions
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, Finished, attempt, run_paused

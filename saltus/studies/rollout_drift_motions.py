@@ -14,7 +14,7 @@ from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from saltus.benchmarks.planner_cases import make_cases, make_parts, make_workbench
+from saltus.studies.planner_cases import make_cases, make_parts, make_workbench
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
 

@@ -1,6 +1,6 @@
 """How the figures of the studies look: colours and labels beside the general ``figure``."""
 
-from saltus.figures import figure, save
+from saltus.common.figures import figure, save
 
 __all__ = ["COLOURS", "GUARD", "LABELS", "TARGET", "figure", "save"]
 

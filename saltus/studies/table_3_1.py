@@ -5,7 +5,7 @@ The divergence (3.161) is of the prediction from the particles' own final covari
 
 from __future__ import annotations
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.studies.study import StudyOptions, StudyResult
 from saltus.studies.table_3_1_cases import cases
 from saltus.studies.table_3_1_experiment import Experiment, Level, experiment

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.sweep.running import Finished
 from saltus.sweep.trials import Row
 from saltus.trace import save_trace

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

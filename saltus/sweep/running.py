@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from saltus.errors import interrupted
-from saltus.launcher import launch
-from saltus.lockstep import LockStep
-from saltus.metrics import DRIVING_MEASURES
+from saltus.common.errors import interrupted
+from saltus.launch.launcher import launch
+from saltus.launch.lock_step import LockStep
+from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.trials import Row, Trial
 from saltus.trace import Trace, TraceRecorder
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from saltus.metrics import DRIVING_MEASURES
+from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
 

@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from saltus.console import fits, print_lines, print_table
+from saltus.common.console import fits, print_lines, print_table
 from saltus.sweep.summary import cells, measures, summarise
 from saltus.sweep.trials import Row
 

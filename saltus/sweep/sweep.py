@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from saltus import assembly
-from saltus.code_version import code_version
-from saltus.console import say
-from saltus.effect import warnings
-from saltus.errors import BadRequest
-from saltus.first_compilation import ensure_compiled
-from saltus.folders import find_file, new_run_folder
-from saltus.progress import RunProgress
+from saltus.common.code_version import code_version
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.common.folders import find_file, new_run_folder
+from saltus.common.progress import RunProgress
+from saltus.configuration.effect import warnings
+from saltus.launch import assembly
+from saltus.launch.first_compilation import ensure_compiled
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, attempt, run_paused, run_realtime

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from saltus import assembly
-from saltus.configuration import LaunchConfig, assign, configure
-from saltus.effect import keys_without_effect
-from saltus.errors import BadRequest
-from saltus.options import to_options
-from saltus.settings import Settings
+from saltus.common.errors import BadRequest
+from saltus.configuration.effect import keys_without_effect
+from saltus.configuration.launch import LaunchConfig, assign, configure
+from saltus.configuration.options import to_options
+from saltus.configuration.settings import Settings
+from saltus.launch import assembly
 from saltus.sweep.random_command import RandomCommand
 from sim_bridge.event_lists import UNDISTURBED
 from sim_bridge.options import SimulationOptions

@@ -18,9 +18,9 @@ from runtime.topics import (
     ROBOT_STATUS,
     STATE_ESTIMATE,
 )
-from saltus.assembly import event_times
-from saltus.configuration import TICK_S, LaunchConfig, make_config
-from saltus.options import read_mapping
+from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
+from saltus.configuration.options import read_mapping
+from saltus.launch.assembly import event_times
 from saltus.recording.reading import messages_of_run, summary_of_run
 from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace

@@ -10,11 +10,11 @@ from controller.driving.goal import Goal
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan, Push
-from saltus.assembly import event_times, gait_clock
-from saltus.configuration import TICK_S, LaunchConfig
-from saltus.driven_goal import GoalWatch
-from saltus.lockstep import Tick
-from saltus.touchdowns import TouchdownFinder
+from saltus.configuration.launch import TICK_S, LaunchConfig
+from saltus.launch.assembly import event_times, gait_clock
+from saltus.launch.lock_step import Tick
+from saltus.metrics.driven_goal import GoalWatch
+from saltus.metrics.touchdowns import TouchdownFinder
 from saltus.trace.trace import Array, Trace
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks

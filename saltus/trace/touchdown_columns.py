@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.touchdowns import Touchdowns
+from saltus.metrics.touchdowns import Touchdowns
 
 _PREFIX = "touchdown_"  # begins the members' names
 

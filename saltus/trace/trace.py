@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.touchdowns import Touchdowns
+from saltus.metrics.touchdowns import Touchdowns
 from saltus.trace.touchdown_columns import from_members, to_members
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 
 COOKIE = "saltus_token"
 HEAD_BYTES = 16384  # longest head of a request

@@ -16,7 +16,7 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
-from saltus.driving_metrics import motion_in_heading
+from saltus.metrics.driving import motion_in_heading
 
 Array = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
 from runtime.messages import Pace, Push, Tuning
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
-from saltus.configuration import LaunchConfig
-from saltus.driving import bounds_of
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.driving import bounds_of
 
 Body = Literal["base", "FR", "FL", "RR", "RL"]
 

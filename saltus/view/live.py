@@ -15,7 +15,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
     Topic,
 )
-from saltus.announcement import RunningLaunch
+from saltus.launch.announcement import RunningLaunch
 from saltus.view.instant import Instant
 
 FIELDS: dict[str, Topic[Any]] = {

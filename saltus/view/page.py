@@ -13,11 +13,11 @@ import rich
 import viser
 
 from runtime.bus import Bus
-from saltus.announcement import RunningLaunch
-from saltus.configuration import LaunchConfig
-from saltus.console import say
-from saltus.driving_metrics import base_rotation
-from saltus.errors import BadRequest
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.announcement import RunningLaunch
+from saltus.metrics.driving import base_rotation
 from saltus.view.browsers import Browsers
 from saltus.view.gate import Gate, is_loopback
 from saltus.view.instant import Instant, measures_of

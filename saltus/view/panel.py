@@ -12,7 +12,7 @@ import viser
 
 from controller.cost_options import CostOptions
 from controller.planner_options import HilqrSection
-from saltus.configuration import LaunchConfig, write_config
+from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.view.levers import Body, Levers
 from saltus.view.scene import Scene
 

@@ -18,12 +18,12 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
-from saltus.assembly import event_times
-from saltus.configuration import LaunchConfig
-from saltus.errors import BadRequest
-from saltus.metrics import has_fallen
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.assembly import event_times
+from saltus.metrics.run import has_fallen
+from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 from saltus.recording.reading import messages_of_run
-from saltus.touchdowns import TouchdownFinder, feet_of
 from saltus.trace import config_of_run
 from saltus.view.instant import Instant, outline_of
 

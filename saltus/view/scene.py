@@ -10,7 +10,7 @@ import viser
 from numpy.typing import NDArray
 
 from runtime.messages import GroundTruth, PlanOutline
-from saltus.driving_metrics import base_rotation
+from saltus.metrics.driving import base_rotation
 from saltus.view.instant import Instant
 from saltus.view.robots import Ghosts, Kinematics, Robot
 

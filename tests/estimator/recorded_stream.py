@@ -8,8 +8,8 @@ import logging
 import numpy as np
 
 from estimator.health.layout import sensor_row
-from saltus.configuration import load_launch
-from saltus.lockstep import LockStep
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep
 from tests.estimator.fault_scenarios import Stream
 
 SECONDS = 2.0

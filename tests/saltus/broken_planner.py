@@ -1,6 +1,7 @@
 """A planner process that goes wrong from its 31st solve on: ``FAULT`` says how.
 
-Run in place of `saltus.processes`, with the same arguments; the other processes are as they are.
+Run in place of `saltus.launch.processes`, with the same arguments; the other processes are as they
+are.
 """
 
 import os
@@ -12,7 +13,7 @@ import msgspec
 import numpy as np
 
 from runtime.messages import Plan
-from saltus import assembly, processes
+from saltus.launch import assembly, processes
 
 GOOD_SOLVES = 30
 

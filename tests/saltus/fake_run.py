@@ -7,7 +7,7 @@ import numpy as np
 from runtime.messages import GroundTruth, Plan, Push, StateEstimate, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
-from saltus.configuration import load_launch, write_config
+from saltus.configuration.launch import load_launch, write_config
 
 STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 PUSH_AT = 0.4  # [s], to the left

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from saltus.planners import PLANNERS
+from saltus.configuration.planners import PLANNERS
 from saltus.trace import Trace, save_trace
 
 SUITE = """reference: walk

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from runtime.topics import Topic
-from saltus.benchmarks.recording import frames_of_run
-from saltus.configuration import load_launch, write_config
-from saltus.lockstep import LockStep
+from saltus.bench.recording import frames_of_run
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
 
 SECONDS = 0.3

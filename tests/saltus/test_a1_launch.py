@@ -7,19 +7,19 @@ import msgspec
 import numpy as np
 import pytest
 
-import saltus.confirmation as confirmation
+import saltus.a1.confirmation as confirmation
 from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 from runtime.recording import read_recording
-from saltus.cast import cast_of
-from saltus.cli import run as saltus
-from saltus.configuration import load_launch
-from saltus.confirmation import confirm_motion
-from saltus.errors import BadRequest
-from saltus.hardware import hardware_options
-from saltus.metrics import RunMetrics
+from saltus.a1.confirmation import confirm_motion
+from saltus.cli.main import run as saltus
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
+from saltus.launch.hardware import hardware_options
+from saltus.launch.process_table import cast_of
+from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
+from saltus.launch.supervisor import Death
+from saltus.metrics.run import RunMetrics
 from saltus.studies.a1_fault_cases import FAULTS
-from saltus.summary import emulator_facts, robot_facts, robot_summary
-from saltus.supervisor import Death
 
 
 def last_json(capsys) -> dict:
@@ -34,7 +34,7 @@ def typed(monkeypatch):
         read, write = os.pipe()
         os.write(write, text)
         os.close(write)
-        monkeypatch.setattr("saltus.confirmation.STANDARD_INPUT", read)
+        monkeypatch.setattr("saltus.a1.confirmation.STANDARD_INPUT", read)
 
     return type_
 

@@ -9,10 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 from msgspec.structs import replace
 
-from saltus import assembly
-from saltus.benchmarks import estimator_recording, estimator_streams, estimators
-from saltus.benchmarks.estimator_criteria import criteria, error_ratio
-from saltus.benchmarks.estimator_recording import (
+from saltus.bench import estimator_recording, estimator_streams, estimators
+from saltus.bench.estimator_criteria import criteria, error_ratio
+from saltus.bench.estimator_recording import (
     SOURCES,
     Recording,
     path_of,
@@ -20,13 +19,14 @@ from saltus.benchmarks.estimator_recording import (
     record,
     record_and_keep,
 )
-from saltus.benchmarks.estimator_streams import Stream, streams
-from saltus.benchmarks.estimator_track import follow
-from saltus.cli import run as command_line
-from saltus.configuration import LaunchConfig, load_launch
-from saltus.errors import BadRequest
-from saltus.launch_checks import ESTIMATORS
-from saltus.lockstep import LockStep
+from saltus.bench.estimator_streams import Stream, streams
+from saltus.bench.estimator_track import follow
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.launch import assembly
+from saltus.launch.lock_step import LockStep
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from controller.gaits import TROT
-from saltus.benchmarks import force_qps
-from saltus.benchmarks.force_problems import walking_problems
-from saltus.benchmarks.force_qp_ways import condensed, raw_osqp
+from saltus.bench import force_qps
+from saltus.bench.force_problems import walking_problems
+from saltus.bench.force_qp_ways import condensed, raw_osqp
 
 
 def test_rows_and_ratio():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import GRAVITY, RESTITUTION
-from saltus.benchmarks import hybrid_simulation
-from saltus.benchmarks.bouncing_ball_ways import (
+from saltus.bench import hybrid_simulation
+from saltus.bench.bouncing_ball_ways import (
     DURATION,
     callbacks,
     compiled_batch,
@@ -15,11 +15,11 @@ from saltus.benchmarks.bouncing_ball_ways import (
     hybrid_tools,
     scipy_restarted,
 )
-from saltus.benchmarks.first_simulation import PROGRAMS, first_times
-from saltus.benchmarks.hybrid_simulation import Contestant, difference
-from saltus.benchmarks.van_der_pol_ways import IMPACTS, Timed, error_of, ours, same_error, scipy_way
-from saltus.cli import run as command_line
-from saltus.errors import BadRequest
+from saltus.bench.first_simulation import PROGRAMS, first_times
+from saltus.bench.hybrid_simulation import Contestant, difference
+from saltus.bench.van_der_pol_ways import IMPACTS, Timed, error_of, ours, same_error, scipy_way
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
 
 STATES = falling_balls(3, 1)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.benchmarks import impacts
+from saltus.bench import impacts
 
 
 def test_rows_name_every_system_and_the_ratio_is_of_the_slower_one():

@@ -6,14 +6,14 @@ import sys
 import numpy as np
 import pytest
 
-from saltus.benchmarks import peer_environment, planner
-from saltus.benchmarks.peer_environment import peer_folder, peer_python
-from saltus.benchmarks.peer_process import PeerProcess
-from saltus.benchmarks.planner import PEER_SCRIPT, THREADS, peer_row
-from saltus.benchmarks.planner_cases import make_cases, make_workbench, save_cases
-from saltus.benchmarks.planner_stages import Times
-from saltus.cli import run as command_line
-from saltus.errors import BadRequest
+from saltus.bench import peer_environment, planner
+from saltus.bench.peer_environment import peer_folder, peer_python
+from saltus.bench.peer_process import PeerProcess
+from saltus.bench.planner import PEER_SCRIPT, THREADS, peer_row
+from saltus.bench.planner_stages import Times
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.studies.planner_cases import make_cases, make_workbench, save_cases
 
 FAKE_PEER = """
 import json, sys

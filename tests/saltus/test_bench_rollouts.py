@@ -7,18 +7,18 @@ from time import sleep
 import numpy as np
 import pytest
 
-from saltus.benchmarks import rollouts
-from saltus.benchmarks.rollout_engines import (
+from saltus.bench import rollouts
+from saltus.bench.rollout_engines import (
     MOST_ON_WARP_CPU,
     Engine,
     cpu_name,
     warp_cpu_name,
     warp_engines,
 )
-from saltus.benchmarks.rollout_problem import Horizon, walking_problem
-from saltus.benchmarks.rollout_times import Measured, measure
-from saltus.benchmarks.rollout_verdicts import added, crossing, note
-from saltus.cli import run as command_line
+from saltus.bench.rollout_problem import Horizon, walking_problem
+from saltus.bench.rollout_times import Measured, measure
+from saltus.bench.rollout_verdicts import added, crossing, note
+from saltus.cli.main import run as command_line
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 

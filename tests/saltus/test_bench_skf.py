@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from saltus.benchmarks import filter_consistency, salted_filters
-from saltus.benchmarks.salted_filter_ways import (
+from saltus.bench import filter_consistency, salted_filters
+from saltus.bench.salted_filter_ways import (
     STEPS,
     compiled_batch,
     hybrid_tools,
     interpreted,
     measurements,
 )
-from saltus.cli import run as command_line
-from saltus.errors import BadRequest
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
 
 
 def test_every_way_estimates_the_same_to_rounding():

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import typer
 
-from saltus import code_version
-from saltus.benchmarks.catalogue import BENCHMARKS
-from saltus.cli import app, run
-from saltus.commands import completion
-from saltus.configuration import load_launch
-from saltus.console import print_table
-from saltus.errors import BadRequest
-from saltus.launch_checks import ESTIMATORS
-from saltus.planners import PLANNERS
+from saltus.bench.catalogue import BENCHMARKS
+from saltus.cli import completion
+from saltus.cli.main import app, run
+from saltus.common import code_version
+from saltus.common.console import print_table
+from saltus.common.errors import BadRequest
+from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.launch import load_launch
+from saltus.configuration.planners import PLANNERS
 
 
 def refused(capsys, *arguments: str) -> str:
@@ -131,7 +131,7 @@ def test_recording_over_a_run_is_refused(capsys, tmp_path):
 
 def test_the_script_itself_exits_with_2_and_no_traceback():
     done = subprocess.run(
-        [sys.executable, "-m", "saltus.cli", "launch", "moon"], capture_output=True, text=True
+        [sys.executable, "-m", "saltus.cli.main", "launch", "moon"], capture_output=True, text=True
     )
     assert done.returncode == 2
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
@@ -172,7 +172,7 @@ def test_every_bench_is_where_the_list_says(entry):
 ])  # fmt: skip
 def test_the_shell_completes(words, offered):
     done = subprocess.run(
-        [sys.executable, "-m", "saltus.cli"], capture_output=True, text=True,
+        [sys.executable, "-m", "saltus.cli.main"], capture_output=True, text=True,
         env=os.environ | {"_SALTUS_COMPLETE": "complete_bash", "COMP_WORDS": words,
                           "COMP_CWORD": str(len(words.split(" ")) - 1)},
     )  # fmt: skip
@@ -203,7 +203,7 @@ def test_what_stands_in_square_brackets_is_printed(capsys):
 
 def test_the_code_of_a_result_is_all_that_the_wheel_has():
     packages = {pattern.partition("/")[0] for pattern in code_version.ALL}
-    root = Path(code_version.__file__).parents[1]
+    root = Path(code_version.__file__).parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text())
     assert packages == set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli import run
-from saltus.commands import completion
-from saltus.configuration import load_launch
-from saltus.key_table import markdown
-from saltus.keys import element_keys, keys_of, text_of, values_of
+from saltus.cli import completion
+from saltus.cli.main import run
+from saltus.configuration.key_table import markdown
+from saltus.configuration.keys import element_keys, keys_of, text_of, values_of
+from saltus.configuration.launch import load_launch
 
-COMMAND = [sys.executable, "-m", "saltus.cli", "config"]
+COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]
 PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
 NUMERICS = ("numba", "mujoco", "pinocchio", "scipy", "zmq", "viser", "matplotlib")
 
@@ -109,7 +109,7 @@ def test_a_printed_value_reads_back_as_it_is():
 def test_it_loads_no_numerics():
     code = f"""
 import sys
-from saltus.cli import run
+from saltus.cli.main import run
 assert run(["config", "push"]) == 0
 print([name for name in {NUMERICS} if name in sys.modules], file=sys.stderr)
 """

@@ -4,8 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from saltus import assembly
-from saltus.configuration import (
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
+from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.launch import (
     LaunchConfig,
     Overrides,
     configure,
@@ -14,12 +16,10 @@ from saltus.configuration import (
     read_launch,
     write_config,
 )
-from saltus.errors import BadRequest
-from saltus.folders import data_folder
-from saltus.launch_checks import ESTIMATORS
-from saltus.options import read_mapping
-from saltus.rollouts import planning
-from saltus.settings import Settings
+from saltus.configuration.options import read_mapping
+from saltus.configuration.settings import Settings
+from saltus.launch import assembly
+from saltus.launch.rollouts import planning
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
 

@@ -5,7 +5,7 @@ import pytest
 
 from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.planar_contraction import gaussian_curvature
-from saltus.figures import png
+from saltus.common.figures import png
 from saltus.studies.contraction_figure import figure_regions
 from saltus.studies.contraction_reach import reach_graph, reach_note
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.cores import cores_of
+from saltus.launch.cores import cores_of
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 

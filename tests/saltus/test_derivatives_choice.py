@@ -6,9 +6,9 @@ import pytest
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from saltus import assembly, rollouts
-from saltus.cli import run
-from saltus.configuration import load_launch
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly, rollouts
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
 KINDS = {

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import saltus
-from saltus import cli
+from saltus.cli import main
 from saltus.recording.field_tables import written_anew
 from saltus.recording.fields import PARTS
 from tests.saltus.doc_code import blocks
@@ -32,7 +32,7 @@ def test_its_code_runs(place, monkeypatch, capsys):
     assert len(commands) == 3
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)
-        assert program == "saltus" and cli.run(arguments) == 0
+        assert program == "saltus" and main.run(arguments) == 0
     names = {}
     code = blocks(PAGE, "python")
     assert len(code) == 6

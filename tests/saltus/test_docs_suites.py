@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus import cli
+from saltus.cli import main
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import Group, keys_of, parse_suite
@@ -37,7 +37,7 @@ def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     Path("first.yaml").write_text(SUITES[0])
     (command,) = re.findall(r"^saltus (perturb first.yaml .*)$", PAGE.read_text(), re.MULTILINE)
-    assert cli.run([*command.split(), "--json"]) == 0
+    assert main.run([*command.split(), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert len(printed["rows"]) == 4 and not any(row["fell"] for row in printed["rows"])
     pages = blocks(PAGE, "python")

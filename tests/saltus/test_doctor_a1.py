@@ -14,13 +14,14 @@ from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
-from saltus import hardware_doctor, hardware_survey
-from saltus.checks import Check
-from saltus.cli import run
-from saltus.hardware_doctor import JUDGES, judge
-from saltus.hardware_exchange import Exchange, Heard
-from saltus.hardware_survey import Phase, Silences, Survey, round_trips, survey
-from saltus.hardware_ticks import TickMeter, judge_unit, likely_unit
+from saltus.a1 import doctor as hardware_doctor
+from saltus.a1 import survey as hardware_survey
+from saltus.a1.doctor import JUDGES, judge
+from saltus.a1.exchange import Exchange, Heard
+from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
+from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
+from saltus.cli.main import run
+from saltus.doctor.checks import Check
 from tests.saltus.emulated_a1 import REST, emulated_a1
 from tests.saltus.test_hardware_view import EarsOpenFor, assert_limp
 

@@ -4,8 +4,9 @@ import builtins
 
 import pytest
 
-from saltus import checks, rollouts
-from saltus.rollouts import Availability
+from saltus.doctor import checks
+from saltus.launch import rollouts
+from saltus.launch.rollouts import Availability
 
 
 def row() -> checks.Check:

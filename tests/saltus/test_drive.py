@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from controller.centroidal.planner import CentroidalPlanner
-from saltus.assembly import gait_clock
-from saltus.configuration import load_launch
-from saltus.errors import BadRequest
-from saltus.lockstep import LockStep
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
+from saltus.launch.assembly import gait_clock
+from saltus.launch.lock_step import LockStep
 
 
 @pytest.mark.parametrize(

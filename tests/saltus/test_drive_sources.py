@@ -20,11 +20,11 @@ from runtime.messages import Command, GroundTruth, Plan
 from runtime.recording import read_recording
 from runtime.topics import COMMAND
 from runtime.wire import encode
-from saltus.announcement import Announcer, RunningLaunch, running_launches
-from saltus.cast import cast_of
-from saltus.cli import run
-from saltus.configuration import load_launch, write_config
-from saltus.driving import bounds_of, drive
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
+from saltus.launch.driving import bounds_of, drive
+from saltus.launch.process_table import cast_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,7 +139,7 @@ def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None
     """Commands that are damaged, not finite, or old are counted, and change nothing."""
     record = tmp_path / "run"
     process = subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli", "launch", "sim", "--drive", "client", "--record",
+        [sys.executable, "-m", "saltus.cli.main", "launch", "sim", "--drive", "client", "--record",
          str(record), "--json"],
         env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,

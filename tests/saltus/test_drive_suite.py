@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from controller.driving.script import ScriptStep
-from saltus.assembly import event_times
-from saltus.errors import BadRequest
-from saltus.folders import find_file
+from saltus.common.errors import BadRequest
+from saltus.common.folders import find_file
+from saltus.launch.assembly import event_times
 from saltus.sweep.random_command import RandomCommand
 from saltus.sweep.trials import Trial, make_trials
 from sim_bridge.perturbations import BaseVelocity

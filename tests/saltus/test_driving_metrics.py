@@ -9,10 +9,10 @@ import pytest
 from controller.driving.goal import Goal
 from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
 from runtime.messages import Command, GroundTruth
-from saltus.configuration import LaunchConfig, load_launch
-from saltus.driven_goal import GoalWatch
-from saltus.driving_metrics import DrivingMetrics, FollowingError
-from saltus.metrics import DRIVING_MEASURES, run_metrics
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.metrics.driven_goal import GoalWatch
+from saltus.metrics.driving import DrivingMetrics, FollowingError
+from saltus.metrics.run import DRIVING_MEASURES, run_metrics
 
 
 def config_of(*assignments: str) -> LaunchConfig:

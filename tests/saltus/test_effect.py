@@ -2,11 +2,11 @@
 
 import pytest
 
-from saltus.configuration import Overrides, configure, load_launch, read_launch, write_config
-from saltus.effect import RULES, keys_without_effect, reason_without_effect
-from saltus.folders import data_folder
-from saltus.keys import keys_of, values_of
-from saltus.planners import PLANNERS
+from saltus.common.folders import data_folder
+from saltus.configuration.effect import RULES, keys_without_effect, reason_without_effect
+from saltus.configuration.keys import keys_of, values_of
+from saltus.configuration.launch import Overrides, configure, load_launch, read_launch, write_config
+from saltus.configuration.planners import PLANNERS
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite, read_suite
 

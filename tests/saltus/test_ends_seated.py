@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
-from saltus.children import PEER_GONE
-from saltus.hardware_processes import EndsSeated
+from saltus.common.children import PEER_GONE
+from saltus.launch.hardware_processes import EndsSeated
 
 
 class Robot:

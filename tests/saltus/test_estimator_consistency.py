@@ -8,7 +8,7 @@ from scipy.signal import lfilter
 from scipy.stats import chi2
 
 from robots.rotations import exp3
-from saltus.benchmarks.estimator_consistency import (
+from saltus.bench.estimator_consistency import (
     INSIDE,
     LEVELS,
     consistency,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.rotations import exp3, quaternion_from_rotation
-from saltus.benchmarks.estimator_errors import (
+from saltus.bench.estimator_errors import (
     AFTER_TOUCHDOWN,
     IN_THE_AIR,
     after_touchdown,

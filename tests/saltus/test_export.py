@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from runtime.recording import Recorder
-from saltus import cli, open_run
-from saltus.configuration import load_launch, write_config
-from saltus.recording.arrays import _joined
-from saltus.recording.motion import motion_of_run
+from saltus import open_run
+from saltus.cli import main
+from saltus.configuration.launch import load_launch, write_config
+from saltus.export.arrays import _joined
+from saltus.export.motion import motion_of_run
 from saltus.recording.robot_scene import LINKS
 from tests.saltus.short_walk import record_walk
 
@@ -39,7 +40,7 @@ def read_back(path):
 
 def test_the_file_holds_the_run(run, tmp_path, capsys):
     path = tmp_path / "out.rrd"
-    assert cli.run(["export", str(run), "--rerun", str(path), "--json"]) == 0
+    assert main.run(["export", str(run), "--rerun", str(path), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     motion = motion_of_run(run)
     expected = {"file": str(path), "bytes": path.stat().st_size, "seconds": 0.28, "states": 15,
@@ -101,7 +102,7 @@ def test_what_cannot_be_done_is_one_line(run, tmp_path, monkeypatch, capsys, wha
             return real(name, *rest, **more)
 
         monkeypatch.setattr(builtins, "__import__", without)
-    assert cli.run(["export", str(folder), "--rerun", str(path)]) == cli.BAD_REQUEST
+    assert main.run(["export", str(folder), "--rerun", str(path)]) == main.BAD_REQUEST
     told = capsys.readouterr()
     assert told.out == "" and len(told.err.splitlines()) == 1 and expected in told.err
     assert not path.exists()
@@ -116,7 +117,7 @@ def read_csv(path):
 
 
 def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
-    assert cli.run(["export", str(run), "--csv", str(tmp_path / "csv"), "--json"]) == 0
+    assert main.run(["export", str(run), "--csv", str(tmp_path / "csv"), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     recorded = open_run(run)
     assert result["rows"] == recorded.topics
@@ -143,7 +144,7 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
 
 def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
     path = tmp_path / "walk.of.mine"  # numpy would add an ending
-    assert cli.run(["export", str(run), "--npz", str(path)]) == 0
+    assert main.run(["export", str(run), "--npz", str(path)]) == 0
     assert capsys.readouterr().out.startswith(f"{path}: ")
     recorded = open_run(run)
     with np.load(path) as arrays:
@@ -173,7 +174,7 @@ def test_candidates_whose_number_changes_are_filled_with_nan():
 def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, option):
     path = tmp_path / "out"
     wanted = ["--topic", "plan", "--topic", "motor_command"]
-    assert cli.run(["export", str(run / "run.mcap"), option, str(path), *wanted, "--json"]) == 0
+    assert main.run(["export", str(run / "run.mcap"), option, str(path), *wanted, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
 
@@ -194,7 +195,7 @@ def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
     (tmp_path / "folder").mkdir()
-    assert cli.run(["export", str(run), *options]) == cli.BAD_REQUEST
+    assert main.run(["export", str(run), *options]) == main.BAD_REQUEST
     output = capsys.readouterr()
     assert output.out == "" and len(output.err.splitlines()) == 1
     assert re.search(words, output.err)
@@ -206,6 +207,6 @@ def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, capsys, roo
     old.write_text("old\n")
     for options in (["--csv", str(tmp_path)], ["--npz", str(tmp_path / "plan.csv")]):
         with room_for(20_000):
-            assert cli.run(["export", str(run), *options]) == cli.BAD_REQUEST
+            assert main.run(["export", str(run), *options]) == main.BAD_REQUEST
         assert "cannot be written" in capsys.readouterr().err
         assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from saltus import checks, cli
+from saltus.cli import main
+from saltus.doctor import checks
 from saltus.film import film as film_module
 from tests.saltus.fake_run import END, PUSH_AT, make_run
 
@@ -29,7 +30,7 @@ def run(tmp_path_factory):
 
 
 def film(capsys, run: Path, file: Path, *options: str) -> dict:
-    status = cli.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
+    status = main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
                       *options])  # fmt: skip
     output = capsys.readouterr()
     assert status == 0, output.err
@@ -126,7 +127,7 @@ def test_a_camera_sees_the_robot_from_elsewhere(run, tmp_path, capsys, camera):
 
 
 def refused(capsys, *arguments: str) -> str:
-    assert cli.run(["film", *arguments]) == cli.BAD_REQUEST
+    assert main.run(["film", *arguments]) == main.BAD_REQUEST
     output = capsys.readouterr()
     assert output.out == "" and len(output.err.strip().splitlines()) == 1, output.err
     return output.err

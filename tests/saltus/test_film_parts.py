@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltus.configuration import load_launch, write_config
+from saltus.configuration.launch import load_launch, write_config
 from saltus.film.frames import Frames
 from saltus.film.pushes import LENGTHS, Arrow, arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion

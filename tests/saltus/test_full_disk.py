@@ -12,22 +12,24 @@ from rich.console import Console
 
 from runtime.messages import GroundTruth
 from runtime.recording import read_recording
-from saltus import console, processes
-from saltus.cli import run
-from saltus.configuration import load_launch, write_config
-from saltus.errors import BadRequest
-from saltus.first_compilation import ensure_compiled
-from saltus.folders import write_whole
-from saltus.launcher import open_recorder
-from saltus.run_folder import RunFolder, say_missing_reports
-from saltus.supervisor import Death
+from saltus.cli.main import run
+from saltus.common import console
+from saltus.common.errors import BadRequest
+from saltus.common.folders import write_whole
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch import processes
+from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.launcher import open_recorder
+from saltus.launch.run_folder import RunFolder, say_missing_reports
+from saltus.launch.supervisor import Death
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
     ensure_compiled(load_launch("stand"))  # for the compiler's caches would find no room either
-    command = [sys.executable, "-m", "saltus.cli", "launch", "stand", "--duration", "0.3", "--json"]
+    launch = ["launch", "stand", "--duration", "0.3", "--json"]
+    command = [sys.executable, "-m", "saltus.cli.main", *launch]
     with room_for(500_000):  # of some 700 kB, in chunks of 300 kB
         done = subprocess.run(
             [*command, "--record", str(tmp_path / "run")], capture_output=True, text=True,

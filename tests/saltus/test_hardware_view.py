@@ -18,9 +18,9 @@ from hw_bridge.wire.layout import POS_STOP, SERVO
 from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles
-from saltus.cli import run
-from saltus.hardware_glance import Glance, as_lines, as_summary
-from saltus.hardware_panel import one_line, panel
+from saltus.a1.glance import Glance, as_lines, as_summary
+from saltus.a1.panel import one_line, panel
+from saltus.cli.main import run
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.emulated_a1 import REST, EarsOpen, emulated_a1
 

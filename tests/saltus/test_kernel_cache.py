@@ -9,10 +9,17 @@ from pathlib import Path
 import numba
 import pytest
 
-from saltus import kernel_cache
-from saltus.configuration import load_launch
-from saltus.first_compilation import _marker, ensure_compiled
-from saltus.kernel_cache import KEPT, PACKAGES, SourcesLocator, folder_of, forget_old, sources
+from saltus.common import kernel_cache
+from saltus.common.kernel_cache import (
+    KEPT,
+    PACKAGES,
+    SourcesLocator,
+    folder_of,
+    forget_old,
+    sources,
+)
+from saltus.configuration.launch import load_launch
+from saltus.launch.first_compilation import _marker, ensure_compiled
 
 ROOT = Path(__file__).parents[2]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
@@ -29,9 +36,10 @@ ASK = (
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout of its own: saltus's cache, and a function that calls one in another package."""
-    (tmp_path / "saltus").mkdir()
-    for name in ("__init__", "kernel_cache", "folders", "errors"):
-        shutil.copy(ROOT / "saltus" / f"{name}.py", tmp_path / "saltus")
+    (tmp_path / "saltus" / "common").mkdir(parents=True)
+    common = ("__init__", "kernel_cache", "folders", "errors")
+    for name in ("__init__", *(f"common/{name}" for name in common)):
+        shutil.copy(ROOT / "saltus" / f"{name}.py", tmp_path / "saltus" / f"{name}.py")
     for path, text in (("robots/inner", INNER.format(2.0)), ("controller/outer", OUTER)):
         file = tmp_path / f"{path}.py"
         file.parent.mkdir()
@@ -104,7 +112,7 @@ def test_what_says_that_all_is_compiled_goes_with_it(
 ) -> None:
     compiled = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.first_compilation._compile", compiled.append)
+    monkeypatch.setattr("saltus.launch.first_compilation._compile", compiled.append)
     config = load_launch("stand")
     for _ in range(2):
         ensure_compiled(config)
@@ -127,7 +135,7 @@ def test_a_users_own_functions_are_left_to_numba(tmp_path: Path) -> None:
 
     assert SourcesLocator.from_function(function, str(tmp_path / "mine.py")) is None
     assert SourcesLocator.from_function(function, numba.__file__) is None
-    assert SourcesLocator.from_function(function, str(ROOT / "saltus" / "cli.py")) is None
+    assert SourcesLocator.from_function(function, str(ROOT / "saltus" / "cli" / "main.py")) is None
 
 
 def test_every_kernel_of_ours_is_kept_in_its_folder() -> None:

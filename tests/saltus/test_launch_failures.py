@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from saltus import console, folders, launcher
-from saltus.cli import run
-from saltus.configuration import load_launch
-from saltus.stall import describe_stall
+from saltus.cli.main import run
+from saltus.common import console, folders
+from saltus.configuration.launch import load_launch
+from saltus.launch import launcher
+from saltus.launch.stall import describe_stall
 
 ROOT = Path(__file__).parents[2]
 STAND = ["launch", "stand", "--duration", "0.8"]
@@ -90,7 +91,7 @@ def test_who_waits_for_whom_follows_the_messages_of_a_tick():
 
 def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli", "launch", "stand", "--duration", "100"],
+        [sys.executable, "-m", "saltus.cli.main", "launch", "stand", "--duration", "100"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip

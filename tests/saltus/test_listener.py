@@ -21,9 +21,9 @@ from runtime.topics import (
     ROBOT_STATUS,
     TUNING,
 )
-from saltus.configuration import load_launch
-from saltus.listener import Listener
-from saltus.metrics import RunMetrics, run_metrics
+from saltus.configuration.launch import load_launch
+from saltus.launch.listener import Listener
+from saltus.metrics.run import RunMetrics, run_metrics
 from tests.controller.tracker_messages import plan
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from runtime.messages import GroundTruth, StateEstimate
-from saltus.metrics import RunMetrics, has_fallen, squared_errors
+from saltus.metrics.run import RunMetrics, has_fallen, squared_errors
 
 
 def quaternion(axis: int, angle: float) -> np.ndarray:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from numba import njit
 
-from saltus.compilation import compiled_since, signature_counts, watch
-from saltus.configuration import load_launch
-from saltus.launcher import launch
-from saltus.listener import Listener
-from saltus.supervisor import Supervisor
+from saltus.common.compilation import compiled_since, signature_counts, watch
+from saltus.configuration.launch import load_launch
+from saltus.launch.launcher import launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
 
 ROOT = Path(__file__).parents[2]
 

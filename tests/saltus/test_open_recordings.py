@@ -19,9 +19,9 @@ from robots.rotations import rotation_from_quaternion
 from runtime.messages import Plan, decode
 from runtime.recording import read_frames, read_recording
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE
-from saltus.benchmarks.recording import frames_of_run, measure
-from saltus.configuration import load_launch, write_config
-from saltus.lockstep import LockStep
+from saltus.bench.recording import frames_of_run, measure
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
 from saltus.view.recorded import RecordedRun
 

@@ -12,8 +12,8 @@ from robots.rotations import rotation_from_quaternion
 from runtime import topics
 from runtime.messages import Command, decode, encode
 from runtime.recording import Recorder
-from saltus.errors import BadRequest
-from saltus.options import read_mapping
+from saltus.common.errors import BadRequest
+from saltus.configuration.options import read_mapping
 from saltus.recording.fields import FIELDS, columns_of
 from tests.saltus.short_walk import SECONDS, record_walk
 

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from runtime.options import Options, Range, ranges_of
-from saltus.configuration import LaunchConfig
-from saltus.option_docs import descriptions
-from saltus.options import fields_of
+from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.option_docs import descriptions
+from saltus.configuration.options import fields_of
 from saltus.sweep.random_command import RandomCommand
 
 OWN_FIELDS = (msgspec.structs.fields, dataclasses.fields)

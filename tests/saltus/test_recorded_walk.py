@@ -8,9 +8,9 @@ import pytest
 
 from controller.references import ReferenceTrajectory, load_reference
 from robots.a1.constants import STAND_JOINTS
-from saltus import assembly, recorded_walk
-from saltus.configuration import load_launch
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly, recorded_walk
 
 replace = msgspec.structs.replace
 

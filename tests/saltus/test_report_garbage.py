@@ -7,8 +7,8 @@ import stat
 import numpy as np
 import pytest
 
-from saltus import cli
-from saltus.figures import write_whole
+from saltus.cli import main
+from saltus.common.figures import write_whole
 from saltus.report import page
 from saltus.trace import load_trace
 from tests.saltus.fake_sweep import make_sweep
@@ -107,7 +107,7 @@ def test_a_sweep_whose_rows_name_a_controller_is_refused_in_one_line(sweep, caps
         {"controller" if key == "planner" else key: value for key, value in row.items()}
         for row in rows
     ])  # fmt: skip
-    assert cli.run(["report", str(sweep)]) == cli.BAD_REQUEST
+    assert main.run(["report", str(sweep)]) == main.BAD_REQUEST
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and "run the sweep again" in lines[0]
 
@@ -130,7 +130,7 @@ def test_no_device_is_replaced_by_a_page(sweep, tmp_path, capsys):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for target in (pipe, tmp_path / ("x" * 400)):
-        assert cli.run(["report", str(sweep), "--output", str(target)]) == cli.BAD_REQUEST
+        assert main.run(["report", str(sweep), "--output", str(target)]) == main.BAD_REQUEST
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
     with pytest.raises(OSError, match="no regular file"):
         write_whole(pipe, b"page")
@@ -138,5 +138,5 @@ def test_no_device_is_replaced_by_a_page(sweep, tmp_path, capsys):
 
 
 def test_a_folder_with_an_impossible_name_is_one_line(capsys):
-    assert cli.run(["report", "x" * 5000]) == cli.BAD_REQUEST
+    assert main.run(["report", "x" * 5000]) == main.BAD_REQUEST
     assert "neither a recorded run nor a sweep" in capsys.readouterr().err

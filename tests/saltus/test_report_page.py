@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus import cli
+from saltus.cli import main
 from saltus.report import drawings, page, strips
 from saltus.report.drawings import Drawings
 from tests.saltus.fake_sweep import make_sweep
@@ -178,7 +178,7 @@ def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
 
 def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
     target = tmp_path / "page.html"
-    assert cli.run(["report", str(bare), "--output", str(target), "--json"]) == 0
+    assert main.run(["report", str(bare), "--output", str(target), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["report"] == str(target) and told["rows"] == 12 and "4 of 4" in told["verdict"]
     assert target.exists()
@@ -186,13 +186,13 @@ def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
 
 @pytest.mark.parametrize("options", [["--strip", "hilqr:99"], ["--video", "x"], ["--output", "."]])
 def test_wrong_options_are_one_line(bare, options, capsys):
-    assert cli.run(["report", str(bare), *options]) == cli.BAD_REQUEST
+    assert main.run(["report", str(bare), *options]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 def test_a_folder_that_is_neither(tmp_path, capsys):
     for folder in (tmp_path, tmp_path / "nothing"):
-        assert cli.run(["report", str(folder)]) == cli.BAD_REQUEST
+        assert main.run(["report", str(folder)]) == main.BAD_REQUEST
         told = capsys.readouterr().err.strip()
         assert "neither a recorded run nor a sweep" in told and "\n" not in told
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from saltus.errors import BadRequest
-from saltus.planners import PLANNERS, in_order, look
+from saltus.common.errors import BadRequest
+from saltus.configuration.planners import PLANNERS, in_order, look
 from saltus.report import choice, page
 from saltus.report.hildebrand import stances
 from saltus.report.html import Html, tag

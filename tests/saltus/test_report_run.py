@@ -9,8 +9,9 @@ import pytest
 from runtime.messages import StateEstimate, encode
 from runtime.recording import Recorder
 from runtime.topics import STATE_ESTIMATE
-from saltus import cli, open_run
-from saltus.configuration import load_launch, write_config
+from saltus import open_run
+from saltus.cli import main
+from saltus.configuration.launch import load_launch, write_config
 from saltus.report import page, read_run, strips
 from saltus.report.drawings import Drawings
 from tests.saltus.fake_sweep import fake_trace
@@ -114,7 +115,7 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(tmp_path, capsys,
     if summary is not None:
         end = summary["simulated_s"]  # the launch knew more than the recording holds
         (folder / "summary.json").write_text(json.dumps(summary))
-    assert cli.run(["report", str(folder)]) == 1
+    assert main.run(["report", str(folder)]) == 1
     first, second = capsys.readouterr().out.splitlines()
     assert second == str(folder / "report.html") and first in (folder / "report.html").read_text()
     height = truth.position_base[-1, 2]
@@ -123,7 +124,7 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(tmp_path, capsys,
         f"recorded the base was {height:.2f} m high and tilted by {tilt:.0f} degrees"
     )
     assert ">broke off<" in (folder / "report.html").read_text()  # in the list of trials
-    assert cli.run(["report", str(folder), "--json"]) == 1
+    assert main.run(["report", str(folder), "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
     assert result["broke_off"] is True and result["verdict"] == first
 
@@ -173,7 +174,7 @@ def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):
 
 def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     (run / "launch.yaml").unlink()
-    assert cli.run(["report", str(run)]) == cli.BAD_REQUEST
+    assert main.run(["report", str(run)]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.pinocchio_model import load_pinocchio
+from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import touchdowns
 from saltus.report.subject import Subject, Trial
 from saltus.report.touchdown_measures import SAMPLES, measured
 from saltus.report.touchdowns import touchdowns_section
-from saltus.touchdowns import Touchdowns
 from tests.saltus.fake_sweep import fake_trace
 
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))

@@ -6,12 +6,12 @@ import sys
 import msgspec
 import pytest
 
-from saltus import assembly, rollouts
-from saltus.cli import run
-from saltus.configuration import LaunchConfig, load_launch
-from saltus.errors import BadRequest
-from saltus.launch_checks import ROLLOUTS
-from saltus.summary import rollout_phrase
+from saltus.cli.main import run
+from saltus.common.errors import BadRequest
+from saltus.configuration.checks import ROLLOUTS
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.launch import assembly, rollouts
+from saltus.launch.summary import rollout_phrase
 from sim_bridge import physics_client
 from sim_bridge.rollouts.threaded import ThreadedRollout
 

@@ -15,11 +15,11 @@ from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_JOINTS
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
-from saltus.cli import run
-from saltus.commands.serve import how_to_use
-from saltus.errors import BadRequest
-from saltus.serving import server_child
-from saltus.settings import Settings
+from saltus.cli.main import run
+from saltus.cli.serve import how_to_use
+from saltus.common.errors import BadRequest
+from saltus.configuration.settings import Settings
+from saltus.serve.server import server_child
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -125,7 +125,7 @@ def test_ends_in_order_on_ctrl_c(tmp_path):
     log = tmp_path / "log"
     with log.open("w") as err:
         server = subprocess.Popen(
-            [sys.executable, "-m", "saltus.cli", "serve", "--address", FREE, "--json"],
+            [sys.executable, "-m", "saltus.cli.main", "serve", "--address", FREE, "--json"],
             stdout=subprocess.PIPE, stderr=err, text=True,
         )  # fmt: skip
     deadline = time.monotonic() + PATIENCE_S

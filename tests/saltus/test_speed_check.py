@@ -2,8 +2,8 @@
 
 import pytest
 
-from saltus import checks, speed_check
-from saltus.speed_check import SOLVE_BOUND_MS, TICK_BOUND_MS, Speed, measure, verdict
+from saltus.doctor import checks, speed_check
+from saltus.doctor.speed_check import SOLVE_BOUND_MS, TICK_BOUND_MS, Speed, measure, verdict
 
 FAST = Speed(solve_ms=9.12, solve_p99_ms=12.4, tracker_ms=0.05, estimator_ms=0.2)
 

@@ -15,9 +15,9 @@ from runtime.endpoints import Endpoints
 from runtime.messages import LineSearch, Plan
 from runtime.recording import read_recording
 from runtime.topics import PLAN
-from saltus.cli import run
-from saltus.configuration import load_launch
-from saltus.lockstep import LockStep, Tick
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep, Tick
 
 ROOT = Path(__file__).parents[2]
 PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
@@ -32,7 +32,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     (folder / "t").mkdir()
     environment = os.environ | {"TMPDIR": str(folder / "t"), "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, "-m", "saltus.cli", *arguments], env=environment, text=True,
+        [sys.executable, "-m", "saltus.cli.main", *arguments], env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
@@ -45,8 +45,8 @@ def children(folder: Path) -> dict[str, int]:
             words = (entry / "cmdline").read_bytes().decode().split("\0")
         except (OSError, UnicodeDecodeError):
             continue
-        if "saltus.processes" in words and any(str(folder) in word for word in words):
-            found[words[words.index("saltus.processes") + 1]] = int(entry.name)
+        if "saltus.launch.processes" in words and any(str(folder) in word for word in words):
+            found[words[words.index("saltus.launch.processes") + 1]] = int(entry.name)
     return found
 
 

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from saltus import checks, stop_check
-from saltus.stop_check import BOUND_MS, longest_stop, verdict
+from saltus.doctor import checks, stop_check
+from saltus.doctor.stop_check import BOUND_MS, longest_stop, verdict
 
 HOLD_S = 0.03
 

@@ -9,12 +9,12 @@ import pytest
 from controller.gaits import GAITS, TROT
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.pinocchio_model import load_pinocchio
+from saltus.metrics.touchdowns import Touchdowns
 from saltus.studies import a1_touchdown
 from saltus.studies.a1_touchdown_figures import cloud_figure, spread_figure
 from saltus.studies.a1_touchdown_notes import verdicts
 from saltus.studies.a1_touchdown_runs import Walked, measure, walk
 from saltus.studies.study import StudyOptions
-from saltus.touchdowns import Touchdowns
 
 MODEL = load_pinocchio()
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))

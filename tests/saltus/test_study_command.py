@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from saltus import progress
-from saltus.cli import run
-from saltus.console import print_table
+from saltus.cli.main import run
+from saltus.common import progress
+from saltus.common.console import print_table
 from saltus.studies import quadcopter, saltation_rigid_body, two_methods
 from saltus.studies.catalogue import STUDIES, Study
 from saltus.studies.floquet_cases import CASES

@@ -9,7 +9,7 @@ from controller.planner_options import PlannerOptions
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.studies.derivatives import compare, run
 from saltus.studies.derivatives_loop import TICK, loop_growth
 from saltus.studies.derivatives_measure import KINDS, balanced_step, kinds_of, relative

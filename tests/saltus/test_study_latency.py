@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.studies import latency, latency_trials
 from saltus.studies.latency_figure import latency_figure
 from saltus.studies.latency_notes import notes, slowest, verdict

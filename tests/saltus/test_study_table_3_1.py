@@ -7,7 +7,7 @@ import pytest
 
 from hybrid.compiled.system import native_tables
 from hybrid.simulation import simulate_step
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.studies.study import StudyOptions
 from saltus.studies.table_3_1 import run
 from saltus.studies.table_3_1_cases import cases

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from saltus.configuration import load_launch
-from saltus.metrics import RunMetrics
-from saltus.problems import Problem, find_problems
-from saltus.summary import launch_summary, readable_summary
-from saltus.supervisor import Death
+from saltus.configuration.launch import load_launch
+from saltus.launch.problems import Problem, find_problems
+from saltus.launch.summary import launch_summary, readable_summary
+from saltus.launch.supervisor import Death
+from saltus.metrics.run import RunMetrics
 
 PLANNER = {"solves": 300, "solve_ms": {"p50": 12.3, "p99": 17.0, "max": 20.0},
            "statuses": {"ok": 295, "time_limit": 5}}  # fmt: skip

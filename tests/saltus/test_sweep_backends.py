@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.sweep import parallel
 from saltus.sweep.parallel import backend_ready, run_all
 

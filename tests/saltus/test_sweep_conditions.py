@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltus.folders import find_file
-from saltus.planners import PLANNERS
+from saltus.common.folders import find_file
+from saltus.configuration.planners import PLANNERS
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.summary import summarise
 from saltus.sweep.trials import make_trials

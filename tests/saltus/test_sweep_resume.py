@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli import run as command_line
-from saltus.commands.completion import sweep_planner_names
-from saltus.errors import BadRequest
-from saltus.planners import PLANNERS, planners_in_words, planners_named
+from saltus.cli.completion import sweep_planner_names
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.configuration.planners import PLANNERS, planners_in_words, planners_named
 from saltus.sweep import sweep
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.running import Finished
@@ -185,7 +185,7 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     """A terminal sends it to every process of the group, whatever each is doing then."""
     suite = "{reference: stand, duration: 600, trials: {kind: motor_block, at: [1, 2, 3], for: 1}}"
     (tmp_path / "suite.yaml").write_text(suite)
-    command = [sys.executable, "-m", "saltus.cli", "perturb", str(tmp_path / "suite.yaml"),
+    command = [sys.executable, "-m", "saltus.cli.main", "perturb", str(tmp_path / "suite.yaml"),
                "--jobs", jobs, "--output", str(tmp_path / "sweep")]  # fmt: skip
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, start_new_session=True,

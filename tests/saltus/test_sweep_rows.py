@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from saltus.cli import run
-from saltus.launcher import Outcome
+from saltus.cli.main import run
+from saltus.launch.launcher import Outcome
 from saltus.sweep import running, sweep
 from saltus.sweep.sweep import SweepRequest, run_sweep
 from saltus.trace import load_trace

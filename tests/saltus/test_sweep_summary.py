@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from saltus.metrics import DRIVING_MEASURES
+from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.summary import summarise, wilson_interval
 from saltus.sweep.summary_table import failed_solves, print_summary, readable_summary
 

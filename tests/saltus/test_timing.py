@@ -8,13 +8,13 @@ import pytest
 from runtime.messages import encode
 from runtime.recording import Recorder
 from runtime.topics import PLAN, STATE_ESTIMATE
-from saltus import assembly
-from saltus.configuration import load_launch, make_config, write_config
-from saltus.errors import BadRequest
-from saltus.lockstep import LockStep
-from saltus.options import read_mapping
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch, make_config, write_config
+from saltus.configuration.options import read_mapping
+from saltus.configuration.timing import TimingOptions, make_schedule, recorded_durations
+from saltus.launch import assembly
+from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials
-from saltus.timing import TimingOptions, make_schedule, recorded_durations
 from sim_bridge.suites import parse_suite
 from tests.controller.tracker_messages import estimate, plan, standing
 

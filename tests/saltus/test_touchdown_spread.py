@@ -6,7 +6,7 @@ import pytest
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
-from saltus.touchdown_spread import (
+from saltus.metrics.touchdown_spread import (
     cosines_of,
     largest_distance,
     ordered_outcomes,
@@ -14,7 +14,7 @@ from saltus.touchdown_spread import (
     spread_of,
     stopping_impulse,
 )
-from saltus.touchdowns import Touchdowns
+from saltus.metrics.touchdowns import Touchdowns
 
 MODEL = load_pinocchio()
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))

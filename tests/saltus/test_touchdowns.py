@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.touchdowns import TouchdownFinder, Touchdowns, feet_of, kind_of
+from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns, feet_of, kind_of
 
 
 def find(contacts, times=None):

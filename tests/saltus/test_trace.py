@@ -19,11 +19,11 @@ from runtime.topics import (
     ROBOT_STATUS,
     STATE_ESTIMATE,
 )
-from saltus.configuration import load_launch, write_config
-from saltus.errors import BadRequest
-from saltus.lockstep import LockStep
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.lock_step import LockStep
+from saltus.metrics.touchdowns import Touchdowns
 from saltus.report.read_run import read_run
-from saltus.touchdowns import Touchdowns
 from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
 from saltus.trace.recorder import planned_contacts
 

@@ -12,8 +12,8 @@ from runtime.endpoints import Endpoints
 from runtime.messages import Pace, Push, Tuning
 from runtime.recording import read_recording
 from runtime.topics import PACE, PLAN_OUTLINE, PUSH, TUNING
-from saltus import launcher
-from saltus.configuration import load_launch
+from saltus.configuration.launch import load_launch
+from saltus.launch import launcher
 
 TICKS = 300
 STALL_S = 0.5  # the launcher's, while time is stopped

@@ -26,7 +26,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
     Topic,
 )
-from saltus.configuration import load_launch, write_config
+from saltus.configuration.launch import load_launch, write_config
 
 SPEED = 0.5  # [m/s]
 PUSH_AT_S = 1.0

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.view import gate
 from saltus.view.gate import Gate, answer_to, is_loopback
 

@@ -10,7 +10,7 @@ import pytest
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
-from saltus.configuration import load_launch
+from saltus.configuration.launch import load_launch
 from saltus.view.levers import Levers
 
 

@@ -8,9 +8,9 @@ import trimesh
 
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
-from saltus.commands.view import require_view
-from saltus.configuration import load_launch
-from saltus.errors import BadRequest
+from saltus.cli.view import require_view
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
 from saltus.view.instant import Instant, outline_of
 from saltus.view.page import words_of
 from saltus.view.robots import BODY, FEET, LOOKS, Kinematics

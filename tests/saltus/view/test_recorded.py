@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.errors import BadRequest
+from saltus.common.errors import BadRequest
 from saltus.view.instant import measures_of
 from saltus.view.recorded import RecordedRun
 from tests.saltus.view.moving_robot import (

@@ -13,12 +13,12 @@ from playwright.sync_api import Browser
 
 from runtime.bus import Bus
 from runtime.topics import GROUND_TRUTH
-from saltus.announcement import RunningLaunch, running_launches
-from saltus.configuration import load_launch
+from saltus.configuration.launch import load_launch
+from saltus.launch.announcement import RunningLaunch, running_launches
 from tests.saltus.view.browser import Tab, chromium, wait_until
 from tests.saltus.view.test_page import shown_time
 
-COMMAND = (sys.executable, "-m", "saltus.cli")
+COMMAND = (sys.executable, "-m", "saltus.cli.main")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,8 @@ def viewer_of(program: Program) -> int:
         ["ps", "-o", "pid=,args=", "--ppid", str(program.process.pid)],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    return int(next(line for line in children.splitlines() if "saltus.cli view" in line).split()[0])
+    view = next(line for line in children.splitlines() if "saltus.cli.main view" in line)
+    return int(view.split()[0])
 
 
 def test_a_push_on_the_page_pushes_the_simulated_robot(launch: Program, browser: Browser) -> None:

@@ -6,9 +6,9 @@ from hw_bridge.safety.limits import Limiter
 from hw_bridge.setpoints import damping
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import SERVO
-from saltus import assembly, warmup
-from saltus.compilation import signature_counts
-from saltus.configuration import load_launch
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly, warmup
 from tests.hw_bridge.rig import Rig, stand_command
 from tests.hw_bridge.safety.safety_samples import pd_command
 from tests.saltus.warm_processes.trial import tell

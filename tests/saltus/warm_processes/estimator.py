@@ -7,9 +7,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from runtime.messages import SensorReading
-from saltus import assembly, warmup
-from saltus.compilation import signature_counts
-from saltus.configuration import LaunchConfig, load_launch
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.launch import assembly, warmup
 from tests.saltus.warm_processes.trial import on_wire, tell
 
 SENSORS = (

@@ -6,9 +6,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from runtime.messages import Plan, StateEstimate
-from saltus import assembly, warmup
-from saltus.compilation import signature_counts
-from saltus.configuration import LaunchConfig, load_launch
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.launch import assembly, warmup
 from tests.saltus.warm_processes.trial import on_wire, tell
 
 TICK = 1e-3

@@ -3,9 +3,9 @@
 import numpy as np
 
 from runtime.messages import MotorCommand
-from saltus import assembly, warmup
-from saltus.compilation import signature_counts
-from saltus.configuration import load_launch
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly, warmup
 from tests.hw_bridge.rig import stand_command
 from tests.saltus.warm_processes.trial import on_wire, tell
 

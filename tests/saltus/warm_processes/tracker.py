@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from controller.tracker import Tracker
 from runtime.messages import Plan, SensorReading, StateEstimate
-from saltus import assembly
-from saltus.compilation import signature_counts
-from saltus.configuration import load_launch
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
 from tests.saltus.warm_processes.trial import on_wire, tell
 

@@ -1,0 +1,88 @@
+"""``saltus doctor a1``: whether an A1 and this machine are fit for each other."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from hw_bridge.options import HardwareOptions
+from saltus.a1 import link_checks as talk
+from saltus.a1 import sensor_checks as sense
+from saltus.a1.survey import Survey, survey
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig
+from saltus.doctor.checks import Check, guarded, machine_checks
+from saltus.launch.hardware import LIMP, hardware_options, open_link
+
+Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
+
+# Name of the check, whether nothing may move while it fails, and who judges.
+JUDGES: Final[tuple[tuple[str, bool, Judge], ...]] = (
+    ("reachability", True, talk.reachability),
+    ("cadence", True, talk.cadence),
+    ("header", True, talk.header),
+    ("tick unit", True, talk.tick_unit),
+    ("IMU", True, sense.imu),
+    ("joints", True, sense.joints),
+    ("temperatures", True, sense.temperatures),
+    ("motor modes", True, sense.motors),
+    ("foot forces", False, sense.feet),
+    ("remote", False, sense.remote),
+    ("lost commands", False, talk.lost_commands),
+)
+
+
+class Diagnosis(NamedTuple):
+    """The verdicts, and what they rest on, ready for JSON."""
+
+    checks: list[Check]
+    measured: dict[str, Any]
+
+
+def examine(config: LaunchConfig) -> Diagnosis:
+    """Ask the robot of a launch for some seconds, without torque, then look at this machine.
+
+    Raises:
+        BadRequest: the launch is not on an A1, or its address or port cannot be had.
+    """
+    if config.robot != "a1":
+        raise BadRequest(
+            f"doctor checks a launch on a real A1, such as `saltus doctor a1`; this one's robot is "
+            f"{config.robot}"
+        )
+    options = hardware_options(config)
+    link = open_link(options.link)
+    say(LIMP.format(*options.link.robot))
+    try:
+        found = survey(options, link)
+    finally:
+        link.close()
+    checks = judge(found, options)
+    return Diagnosis([*checks, *machine_checks()], _measured(found))
+
+
+def judge(found: Survey, options: HardwareOptions) -> list[Check]:
+    """The verdicts on a survey; on a robot that did not answer, only that."""
+    judges = JUDGES if found.fast.heard else JUDGES[:1]
+    return [
+        guarded(name, essential, lambda check=check: check(found, options))
+        for name, essential, check in judges
+    ]
+
+
+def _measured(found: Survey) -> dict[str, Any]:
+    """What a script or a note wants of the survey; null where nothing was seen."""
+    exchange, fast, slow = found.exchange, found.fast, found.slow
+    header, silences = exchange.intake.header, found.silences
+    counts = np.array([one.state.foot_force for one in fast.heard])
+    return {
+        "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.sent,
+        "rate_hz": fast.heard_hz, "asked_hz": fast.asked_hz,
+        "cadence": talk.pattern(fast, slow) if fast.heard else None,
+        "header": None if header is None else header._asdict(),
+        "tick_unit_s": exchange.ticks.unit_s,
+        "foot_force_counts": counts.mean(axis=0) if len(counts) else None,
+        "silence_borne_s": silences.borne_s if silences.tried else None,
+        "silence_braked_s": silences.braked_s,
+    }  # fmt: skip

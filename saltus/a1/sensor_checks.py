@@ -1,0 +1,154 @@
+"""What an A1 measures while it lies or hangs limp: whether it can be true. (passed, its line) each.
+
+Means are over the two seconds in which it was asked at 500 Hz.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from hw_bridge.options import HardwareOptions
+from hw_bridge.safety.verdict import JOINT_LABELS
+from hw_bridge.wire.layout import JOINTS, SERVO
+from hw_bridge.wire.remote import decode_remote
+from robots.a1.constants import FOOT_NAMES, GRAVITY, JOINT_LOWER, JOINT_UPPER
+from saltus.a1.glance import head_of, mode_name
+from saltus.a1.survey import Survey
+
+# Bounds of a robot at rest, ours: generous to a cheap IMU's bias, far below what a wrong unit,
+# order or sign of an axis gives.
+GRAVITY_OFF: Final = 0.7  # [m/s^2]
+TURNING: Final = 0.1  # [rad/s]
+LENGTH_OFF: Final = 0.01  # of the quaternion
+TILT_OFF: Final = math.radians(8.0)  # [rad] between the attitude's down and the accelerometer's
+COLDEST: Final = -20  # [deg C]
+FOOT_OFF: Final = 10.0  # [N] that an unloaded foot may show
+NOTHING: Final = "no frame"
+
+Found = tuple[bool, str]
+
+
+def _column(survey: Survey, name: str, count: int) -> np.ndarray:
+    """One field of all frames (n, count)."""
+    return np.array([getattr(one.state, name)[:count] for one in survey.fast.heard])
+
+
+def imu(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether gravity, rate and attitude are those of a robot at rest."""
+    if not survey.fast.heard:
+        return False, NOTHING
+    acceleration = _column(survey, "accelerometer", 3).mean(axis=0)
+    turning = float(np.linalg.norm(_column(survey, "gyroscope", 3).mean(axis=0)))
+    quaternion = _column(survey, "quaternion_wxyz", 4)[-1]
+    norm, length = float(np.linalg.norm(acceleration)), float(np.linalg.norm(quaternion))
+    off = _angle_between(_up_in_body(quaternion), acceleration)
+    found = (
+        f"|acceleration| {norm:.2f} m/s2 ({GRAVITY:.2f} at rest), |rate| {turning:.3f} rad/s, "
+        f"|quaternion| {length:.4f}, the two ideas of up {np.degrees(off):.1f} deg apart"
+    )
+    turns_well = turning < TURNING and abs(length - 1.0) < LENGTH_OFF
+    well = abs(norm - GRAVITY) < GRAVITY_OFF and turns_well and off < TILT_OFF
+    return well, found if well else f"{found}: hold the robot still and try again"
+
+
+def _up_in_body(quaternion_wxyz: np.ndarray) -> np.ndarray:
+    """The world's z axis in body axes (3): where an accelerometer at rest points."""
+    w, x, y, z = quaternion_wxyz
+    return np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
+
+
+def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
+    """[rad]; NaN where one has no direction."""
+    with np.errstate(all="ignore"):
+        return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
+
+
+def joints(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether all joints are where joints can be."""
+    if not survey.fast.heard:
+        return False, NOTHING
+    q = _column(survey, "q", JOINTS)[-1]
+    speed = float(np.abs(_column(survey, "dq", JOINTS).mean(axis=0)).max())
+    outside = np.maximum(JOINT_LOWER - q, q - JOINT_UPPER)
+    if not q.any():
+        return False, "all read zero: the motors have no power, or the robot still boots"
+    if not (outside <= options.safety.excursion_max).all():
+        i = int(np.where(np.isnan(outside), np.inf, outside).argmax())
+        return False, (
+            f"{JOINT_LABELS[i]} reads {q[i]:.2f} rad (range {JOINT_LOWER[i]:.2f} to "
+            f"{JOINT_UPPER[i]:.2f}): lay the legs as the robot boots and switch it on again"
+        )
+    if not speed < TURNING:
+        return False, f"within their ranges, but one moves at {speed:.2f} rad/s: let it rest"
+    return True, f"12 within their ranges, none moves faster than {speed:.3f} rad/s"
+
+
+def temperatures(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether the motors are cool enough to begin."""
+    if not survey.fast.heard:
+        return False, NOTHING
+    state = survey.fast.heard[-1].state
+    degrees = state.temperature[:JOINTS]
+    hottest, warn = int(degrees.argmax()), options.safety.temperature_warn
+    found = (
+        f"motors {degrees.min()} to {degrees.max()} degC, {JOINT_LABELS[hottest]} the warmest; "
+        f"IMU {state.imu_temperature} degC"
+    )
+    if not degrees.any():
+        return False, f"{found}: none is measured"
+    if degrees.min() < COLDEST or degrees.max() >= warn:
+        return False, f"{found}: begin below {warn:.0f} degC"
+    return True, found
+
+
+def motors(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether the motors take commands."""
+    if not survey.fast.heard:
+        return False, NOTHING
+    mode = survey.fast.heard[-1].state.mode[:JOINTS]
+    off = [i for i in range(JOINTS) if mode[i] != SERVO]
+    if not off:
+        return True, "12 in servo mode, without torque"
+    named = ", ".join(f"{JOINT_LABELS[i]} {mode_name(int(mode[i]))}" for i in off[:3])
+    more = f" and {len(off) - 3} more" if len(off) > 3 else ""
+    longest = 1e3 * float(np.diff(survey.fast.asked).max(initial=0.0))
+    return False, (
+        f"not in servo mode: {named}{more}; braked motors lost commands (the longest pause of this "
+        f"machine was {longest:.0f} ms), others have a fault: switch the robot off and on"
+    )
+
+
+def feet(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether `hardware.sensing.foot_force_offset` is what the feet show."""
+    if not survey.fast.heard:
+        return False, NOTHING
+    counts = _column(survey, "foot_force", 4)
+    mean, noise = counts.mean(axis=0), counts.std(axis=0).max()
+    whole = [round(value) for value in mean.tolist()]
+    shown = ", ".join(f"{n} {count}" for n, count in zip(FOOT_NAMES, whole, strict=True))
+    found = f"counts {shown}, noise {noise:.1f}"
+    load = (mean - np.array(options.sensing.foot_force_offset)) * options.sensing.foot_force_scale
+    if np.abs(load).max() <= FOOT_OFF:
+        return True, found
+    offset = "[" + ",".join(map(str, whole)) + "]"
+    return False, (
+        f"{found}: {np.abs(load).max():.0f} N by the configuration; with all feet in the air, "
+        f"--set hardware.sensing.foot_force_offset={offset}"
+    )
+
+
+def remote(survey: Survey, options: HardwareOptions) -> Found:
+    """Whether the remote's buttons would be seen."""
+    heard = (*survey.fast.heard, *survey.slow.heard)
+    if not heard:
+        return False, NOTHING
+    spoke = [one.state.remote for one in heard if any(one.state.remote)]
+    stops = " and ".join("+".join(buttons) for buttons in options.operator.remote_stop)
+    if not spoke:
+        return False, (
+            f"all its bytes are zero: the stops {stops or '(none)'} of the remote may not work; "
+            "hold a button while this runs, and stop by key or gamepad until it shows"
+        )
+    held = sorted(set().union(*(decode_remote(data).buttons for data in spoke)))
+    return True, f"alive, head bytes {head_of(spoke[-1])}, held: {', '.join(held) or 'nothing'}"

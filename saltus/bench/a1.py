@@ -1,0 +1,42 @@
+"""The whole stack over UDP to the emulated A1, in real time: how soon a state is answered."""
+
+from typing import Any
+
+from saltus.bench.result import BenchResult
+from saltus.configuration.launch import load_launch
+from saltus.launch.launcher import Outcome, launch
+
+LATENCY_AIM_US = 1500.0  # 99 % of states are to be answered sooner
+
+
+def run() -> BenchResult:
+    """Launch `a1-emulated` once: stand up, walk, a push of 1.0 m/s, sit down.
+
+    One row. `answer_us` is from a state's arrival at the kernel to the command that answers it; the
+    ratio is its 99 % quantile to the aim.
+    """
+    outcome = launch(load_launch("a1-emulated"))
+    row = row_of(outcome)
+    return BenchResult([row], row["answer_us_p99"] / LATENCY_AIM_US, table=[_readable(row)])
+
+
+def row_of(outcome: Outcome) -> dict[str, Any]:
+    """What a launch on the emulated A1 showed."""
+    summary = outcome.summary
+    robot, tracker, emulator = summary["robot"], summary["tracker"], outcome.reports["emulator"]
+    answer = robot["state_to_command_us"]
+    return {
+        "ended_well": robot["ended_well"], "cause": robot["cause"], "fell": summary["fell"],
+        "walked_s": robot["running_s"], "distance_m": summary["distance_m"],
+        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+        "posture": emulator["posture"], "ticks": tracker["ticks"], "missed": tracker["missed"],
+        "lateness_us_p99": tracker["lateness_us"]["p99"],
+        **{f"answer_us_{name}": answer[name] for name in ("p50", "p99", "p999")},
+        "emulator_missed": emulator["missed"],
+        "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
+    }  # fmt: skip
+
+
+def _readable(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: round(value, 3) if isinstance(value, float) else value
+            for key, value in row.items()}  # fmt: skip

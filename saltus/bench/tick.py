@@ -1,0 +1,254 @@
+"""``saltus bench tick``: one tick of the tracker with its bridge, whole and by stage, at 1 kHz.
+
+A robot that walks is played to the bridge from a run in lock step: its frames over UDP, its
+estimates and plans over ZeroMQ. The bare loop makes the same system calls and nothing else.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+import msgspec
+import numpy as np
+import zmq
+
+from controller.tracker_node import TrackerLoop
+from hw_bridge.bridge import A1Bridge
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.state_frame import StateFrame
+from hw_bridge.link_options import LinkOptions
+from hw_bridge.operator.operator import Operator
+from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.states import RobotState
+from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
+from runtime.bus import Bus, Endpoints
+from runtime.clock import RealTimeClock
+from runtime.messages import Plan, SensorReading, StateEstimate, encode
+from runtime.realtime import freeze_heap, request_realtime
+from runtime.topics import (
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PLAN,
+    ROBOT_STATUS,
+    SENSOR_READING,
+    SIMULATED_READING,
+    STATE_ESTIMATE,
+)
+from saltus.bench.result import BenchResult
+from saltus.common.console import say
+from saltus.configuration.launch import TICK_S, load_launch
+from saltus.doctor.core_times import record, time_estimator
+from saltus.launch import assembly
+from saltus.launch.hardware import open_link
+from saltus.launch.lock_step import LockStep
+
+TARGET_P50_US, TARGET_P99_US = 120.0, 200.0
+RECORDED_S, WARM_UP = 1.0, 500  # [s], ticks
+TICKS, PLAN_EVERY = 5000, 5
+LOCALHOST = "127.0.0.1"
+
+
+class Stages:
+    """Samples of each named stage [us]."""
+
+    def __init__(self) -> None:
+        self.samples: dict[str, list[float]] = {}
+
+    def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, timed."""
+        samples = self.samples.setdefault(name, [])
+
+        def call(*arguments: Any) -> Any:
+            begin = perf_counter()
+            result = function(*arguments)
+            samples.append(1e6 * (perf_counter() - begin))
+            return result
+
+        return call
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Quantiles of each stage."""
+        return [_row(name, samples) for name, samples in self.samples.items()]
+
+
+class Robot:
+    """The robot's end of the cable, and the other processes' ends of their topics."""
+
+    def __init__(self, bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]],
+                 plans: list[Plan]) -> None:  # fmt: skip
+        """Play `recorded` and `plans` there and back, so that no joint leaps."""
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((LOCALHOST, 0))
+        self._socket.setblocking(False)
+        self.port: int = self._socket.getsockname()[1]
+        self._recorded, self._plans = recorded + recorded[::-1], plans + plans[::-1]
+        self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
+        self._frames = StateFrame(EmulatorOptions())
+        self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
+
+    def frame(self, tick: int) -> bytes:
+        """What the robot measures in a tick."""
+        reading, _ = self._recorded[tick % len(self._recorded)]
+        return self._frames.write(
+            reading, reading.joint_position, reading.joint_velocity, np.zeros(12),
+            np.full(12, 40.0), tick,
+        )  # fmt: skip
+
+    def play(self, tick: int, now: float, to: tuple[str, int]) -> None:
+        """Send a frame, an estimate and, now and then, a plan; take the commands."""
+        self.drain()
+        self._socket.sendto(self.frame(tick), to)
+        _, estimate = self._recorded[tick % len(self._recorded)]
+        self._estimates_out.send(msgspec.structs.replace(estimate, tick=tick, time=now))
+        if tick % PLAN_EVERY == 0:
+            plan = self._plans[tick // PLAN_EVERY % len(self._plans)]
+            self._plans_out.send(msgspec.structs.replace(plan, id=tick + 1, tick=tick, time=now))
+
+    def drain(self) -> None:
+        """Throw the commands away."""
+        try:
+            while True:
+                self._socket.recv(2 * LOW_COMMAND_SIZE)
+        except BlockingIOError:
+            return
+
+    def close(self) -> None:
+        """Pull the cable."""
+        self._socket.close()
+
+
+def run(ticks: int = TICKS) -> BenchResult:
+    """Measure; the ratio is the whole tick's median to the target."""
+    say("recording a walk (compiles on the first run)")
+    config = load_launch("push", duration=RECORDED_S)
+    lockstep = LockStep(config)
+    made, readings = record(lockstep)
+    recorded = [
+        (reading, tick.estimate)
+        for reading, tick in zip(readings, made, strict=True)
+        if tick.estimate is not None and tick.estimate.status == "ok"
+    ]
+    plans = [tick.plan for tick in made if tick.plan is not None]
+    granted = request_realtime(load_launch("a1-emulated").realtime.priority)
+    with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
+        stages, counts = _measure(bus, recorded, plans, ticks)
+        bare = _measure_bare(bus, recorded[0][1], ticks)
+    update = time_estimator(config, readings)
+    rows = [*stages.rows(), _row("bare system calls", bare)]
+    whole, calls = rows[0], rows[-1]
+    whole |= {"at_most_us_p50": TARGET_P50_US, "at_most_us_p99": TARGET_P99_US}
+    rows.append({
+        "process": "estimator", "stage": "update", "us_p50": update["p50_us"],
+        "us_p99": update["p99_us"], "n": len(readings), "at_most_us_p50": None,
+        "at_most_us_p99": None,
+    })  # fmt: skip
+    note = (
+        f"{ticks} ticks at 1 kHz, a plan every {PLAN_EVERY}; scheduler {granted.scheduler}; "
+        f"commands: {counts}"
+    )
+    named = (("tracker_us", whole), ("estimator_us", rows[-1]), ("bare_us", calls))
+    extra = {name: {"p50": row["us_p50"], "p99": row["us_p99"]} for name, row in named}
+    return BenchResult(rows, whole["us_p50"] / TARGET_P50_US, note, extra=extra)
+
+
+def _measure(
+    bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]], plans: list[Plan], ticks: int
+) -> tuple[Stages, dict[str, int]]:
+    """Serve ticks of a bridge that runs."""
+    config = load_launch("a1-emulated")
+    robot, clock, stages = Robot(bus, recorded, plans), RealTimeClock(TICK_S), Stages()
+    options = msgspec.structs.replace(
+        config.hardware, tick_unit_s=TICK_S,
+        link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
+                         local_address=LOCALHOST, local_port=0),
+    )  # fmt: skip
+    link = open_link(options.link)
+    readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
+    statuses = bus.publisher(ROBOT_STATUS)
+    listeners = [
+        bus.subscriber(SENSOR_READING).raw, bus.subscriber(MOTOR_COMMAND).raw,
+        bus.subscriber(ROBOT_STATUS).raw,
+    ]  # fmt: skip
+    bridge = A1Bridge(options, link, Operator(OperatorOptions(keyboard=False)), 0.0,
+                      statuses.send, commands.send)  # fmt: skip
+    loop = TrackerLoop(
+        assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE),
+        bus.subscriber(PLAN), clock, assembly.solve_schedule(config), lambda: False,
+    )  # fmt: skip
+    sleep(0.2)  # for subscriptions to arrive
+    freeze_heap()
+    robot.play(0, clock.now(), link.local)
+    bridge.connect(clock, lambda: False, sleep)
+    bridge.machine.state = RobotState.RUNNING
+    tick = stages.wrap("whole tick", loop.tick)
+    for k in range(1, WARM_UP + 2 * ticks):
+        if k == WARM_UP:
+            stages.samples["whole tick"].clear()
+        if k == WARM_UP + ticks:  # the whole without its parts: to time them takes time
+            tick = loop.tick
+            _time_stages(stages, loop, bridge)
+        robot.play(k, clock.now(), link.local)
+        for listen in listeners:
+            listen()
+        clock.wait_tick()
+        tick(k)
+    assert bridge.machine.state is RobotState.RUNNING, bridge.machine.cause
+    counts = dict(loop.tracker.commands)
+    bridge.close()
+    robot.close()
+    return stages, counts
+
+
+def _time_stages(stages: Stages, loop: TrackerLoop, bridge: A1Bridge) -> None:
+    """Time the parts of a tick, in their order."""
+    for name, owner, method in (
+        ("frame to reading", bridge, "read"),
+        ("reading to bus", loop.readings_out, "send"),
+        ("estimate from bus", loop, "_collect_estimate"),
+        ("plan from bus", loop, "_plan"),
+        ("tracker", loop.tracker, "command"),
+        ("decision and frame", bridge.decision, "decide"),
+        ("command to robot", bridge._link, "send"),
+        ("command to bus", bridge._telling, "tell"),
+    ):
+        setattr(owner, method, stages.wrap(name, getattr(owner, method)))
+
+
+def _measure_bare(bus: Bus, estimate: StateEstimate, ticks: int) -> list[float]:
+    """The system calls of a tick [us]: a datagram and a message in, a datagram and two out."""
+    robot, here = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+    for end in (robot, here):
+        end.bind((LOCALHOST, 0))
+        end.setblocking(False)
+    estimates, estimate_in = bus.publisher(SIMULATED_READING), bus.subscriber(SIMULATED_READING)
+    out, listener = bus.publisher(GROUND_TRUTH)._socket, bus.subscriber(GROUND_TRUTH)
+    frame, command, message = bytes(LOW_STATE_SIZE), bytes(LOW_COMMAND_SIZE), encode(estimate)
+    clock, samples = RealTimeClock(TICK_S), []
+    sleep(0.2)
+    for _ in range(ticks):
+        robot.sendto(frame, here.getsockname())
+        estimates._socket.send(message)
+        listener.raw()
+        clock.wait_tick()
+        begin = perf_counter()
+        here.recvmsg(2 * len(frame), 64)
+        estimate_in._socket.recv()
+        here.sendto(command, robot.getsockname())
+        out.send(message, zmq.NOBLOCK)
+        out.send(message, zmq.NOBLOCK)
+        samples.append(1e6 * (perf_counter() - begin))
+        robot.recv(len(command))
+    for end in (robot, here):
+        end.close()
+    return samples
+
+
+def _row(name: str, samples: list[float]) -> dict[str, Any]:
+    p50, p99 = np.percentile(samples, [50.0, 99.0])
+    return {"process": "tracker", "stage": name, "us_p50": float(p50), "us_p99": float(p99),
+            "n": len(samples), "at_most_us_p50": None, "at_most_us_p99": None}  # fmt: skip

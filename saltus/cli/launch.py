@@ -1,0 +1,91 @@
+"""``saltus launch``: run the stack."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from saltus.cli.common import (
+    INTERRUPTED,
+    DriveOption,
+    DurationOption,
+    JsonOption,
+    LaunchArgument,
+    ModeOption,
+    PlannerOption,
+    SetOption,
+)
+from saltus.cli.view import require_view
+from saltus.common.console import print_facts, print_json, say
+from saltus.common.errors import BadRequest
+
+
+def launch(
+    name_or_file: LaunchArgument,
+    drive: DriveOption = None,
+    planner: PlannerOption = None,
+    duration: DurationOption = None,
+    mode: ModeOption = None,
+    assignments: SetOption = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
+    ] = None,
+    view: Annotated[
+        bool, typer.Option("--view", help="Show it in the browser: push it, slow it, tune it.")
+    ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="On an A1: read and print, send no torque.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="On an A1: run the whole stack, send no torque.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
+    from saltus.a1.confirmation import confirm_motion
+    from saltus.configuration.effect import keys_without_effect, warnings
+    from saltus.configuration.launch import Overrides, configure, read_launch
+    from saltus.film.strip import leave_strip
+    from saltus.launch import assembly  # what is loaded here takes longer than --help may
+    from saltus.launch.hardware import check_at_hand
+    from saltus.launch.launcher import launch as run
+    from saltus.launch.run_folder import folder_for_logs
+    from saltus.launch.summary import launch_facts
+    from saltus.launch.viewer import viewer
+
+    if view:
+        require_view()
+    bridge = "read_only" if read_only else "dry_run" if dry_run else None
+    settings = read_launch(
+        name_or_file,
+        Overrides(assignments or (), planner, mode, duration, drive, view, bridge),
+    )
+    config = configure(settings)
+    if bridge and not config.bridged:
+        raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
+    if read_only and (dry_run or record):
+        raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
+    for warning in warnings(keys_without_effect(config, settings)):
+        say(f"warning: {warning}")
+    if config.bridged and config.hardware.mode == "read_only":
+        from saltus.a1.read_only_view import view as show_readings  # loads the compiler
+
+        return show_readings(config, json)
+    check_at_hand(config)
+    confirm_motion(config)
+    folder = record or folder_for_logs(Path(name_or_file).stem)
+    with viewer(config) if view else nullcontext():
+        outcome = run(config, folder, record=record is not None)
+    if record:
+        if config.robot != "a1":  # of which nobody knows the true pose
+            lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
+            seconds = float(lived_s or outcome.summary["simulated_s"])
+            leave_strip(record, seconds, assembly.event_times(config))
+    if json:
+        print_json(outcome.summary)
+    else:
+        print_facts(launch_facts(config.robot, outcome.summary, outcome.problems, outcome.reports))
+    if outcome.interrupted:
+        return INTERRUPTED
+    return 0 if outcome.ok else 1

@@ -1,0 +1,120 @@
+"""Where launch and configuration files are, and what is kept from one run to the next."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from saltus.common.errors import BadRequest
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+def data_folder(name: str) -> Path:
+    """The folder ``launch`` or ``config``: inside the wheel, or beside the packages."""
+    packed = Path(__file__).parents[1] / "data" / name
+    return packed if packed.is_dir() else Path(__file__).parents[2] / name
+
+
+def names_in(folder: str) -> str:
+    """The names of the files in ``launch`` or ``config``, as a person reads them."""
+    return ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
+
+
+def cache_folder() -> Path:
+    """The user's own folder for what can be made again; it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A path beside ``path``, to write to: its file replaces ``path`` at the end, whole or never.
+
+    Raises:
+        OSError: it cannot be written; ``path`` is as it was.
+    """
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
+        part = Path(beside) / path.name
+        yield part
+        part.replace(path)
+
+
+def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
+    """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
+
+    Args:
+        path: of the file; its folder is made.
+        write: writes to the path that it is given, of the same name in a folder beside.
+        what: what messages begin with.
+
+    Raises:
+        BadRequest: the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            write(part)
+    except OSError as error:
+        raise BadRequest(
+            f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
+        ) from error
+
+
+def new_run_folder(name: str) -> Path:
+    """A folder below ``runs/`` that does not exist yet, of this name and the time."""
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, 1000)))
+    return next(path for each in names if not (path := Path("runs") / each).exists())
+
+
+def write_whole(path: Path, data: bytes) -> str:
+    """Write a file, or leave none; returns why it could not be written, empty when it was."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        with suppress(OSError):
+            if path.is_file():  # and no device
+                path.unlink()  # half a file says nothing, and takes room
+        return str(error)
+    return ""
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file system takes is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that no file system takes is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def find_file(folder: str, name_or_path: str) -> Path:
+    """The YAML file that a user named, by path or by its name in ``folder``.
+
+    Raises:
+        BadRequest: there is no such file; the message lists the names of ``folder``.
+    """
+    path = Path(name_or_path)
+    if is_file(path):
+        return path
+    if path.suffix not in _SUFFIXES and path.name == name_or_path:
+        path = data_folder(folder) / f"{name_or_path}.yaml"
+        if is_file(path):
+            return path
+    if is_folder(Path(name_or_path)):
+        resolved = Path(name_or_path) / f"{folder}.yaml"  # of a run
+        inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
+        raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names_in(folder)}")
+    raise BadRequest(
+        f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of "
+        f"{names_in(folder)}"
+    )

@@ -1,0 +1,148 @@
+"""Where compiled functions are kept: in folders named by the sources that they are made of.
+
+numba's own cache looks at the file of a function alone: it goes on with machine code that holds the
+old state of a function in another file. Here a folder is named by a file and by all that it
+imports, so that an edit of any of them leads to another folder, and all others stay in use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from saltus.common.folders import cache_folder
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
+FOLLOWED = (*PACKAGES, "runtime", "tests")
+KEPT = 3  # folders of a file: as many states of its sources, so that one may go back and forth
+
+_IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) )?import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+class SourcesLocator:
+    """Tells numba where to keep a function of ours; other functions are left to numba's own ways.
+
+    numba makes it by `from_function`, because `NUMBA_CACHE_LOCATOR_CLASSES` names it.
+    """
+
+    def __init__(self, py_file: str, line: int) -> None:
+        """A function that begins in this line of this file."""
+        self._py_file, self._line = py_file, line  # numba reads the first one
+
+    @classmethod
+    def from_function(cls, py_func: Callable, py_file: str) -> Self | None:
+        """The locator of a function; None where it is not ours, or nothing can be kept."""
+        ours = Path(py_file).is_relative_to(ROOT) and _first(module_name(py_file)) in FOLLOWED
+        if not ours or not _can_be_written():
+            return None
+        return cls(py_file, py_func.__code__.co_firstlineno)
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder, before the first function is kept in it; older ones go."""
+        folder = folder_of(self._py_file)
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            forget_old(folder)
+
+    def get_cache_path(self) -> str:
+        """The folder."""
+        return str(folder_of(self._py_file))
+
+    def get_source_stamp(self) -> str:
+        """The folder's name says it all."""
+        return folder_of(self._py_file).name
+
+    def get_disambiguator(self) -> str:
+        """Tells functions of the same name apart."""
+        return str(self._line)
+
+
+def kernel_folder() -> Path:
+    """What everything compiled is in: the checkout's own folder, or the user's, or numba's."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    return ROOT / ".kernels" if (ROOT / "pyproject.toml").is_file() else cache_folder() / "kernels"
+
+
+def marker_folder() -> Path:
+    """Says what is compiled; goes as soon as anything compiled does."""
+    return kernel_folder() / "compiled"
+
+
+@cache
+def folder_of(file: str) -> Path:
+    """Where functions of this file are kept, so long as no source of theirs changes."""
+    digest = hashlib.sha256()
+    for path in sorted(sources(Path(file))):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return kernel_folder() / module_name(file) / digest.hexdigest()[:16]
+
+
+def forget_old(folder: Path) -> None:
+    """Remove all but the newest `KEPT` of the folders that belong to the same file."""
+    with suppress(OSError):  # another process does the same
+        old = sorted(folder.parent.iterdir(), key=lambda each: -each.stat().st_mtime)[KEPT:]
+        if old:
+            shutil.rmtree(marker_folder(), ignore_errors=True)
+        for each in old:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def sources(file: Path) -> set[Path]:
+    """A file, what it imports of ours, directly or not, and the models that lie beside those."""
+    found, open_ends = set[Path](), [file]
+    while open_ends:
+        path = open_ends.pop()
+        if path not in found:
+            found.add(path)
+            open_ends.extend(_imported(path))
+    return found.union(*(_models(folder) for folder in {path.parent for path in found}))
+
+
+@cache
+def _imported(file: Path) -> frozenset[Path]:
+    """The files of ours that a file imports, anywhere in it."""
+    return frozenset(
+        path for name in _imported_names(file.read_text()) if _first(name) in FOLLOWED
+        for path in (ROOT / f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
+        if path.is_file()
+    )  # fmt: skip
+
+
+def _imported_names(text: str) -> Iterator[str]:
+    """Every name that may be a module's."""
+    for module, names in _IMPORT.findall(text):
+        for name in (words[0] for part in names.strip("()").split(",") if (words := part.split())):
+            yield f"{module}.{name}" if module else name
+        if module:
+            yield module
+
+
+@cache
+def _models(folder: Path) -> frozenset[Path]:
+    return frozenset(folder.glob("*.xml"))
+
+
+@cache
+def _can_be_written() -> bool:
+    with suppress(OSError):
+        kernel_folder().mkdir(parents=True, exist_ok=True)
+    return kernel_folder().is_dir() and os.access(kernel_folder(), os.W_OK)
+
+
+def module_name(file: str) -> str:
+    """Such as ``robots.a1.kinematics``."""
+    return ".".join(Path(file).relative_to(ROOT).with_suffix("").parts)
+
+
+def _first(name: str) -> str:
+    return name.partition(".")[0]

@@ -1,0 +1,1 @@
+"""Launch files: their keys, options and checks."""

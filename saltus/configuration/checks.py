@@ -1,0 +1,146 @@
+"""What the values of a launch must be to each other, beyond what each may be by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from controller.driving.script import Script
+from controller.gaits import GAITS
+from saltus.common.errors import BadRequest
+from saltus.common.folders import is_file
+from saltus.configuration.planners import PLANNERS
+from saltus.configuration.timing import TimingOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from saltus.configuration.launch import LaunchConfig
+
+ESTIMATORS = ("salted", "leg_odometry", "invariant")
+ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
+NAMES = {"planner": PLANNERS, "estimator": ESTIMATORS, "rollout": ROLLOUTS}  # accepted by key
+
+
+def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
+    """Find values that do not go together.
+
+    Args:
+        config: each of its values is accepted by itself.
+        blame: what messages about some keys begin with.
+
+    Raises:
+        BadRequest: two values contradict each other, or a name is none.
+    """
+
+    def refuse(message: str, *keys: str) -> BadRequest:
+        return BadRequest(f"{blame(*keys)}: {message}")
+
+    for key, names in NAMES.items():
+        if (name := getattr(config, key)) not in names:
+            raise refuse(f"{key} is {name!r}; accepted: {', '.join(names)}", key)
+    if config.robot != "simulated":
+        _check_robot(config, refuse)
+    if config.mode == "realtime" and config.timing != TimingOptions():
+        raise refuse(
+            "timing is for lock step; give mode: paused, or leave it out", "timing", "mode"
+        )
+    _check_reference(config, refuse)
+    if config.driven:
+        _check_driving(config, refuse)
+
+
+def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse what is a simulated robot's alone."""
+    if config.mode != "realtime":
+        message = f"robot {config.robot} cannot be paused; give mode: realtime"
+        raise refuse(message, "mode", "robot")
+    if config.perturbations:
+        raise refuse(
+            "perturbations are a simulated robot's; an emulated one has emulator.events",
+            "perturbations", "robot",
+        )  # fmt: skip
+    if config.robot != "a1" and config.simulation.engine != "mujoco":
+        raise refuse(
+            "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
+            "mujoco", "simulation.engine", "robot",
+        )  # fmt: skip
+
+
+def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse a planner that cannot follow the reference, and a reference that there is not."""
+    if config.reference in GAITS:
+        return
+    gaits = ", ".join(GAITS)
+    if config.planner != "hilqr":
+        raise refuse(
+            f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
+            f"one of {gaits}", "reference", "planner",
+        )  # fmt: skip
+    if not config.driven and not is_file(Path(config.reference)):
+        raise refuse(
+            f"no reference {config.reference!r}: give one of {gaits} or the path of a recorded "
+            "trajectory", "reference",
+        )  # fmt: skip
+
+
+def _check_driving(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    if config.reference not in GAITS or config.reference_from != "kinematic":
+        raise refuse(
+            "a robot that is driven begins with a kinematic gait; give reference one of "
+            f"{', '.join(GAITS)}, and reference_from kinematic",
+            "reference", "reference_from", "drive", "command",
+        )  # fmt: skip
+    by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
+    if by_phase and (config.mode != "paused" or not isinstance(config.command, tuple)):
+        raise refuse(
+            "perturbations of a robot that is driven need `at` in seconds, but for a script in "
+            "mode paused", "perturbations", "mode", "drive",
+        )  # fmt: skip
+    if config.drive.source != "none":
+        _check_source(config, refuse)
+    _check_strides(config, refuse)
+    if isinstance(config.command, tuple):
+        try:
+            Script(config.command, config.drive, config.reference)
+        except ValueError as error:
+            raise refuse(f"command: {error}", "command") from error
+
+
+def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse who cannot drive this robot."""
+    by = config.drive.source
+    if isinstance(config.command, tuple):
+        raise refuse(
+            "one drives, not two: leave out the script in command, or drive.source",
+            "drive.source", "command",
+        )  # fmt: skip
+    if config.mode != "realtime":
+        raise refuse(
+            f"drive.source {by} is for mode realtime; in lock step only a script drives",
+            "mode", "drive.source",
+        )  # fmt: skip
+    if config.robot == "emulator":
+        raise refuse(
+            f"drive.source {by} is for the launch that plans, not this one", "drive.source"
+        )
+    if by == "remote" and not config.bridged:
+        raise refuse(
+            "drive.source remote needs an A1, real or emulated; a simulated robot takes keyboard, "
+            "gamepad, client", "drive.source", "robot",
+        )  # fmt: skip
+    if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
+        raise refuse(
+            "drive.source keyboard needs hardware.operator.keyboard true",
+            "drive.source", "hardware.operator.keyboard",
+        )  # fmt: skip
+
+
+def _check_strides(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse knots that do not fit every gait: commands may change it."""
+    try:
+        for gait in GAITS.values():
+            if gait.duty < 1.0:
+                gait.knots(getattr(config, config.planner).period)
+    except ValueError as error:
+        raise refuse(str(error), f"{config.planner}.period", "command", "drive") from error

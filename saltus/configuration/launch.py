@@ -1,0 +1,311 @@
+"""The configuration of one launch: a file in ``launch/``, overrides, and typed options."""
+
+import copy
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
+from controller.driving.options import DriveOptions
+from controller.driving.script import ScriptStep
+from controller.planner_options import HilqrSection
+from controller.solve_schedule import TICK_S
+from controller.tracker_options import TrackerOptions
+from estimator.invariant.options import InvariantOptions
+from estimator.options import LegOdometryOptions
+from estimator.salted.options import SaltedOptions
+from hw_bridge.driver.options import SourceOptions
+from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.options import HardwareOptions
+from runtime.options import Options, Range, positive
+from saltus.common.errors import BadRequest
+from saltus.common.folders import find_file
+from saltus.configuration.checks import ESTIMATORS, check_launch
+from saltus.configuration.options import fields_of, read_mapping, to_options
+from saltus.configuration.recording import RecordingOptions
+from saltus.configuration.settings import Settings
+from saltus.configuration.timing import TimingOptions
+from sim_bridge.options import SimulationOptions
+from sim_bridge.perturbations import Perturbation
+from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
+from sim_bridge.suites import SuiteError, parse_events
+
+Mode = Literal["paused", "realtime"]
+Robot = Literal["simulated", "a1", "emulated", "emulator"]
+ReferenceSource = Literal["kinematic", "convex_mpc"]
+DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
+
+
+class Command(Options, frozen=True):
+    """What the reference is asked to do.
+
+    Attributes:
+        velocity_x: speed forward.
+    """
+
+    velocity_x: Annotated[float, Range("m/s", -5.0, 5.0)] = 0.0
+
+
+class BusOptions(Options, frozen=True):
+    """Where the topics are bound.
+
+    Attributes:
+        transport: ``ipc`` (a folder of sockets) or ``tcp``.
+        folder: folder of the sockets; an own temporary one when None.
+        host: address of the tcp sockets.
+        base_port: tcp port of the first topic; the others follow.
+    """
+
+    transport: Literal["ipc", "tcp"] = "ipc"
+    folder: str | None = None
+    host: str = "127.0.0.1"
+    base_port: Annotated[int, Range("-", 1, 65_000)] = 46100
+
+
+class RealtimeOptions(Options, frozen=True):
+    """How processes ask for real time, where the system grants it.
+
+    Attributes:
+        priority: least SCHED_FIFO priority of simulation, estimator and tracker; None asks for
+            nothing.
+        planner_nice: nice level of the planner, which has no such priority; None leaves it.
+        pin: share the cores out among the processes (docs/realtime.md).
+    """
+
+    priority: Annotated[int, Range("-", 1, 95)] | None = 40
+    planner_nice: Annotated[int, Range("-", -20, 19)] | None = -15
+    pin: bool = True
+
+
+class ViewOptions(Options, frozen=True):
+    """What somebody may do who watches a launch in the browser.
+
+    Attributes:
+        control: drive a robot whose drive.source is client and tune the planner; a simulated robot
+            may be pushed and its time stopped too. None: with a simulated robot alone.
+        address: where the page is served; other than this machine's own it needs a token.
+        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
+        speed: simulated seconds a second with which a page of a run in lock step begins.
+    """
+
+    control: bool | None = None
+    address: str = "127.0.0.1"
+    port: Annotated[int, Range("-", 0, 65535)] | None = None
+    speed: Annotated[float, positive("-", 1000.0)] = 1.0
+
+
+class LaunchConfig(Options, frozen=True):
+    """Everything that one launch is made of; the file and the overrides are gone.
+
+    Attributes:
+        robot: ``simulated``; ``a1`` over UDP; ``emulated``, the same bridge with an emulator of the
+            A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
+        mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
+        duration: length of the run; of an A1's, how long it runs before it sits down.
+        planner: which planner runs; its options have a section of its name.
+        reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
+        reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
+            which walks it once, undisturbed, and is recorded (6.5.2).
+        command: a speed along a straight line, or the steps of a script that drives the robot.
+        drive: who else may drive, and how commands are followed.
+        sources: what keys and sticks ask for, where they drive.
+        perturbations: what is done to the robot, and when.
+        timing: how long solves take and how old estimates are, in lock step.
+        hilqr: the planner HiLQR MPC.
+        convex_mpc: the planner Convex MPC.
+        instant_qp: the planner Instant QP.
+        tracker: from plans to motor commands.
+        estimator: which filter estimates; its options have a section of its name.
+        salted: the salted Kalman filter.
+        leg_odometry: the leg-odometry filter.
+        invariant: the invariant filter.
+        rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
+            options.
+        warp: rollouts by MuJoCo Warp.
+        isaacgym: rollouts by a server of Isaac Gym's.
+        remote: rollouts by a server of ours, `saltus serve`.
+        simulation: the simulated robot and its world.
+        hardware: the bridge to an A1, real or emulated.
+        emulator: the emulated A1.
+        realtime: how processes ask for real time.
+        view: what somebody may do who watches.
+        recording: what a recording keeps of plans.
+        bus: where the topics are bound.
+    """
+
+    robot: Robot = "simulated"
+    mode: Mode = "paused"
+    duration: Annotated[float, Range("s", TICK_S, 1e6)] = 6.0
+    planner: str = "hilqr"
+    reference: str = "walk"
+    reference_from: ReferenceSource = "kinematic"
+    command: Command | tuple[ScriptStep, ...] = Command()
+    drive: DriveOptions = DriveOptions()
+    sources: SourceOptions = SourceOptions()
+    perturbations: tuple[Perturbation, ...] = ()
+    timing: TimingOptions = TimingOptions()
+    hilqr: HilqrSection = msgspec.field(default_factory=HilqrSection)
+    convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
+    instant_qp: InstantQpOptions = InstantQpOptions()
+    tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
+    estimator: str = "salted"
+    salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
+    leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
+    invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
+    rollout: str = "mujoco"
+    warp: WarpOptions = WarpOptions()
+    isaacgym: IsaacGymOptions = IsaacGymOptions()
+    remote: ServerOptions = ServerOptions()
+    simulation: SimulationOptions = msgspec.field(default_factory=SimulationOptions)
+    hardware: HardwareOptions = HardwareOptions()
+    emulator: EmulatorOptions = EmulatorOptions()
+    realtime: RealtimeOptions = RealtimeOptions()
+    view: ViewOptions = ViewOptions()
+    recording: RecordingOptions = RecordingOptions()
+    bus: BusOptions = BusOptions()
+
+    @property
+    def controllable(self) -> bool:
+        """Whether somebody who watches may do more than that."""
+        return self.robot == "simulated" if self.view.control is None else self.view.control
+
+    @property
+    def speed(self) -> float:
+        """Of a straight line [m/s]; a script has none."""
+        return self.command.velocity_x if isinstance(self.command, Command) else 0.0
+
+    @property
+    def driven(self) -> bool:
+        """Whether commands come on the way, from a script or from somebody who drives."""
+        return isinstance(self.command, tuple) or self.drive.source != "none"
+
+    @property
+    def bridged(self) -> bool:
+        """Whether the tracker drives an A1 over UDP, real or emulated."""
+        return self.robot in ("a1", "emulated")
+
+    @property
+    def ticks(self) -> int:
+        """Length of the run in ticks of 1 ms."""
+        return round(self.duration / TICK_S)
+
+
+class Overrides(NamedTuple):
+    """What the command line says of a launch, beside its file; None leaves it to that.
+
+    Attributes:
+        assignments: of ``--set``, each ``KEY=VALUE``.
+        planner, mode, duration: of these keys.
+        drive: who drives, in real time.
+        view: somebody looks on.
+        bridge: ``hardware.mode`` of an A1 that shall not move.
+    """
+
+    assignments: Sequence[str] = ()
+    planner: str | None = None
+    mode: str | None = None
+    duration: float | None = None
+    drive: str | None = None
+    view: bool = False
+    bridge: Literal["dry_run", "read_only"] | None = None
+
+
+def load_launch(
+    name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
+    duration: float | None = None, drive: str | None = None, view: bool = False,
+) -> LaunchConfig:
+    """Read a launch file and apply what the command line overrides; see `read_launch`.
+
+    Raises:
+        BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
+    """
+    overrides = Overrides(assignments, None, mode, duration, drive, view)
+    return configure(read_launch(name_or_path, overrides))
+
+
+def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
+    """Read the keys of a launch file, with what the command line overrides.
+
+    Who is named to `drive` does so in real time. A simulated robot that somebody drives or views
+    runs for as long as one likes. Assignments and the other options come after that.
+
+    Raises:
+        BadRequest: no such file, or an assignment is none.
+    """
+    path = find_file("launch", name_or_path)
+    settings = Settings(copy.deepcopy(read_mapping(path)), str(path))
+    if overrides.drive is not None:
+        settings.write("drive.source", overrides.drive, "--drive")
+        settings.write("mode", "realtime", "--drive")
+    stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
+    if stays and settings.mapping.get("robot", "simulated") == "simulated":
+        settings.write("duration", DRIVEN_S, stays)
+    assign(settings, overrides.assignments)
+    if overrides.bridge is not None:
+        settings.write("hardware.mode", overrides.bridge, f"--{overrides.bridge.replace('_', '-')}")
+    for key in ("planner", "mode", "duration"):
+        if (value := getattr(overrides, key)) is not None:
+            settings.write(key, value, f"--{key}")
+    return settings
+
+
+def assign(settings: Settings, assignments: Sequence[str]) -> None:
+    """Write ``KEY=VALUE`` assignments over the keys of a launch.
+
+    Raises:
+        BadRequest: an assignment is none, or its key runs through a value that has no keys.
+    """
+    for assignment in assignments:
+        section, _, key = assignment.partition("=")[0].strip().partition(".")
+        if section == "estimator" and key:
+            raise BadRequest(f"--set {assignment}: {_not_in_estimator(key)}")
+    settings.assign(assignments)
+
+
+def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
+    """Turn a plain mapping into a checked configuration; messages begin with `source`.
+
+    Raises:
+        BadRequest: an unknown key, a value of a wrong type or out of range.
+    """
+    return configure(Settings(mapping, source))
+
+
+def configure(settings: Settings) -> LaunchConfig:
+    """Turn the keys of a launch into a checked configuration.
+
+    Raises:
+        BadRequest: an unknown key, a value of a wrong type or out of range; the message begins with
+            who set it.
+    """
+    mapping = settings.mapping
+    try:
+        parse_events(mapping.get("perturbations") or [])
+    except SuiteError as error:
+        raise BadRequest(f"{settings.blame('perturbations')}: {error}") from error
+    if isinstance(options := mapping.get("estimator"), dict):
+        wrong = _not_in_estimator(next(iter(options), ""))
+        raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
+    present = {key: value for key, value in mapping.items() if value is not None}
+    config = to_options(present, LaunchConfig, settings.blame)
+    check_launch(config, settings.blame)
+    return config
+
+
+def _not_in_estimator(key: str) -> str:
+    """Where an option of a filter stands that somebody looks for under `estimator`."""
+    name = key.partition(".")[0]
+    sections = {field.name: fields_of(field.type) for field in msgspec.structs.fields(LaunchConfig)}
+    having = [f"{filter}.{key}" for filter in ESTIMATORS if name in sections[filter]]
+    places = having or [f"{filter}.{key or 'OPTION'}" for filter in ESTIMATORS]
+    return (
+        f"estimator is the name of a filter, one of {', '.join(ESTIMATORS)}; its options have a "
+        f"section of that name: {' or '.join(places)}"
+    )
+
+
+def write_config(config: LaunchConfig, path: Path) -> None:
+    """Write the whole configuration, defaults included, as a launch file that reads back."""
+    path.write_bytes(msgspec.yaml.encode(config))

@@ -1,0 +1,84 @@
+"""The keys of a launch before they are checked, and who set each: its file or the command line."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from saltus.common.errors import BadRequest
+from sim_bridge.plain_yaml import YamlError, read_yaml
+
+DEFAULT, FILE = "default", "file"  # sources of a value, beside options such as "--set"
+
+
+class Settings:
+    """The mapping of a file, what was written over it, and by which words of the command line.
+
+    Attributes:
+        mapping: keys and values.
+        file: what messages about it begin with.
+    """
+
+    def __init__(self, mapping: dict[str, Any], file: str) -> None:
+        """Begin with a file's mapping, which is written to."""
+        self.mapping, self.file = mapping, file
+        self._words: dict[str, str] = {}
+
+    def assign(self, assignments: Sequence[str]) -> None:
+        """Write ``KEY=VALUE`` assignments of ``--set``: dotted keys, values as YAML.
+
+        Raises:
+            BadRequest: an assignment has no ``=``, its value is not YAML, or its key runs through a
+                value that has no keys.
+        """
+        for assignment in assignments:
+            key, equals, text = assignment.partition("=")
+            if not equals or not key.strip():
+                raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
+            try:
+                value = read_yaml(text)
+            except YamlError as error:
+                raise BadRequest(f"--set {assignment}: the value is {error}") from error
+            self.write(key.strip(), value, f"--set {assignment}")
+
+    def write(self, key: str, value: Any, words: str) -> None:
+        """Set a dotted key, which `words` of the command line asked for.
+
+        Raises:
+            BadRequest: the key runs through a value that has no keys.
+        """
+        *sections, last = key.split(".")
+        target = self.mapping
+        for section in sections:
+            if target.get(section) is None:
+                target[section] = {}
+            target = target[section]
+            if not isinstance(target, dict):
+                raise BadRequest(f"{words}: {section} is a value and has no keys")
+        target[last] = value
+        below = f"{key}."
+        self._words = {k: w for k, w in self._words.items() if k != key and not k.startswith(below)}
+        self._words[key] = words
+
+    def words(self, key: str) -> str:
+        """What the command line says of a key or of a section that it is in; empty for nothing."""
+        parts = key.split(".")
+        above = (".".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((self._words[each] for each in above if each in self._words), "")
+
+    def source(self, key: str) -> str:
+        """Where the value of a key comes from: `DEFAULT`, `FILE`, or an option such as "--set"."""
+        value: Any = self.mapping
+        for part in key.split("."):
+            if not isinstance(value, dict) or part not in value:
+                return DEFAULT
+            value = value[part]
+        unset = value is None and key in self.mapping  # at the top, null leaves the default
+        return DEFAULT if unset else self.words(key).partition(" ")[0] or FILE
+
+    def blame(self, *keys: str) -> str:
+        """What a message about these keys begins with: words of the command line, else the file."""
+        for key in keys:
+            key = key.partition("[")[0]  # elements of a list have no words of their own
+            below = [words for k, words in self._words.items() if k.startswith(f"{key}.")]
+            if words := self.words(key) or (below[-1] if below else ""):
+                return words
+        return self.file

@@ -1,0 +1,1 @@
+"""`saltus doctor`: whether this machine is fit to run Saltus."""

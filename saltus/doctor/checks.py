@@ -1,0 +1,208 @@
+"""What `saltus doctor` checks: each check says what it found and, if that is bad, the remedy."""
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+MODULES = (
+    "numpy", "scipy", "numba", "pinocchio", "mujoco", "zmq", "msgspec", "mcap", "joblib",
+)  # fmt: skip
+TICK_S = 0.001
+CHILD_S = 60.0  # longest a check in a child may take [s]
+JITTER_BOUND_US = 1000.0  # of the 99 % quantile of lateness: one tick
+RENDER_ONCE = """
+import os
+os.environ["MUJOCO_GL"] = "{backend}"
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><light/></worldbody></mujoco>")
+with mujoco.Renderer(model, 16, 16) as renderer:
+    renderer.update_scene(mujoco.MjData(model))
+    assert renderer.render().shape == (16, 16, 3)
+"""
+PEERS = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
+
+
+class Check(NamedTuple):
+    """One line of the report.
+
+    Attributes:
+        check: its name; ok: passed or not; essential: nothing works without it.
+        found: what was seen, with the remedy where there is one.
+    """
+
+    check: str
+    ok: bool
+    essential: bool
+    found: str
+
+
+def run_checks() -> list[Check]:
+    """Run every check, each on its own: one that breaks is a failed check, no error."""
+    return [
+        guarded("python", True, _python),
+        guarded("packages", True, _packages),
+        guarded("robot model", True, _robot),
+        guarded("bus", True, _bus),
+        guarded("cores", False, _cores),
+        guarded("rollouts", False, _rollouts),
+        *machine_checks(),
+        guarded("rendering", False, _rendering),
+        guarded("bench peers", False, _peers),
+    ]
+
+
+def machine_checks() -> list[Check]:
+    """What of this machine matters to a robot that is driven from it."""
+    return [
+        guarded("real-time scheduling", False, _realtime),
+        guarded("tick jitter", False, _jitter),
+        guarded("machine stops", False, _stops),
+        guarded("speed", False, _speed),
+    ]
+
+
+def guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -> Check:
+    """The outcome of a check; one that breaks has failed."""
+    try:
+        ok, found = check()
+    except Exception as error:  # a diagnosis must not die of what it diagnoses
+        ok, found = False, " ".join(f"{type(error).__name__}: {error}".split())
+    return Check(name, ok, essential, found)
+
+
+def _python() -> tuple[bool, str]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return sys.version_info >= (3, 11), f"{version} (3.11 or newer is needed)"
+
+
+def _packages() -> tuple[bool, str]:
+    missing = []
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            missing.append(f"{name} ({error})")
+    if missing:
+        return False, f"missing: {', '.join(missing)}; run `make sim` or `pip install saltus`"
+    return True, f"{len(MODULES)} found"
+
+
+def _robot() -> tuple[bool, str]:
+    from robots.a1.mujoco_model import load_mujoco
+    from robots.a1.pinocchio_model import load_pinocchio
+
+    mass = sum(inertia.mass for inertia in load_pinocchio().inertias)
+    return load_mujoco().nv == 18, f"A1, {mass:.3f} kg"
+
+
+def _bus() -> tuple[bool, str]:
+    from runtime.bus import Bus
+    from runtime.endpoints import Endpoints
+    from runtime.messages import GroundTruth
+    from runtime.topics import GROUND_TRUTH
+
+    q = np.zeros(19)
+    q[6] = 1.0
+    message = GroundTruth(
+        tick=0, time=0.0, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.zeros(4),
+        trunk_contact=False,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="saltus-") as folder:
+        with Bus(Endpoints.ipc(Path(folder))) as bus:
+            publisher, subscriber = bus.publisher(GROUND_TRUTH), bus.subscriber(GROUND_TRUTH)
+            if not publisher.wait_for_subscribers(1, 2.0):
+                return False, "no connection over ipc sockets"
+            publisher.send(message)
+            begin = time.perf_counter()
+            arrived = subscriber.wait(2.0) is not None
+            return arrived, f"a message took {1e6 * (time.perf_counter() - begin):.0f} us over ipc"
+
+
+def _cores() -> tuple[bool, str]:
+    count = len(os.sched_getaffinity(0))
+    return count >= 2, f"{count} (2 or more for real time)"
+
+
+def _rollouts() -> tuple[bool, str]:
+    from saltus.configuration.launch import LaunchConfig
+    from saltus.launch.rollouts import availability
+
+    backends = availability(LaunchConfig())
+    here = ", ".join(f"{row.backend} ({row.found})" for row in backends if row.here)
+    missing = [f"{row.backend} is missing: {row.found}" for row in backends if not row.here]
+    return bool(here), "; ".join([here, *missing])
+
+
+def _in_child(code: str) -> str:
+    """Standard output of ``code`` in a Python of its own, which alone keeps what happens to it."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=CHILD_S, check=False)
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines()
+        raise RuntimeError(words[-1] if words else f"exit status {done.returncode}")
+    return done.stdout.strip()
+
+
+def _realtime() -> tuple[bool, str]:
+    code = "from runtime.realtime import request_realtime as r; s = r(40); " \
+        "print(s.scheduler, s.locked, s.reason, sep='|')"
+    scheduler, locked, reason = _in_child(code).split("|", 2)
+    granted = f"scheduler {scheduler}, memory {'locked' if locked == 'True' else 'not locked'}"
+    found = f"{granted}; {reason}" if reason else granted
+    return scheduler == "fifo" and locked == "True", found
+
+
+def _jitter() -> tuple[bool, str]:
+    from runtime.clock import RealTimeClock
+
+    clock = RealTimeClock(TICK_S)
+    while clock.wait_tick() < 1000:
+        pass
+    statistics = clock.statistics()
+    late = statistics.lateness_us
+    found = (
+        f"lateness p50 {late.p50:.0f} us, p99 {late.p99:.0f} us, {statistics.missed} of 1000 ticks "
+        f"missed (p99 should stay below {JITTER_BOUND_US:.0f} us)"
+    )
+    return late.p99 < JITTER_BOUND_US, found
+
+
+def _stops() -> tuple[bool, str]:
+    from saltus.doctor.stop_check import longest_stop, verdict
+
+    try:
+        return verdict(longest_stop())
+    except PermissionError:
+        return False, "not measured: that needs real-time scheduling, see above"
+
+
+def _speed() -> tuple[bool, str]:
+    from saltus.common.processor import cores
+    from saltus.doctor.speed_check import measure, verdict
+
+    return verdict(measure(), cores())
+
+
+def _rendering() -> tuple[bool, str]:
+    # A graphics driver that fails may take its process with it.
+    for backend in ("egl", "osmesa"):
+        try:
+            _in_child(RENDER_ONCE.format(backend=backend))
+        except (RuntimeError, subprocess.TimeoutExpired):
+            continue
+        return True, f"off-screen pictures through {backend}"
+    return False, "no off-screen pictures: install libegl1 or libosmesa6"
+
+
+def _peers() -> tuple[bool, str]:
+    if PEERS.exists():
+        return True, f"{PEERS.parents[1]}"
+    return False, "`make peers` installs Crocoddyl for `saltus bench planner`"

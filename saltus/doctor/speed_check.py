@@ -1,0 +1,90 @@
+"""Whether this machine is fast enough: the times of a solve and of a tick against their bounds."""
+
+import logging
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from saltus.configuration.launch import load_launch
+from saltus.doctor.core_times import record, time_estimator, time_tracker
+from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.lock_step import LockStep
+
+# docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
+# and commands 10 ms late.
+SOLVE_BOUND_MS = 25.0  # of the median solve
+TICK_BOUND_MS = 0.8  # of tracker and estimator in each millisecond: a core must have some room
+LEAST_CORES = 2  # one for the planner, one for the processes of 1 kHz
+WALK_S = 1.0  # from a stand to a walk
+SOLVES = 40  # the last ones of that walk
+
+
+class Speed(NamedTuple):
+    """What was measured on this machine."""
+
+    solve_ms: float  # median duration of a solve
+    solve_p99_ms: float
+    tracker_ms: float  # median duration of a command
+    estimator_ms: float  # median duration of an update
+
+    @property
+    def tick_ms(self) -> float:
+        """What tracker and estimator take of each millisecond."""
+        return self.tracker_ms + self.estimator_ms
+
+
+def measure(duration: float = WALK_S) -> Speed:
+    """Measure on a walk in lock step, on which HiLQR searches as in real time, on one thread.
+
+    Args:
+        duration: of the walk [s].
+    """
+    config = load_launch("sim", duration=duration)
+    search = config.hilqr.realtime.without_limit()
+    as_run = msgspec.structs.replace(config.hilqr, paused=search)
+    config = msgspec.structs.replace(config, hilqr=as_run)
+    ensure_compiled(config)
+    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
+    run = LockStep(config)
+    ticks, readings = record(run)
+    p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0])
+    tracker, estimator = time_tracker(config, ticks, readings), time_estimator(config, readings)
+    return Speed(float(p50), float(p99), 1e-3 * tracker["p50_us"], 1e-3 * estimator["p50_us"])
+
+
+def verdict(speed: Speed, cores: int) -> tuple[bool, str]:
+    """Whether that is fast enough, and in words what was measured and what helps."""
+    plan = f"a plan takes {speed.solve_ms:.1f} ms (p99 {speed.solve_p99_ms:.0f})"
+    text = f"{plan}, a tick {speed.tick_ms:.2f} ms of each 1 ms"
+    faults = [fault for fault in (_plan(speed), _tick(speed), _cores(cores)) if fault]
+    if faults:
+        return False, "; ".join([text, *faults])
+    return True, f"{text} (up to {SOLVE_BOUND_MS:g} and {TICK_BOUND_MS:g} ms are fast enough)"
+
+
+def _plan(speed: Speed) -> str:
+    if speed.solve_ms <= SOLVE_BOUND_MS:
+        return ""
+    return (
+        f"a plan is too slow, {SOLVE_BOUND_MS:g} ms is the most: take a faster core, "
+        "`rollout: remote` (docs/remote.md) or a lower hilqr.knots"
+    )
+
+
+def _tick(speed: Speed) -> str:
+    if speed.tick_ms < TICK_BOUND_MS:
+        return ""
+    return (
+        f"a tick is too slow, less than {TICK_BOUND_MS:g} ms are needed: take a faster core or "
+        "another estimator (`saltus bench estimators` has their times)"
+    )
+
+
+def _cores(cores: int) -> str:
+    if cores >= LEAST_CORES:
+        return ""
+    return (
+        f"{cores} core is too few: the planner needs one of its own beside the processes of 1 kHz; "
+        f"take a machine with {LEAST_CORES} or more"
+    )

@@ -1,0 +1,1 @@
+"""A launch: its cores, its processes, lock step, and what is reported at its end."""

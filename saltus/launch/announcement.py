@@ -1,0 +1,152 @@
+"""A running launch says where its topics are, to who drives it from another terminal.
+
+The file lies in the launch's temporary folder and is locked while the launch lives: the kernel
+gives the lock back, however the launch ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import msgspec
+
+from runtime.endpoints import Endpoints
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig, make_config
+from saltus.configuration.options import read_mapping
+from saltus.launch.addresses import endpoints_of
+
+PREFIX = "saltus-"  # of the temporary folders of launches
+FILE = "launch.json"
+REMEDY = "start one in another terminal: saltus launch sim --drive client"
+
+
+class Announcement(msgspec.Struct, frozen=True):
+    """What the file holds.
+
+    Attributes:
+        pid: of the launch.
+        configuration: path of its launch file, every default written out.
+        sockets: folder of the topics, where the launch file names none.
+        begun: the robot moves, so all its processes listen to each other.
+    """
+
+    pid: int
+    configuration: str
+    sockets: str
+    begun: bool = False
+
+
+class Announcer:
+    """Announces this launch until it is closed; a context manager."""
+
+    def __init__(self, folder: Path, configuration: Path, sockets: Path) -> None:
+        """Write the file into `folder`; raises OSError where there is no room."""
+        self._announcement = Announcement(os.getpid(), str(configuration.absolute()), str(sockets))
+        self._file = (folder / FILE).open("wb", buffering=0)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._file.write(msgspec.json.encode(self._announcement))
+
+    def begin(self) -> None:
+        """Say that the robot moves; again, nothing."""
+        if self._announcement.begun:
+            return
+        self._announcement = msgspec.structs.replace(self._announcement, begun=True)
+        data = msgspec.json.encode(self._announcement)
+        os.pwrite(self._file.fileno(), data + b" ", 0)  # as long as the one before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+class RunningLaunch(NamedTuple):
+    """A launch that announces itself."""
+
+    file: Path
+    pid: int
+    config: LaunchConfig
+    endpoints: Endpoints
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return _read(self.file) is not None
+
+    @property
+    def begun(self) -> bool:
+        """Whether the robot moves."""
+        announcement = _read(self.file)
+        return announcement is not None and announcement.begun
+
+
+def launch_to_drive() -> RunningLaunch:
+    """The newest launch of this user that clients drive.
+
+    Raises:
+        BadRequest: there is none; the message says how to start one.
+    """
+    launches = running_launches()
+    if not launches:
+        raise BadRequest(f"no launch is running; {REMEDY}")
+    for launch in launches:
+        if launch.config.drive.source == "client":
+            return launch
+    newest = launches[0]
+    source = newest.config.drive.source
+    by = "its own command" if source == "none" else f"its {source}"
+    raise BadRequest(f"the launch of process {newest.pid} is driven by {by}; {REMEDY}")
+
+
+def running_launches(folder: Path | None = None) -> list[RunningLaunch]:
+    """The launches of this user that live, the newest first; `folder` is of temporary files."""
+    files = (folder or Path(tempfile.gettempdir())).glob(f"{PREFIX}*/{FILE}")
+    launches = [(_begin(file), launch) for file in files if (launch := _look(file)) is not None]
+    return [launch for _, launch in sorted(launches, key=lambda pair: -pair[0])]
+
+
+def _begin(file: Path) -> float:
+    """When the folder of a launch was made, or last had a file more."""
+    try:
+        return file.parent.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _look(file: Path) -> RunningLaunch | None:
+    """The launch of a file; None where it does not live, or is not ours."""
+    announcement = _read(file)
+    if announcement is None:
+        return None
+    try:
+        path = Path(announcement.configuration)
+        config = make_config(read_mapping(path), str(path))
+        endpoints = endpoints_of(config.bus, Path(announcement.sockets))
+    except BadRequest:
+        return None
+    return RunningLaunch(file, announcement.pid, config, endpoints)
+
+
+def _read(file: Path) -> Announcement | None:
+    """What a launch says that still holds its lock."""
+    try:
+        with file.open("rb") as opened:
+            if os.fstat(opened.fileno()).st_uid != os.getuid() or not _is_locked(opened.fileno()):
+                return None
+            return msgspec.json.decode(opened.read(), type=Announcement)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _is_locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False

@@ -1,0 +1,99 @@
+"""Who runs on which core in real time, and with what urgency (docs/realtime.md).
+
+Linux takes a core from processes with real-time priority for 50 ms once they had 95 % of it for a
+second, and the robot falls meanwhile: no core may carry more of them than it can.
+"""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from runtime.realtime import (
+    avoid_huge_pages,
+    prefer_process,
+    request_realtime,
+    set_cpu_affinity,
+)
+from saltus.configuration.launch import LaunchConfig
+
+# The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
+URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2}
+LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
+SIMULATION_NICE = -20  # of the simulated robot: before the planner, after all with real time
+
+
+def serve_ticks(config: LaunchConfig, name: str) -> None:
+    """Ask for real time for a 1 kHz process; before its bus opens, whose threads inherit it.
+
+    The simulated robot gets none: with it, tracker and estimator on one core, Linux would take that
+    core away now and then.
+    """
+    if config.mode != "realtime":
+        return
+    priority = config.realtime.priority
+    if name == "simulation":
+        refusal = "" if priority is None else prefer_process(SIMULATION_NICE)
+        logging.info("simulated robot: nice level %s %s", SIMULATION_NICE, refusal)
+    else:
+        status = request_realtime(None if priority is None else priority + URGENCY[name])
+        logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
+    settle(config, name)
+
+
+def serve_plans(config: LaunchConfig) -> None:
+    """Give the planner its place in real time; before the physics makes its threads."""
+    if config.mode != "realtime":
+        return
+    nice = config.realtime.planner_nice
+    refusal = "" if nice is None else prefer_process(nice)
+    logging.info("planner: nice level %s %s", nice, refusal)
+    settle(config, "planner")
+
+
+def serve_commands(config: LaunchConfig) -> None:
+    """Let who reads keys or a gamepad go before other work; it sleeps nearly always."""
+    if config.realtime.planner_nice is not None:
+        prefer_process(config.realtime.planner_nice)
+
+
+@contextmanager
+def hear_first(config: LaunchConfig) -> Iterator[None]:
+    """Let who follows a launch in real time go before ordinary programs, such as a browser.
+
+    It hears some thousand messages a second; those that it takes too late are lost.
+    """
+    asks = config.mode == "realtime" and config.realtime.planner_nice is not None
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    preferred = asks and not prefer_process(LISTENER_NICE)
+    try:
+        yield
+    finally:
+        if preferred:
+            prefer_process(before)  # the terminal's other programs may share it
+
+
+def settle(config: LaunchConfig, name: str) -> None:
+    """Keep this process on its cores, where there are cores to share out."""
+    avoid_huge_pages()
+    if not config.realtime.pin:
+        return
+    emulated = config.robot == "emulated"
+    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), emulated))
+    if refusal:
+        logging.warning("%s", refusal)
+
+
+def cores_of(name: str, cores: set[int], emulated: bool = False) -> set[int]:
+    """The cores of a process among those of the launch.
+
+    On two cores the planner has the last one, and all others the first; beside an `emulated` robot,
+    which takes half of the first, the tracker goes with the planner. On more cores the tracker has
+    the last one, and all others share the rest.
+    """
+    if len(cores) < 2:
+        return cores
+    last = {max(cores)}
+    if len(cores) > 2:
+        return last if name == "tracker" else cores - last
+    return last if name == "planner" or (name == "tracker" and emulated) else cores - last

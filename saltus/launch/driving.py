@@ -1,0 +1,119 @@
+"""Carries what a keyboard or a gamepad drives to the topic of commands."""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.driving.options import DriveOptions
+from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
+from hw_bridge.driver.keys import Bounds, KeyDriver
+from hw_bridge.driver.options import SourceOptions
+from hw_bridge.driver.pacer import Pacer, Publish
+from hw_bridge.driver.remote import RemoteDriver
+from hw_bridge.driver.steering import Steering
+from runtime.bus import Bus
+from runtime.messages import Command
+from runtime.topics import COMMAND
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.cores import serve_commands, settle
+
+STANDARD_INPUT = 0
+LAST_WORDS_S = 0.1  # in which the last command may leave
+IDLE_S = 0.05
+
+
+def drive(
+    device: Device, publish: Publish, over: Callable[[], bool],
+    show: Callable[[Command | None], None] = lambda command: None,
+) -> Pacer:  # fmt: skip
+    """Publish the device's commands until it is over, or nothing can come any more.
+
+    A key or a stick is waited for, so that its command leaves at once. At the end of a device that
+    still works the robot is asked to stand; one that is lost falls silent.
+
+    Args:
+        device: is polled.
+        publish: takes each command.
+        over: ends it.
+        show: takes the last command after each look.
+    """
+    pacer = Pacer(device.driver, publish)
+    waiting = select.poll()
+    waiting.register(device.fileno(), select.POLLIN)
+    while not over():
+        waiting.poll(1e3 * pacer.wait(time.monotonic()))
+        device.poll()
+        if device.lost:
+            return pacer
+        pacer.tick(time.monotonic())
+        show(pacer.last)
+    pacer.end(time.monotonic())
+    return pacer
+
+
+def bounds_of(options: DriveOptions) -> Bounds:
+    """The fastest that any gait may go, which keys reach."""
+    gaits = (options.walk, options.trot, options.bound)
+    forward, left, yaw_rate = (
+        max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
+    )
+    return Bounds(forward, left, yaw_rate, options.height)
+
+
+def open_keys(config: LaunchConfig) -> KeyDevice:
+    """The keys of standard input."""
+    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive))
+
+
+def open_gamepad(options: SourceOptions) -> GamepadDevice:
+    """The gamepad that drives.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    try:
+        return GamepadDevice(options)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
+
+
+def override_gamepad(options: SourceOptions, device: str | None) -> SourceOptions:
+    """The same options with another gamepad, where one is named."""
+    if device is None:
+        return options
+    gamepad = msgspec.structs.replace(options.gamepad, device=device)
+    return msgspec.structs.replace(options, gamepad=gamepad)
+
+
+def run_process(
+    config: LaunchConfig, open_bus: Callable[[], Bus], stop: Callable[[], bool]
+) -> dict[str, Any]:
+    """The process of a launch that reads the keyboard or the gamepad; its report."""
+    serve_commands(config)
+    settle(config, "driver")
+    if config.drive.source == "gamepad":
+        device = open_gamepad(config.sources)
+    else:
+        device = open_keys(config)
+    with open_bus() as bus:
+        pacer = drive(device, bus.publisher(COMMAND).send, stop)
+        while not stop():
+            time.sleep(IDLE_S)
+        bus.close(LAST_WORDS_S)
+    return {"commands": pacer.sent, "lost": pacer.lost, "ended": device.lost}
+
+
+def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
+    """Who drives an A1 from the tracker's process: its remote, or the operator's keyboard."""
+    if config.drive.source == "remote":
+        return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
+    if config.drive.source == "keyboard":
+        driver = KeyDriver(config.sources.keys, bounds_of(config.drive))
+        return Steering(driver, bus.publisher(COMMAND).send)
+    return None

@@ -1,0 +1,115 @@
+"""The processes of a launch on an A1, real or emulated: tracker with its bridge, and emulator."""
+
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from controller import tracker_node
+from hw_bridge.bridge import A1Bridge
+from hw_bridge.emulator import node as emulator_node
+from hw_bridge.options import HardwareOptions
+from runtime.background_log import log_in_background
+from runtime.bus import Bus
+from runtime.clock import ArrivalClock, Clock
+from runtime.topics import (
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PLAN,
+    ROBOT_STATUS,
+    SENSOR_READING,
+    STATE_ESTIMATE,
+)
+from saltus.common.children import PEER_GONE
+from saltus.common.compilation import watch
+from saltus.configuration.launch import TICK_S, LaunchConfig
+from saltus.launch import assembly, warmup
+from saltus.launch.cores import serve_ticks
+from saltus.launch.driving import make_steering
+from saltus.launch.hardware import hardware_options, open_link, open_operator, open_robot_socket
+from saltus.launch.ready import RECORDER, NotReady, await_listeners
+
+Stop = Callable[[], bool]
+
+
+class EndsSeated:
+    """The stop of the tracker's loop: told to stop, the robot sits down before the loop ends.
+
+    A peer that died, of which the supervisor tells, ends the run in the same way. Its signal only
+    leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
+    """
+
+    def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
+        """Listen to the supervisor."""
+        self._stop, self._bridge = stop, bridge
+        self._ending = self._peer_gone = False
+        signal.signal(PEER_GONE, self._on_peer_gone)
+
+    def __call__(self) -> bool:
+        """Whether the robot is off and the loop may end."""
+        if self._stop() and not self._ending:
+            self._ending = True
+            self._bridge.end()
+        if self._peer_gone:
+            self._peer_gone = False
+            self._bridge.end("the planner or the estimator died")
+        return self._bridge.finished
+
+    def _on_peer_gone(self, *_: object) -> None:
+        self._peer_gone = True
+
+
+def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> dict[str, Any]:
+    """Motor commands from plans and estimates, over UDP; sits the robot down at its end.
+
+    Its ticks wait for the robot's frames.
+    """
+    core, options = assembly.make_tracker(config), hardware_options(config)
+    serve_ticks(config, "tracker")
+    link = open_link(options.link)
+    clock = ArrivalClock(TICK_S, link.wait)
+    with log_in_background(), open_bus() as bus:
+        plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE)
+        readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
+        statuses = bus.publisher(ROBOT_STATUS)
+        await_listeners(readings, RECORDER + 1, stop)
+        await_listeners(statuses, RECORDER, stop)
+        steering = make_steering(config, bus)
+        operator = open_operator(options.operator, steering.press if steering else None)
+        bridge = A1Bridge(
+            options, link, operator, config.duration, statuses.send, commands.send, steering
+        )
+        try:
+            _connect(bridge, options, clock, stop)
+            schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
+            report = watch(lambda: tracker_node.run(
+                core, bridge, readings, estimates, plans, clock, schedule, ends
+            ))  # fmt: skip
+        finally:
+            bridge.close()
+    return report | {"robot": bridge.report()}
+
+
+def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
+    if not bridge.connect(clock, stop, time.sleep) and not stop():
+        link, heard = options.link, sum(bridge.intake.counts.values())
+        refused = f"; {heard} frames came that were refused: {dict(bridge.intake.counts)}"
+        raise NotReady(
+            f"no answer from {link.robot_address}:{link.robot_port} within "
+            f"{options.connect_timeout_s:g} s{refused if heard else ''}: is the robot on, the "
+            "cable in, this machine's address in its network? `saltus doctor a1` looks closer"
+        )
+
+
+def emulator(
+    config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
+) -> dict[str, Any]:
+    """The emulated A1 behind UDP."""
+    robot, options = assembly.make_simulation(config), config.emulator
+    warmup.warm_emulator(config)
+    socket = open_robot_socket(config)
+    serve_ticks(config, "emulator")
+    with log_in_background(), open_bus() as bus:
+        truths = bus.publisher(GROUND_TRUTH)
+        await_listeners(truths, RECORDER, stop)
+        return watch(lambda: emulator_node.run(robot, options, socket, clock, stop, truths))

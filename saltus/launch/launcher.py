@@ -1,0 +1,278 @@
+"""One launch: processes started, listened to, recorded, stopped, and summed up."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runtime.bus import Bus
+from runtime.signals import StopFlag
+from runtime.topics import BY_WATCHERS, COMMAND, GROUND_TRUTH, STATE_ESTIMATE, TOPICS
+from saltus.common.children import PEER_GONE, Child
+from saltus.common.code_version import code_version
+from saltus.common.console import say
+from saltus.common.progress import RunProgress
+from saltus.configuration.launch import LaunchConfig, write_config
+from saltus.launch import assembly
+from saltus.launch.addresses import check_free, endpoints_of
+from saltus.launch.announcement import PREFIX, Announcer
+from saltus.launch.cores import hear_first
+from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.hardware import check_at_hand
+from saltus.launch.listener import Listener
+from saltus.launch.problems import Problem, find_problems
+from saltus.launch.process_table import DRIVER, Cast, cast_of
+from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
+from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
+from saltus.launch.stall import STALL_S, START_S, describe_stall
+from saltus.launch.summary import launch_summary, robot_summary
+from saltus.launch.supervisor import Death, Supervisor
+from saltus.metrics.run import run_metrics
+
+if TYPE_CHECKING:
+    from runtime.recording import Recorder
+
+Meddle = Callable[[Supervisor, Listener], None]
+
+PROGRAM = "saltus.launch.processes"
+POLL_S = 0.02
+LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
+
+
+class Outcome(NamedTuple):
+    """How a launch ended.
+
+    Attributes:
+        summary: what `saltus launch --json` prints.
+        deaths: processes that ended although nobody asked them to.
+        completed: the run came to its end, be it a fall.
+        interrupted: the user asked it to stop.
+        reports: the counters of each process; empty for one that died.
+        problems: what went wrong, the gravest first.
+    """
+
+    summary: dict[str, Any]
+    deaths: list[Death]
+    completed: bool
+    interrupted: bool
+    reports: dict[str, dict[str, Any]]
+    problems: list[Problem]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the launch did what was asked: all of it, every process alive, no failure."""
+        return self.completed and not any(problem.failure for problem in self.problems)
+
+
+def launch(
+    config: LaunchConfig, folder: Path | None = None, meddle: Meddle | None = None,
+    modules: Mapping[str, str] | None = None, record: bool = True,
+) -> Outcome:
+    """Run a launch from start to end; nothing is left running, whatever happens.
+
+    Args:
+        config: what to run.
+        folder: of the run, for its logs, reports, summary and recording; None keeps nothing.
+        meddle: called with the processes and what was heard, some fifty times a second; a study
+            of faults does its harm here.
+        modules: of processes that run in place of their own, by name.
+        record: into the folder, if there is one.
+
+    Raises:
+        BadRequest: the configuration does not fit together, or the run folder or the endpoints
+            cannot be had; nothing is running.
+    """
+    assembly.check(config)
+    check_at_hand(config)
+    cast = cast_of(config)
+    with preparing():
+        temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
+    with temporary_folder as temporary:
+        sockets = Path(temporary) / "bus"
+        endpoints = endpoints_of(config.bus, sockets)
+        by_client = config.drive.source == "client"  # who may be there already
+        others = (*BY_WATCHERS, COMMAND) if by_client else BY_WATCHERS
+        check_free(endpoints, [topic for topic in TOPICS if topic not in others])
+        files = RunFolder(folder or Path(temporary) / "run")
+        with preparing():
+            ensure_compiled(config)
+            write_config(config, files.configuration)
+            announcer = Announcer(Path(temporary), files.configuration, sockets)
+        with announcer, StopFlag() as stop, Bus(endpoints) as bus:
+            metrics = run_metrics(config)
+            recorder = open_recorder(files, config) if folder and record else None
+            listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
+            run = _Run(config, listener, stop, announcer, meddle)
+            programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
+            children = [_child(name, config, files, sockets, programs) for name in programs]
+            try:
+                with operator_keys(config), Supervisor(
+                    children, cast.finishing, cast.spared, cast.grace_s, report=say
+                ) as supervisor:
+                    with preparing():
+                        supervisor.start()
+                    with hear_first(config):
+                        run.follow(supervisor)
+                listener.drain(most=None)
+            finally:
+                listener.close()
+        outcome = _conclude(config, cast, files, run, supervisor.deaths, stop())
+        outcome.summary["folder"] = None if folder is None else str(folder)
+        return outcome
+
+
+def _conclude(
+    config: LaunchConfig, cast: Cast, files: RunFolder, run: "_Run", deaths: list[Death],
+    interrupted: bool,
+) -> Outcome:  # fmt: skip
+    """How a launch ended, also as its ``summary.json``."""
+    listener = run.listener
+    reports = {name: files.read_report(name) for name in cast.processes}
+    say_missing_reports(reports, deaths, run.completed)
+    summary = _summary(config, listener, reports, deaths)
+    end = "complete" if run.completed else "interrupted" if interrupted else "broken"
+    cause = (listener.recording or {"cause": ""})["cause"]
+    problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
+    outcome = Outcome(summary, deaths, run.completed, interrupted, reports, problems)
+    summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
+    extra = {
+        "completed": outcome.completed, "code": code_version(),
+        "deaths": [death._asdict() for death in deaths], "processes": reports,
+        "recording": listener.recording,
+    }  # fmt: skip
+    files.write_summary(summary | extra)
+    return outcome
+
+
+def _summary(
+    config: LaunchConfig, listener: Listener, reports: Mapping[str, dict[str, Any]],
+    deaths: list[Death],
+) -> dict[str, Any]:  # fmt: skip
+    """What `saltus launch --json` prints."""
+    metrics = listener.metrics
+    # In real time truth is published too seldom to show a short touch of the ground.
+    simulation = reports.get("simulation", {})
+    if simulation.get("fell") and not metrics.fell:
+        metrics.fell, metrics.fell_at_s = True, simulation["fell_at_s"]
+    metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
+    names = ("planner", "tracker", "estimator")
+    planner, tracker, estimator = (reports.get(name, {}) for name in names)
+    summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
+    if config.bridged:
+        summary["robot"] = robot_summary(listener.status, tracker, deaths)
+    return summary
+
+
+def open_recorder(folder: RunFolder, config: LaunchConfig) -> "Recorder":
+    """The recorder of a launch.
+
+    Raises:
+        BadRequest: the recording cannot be opened or begun.
+    """
+    from saltus.recording.recorder import RunRecorder  # not every launch writes one
+
+    with preparing():
+        return RunRecorder(folder.recording, config)
+
+
+def _child(
+    name: str, config: LaunchConfig, folder: RunFolder, sockets: Path, programs: Mapping[str, str]
+) -> Child:
+    command = [
+        sys.executable, "-m", programs[name], name, str(folder.configuration),
+        str(sockets), str(folder.report(name)), str(os.getpid()),
+    ]  # fmt: skip
+    reads_keys = "tracker" if config.bridged else DRIVER
+    return Child(name, command, folder.log(name), name == reads_keys)
+
+
+class _Run:
+    """Follows one launch until it is over, for whatever reason.
+
+    Attributes:
+        listener: what was heard of it.
+        completed: the launch came to its end.
+        stall: who waited for whom, where it stood still; empty elsewhere.
+    """
+
+    def __init__(
+        self, config: LaunchConfig, listener: Listener, stop: StopFlag, announcer: Announcer,
+        meddle: Meddle | None,
+    ) -> None:  # fmt: skip
+        self.completed, self.stall = False, ""
+        self._announcer, self._meddle = announcer, meddle
+        self.listener = listener
+        self._config, self._stop = config, stop
+        self._beat = beat_of(config)
+        self._last_tick, self._moved = -1, time.monotonic()
+
+    def follow(self, supervisor: Supervisor) -> None:
+        """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
+        with RunProgress(self._config.duration, unit_of(self._config)) as progress:
+            while not self._over(supervisor):
+                self.listener.drain()
+                if any(not d.fatal and d.name != DRIVER for d in supervisor.watch()):
+                    self._go_on_without_peer(supervisor)
+                self._show(progress)
+                if self._last_state_is_estimated():
+                    supervisor.dismiss("tracker")  # else it would warn that the robot is silent
+                if self._meddle is not None:
+                    self._meddle(supervisor, self.listener)
+                time.sleep(POLL_S)
+        if self.completed and self._config.robot == "simulated":
+            self._hear_the_rest()
+
+    def _hear_the_rest(self) -> None:
+        """Stay until the last state is estimated too: both ends of a run are the same each time."""
+        end, ticks = time.monotonic() + LAST_ESTIMATE_S, self.listener.ticks
+        while time.monotonic() < end:
+            time.sleep(5 * POLL_S)
+            self.listener.drain()
+            if ticks[STATE_ESTIMATE.name] >= ticks[GROUND_TRUTH.name]:
+                return
+
+    def _last_state_is_estimated(self) -> bool:
+        """Whether nobody in real time needs the tracker any more; in lock step it just waits."""
+        ticks, config = self.listener.ticks, self._config
+        last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
+        alone = config.robot == "simulated" and config.mode == "realtime"
+        return alone and last >= config.ticks
+
+    def _go_on_without_peer(self, supervisor: Supervisor) -> None:
+        tracker = next(child for child in supervisor.children if child.name == "tracker")
+        tracker.signal(PEER_GONE)
+
+    def _tick(self) -> int:
+        return self.listener.ticks[self._beat.name]
+
+    def _over(self, supervisor: Supervisor) -> bool:
+        if self._stop() or supervisor.lost:
+            if self._config.bridged and not supervisor.lost:
+                say("ending the launch; the robot sits down first")
+            return True
+        if self._tick() < 0 and supervisor.deaths:
+            say(f"the {supervisor.deaths[0].name} died before the robot moved; ending the launch")
+            return True
+        moved = self._moved
+        if self._config.mode == "paused":  # in real time nobody stops time
+            moved = max(moved, self.listener.paced_at_s)
+        still = time.monotonic() - moved
+        if self._config.robot == "emulator":
+            still = 0.0  # it waits for a launch elsewhere, for as long as that takes
+        longest = START_S if self._tick() < 0 else STALL_S
+        if still > longest:
+            waits = describe_stall(self._config, self.listener.ticks)
+            self.stall = f"no tick for {longest:g} s, {waits}"
+            say(f"{self.stall}: ending the launch")
+        self.completed = supervisor.finished
+        return self.completed or bool(self.stall)
+
+    def _show(self, progress: RunProgress) -> None:
+        tick = self._tick()
+        if tick != self._last_tick:
+            self._last_tick, self._moved = tick, time.monotonic()
+            self._announcer.begin()
+        progress.show(*progress_of(self._config, self.listener, tick))

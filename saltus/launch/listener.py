@@ -1,0 +1,205 @@
+"""Listens to every topic of a launch: feeds the metrics, counts plans, and records."""
+
+from __future__ import annotations
+
+import math
+import time
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from runtime.bus import Bus, Subscriber
+from runtime.messages import Command, DecodeError, RobotStatus, decode
+from runtime.topics import (
+    BY_WATCHERS,
+    COMMAND,
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    PACE,
+    PLAN,
+    RECORDED,
+    ROBOT_STATUS,
+    SENSOR_READING,
+    STATE_ESTIMATE,
+    TOPICS,
+    Topic,
+)
+from saltus.common.console import say
+from saltus.metrics.run import RunMetrics
+
+if TYPE_CHECKING:
+    from runtime.recording import Recorder
+
+# By who does not record.
+NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
+IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits for whom
+OTHER_CLOCKS = (COMMAND, *BY_WATCHERS)  # their sources have clocks of their own
+
+TURN = 200  # frames of a topic that are taken before others have their turn
+
+
+class Stamp(msgspec.Struct):
+    """The fields that messages share; decoding them alone is cheap. Commands have no tick."""
+
+    time: float
+    tick: int = -1
+    id: int = 0  # of plans, which count from 1
+    status: str = ""  # of plans, estimates and commands
+
+
+class _Arrival(NamedTuple):
+    time: float  # by the launch's clock [s]
+    stamp: Stamp
+    topic: Topic[Any]
+    frame: bytes
+
+
+class Listener:
+    """Subscribes to every topic that is recorded; `drain` takes what has come.
+
+    Processes begin once somebody listens to each of their topics. When tracker and planner have
+    begun, the last ones to do so, the topics that nobody here needs are given up: to send them
+    costs each process some per cent of a core.
+
+    Attributes:
+        plans: number of plans that were published.
+        lost_plans: of these, those that did not come, because this process was too slow.
+        ticks: newest tick seen, per topic name (-1 before the first).
+        status: of the robot's bridge, where there is one.
+        command: of who drives, where somebody does.
+        planner_fails: the newest plan has the status "failed".
+        paced_at_s: when somebody last asked to stop or slow time, by the monotonic clock.
+    """
+
+    def __init__(
+        self, bus: Bus, metrics: RunMetrics, recorder: Recorder | None, lock_step: bool = False
+    ) -> None:
+        """Connect; the recorder, where there is one, is closed with the listener."""
+        self._needed = (*NEEDED, *(IN_LOCK_STEP if lock_step else ()))
+        self.metrics = metrics
+        self.plans = self.lost_plans = 0
+        self.status: RobotStatus | None = None
+        self.command: Command | None = None
+        self.planner_fails = self._failure_announced = False
+        self.paced_at_s = -math.inf
+        self.ticks = {topic.name: -1 for topic in TOPICS}
+        # Plans are large: who does not record them keeps a short queue, and counts them by id.
+        self._subscribers: list[Subscriber] = [
+            bus.subscriber(t, conflate=t is PLAN and not recorder) for t in RECORDED
+        ]
+        self._waiting: list[_Arrival] = []
+        self._recorder = recorder
+        self._stop_announced = False
+        self._newest_s: float | None = None  # by the launch's clock
+        self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
+        self._stamp = msgspec.msgpack.Decoder(Stamp)
+
+    def drain(self, most: int | None = TURN) -> None:
+        """Take what has arrived, or `most` frames of each topic, in the order of their times.
+
+        Where more of a topic waits, frames of others that are later wait too: a state is judged by
+        what the robot was allowed to do then. What does not decode is passed over.
+        """
+        end = math.inf
+        for subscriber in self._subscribers:
+            frames = subscriber.raw(most)
+            self._waiting += [each for frame in frames if (each := self._read(subscriber, frame))]
+            if len(frames) == most and self._waiting:
+                end = min(end, self._waiting[-1].time)
+        self._waiting.sort(key=lambda each: each.time)
+        ready = bisect_right(self._waiting, end, key=lambda each: each.time)
+        for each in self._waiting[:ready]:
+            self._take(each)
+        del self._waiting[:ready]
+        begun = min(self.ticks[PLAN.name], self.ticks[MOTOR_COMMAND.name]) >= 0
+        if begun and not self._recorder and len(self._subscribers) > len(self._needed):
+            self._give_up_the_rest()
+
+    def _read(self, subscriber: Subscriber, frame: bytes) -> _Arrival | None:
+        """A frame with its time by the launch's clock; None for one that does not decode."""
+        try:
+            stamp = self._stamp.decode(frame)
+        except msgspec.DecodeError:
+            return None
+        at = stamp.time
+        if self._newest_s is not None and subscriber.topic in OTHER_CLOCKS:
+            at = self._newest_s
+        return _Arrival(at, stamp, subscriber.topic, frame)
+
+    def _give_up_the_rest(self) -> None:
+        """Close the topics that are not needed."""
+        for subscriber in self._subscribers:
+            if subscriber.topic not in self._needed:
+                subscriber.close()
+        self._subscribers = [each for each in self._subscribers if each.topic in self._needed]
+
+    def close(self) -> None:
+        """Finish the recording."""
+        if self._recorder:
+            self._recorder.close()
+            self._say_failure()
+            if self.recording and self.lost_plans:
+                say(f"recording: {self.recording['cause']}")
+
+    @property
+    def recording(self) -> dict[str, Any] | None:
+        """Whether the recording is complete, and else the cause; None where none was asked for."""
+        if self._recorder is None:
+            return None
+        cause = self._recorder.failure
+        if not cause and self.lost_plans:
+            cause = f"{self.lost_plans} of {self.plans} plans were lost: the machine was too busy"
+        return {"complete": not cause, "cause": cause}
+
+    def _say_failure(self) -> None:
+        """Say that the recording has stopped, why, and what is kept; the launch goes on."""
+        recorder = self._recorder
+        if recorder and recorder.failure and not self._stop_announced:
+            self._stop_announced = True
+            seconds = (recorder.kept_until_ns - (self._first_ns or 0)) * 1e-9
+            kept = f"the first {seconds:.2f} s ({recorder.kept} frames) are kept"
+            say(f"recording stopped: {recorder.failure}; "
+                f"{kept if recorder.kept else 'nothing is kept'}; the launch goes on")  # fmt: skip
+
+    def _take(self, arrival: _Arrival) -> None:
+        _, stamp, topic, frame = arrival
+        if self._newest_s is None and topic in BY_WATCHERS:
+            return  # there is no robot yet for which it could be meant
+        if self._newest_s is None or topic not in OTHER_CLOCKS:
+            self._newest_s = stamp.time
+        if self._recorder:
+            time_ns = round(self._newest_s * 1e9)
+            self._first_ns = time_ns if self._first_ns is None else self._first_ns
+            self._recorder.write(topic, frame, time_ns)
+            self._say_failure()
+        self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
+        if topic is PLAN and stamp.id > self.plans:
+            self.lost_plans += stamp.id - self.plans - 1
+            self.plans = stamp.id
+        if topic is PLAN:
+            self.planner_fails = stamp.status == "failed"
+            if self.planner_fails and not self._failure_announced:
+                self._failure_announced = True
+                say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
+        try:
+            if topic is GROUND_TRUTH:
+                self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))
+            elif topic is STATE_ESTIMATE:
+                self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
+            elif topic is ROBOT_STATUS:
+                self._note(decode(ROBOT_STATUS.message, frame))
+            elif topic is COMMAND:
+                self.command = decode(COMMAND.message, frame)
+                self.metrics.add_command(self.command)
+            elif topic is PACE and decode(PACE.message, frame).speed < math.inf:
+                self.paced_at_s = time.monotonic()
+        except DecodeError:
+            return
+
+    def _note(self, status: RobotStatus) -> None:
+        """Keep the robot's status; why it was stopped is worth a line, once."""
+        if status.cause and (self.status is None or not self.status.cause):
+            say(f"robot: {status.cause}")
+        self.status = status
+        self.metrics.add_status(status)

@@ -1,0 +1,147 @@
+"""Which physics rolls HiLQR's candidates out: chosen by name, and what is missing where it is not.
+
+Nothing of a backend is imported before it is asked for: most machines have one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from controller.planner_options import PlannerOptions
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import LaunchConfig
+from sim_bridge.rollouts.options import ServerOptions, WarpOptions
+from sim_bridge.rollouts.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from controller.a1_model import RolloutBackend
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+
+PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
+
+
+class Availability(NamedTuple):
+    """Whether a backend can be had here.
+
+    Attributes:
+        backend: its name in a launch file; found: its device, or what is missing and the remedy.
+    """
+
+    backend: str
+    here: bool
+    found: str
+
+
+def planning(config: LaunchConfig) -> PlannerOptions:
+    """HiLQR's options in this mode."""
+    return config.hilqr.in_mode(config.mode)
+
+
+def make_rollout(config: LaunchConfig) -> RolloutBackend:
+    """The rollout backend of a launch.
+
+    Raises:
+        BadRequest: what it needs is not here; the message names the remedy and what is here.
+    """
+    try:
+        return _MAKERS[config.rollout](config)
+    except Unavailable as error:
+        there = [row.backend for row in availability(config, but=config.rollout) if row.here]
+        raise BadRequest(
+            f"rollout {config.rollout}: {error}; available here: {', '.join(there)}"
+        ) from error
+
+
+def check(config: LaunchConfig) -> None:
+    """Find out before anything starts whether the backend can be had.
+
+    Raises:
+        BadRequest: it cannot.
+    """
+    if config.rollout != "mujoco":
+        make_rollout(config)
+
+
+def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
+    """Every backend and whether it can be had here; `but` is left out."""
+    return [_look(name, config) for name in _LOOKS if name != but]
+
+
+def _look(name: str, config: LaunchConfig) -> Availability:
+    try:
+        return Availability(name, True, _LOOKS[name](config))
+    except Unavailable as error:
+        return Availability(name, False, str(error))
+
+
+def _mujoco(config: LaunchConfig) -> ThreadedRollout:
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+
+    options = planning(config)
+    search = options.search
+    return ThreadedRollout(options.knots, options.period, search.substeps, search.threads)
+
+
+def _warp(config: LaunchConfig) -> RolloutBackend:
+    options = planning(config)
+    return _warp_rollout(options.period, options.search.substeps, config.warp)
+
+
+@cache
+def _warp_rollout(period: float, substeps: int, options: WarpOptions) -> RolloutBackend:
+    """One in a process: what warms a planner up makes the batches that the real one will use."""
+    from sim_bridge.rollouts.warp_rollout import WarpRollout
+
+    return WarpRollout(period, substeps, options)
+
+
+def _served(name: str) -> Callable[[LaunchConfig], RolloutBackend]:
+    def make(config: LaunchConfig) -> RolloutBackend:
+        from sim_bridge.rollouts.remote import RemoteRollout
+
+        options, server = planning(config), _server(name, config)
+        wait_s = server.timeout if config.mode == "realtime" else server.patience
+        return RemoteRollout(
+            server, _mujoco(config), options.period, options.search.substeps, wait_s, name
+        )
+
+    return make
+
+
+def _server(name: str, config: LaunchConfig) -> ServerOptions:
+    return config.isaacgym if name == "isaacgym" else config.remote
+
+
+def _warp_device(config: LaunchConfig) -> str:
+    from sim_bridge.rollouts.warp_device import open_device
+
+    return open_device(config.warp.device).name
+
+
+def _server_device(name: str) -> Callable[[LaunchConfig], str]:
+    def look(config: LaunchConfig) -> str:
+        from sim_bridge.physics_client import REMEDY, PhysicsClient
+        from sim_bridge.rollouts.remote import REMEDIES
+
+        server = _server(name, config)
+        client = PhysicsClient(server, REMEDIES.get(name, REMEDY), PROBE_S)
+        client.close()
+        return f"{client.info.backend} on {client.info.device} at {server.address}"
+
+    return look
+
+
+_LOOKS: dict[str, Callable[[LaunchConfig], str]] = {
+    "mujoco": lambda _: "cpu",
+    "warp": _warp_device,
+    "isaacgym": _server_device("isaacgym"),
+    "remote": _server_device("remote"),
+}
+_MAKERS: dict[str, Callable[[LaunchConfig], RolloutBackend]] = {
+    "mujoco": _mujoco,
+    "warp": _warp,
+    "isaacgym": _served("isaacgym"),
+    "remote": _served("remote"),
+}

@@ -1,0 +1,102 @@
+"""The folder of a run: its configuration, logs, reports, recording and summary."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.common.folders import new_run_folder, write_whole
+from saltus.launch.supervisor import Death
+
+
+class RunFolder:
+    """Names of what a run leaves behind.
+
+    Attributes:
+        path: the folder; it exists.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Make the folder, which `--record` names.
+
+        Raises:
+            BadRequest: it holds a run already, or cannot be made.
+        """
+        self.path = path
+        if self.recording.exists():
+            raise BadRequest(f"--record {path}: it holds a run already; name another folder")
+        try:
+            (path / "reports").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadRequest(f"--record {path}: {error.strerror or error}") from error
+
+    @property
+    def configuration(self) -> Path:
+        """The launch file of the run, every default written out."""
+        return self.path / "launch.yaml"
+
+    @property
+    def recording(self) -> Path:
+        """Every topic, in MCAP."""
+        return self.path / "run.mcap"
+
+    def log(self, process: str) -> Path:
+        """What a process wrote on its standard output and error."""
+        return self.path / "logs" / f"{process}.log"
+
+    def report(self, process: str) -> Path:
+        """The counters of a process, written when it stops."""
+        return self.path / "reports" / f"{process}.json"
+
+    def read_report(self, process: str) -> dict[str, Any]:
+        """The counters of a process; empty when it died before it wrote them."""
+        try:
+            return msgspec.json.decode(self.report(process).read_bytes(), type=dict[str, Any])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def write_summary(self, summary: dict[str, Any]) -> None:
+        """Write ``summary.json``; a disk that has no room for it costs a line, not the launch."""
+        text = msgspec.json.format(msgspec.json.encode(summary))
+        failure = write_whole(self.path / "summary.json", text + b"\n")
+        if failure:
+            say(f"summary.json could not be written: {failure}")
+
+
+def folder_for_logs(name: str) -> Path:
+    """A new folder for a launch that nobody records: below ``runs/``, or else a temporary one."""
+    path = new_run_folder(name)
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        path = Path(tempfile.mkdtemp(prefix=f"saltus-{name}-"))
+        say(f"runs/ cannot be written ({error.strerror}): logs are in {path}")
+    return path
+
+
+@contextmanager
+def preparing() -> Iterator[None]:
+    """What the system refuses before the robot moves, such as room on the disk, is one line.
+
+    Raises:
+        BadRequest: something within raised OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise BadRequest(f"the launch cannot be prepared: {error}") from error
+
+
+def say_missing_reports(
+    reports: Mapping[str, Mapping[str, Any]], deaths: Iterable[Death], completed: bool
+) -> None:
+    """Say which processes left no report although they lived to the end of a completed run."""
+    dead = {death.name for death in deaths}
+    lost = [name for name, report in reports.items() if not report and name not in dead]
+    if completed and lost:
+        say(f"no report from {', '.join(lost)} (see the logs): the summary lacks their counts")

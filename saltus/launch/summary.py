@@ -1,0 +1,246 @@
+"""The summary of a launch, with exactly the keys that scripts rely on."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runtime.messages import RobotStatus
+from saltus.common.console import Fact
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.problems import Problem
+from saltus.launch.supervisor import Death
+from saltus.metrics.run import RunMetrics
+
+LATENESS = ("p50", "p99", "p999")
+MEDIAN_AND_TAIL = ("p50", "p99")
+WITH_LONGEST = ("p50", "p99", "max")
+_ERRORS = (("position", "m"), ("velocity", "m_s"), ("tilt", "rad"))
+
+
+def launch_summary(
+    config: LaunchConfig, metrics: RunMetrics, plans: int, planner: dict[str, Any],
+    tracker: dict[str, Any], estimator: dict[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """Put a run's metrics and its processes' reports together.
+
+    Args:
+        config: of the launch.
+        metrics: from truth and estimates.
+        plans: number of plans that were seen, for a planner that died without a report.
+        planner, tracker, estimator: reports of the processes, possibly empty.
+    """
+    simulated = metrics.summary()
+    solves = int(planner.get("solves", plans))
+    seconds = simulated["simulated_s"]
+    return {
+        **simulated,
+        "planner": {
+            "name": config.planner,
+            "solves": solves,
+            "solve_ms": _quantiles(planner.get("solve_ms"), MEDIAN_AND_TAIL),
+            "rate_hz": solves / seconds if seconds else 0.0,
+            "rate_clock": "simulated" if config.mode == "paused" else "wall",
+            "statuses": dict(planner.get("statuses", {})),
+            "plan_arrival_ms": _quantiles(tracker.get("plan_arrival_ms"), WITH_LONGEST),
+        },
+        "tracker": {
+            "ticks": int(tracker.get("ticks", 0)),
+            "missed": int(tracker.get("missed", 0)),
+            "lateness_us": _quantiles(tracker.get("lateness_us"), LATENESS),
+            "command_interval_ms": _quantiles(tracker.get("command_interval_ms"), WITH_LONGEST),
+            "estimate_age_ms": _quantiles(tracker.get("estimate_age_ms"), WITH_LONGEST),
+        },
+        "estimator": {
+            "name": config.estimator,
+            **metrics.estimator(),
+            "update_us": _quantiles(estimator.get("update_us"), MEDIAN_AND_TAIL),
+        },
+    }
+
+
+def robot_summary(
+    status: RobotStatus | None, tracker: dict[str, Any], deaths: Sequence[Death]
+) -> dict[str, Any]:
+    """What a robot's bridge says of the run: its report, or what was heard of one that died.
+
+    Args:
+        status: the last one heard, None without any.
+        tracker: report of the tracker's process, possibly empty.
+        deaths: processes that died; one explains a cause better than its consequence does.
+    """
+    robot = dict(tracker.get("robot", {}))
+    if not robot:
+        robot = {"state": "silent", "cause": status.cause if status else "", "ended_well": False}
+    if deaths:
+        robot |= {"cause": f"{deaths[0].name} died ({deaths[0].cause})", "ended_well": False}
+    return robot
+
+
+def launch_facts(
+    robot: str, summary: Mapping[str, Any], problems: Sequence[Problem],
+    reports: Mapping[str, Mapping[str, Any]],
+) -> list[Fact]:  # fmt: skip
+    """All that `saltus launch` prints in the end, of any kind of robot."""
+    recording = Path(summary["folder"]) / "run.mcap"
+    kept = "logs, reports, summary.json" + (", run.mcap" if recording.exists() else "")
+    folder = Fact("folder", f"{summary['folder']}: {kept}")
+    if robot == "emulator":
+        return [*emulator_facts(reports["emulator"]), folder]
+    facts = readable_summary(summary, problems)
+    if phrase := rollout_phrase(reports.get("planner", {}).get("rollouts", {})):
+        facts.append(Fact("rollouts", phrase))
+    if "robot" in summary:
+        facts += robot_facts(summary["robot"])
+    return [*facts, folder]
+
+
+def readable_summary(summary: Mapping[str, Any], problems: Sequence[Problem]) -> list[Fact]:
+    """The summary for a person: first what must be known, then what was measured.
+
+    Args:
+        summary: of `launch_summary`.
+        problems: of `saltus.launch.problems.find_problems`.
+    """
+    planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
+    facts = [headline(summary, problems)]
+    facts += [Fact("", problem.detail) for problem in problems if problem.detail]
+    if not summary["simulated_s"]:
+        return facts  # nothing was measured
+    return [
+        *facts,
+        Fact("way", _way(summary)),
+        Fact("planner", _solves(planner)),
+        Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
+        Fact("estimator", _errors(estimator, "robot" in summary)),
+    ]
+
+
+def headline(summary: Mapping[str, Any], problems: Sequence[Problem]) -> Fact:
+    """The first line: whether the launch did its job, and every problem with its count."""
+    who = f"planner {summary['planner']['name']}, estimator {summary['estimator']['name']}"
+    if any(problem.failure for problem in problems):
+        words = "; ".join(problem.words for problem in problems)
+        return Fact("FAILED", f"{words[0].upper()}{words[1:]} ({who})")
+    seconds = summary["simulated_s"]
+    well = f"The A1 stayed on its feet for {seconds:.1f} s" if seconds else "The A1 did not run"
+    others = [problem.words for problem in problems if problem.what != "interrupted"]
+    verdict = "WARNING" if others else "OK"
+    if len(others) < len(problems):
+        verdict, well = "STOPPED", f"{well} until you stopped the launch"
+    return Fact(verdict, "; ".join([well, *others]) + f" ({who})")
+
+
+def _solves(planner: Mapping[str, Any]) -> str:
+    """How many plans, how often, and how long a solve took, each by the clock it is said to be."""
+    solve, rate = planner["solve_ms"], planner["rate_hz"]
+    a_second = "simulated second" if planner["rate_clock"] == "simulated" else "second"
+    return (
+        f"{planner['solves']} plans, {rate:.0f} per {a_second}; a solve took "
+        f"{_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)}) on this machine"
+    )
+
+
+def _ticks(tracker: Mapping[str, Any], real_time: bool) -> str:
+    """How well the tracker kept time."""
+    if not real_time:
+        return f"{tracker['ticks']} ticks, in lock step"
+    lateness = tracker["lateness_us"]
+    return (
+        f"{tracker['ticks']} ticks, {tracker['missed']} missed, late by "
+        f"{_number(lateness['p50'])} us (p99 {_number(lateness['p99'])}, p99.9 "
+        f"{_number(lateness['p999'])}), at most "
+        f"{_number(tracker['command_interval_ms']['max'], 1)} ms between commands"
+    )
+
+
+def _errors(estimator: Mapping[str, Any], on_robot: bool) -> str:
+    """How far the estimates were off, where the truth is known."""
+    errors = [estimator[f"{name}_rmse_{unit}"] for name, unit in _ERRORS]
+    if on_robot and not any(errors):
+        return "no truth to compare it with"
+    position, velocity, tilt = errors
+    return f"off by {position:.3f} m, {velocity:.3f} m/s, {tilt:.4f} rad of tilt (RMS)"
+
+
+def _way(summary: Mapping[str, Any]) -> str:
+    """How far the robot came; of one that is driven, also how well it followed its commands."""
+    side = summary["max_lateral_deviation_m"]
+    if side is not None:
+        return f"{summary['distance_m']:.2f} m forward, at most {side:.2f} m to the side"
+    return (
+        f"{summary['distance_m']:.2f} m, off its command by "
+        f"{_number(summary['velocity_rmse_m_s'], 3)} m/s and "
+        f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s (RMS)"
+    )
+
+
+def rollout_phrase(rollouts: Mapping[str, Any]) -> str:
+    """What a person wants to know of a line search that was not MuJoCo's on this machine.
+
+    Args:
+        rollouts: of the planner's report; empty where there is none.
+
+    Returns:
+        The empty string where there is nothing to say.
+    """
+    backend, device = rollouts.get("backend"), rollouts.get("device")
+    if backend in (None, "mujoco"):
+        return ""
+    trip = rollouts.get("round_trip_ms")
+    if trip is None:
+        dropped = rollouts.get("overflows", 0)
+        return f"{backend} on {device}" + (f", {dropped} rollouts lost contacts" if dropped else "")
+    added = _number(rollouts["added_ms"]["p50"], 1)
+    return (
+        f"{backend} ({device}): there and back in {_number(trip['p50'], 1)} ms (p99 "
+        f"{_number(trip['p99'], 1)}), {added} ms beyond the physics; "
+        f"{rollouts['fallbacks']} of {rollouts['requests']} rolled out here instead"
+    )
+
+
+def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
+    """What a person wants to know of a robot's bridge after a run."""
+    frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
+    good = frames.get("accepted", 0) + frames.get("overtaken", 0)
+    refused = ", ".join(
+        f"{count} {reason}" for reason, count in frames.items()
+        if reason not in ("accepted", "overtaken")
+    )
+    why = f": {robot['cause']}" if robot["cause"] else ""
+    return [
+        Fact("robot", f"{robot['state']}{why}"),
+        Fact(
+            "link",
+            f"{good} frames, refused {refused or 'none'}; a state is answered in "
+            f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
+        ),
+    ]
+
+
+def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
+    """What an emulated A1 lived through; `report` is its process's, empty where it left none."""
+    if not report:
+        return [Fact("FAILED", "The emulated A1 left no report")]
+    worst = report["worst"]
+    return [
+        Fact(
+            "emulator",
+            f"ran for {report['emulated_s']:.1f} s, took {report['commands']} commands, is now "
+            f"{report['posture']}",
+        ),
+        Fact(
+            "worst",
+            f"torque demand {worst['torque_demand']:.1f} N m, speed {worst['speed']:.1f} rad/s, "
+            f"power {worst['power']:.0f} W, temperature {worst['temperature']:.0f} degC",
+        ),
+    ]
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    """A number, or a dash where a process left no report."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _quantiles(values: Any, names: tuple[str, ...]) -> dict[str, float | None]:
+    values = values if isinstance(values, dict) else {}
+    return {name: values.get(name) for name in names}

@@ -1,0 +1,123 @@
+"""The supervisor: starts the processes of a launch, notices one that ends, stops all in order."""
+
+import signal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from saltus.common.children import Child, describe_exit
+
+
+class Death(NamedTuple):
+    """A process that ended although nobody asked it to, or did not end when asked.
+
+    Attributes:
+        name: of the process.
+        cause: exit status or signal, and the last line that it logged.
+        fatal: the launch cannot go on without it.
+        hung: it did not end when asked, and was killed.
+    """
+
+    name: str
+    cause: str
+    fatal: bool
+    hung: bool = False
+
+
+@dataclass
+class Supervisor:
+    """Runs a set of processes and leaves none behind.
+
+    Used as a context manager: leaving it, for whatever reason, stops what still runs.
+
+    Attributes:
+        children: the processes, in the order in which they are started; stopped in this order too.
+        finishing: the process whose end with status 0 is the end of the launch.
+        spared: processes whose death the launch survives.
+        grace_s: time that each has to end after SIGTERM, before SIGKILL [s].
+        report: takes one line for each thing worth telling.
+    """
+
+    children: Sequence[Child]
+    finishing: str
+    spared: frozenset[str] = frozenset()
+    grace_s: float = 5.0
+    report: Callable[[str], None] = lambda _line: None
+
+    def __post_init__(self) -> None:
+        self.deaths: list[Death] = []
+        self.finished = False
+        self._running: list[Child] = []
+        self._dismissed: set[str] = set()
+
+    def start(self) -> None:
+        """Start every process."""
+        for child in self.children:
+            self._running.append(child)
+            child.start()
+
+    def watch(self) -> list[Death]:
+        """Look once at every process, without waiting, and return those that died since."""
+        deaths = []
+        for child in list(self._running):
+            status = child.status
+            if status is None:
+                continue
+            self._running.remove(child)
+            if child.name == self.finishing and status == 0:
+                self.finished = True
+            if child.name in (self.finishing, *self._dismissed) and status == 0:
+                continue
+            deaths.append(self._mourn(child, status))
+        # A process that ends because the finishing one has gone is no death of its own.
+        return deaths
+
+    def dismiss(self, name: str) -> None:
+        """Ask one process to end before the others; that it does is no death."""
+        if name not in self._dismissed:
+            self._dismissed.add(name)
+            for child in self._running:
+                if child.name == name:
+                    child.signal(signal.SIGTERM)
+
+    @property
+    def lost(self) -> bool:
+        """True once a process died that the launch cannot go on without."""
+        return any(death.fatal for death in self.deaths)
+
+    def stop(self) -> None:
+        """Stop what still runs, in order; those that ignore SIGTERM are killed.
+
+        After the end of the launch the order does not matter, and all are told at once.
+        """
+        if self.finished:
+            for child in self._running:
+                child.signal(signal.SIGTERM)
+        while self._running:
+            child = self._running.pop(0)
+            if not child.stop(self.grace_s):
+                cause = f"it did not end within {self.grace_s:g} s and was killed"
+                self.deaths.append(Death(child.name, cause, False, hung=True))
+                self.report(f"{child.name} hung: {cause}")
+
+    def _mourn(self, child: Child, status: int) -> Death:
+        # Who is killed from outside has no last words that would explain it.
+        words = "" if status == -signal.SIGKILL else child.last_words()
+        cause = describe_exit(status) + (f": {words}" if words else "")
+        death = Death(child.name, cause, child.name not in self.spared)
+        self.deaths.append(death)
+        after = "stopping the others" if death.fatal else "the others go on"
+        self.report(f"{child.name} died ({cause}); {after}")
+        return death
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()

@@ -1,0 +1,1 @@
+"""Measures of a run: falls, deviations, command following, touchdowns."""

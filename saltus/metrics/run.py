@@ -1,0 +1,160 @@
+"""What a run is judged by: falls, distance, sideways deviation, and the estimator's errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
+from saltus.metrics.driving import DrivingMetrics, base_rotation
+
+if TYPE_CHECKING:
+    from saltus.configuration.launch import LaunchConfig
+
+Array = NDArray[np.float64]
+
+FALLEN_COSINE = math.cos(math.radians(60.0))  # of the tilt past which the robot has fallen
+DRIVING_MEASURES = (
+    "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",
+)  # fmt: skip
+_PENDING = 4000  # ticks for which one half of a pair waits for the other
+
+
+@dataclass
+class RunMetrics:
+    """Takes the messages of a run as they come, in bounded memory.
+
+    Truth and estimate of the same tick are compared; a tick of which one is missing is left out.
+
+    Attributes:
+        lateral_reference: where the reference has the base sideways [m].
+        judging: whether the robot is being judged: one that is not running may lie.
+        anywhere: the estimator was not told where the robot begins, so the first pair of positions
+            counts as equal.
+        by_estimates: nobody knows the truth, so the way is that of the estimates.
+        driving: of a robot that is driven; its way is the length of its path, and none is to the
+            side.
+    """
+
+    lateral_reference: float = 0.0
+    judging: bool = True
+    anywhere: bool = False
+    by_estimates: bool = False
+    driving: DrivingMetrics | None = None
+    fell: bool = False
+    fell_at_s: float | None = None  # since the first state judged
+    first_tick: int = 0
+    last_tick: int = -1
+    distance: float = 0.0  # [m]
+    max_lateral_deviation: float = 0.0  # [m]
+    pairs: int = 0
+    _start_x: float | None = None
+    _squares: Array = field(default_factory=lambda: np.zeros(3))
+    _moved: Array = field(default_factory=lambda: np.zeros(3))
+    _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
+
+    def add_truth(self, truth: GroundTruth) -> None:
+        """Take one true state in."""
+        if self.judging:
+            falls = not self.fell and has_fallen(truth)
+            self.fell = self.fell or falls
+            self._follow(truth)
+            if falls:
+                self.fell_at_s = 1e-3 * (truth.tick - self.first_tick)
+            self._match(truth)
+
+    def add_estimate(self, estimate: StateEstimate) -> None:
+        """Take one estimate in."""
+        if self.judging and self.by_estimates:
+            self._follow(estimate)
+        elif self.judging:
+            self._match(estimate)
+
+    def add_command(self, command: Command) -> None:
+        """Take in what whoever drives the robot asks for."""
+        if self.driving is not None:
+            self.driving.goals.offer(command)
+
+    def add_status(self, status: RobotStatus) -> None:
+        """Take in what a robot's bridge lets it do."""
+        self.judging = status.state == "running"
+
+    def estimator(self) -> dict[str, float]:
+        """Root mean square errors of position [m], velocity [m/s] and tilt [rad]."""
+        rms = np.sqrt(self._squares / max(self.pairs, 1))
+        names = ("position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad")
+        return {name: float(value) for name, value in zip(names, rms, strict=True)}
+
+    def summary(self) -> dict[str, Any]:
+        """The part of the run's summary that truth and estimates tell."""
+        return {
+            "fell": self.fell,
+            "fell_at_s": self.fell_at_s,
+            "simulated_s": round(max(self.last_tick - self.first_tick, 0) * 1e-3, 6),
+            "distance_m": self.distance,
+            "max_lateral_deviation_m": self.max_lateral_deviation,
+        } | ({} if self.driving is None else self.driving.summary())
+
+    def _follow(self, state: GroundTruth | StateEstimate) -> None:
+        """How far the base has gone since the first state judged, and how far to the side."""
+        if self._start_x is None:
+            self._start_x, self.first_tick = float(state.q[0]), state.tick
+        self.last_tick = state.tick
+        if self.driving is not None:
+            if not self.fell:
+                self.driving.add(state)
+                self.distance = self.driving.distance
+            return
+        self.distance = float(state.q[0]) - self._start_x
+        deviation = abs(float(state.q[1]) - self.lateral_reference)
+        self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
+
+    def _match(self, message: GroundTruth | StateEstimate) -> None:
+        other = self._waiting.get(message.tick)
+        if other is None or type(other) is type(message):
+            self._waiting[message.tick] = message
+            if len(self._waiting) > _PENDING:
+                del self._waiting[next(iter(self._waiting))]
+            return
+        del self._waiting[message.tick]
+        truth, estimate = (message, other) if isinstance(message, GroundTruth) else (other, message)
+        q = truth.q.copy()
+        if self.anywhere and self.pairs == 0:
+            self._moved = estimate.q[:3] - q[:3]
+        q[:3] += self._moved
+        self._squares += squared_errors(q, truth.v, estimate.q, estimate.v)
+        self.pairs += 1
+
+
+def run_metrics(config: LaunchConfig) -> RunMetrics:
+    """Metrics of a launch; an A1 is judged only while it runs."""
+    simulated, driving = config.robot == "simulated", None
+    if config.driven:
+        driving = DrivingMetrics(config)
+    return RunMetrics(
+        judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1",
+        driving=driving,
+    )  # fmt: skip
+
+
+def has_fallen(truth: GroundTruth) -> bool:
+    """True when the trunk touches the ground or the body tilts past 60 degrees (or is NaN)."""
+    x, y = truth.q[3], truth.q[4]
+    upright = 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE  # false for NaN
+    return bool(truth.trunk_contact or not upright)
+
+
+def squared_errors(q: Array, v: Array, q_hat: Array, v_hat: Array) -> Array:
+    """Squared errors of base position [m^2], velocity in base [m^2/s^2] and tilt [rad^2], (3,).
+
+    Tilt is the angle between the two ideas of which way is up, seen from the base: heading, which
+    nothing on the robot measures, does not count.
+    """
+    up, up_hat = base_rotation(q[3:7])[2], base_rotation(q_hat[3:7])[2]
+    tilt = math.atan2(float(np.linalg.norm(np.cross(up, up_hat))), float(up @ up_hat))
+    position, velocity = q_hat[:3] - q[:3], v_hat[:3] - v[:3]
+    return np.array([position @ position, velocity @ velocity, tilt * tilt])

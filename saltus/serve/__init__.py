@@ -1,0 +1,1 @@
+"""`saltus serve`: a physics server."""
