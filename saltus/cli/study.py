@@ -18,7 +18,7 @@ from saltus.common.progress import RunProgress
 from saltus.studies.catalogue import STUDIES
 
 if TYPE_CHECKING:
-    from saltus.studies.study import Criterion, StudyResult
+    from saltus.studies.engine import Criterion, StudyResult
 
 
 _WIDTH = 80  # columns of a note
@@ -102,7 +102,7 @@ def _check_writable(folder: Path) -> None:
 
 
 def _run(name: str, trials: int | None, seed: int, full: bool) -> "StudyResult":
-    from saltus.studies.study import StudyOptions  # loads matplotlib
+    from saltus.studies.engine import StudyOptions  # loads matplotlib
 
     module = importlib.import_module(STUDIES[name].module)
     try:

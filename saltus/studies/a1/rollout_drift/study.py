@@ -1,0 +1,98 @@
+"""Drift of float32 rollouts on a device from MuJoCo's in float64 on the CPU.
+
+The same candidates of 50 knots of 10 ms, 2 substeps a knot, by every backend that this process can
+run. The yardstick is MuJoCo itself from a start that is rounded to float32 once: what it drifts is
+the motion's own doing, not the backend's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybrid.hilqr import Policies
+from hybrid.systems import Array
+from saltus.studies.a1.rollout_drift.drift import Drift, compare, row
+from saltus.studies.a1.rollout_drift.figure import draw
+from saltus.studies.a1.rollout_drift.motions import (
+    KNOTS,
+    PERIOD,
+    SUBSTEPS,
+    WALKING,
+    made_up,
+    walking,
+)
+from saltus.studies.a1.rollout_drift.notes import notes
+from saltus.studies.engine import StudyOptions, StudyResult
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.options import WarpOptions
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.unavailable import Unavailable
+
+STARTS, FULL = 60, 400  # of a motion
+ROUNDED = "rounded x0"
+SHOWN = {
+    "motion": "motion", "backend": "backend", "position_m_p50": "position p50 [m]",
+    "position_m_p99": "p99 [m]", "joints_rad_p99": "joints p99 [rad]",
+    "force_N_p99": "force p99 [N]", "cost_relative_p99": "cost p99", "same_choice": "same choice",
+}  # fmt: skip
+
+
+class Contender(NamedTuple):
+    """A backend beside MuJoCo's."""
+
+    name: str
+    device: str
+    backend: Any
+
+    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
+        """By this backend; the yardstick's start is rounded."""
+        if self.name == ROUNDED:
+            x0 = x0.astype(np.float32).astype(np.float64)
+        return self.backend.roll_out(x0, policies)
+
+
+def run(options: StudyOptions) -> StudyResult:
+    """A row for every motion and backend; `trials` is the number of starts of a motion."""
+    starts = options.trials or (FULL if options.full else STARTS)
+    options.progress(0, 1, "the planner's line searches")
+    cases = made_up(starts, options.seed) + walking(starts, options.seed)
+    judge = ThreadedRollout(KNOTS, PERIOD, SUBSTEPS)
+    contenders, missing = find_contenders(judge)
+    drifts: dict[tuple[str, str, str], list[Drift]] = {}
+    for done, case in enumerate(cases):
+        options.progress(done, len(cases), case.motion)
+        expected = judge.roll_out(case.x0, case.policies)
+        for contender in contenders:
+            found = contender.roll_out(case.x0, case.policies)
+            key = (case.motion, contender.name, contender.device)
+            drifts.setdefault(key, []).append(compare(case, found, expected))
+    rows = [row(*key, found) for key, found in drifts.items()]
+    times = PERIOD * np.arange(KNOTS + 1, dtype=np.float64)
+    return StudyResult(
+        rows, {"rollout-drift": draw(times, drifts)}, [*notes(rows, ROUNDED, WALKING), *missing],
+        SHOWN, 2,
+    )  # fmt: skip
+
+
+def find_contenders(judge: ThreadedRollout) -> tuple[list[Contender], Sequence[str]]:
+    """Every backend to compare, and a line for each that is not here."""
+    found, missing = [Contender(ROUNDED, "cpu", judge)], []
+    for device in ("cpu", "auto"):
+        try:
+            from sim_bridge.rollouts.warp_rollout import WarpRollout
+
+            rollout = WarpRollout(PERIOD, SUBSTEPS, WarpOptions(device=device))
+        except Unavailable as error:
+            missing.append(f"warp ({device}) is not measured: {error}.")
+            continue
+        if rollout.device not in [contender.device for contender in found[1:]]:
+            found.append(Contender("warp", rollout.device, rollout))
+    if not any(contender.device != "cpu" for contender in found):
+        missing.append(
+            "No GPU here: warp is measured on Warp's CPU device alone, which runs the same kernels"
+            " one thread after another; a GPU sums in another order."
+        )
+    return found, missing

@@ -1,0 +1,144 @@
+"""SKF against JRKF on the same trials: mean squared errors (4.24) and the sign test (4.6.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from hybrid.filters.salted import Sensitivity
+from hybrid.systems import Array, System
+from saltus.studies.engine import StudyOptions
+from saltus.studies.kong.filters.coordinates import CoordinatesByMode, common
+from saltus.studies.kong.filters.problems import Level, Problem
+from saltus.studies.kong.filters.trials import Estimates, estimate_trials
+from saltus.studies.kong.filters.truths import Truths, simulate_truths
+
+FILTERS: Mapping[str, Sensitivity] = {"skf": "saltation", "jrkf": "reset"}
+SIGNIFICANT = 0.05  # 4.7.1
+THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
+
+
+class Comparison(NamedTuple):
+    """The trials of one set, and what each filter made of them."""
+
+    problem: Problem
+    truths: Truths
+    estimates: Mapping[str, Estimates]
+    errors: Mapping[str, Array]  # (B, K) squared, of every timestep
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Trials that the simulation and both filters reached the end of (B,)."""
+        complete = self.truths.ok
+        for one in self.estimates.values():
+            complete = complete & one.ok
+        return complete
+
+    def mse(self, name: str) -> Array:
+        """MSE (4.24) of a filter, of each complete trial."""
+        return self.errors[name][self.complete].mean(axis=1)
+
+    def row(self) -> dict[str, Any]:
+        """The set's row; ``better`` is the filter that the sign test finds, or "tie"."""
+        skf, jrkf = self.mse("skf"), self.mse("jrkf")
+        p = sign_test(skf, jrkf)
+        won = "skf" if np.sum(skf < jrkf) > np.sum(skf > jrkf) else "jrkf"
+        return {
+            **self.problem.level.row(),
+            "mse_skf": float(np.mean(skf)) if len(skf) else None,
+            "mse_jrkf": float(np.mean(jrkf)) if len(skf) else None,
+            "p_value": p,
+            "better": won if p < SIGNIFICANT else "tie",
+        }
+
+
+class Sets(NamedTuple):
+    """A grid of sets, compared."""
+
+    rows: Sequence[Mapping[str, Any]]
+    lost: int  # trials in which the simulation or a filter did not reach the end
+    shown: Comparison  # the set that is drawn
+
+    def notes(self, printed: str) -> list[str]:
+        """How often which filter was better, beside what the thesis has; and what is missing."""
+        found = {which: sum(row["better"] == which for row in self.rows)
+                 for which in (*FILTERS, "tie")}  # fmt: skip
+        first = (
+            f"SKF better in {found['skf']} of {len(self.rows)} sets, JRKF in {found['jrkf']},"
+            f" {found['tie']} undecided at p = {SIGNIFICANT}; the thesis: {printed}."
+        )
+        return [first] + [f"{self.lost} trials did not reach the end, left out."] * bool(self.lost)
+
+
+def compare_all(
+    levels: Sequence[Level],
+    shown: Level,
+    make: Callable[[Level, int, int], Problem],
+    options: StudyOptions,
+    trials: int,
+) -> Sets:
+    """Compare the filters on every set; ``make`` gives the problem of (level, trials, seed)."""
+    rows, lost, kept = [], 0, None
+    for i, level in enumerate(levels):
+        what = f"dt {level.dt:g} s, process {level.process:g}, measurement {level.measurement:g}"
+        options.progress(i, len(levels), what)
+        start, noise = np.random.SeedSequence([options.seed, i]).generate_state(2)
+        one = compare(make(level, trials, int(start)), int(noise))
+        rows.append(one.row())
+        lost += int(np.sum(~one.complete))
+        kept = one if level == shown else kept
+    if kept is None:
+        raise ValueError(f"the set to draw, {shown}, is not among those compared: add it")
+    options.progress(len(levels), len(levels), "figures")
+    return Sets(rows, lost, kept)
+
+
+def compare(problem: Problem, seed: int) -> Comparison:
+    """Simulate a set's trials and filter them by both."""
+    model, dt, u = problem.model, problem.level.dt, np.zeros(problem.model.system.input_dim)
+    mode = problem.start.mode
+    truths = simulate_truths(model, mode, problem.states, dt, problem.steps, seed, u, THREADS)
+    estimates = {
+        name: estimate_trials(model, problem.start, truths.measurements, dt, how, u, THREADS)
+        for name, how in FILTERS.items()
+    }
+    errors = {
+        name: squared_errors(model.system, truths, one, problem.coordinates)
+        for name, one in estimates.items()
+    }
+    return Comparison(problem, truths, estimates, errors)
+
+
+def sign_test(a: Array, b: Array) -> float:
+    """Two-sided p-value of the hypothesis that a - b has the median zero; ties are dropped.
+
+    Dixon and Mood (1946): under it the smaller count of signs is below what it is with that
+    probability, as of a binomial distribution of one half.
+    """
+    fewer, more = sorted((int(np.sum(a < b)), int(np.sum(a > b))))
+    return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
+
+
+def squared_errors(
+    system: System,
+    truths: Truths,
+    estimates: Estimates,
+    coordinates: CoordinatesByMode | None = None,
+) -> Array:
+    """|x(t_k) - x^(t_k)|^2 (B, K) of every timestep, whose mean is the MSE (4.24).
+
+    Args:
+        system: the hybrid system.
+        truths: the trials.
+        estimates: of the same trials.
+        coordinates: functions (t, x, u) of each mode's states, into coordinates that all modes
+            share; left out, the states themselves.
+    """
+    truth = common(system, truths.modes, truths.states, coordinates)
+    estimate = common(system, estimates.modes, estimates.means, coordinates)
+    return np.sum((truth - estimate)[:, 1:] ** 2, axis=-1)
