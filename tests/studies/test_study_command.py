@@ -16,7 +16,7 @@ from saltus.studies.engine import Criterion, StudyResult
 from saltus.studies.kong.floquet.cases import CASES
 from saltus.studies.kong.hilqr import quadcopter, two_methods
 from saltus.studies.kong.saltation_matrices import study as saltation_rigid_body
-from saltus.studies.kong.saltation_matrices.cases import cases
+from saltus.studies.kong.saltation_matrices.study import cases
 from saltus.studies.style import COLOURS, figure, save
 
 ROWS = [

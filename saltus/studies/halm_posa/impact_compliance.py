@@ -6,21 +6,27 @@ a hundredth of a degree, and each outcome is compared with the set-valued law's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
 from saltus.studies.engine import Criterion, StudyOptions, StudyResult
-from saltus.studies.halm_posa.impact_compliance_figure import draw
 from saltus.studies.halm_posa.named_outcomes import distances, set_size
 from saltus.studies.halm_posa.systems.compliant_block import collide
 from saltus.studies.halm_posa.systems.compliant_contact import CompliantContact, stiffness_for
 from saltus.studies.halm_posa.systems.rocking_block import RockingBlock, problem, velocity
+from saltus.studies.style import figure
 
+_PANELS = (
+    ("stiffness_ratio", "stiffness varied", r"$k_A / k_B$", LogNorm),
+    ("angle_deg", "angle varied", r"$\theta_0$ [deg]", Normalize),
+)
 TRIALS = 51  # in each sweep, 5.4.1
 DECADES = 5.0  # k_A / k_B from 1e-5 to 1e5, 5.4.1
 ANGLE = 1e-2  # largest theta_0 [deg], 5.4.1
@@ -30,6 +36,36 @@ REQUIRED = 0.02  # distance to the set
 RATIO, TILT = "stiffness_ratio", "angle_deg"  # the two sweeps
 SHOWN = ("sweep", "value", "normal_velocity_A", "normal_velocity_B", "distance",
          "distance_over_set")  # fmt: skip
+
+
+def draw(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
+    """Normal velocities after the collision, one panel a sweep.
+
+    Args:
+        rows: of the study.
+        predicted: normal velocities (S, 2) of the rigid outcomes [m/s].
+    """
+    drawing, axes = figure(columns=2, width=9.0, height=3.6)
+    shown = thinned(predicted)
+    for panel, (sweep, title, label, norm) in zip(axes, _PANELS, strict=True):
+        own = [row for row in rows if row["sweep"] == sweep]
+        place = [[row["normal_velocity_A"], row["normal_velocity_B"]] for row in own]
+        values = [row["value"] for row in own]
+        panel.scatter(*shown.T, s=90, color="0.75", linewidths=0, zorder=0, label="rigid set")
+        dots = panel.scatter(*np.array(place).T, c=values, s=26, cmap="coolwarm", norm=norm(),
+                             edgecolors="black", linewidths=0.5, label="compliant")  # fmt: skip
+        drawing.colorbar(dots, ax=panel, label=label, shrink=0.8)
+        panel.set(title=title, xlabel=r"A: $J_{n,A} v^+$ [m/s]", ylabel=r"B: $J_{n,B} v^+$ [m/s]")
+        panel.set(aspect="equal")
+        panel.legend(frameon=False)
+    return drawing
+
+
+def thinned(points: Array, cells: int = 400) -> Array:
+    """One point of each cell of a grid over the points (S, 2): a picture needs no more."""
+    span = np.ptp(points, axis=0).max()
+    _, first = np.unique(np.round(points / span * cells), axis=0, return_index=True)
+    return points[first]
 
 
 class Prediction(NamedTuple):

@@ -12,8 +12,8 @@ from robots.a1.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.studies.a1.touchdown import study as a1_touchdown
 from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
-from saltus.studies.a1.touchdown.notes import verdicts
 from saltus.studies.a1.touchdown.runs import Walked, measure, walk
+from saltus.studies.a1.touchdown.study import verdicts
 from saltus.studies.engine import StudyOptions
 
 MODEL = load_pinocchio()

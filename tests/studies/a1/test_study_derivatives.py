@@ -10,11 +10,10 @@ from hybrid.hilqr import Trajectory
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
 from saltus.common.errors import BadRequest
+from saltus.studies.a1.derivatives.descent import TICK, loop_growth
 from saltus.studies.a1.derivatives.errors import KINDS, balanced_step, kinds_of, relative
-from saltus.studies.a1.derivatives.loop import TICK, loop_growth
 from saltus.studies.a1.derivatives.prediction import HORIZONS, deviations
-from saltus.studies.a1.derivatives.problems import pushes, record_push, spread
-from saltus.studies.a1.derivatives.situations import situations
+from saltus.studies.a1.derivatives.problems import pushes, record_push, situations, spread
 from saltus.studies.a1.derivatives.study import compare, run
 from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.planning_model import planning_model

@@ -8,7 +8,7 @@ from saltus.common.errors import BadRequest
 from saltus.studies.a1.latency import study as latency
 from saltus.studies.a1.latency import trials as latency_trials
 from saltus.studies.a1.latency.figure import latency_figure
-from saltus.studies.a1.latency.notes import notes, slowest, verdict
+from saltus.studies.a1.latency.study import notes, slowest, verdict
 from saltus.studies.a1.latency.trials import DELAYED, IDEAL, Point, choose, pushes, run_points
 from saltus.studies.engine import StudyOptions
 from saltus.sweep.running import Finished

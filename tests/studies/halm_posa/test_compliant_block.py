@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid.impacts.resolution import sequential, simultaneous
+from saltus.studies.halm_posa.systems import compliant_block
 from saltus.studies.halm_posa.systems.compliant_block import arrival, collide
 from saltus.studies.halm_posa.systems.compliant_contact import (
     CompliantContact,
@@ -20,7 +21,6 @@ from saltus.studies.halm_posa.systems.rocking_block import (
     tangential_jacobian,
     velocity,
 )
-from saltus.studies.halm_posa.systems import compliant_block
 
 BLOCK = RockingBlock()
 NORMAL = normal_jacobian(BLOCK, 0.0)

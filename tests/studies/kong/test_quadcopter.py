@@ -19,8 +19,14 @@ from saltus.studies.kong.systems.quadcopter import (
     quadcopter_problem,
     quadcopter_seed,
 )
-from saltus.studies.kong.systems.quadcopter_contact import Body
-from saltus.studies.kong.systems.quadcopter_events import FREE, LATCHED, LEFT, RIGHT, RIGHT_RELEASED
+from saltus.studies.kong.systems.quadcopter_contact import (
+    FREE,
+    LATCHED,
+    LEFT,
+    RIGHT,
+    RIGHT_RELEASED,
+    Body,
+)
 
 BODY = Body()
 SYSTEM = quadcopter()

@@ -17,11 +17,11 @@ from hybrid.rigid_body.hybrid_system import (
 )
 from hybrid.saltations import saltation
 from saltus.studies.kong.saltation_matrices.closed_forms import closed_form, sticking_forces_state
-from saltus.studies.kong.saltation_matrices.contact_states import contact_states
 from saltus.studies.kong.saltation_matrices.finite_differences import (
     finite_difference_saltation,
     relative_error,
 )
+from saltus.studies.kong.saltation_matrices.guard_states import contact_states
 from saltus.studies.kong.systems.slope_ball import slope_ball_body
 from saltus.studies.kong.systems.three_link_arm import HANGING, RADIUS, three_link_arm
 

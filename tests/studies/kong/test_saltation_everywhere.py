@@ -11,22 +11,23 @@ from hybrid.examples.bouncing_ball import bouncing_ball
 from hybrid.examples.hopper import hopper
 from hybrid.rigid_body.hybrid_system import rigid_body_system
 from hybrid.saltations import saltation
-from saltus.studies.kong.saltation_matrices.contact_states import contact_states
 from saltus.studies.kong.saltation_matrices.finite_differences import saltation_errors
-from saltus.studies.kong.saltation_matrices.guard_states import GuardState, random_guard_states
+from saltus.studies.kong.saltation_matrices.guard_states import (
+    GuardState,
+    contact_states,
+    random_guard_states,
+)
 from saltus.studies.kong.systems.aslip import FLIGHT, AslipParameters, aslip, at_rest
 from saltus.studies.kong.systems.constant_flow import constant_flow
 from saltus.studies.kong.systems.driven_hopper import driven_hopper
 from saltus.studies.kong.systems.pendulum import pendulum
 from saltus.studies.kong.systems.quadcopter import quadcopter
-from saltus.studies.kong.systems.quadcopter_contact import Body
-from saltus.studies.kong.systems.quadcopter_events import LEFT, RIGHT, RIGHT_RELEASED
+from saltus.studies.kong.systems.quadcopter_contact import LEFT, RIGHT, RIGHT_RELEASED, Body
 from saltus.studies.kong.systems.rimless_wheel import rimless_wheel
 from saltus.studies.kong.systems.slope_ball import slope_ball
 from saltus.studies.kong.systems.spring_damper_ball import spring_damper_ball
 from saltus.studies.kong.systems.three_link_arm import HANGING, three_link_arm
-from saltus.studies.kong.systems.tube_ball import RADIUS, tube_ball
-from saltus.studies.kong.systems.tube_ball_events import CONSTRAINED, LEAVING
+from saltus.studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, RADIUS, tube_ball
 from saltus.studies.kong.systems.vibrating_table import vibrating_table
 
 STATES = 100  # per transition

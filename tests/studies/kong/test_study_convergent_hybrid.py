@@ -10,12 +10,13 @@ from saltus.studies.engine import StudyOptions
 from saltus.studies.kong.convergent_hybrid import study
 from saltus.studies.kong.convergent_hybrid.cases import BALL, HOPPER, SPREAD
 from saltus.studies.kong.convergent_hybrid.notes import notes
-from saltus.studies.kong.convergent_hybrid.rows import SHOWN, row
 from saltus.studies.kong.convergent_hybrid.spread import (
+    SHOWN,
     area_ratio,
     circle_starts,
     gaussian_starts,
     perturbed,
+    row,
 )
 
 TRIALS = 6

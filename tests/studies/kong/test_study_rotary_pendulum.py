@@ -10,14 +10,14 @@ from controller.convergent.rotary.swing_up import SwingUpOptions
 from saltus.studies.engine import StudyOptions
 from saltus.studies.kong.rotary_pendulum.cases import BASE, SWINGS, family, solve
 from saltus.studies.kong.rotary_pendulum.figures import figures
-from saltus.studies.kong.rotary_pendulum.notes import (
+from saltus.studies.kong.rotary_pendulum.study import (
     choices,
     failures,
     family_notes,
+    run,
     swing_note,
     verdict,
 )
-from saltus.studies.kong.rotary_pendulum.study import run
 
 
 def rows(case, smooth, convergent):

@@ -7,7 +7,7 @@ import pytest
 
 from saltus.studies.engine import StudyOptions
 from saltus.studies.kong.filters import particles as skf_particles
-from saltus.studies.kong.filters.particle_runs import Outcome, outcomes
+from saltus.studies.kong.filters.particles import Outcome, outcomes
 
 
 def test_rows_figure_and_notes(monkeypatch):

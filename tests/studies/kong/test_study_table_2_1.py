@@ -21,7 +21,7 @@ from saltus.studies.kong.table_2_1.trials import (
     plan,
     run_trials,
 )
-from saltus.studies.kong.table_2_2_comparison import compare
+from saltus.studies.kong.table_2_2 import compare
 
 NAN = float("nan")
 

@@ -9,10 +9,8 @@ from hybrid.compiled.system import native_tables
 from hybrid.simulation import simulate_step
 from saltus.common.errors import BadRequest
 from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.table_3_1.cases import cases
-from saltus.studies.kong.table_3_1.experiment import experiment
-from saltus.studies.kong.table_3_1.figures import ellipse
-from saltus.studies.kong.table_3_1.study import run
+from saltus.studies.kong.table_3_1.experiment import cases, experiment
+from saltus.studies.kong.table_3_1.study import ellipse, run
 
 CASES = {case.name: case for case in cases()}
 EVERY = pytest.mark.parametrize("name", CASES)

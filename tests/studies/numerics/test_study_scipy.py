@@ -10,9 +10,9 @@ from saltus.studies.engine import StudyOptions
 from saltus.studies.numerics.scipy_comparison import family as scipy_family
 from saltus.studies.numerics.scipy_comparison import judgement as scipy_judgement
 from saltus.studies.numerics.scipy_comparison import study as scipy_comparison
-from saltus.studies.numerics.scipy_comparison.judgement import compare, difference, judge
 from saltus.studies.numerics.scipy_comparison.problems import TOLERANCES, WAYS, draw, structures
 from saltus.studies.numerics.scipy_comparison.reference import MAX_EVENTS, Accuracy, solve
+from saltus.studies.numerics.scipy_comparison.study import compare, difference, judge
 
 FINE = Accuracy("DOP853", 1e-12, 1e-14)
 

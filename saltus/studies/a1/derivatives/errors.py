@@ -14,8 +14,7 @@ from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory, compose
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
-from saltus.studies.a1.derivatives.problems import Problem, Progress
-from saltus.studies.a1.derivatives.situations import situations
+from saltus.studies.a1.derivatives.problems import Problem, Progress, situations
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.planning_model import planning_model
 

@@ -8,6 +8,7 @@ from typing import Any
 from saltus.studies.a1.derivatives.descent import THREADS
 from saltus.studies.a1.derivatives.errors import AGREEMENT, ANALYTIC, KINDS
 from saltus.studies.a1.derivatives.prediction import SIZES
+from saltus.studies.a1.derivatives.problems import FLIGHT, LIMIT, TOUCHDOWN
 from saltus.studies.a1.derivatives.rows import (
     COST,
     DESCENT,
@@ -21,7 +22,6 @@ from saltus.studies.a1.derivatives.rows import (
     TIME,
     Row,
 )
-from saltus.studies.a1.derivatives.situations import FLIGHT, LIMIT, TOUCHDOWN
 from sim_bridge.rollouts.derivatives import DIFFERENCE
 
 READING = (

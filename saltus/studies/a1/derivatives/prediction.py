@@ -13,8 +13,7 @@ from hybrid.hilqr import Policies, Trajectory
 from hybrid.systems import Array
 from robots.state import difference_batch, integrate
 from saltus.studies.a1.derivatives.errors import Kind
-from saltus.studies.a1.derivatives.problems import Problem, Progress
-from saltus.studies.a1.derivatives.situations import TOUCHDOWN, situations
+from saltus.studies.a1.derivatives.problems import TOUCHDOWN, Problem, Progress, situations
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.threaded import ThreadedRollout
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.systems import Array
-from saltus.studies.a1.derivatives.descent import ITERATIONS, Descent, Times, joint_gains
+from saltus.studies.a1.derivatives.descent import DELAYS, ITERATIONS, Descent, Times, joint_gains
 from saltus.studies.a1.derivatives.errors import ANALYTIC, KINDS, ONE_SIDED, STEPS, KnotErrors
-from saltus.studies.a1.derivatives.loop import DELAYS
 from saltus.studies.a1.derivatives.prediction import HORIZONS, SIZES, Prediction
-from saltus.studies.a1.derivatives.situations import SITUATIONS
+from saltus.studies.a1.derivatives.problems import SITUATIONS
 
 ERROR, STEP, PREDICTION, DESCENT, GAIN, LOOP, TIME = (
     "error", "step", "prediction", "descent", "gain", "loop", "time",

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from saltus.studies.anderson_revzen.contacts.calibration import TIMES, Calibration
-from saltus.studies.anderson_revzen.contacts.sweep import Sweep
+from saltus.studies.anderson_revzen.contacts.measurement import Sweep
 from saltus.studies.style import COLOURS, figure
 
 _OURS, _MUJOCO = COLOURS["dxr"], COLOURS["initial"]  # red and blue, as in the paper

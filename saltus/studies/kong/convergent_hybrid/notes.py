@@ -9,8 +9,7 @@ import numpy as np
 
 from hybrid.systems import Array
 from saltus.studies.kong.convergent_hybrid.cases import SECONDS, SPREAD, TERMINAL, Plan
-from saltus.studies.kong.convergent_hybrid.rows import trace_of_starts
-from saltus.studies.kong.convergent_hybrid.spread import POINTS, TRACKING, Ends
+from saltus.studies.kong.convergent_hybrid.spread import POINTS, TRACKING, Ends, trace_of_starts
 
 Row = Mapping[str, Any]
 

@@ -25,8 +25,14 @@ from saltus.studies.kong.convergent_hybrid.cases import (
 )
 from saltus.studies.kong.convergent_hybrid.figures import draw_bundles, draw_clouds, draw_trade_off
 from saltus.studies.kong.convergent_hybrid.notes import notes, sweep_note, wider_note
-from saltus.studies.kong.convergent_hybrid.rows import SHOWN, Measured, row
-from saltus.studies.kong.convergent_hybrid.spread import circle_starts, gaussian_starts, perturbed
+from saltus.studies.kong.convergent_hybrid.spread import (
+    SHOWN,
+    Measured,
+    circle_starts,
+    gaussian_starts,
+    perturbed,
+    row,
+)
 
 TRIALS = 200
 WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from saltus.studies.engine import StudyOptions, StudyResult
-from saltus.studies.kong.filters.comparison import compare_all
-from saltus.studies.kong.filters.figures import Drawing, draw_grid, draw_trial
+from saltus.studies.kong.filters.comparison import Drawing, compare_all, draw_grid, draw_trial
 from saltus.studies.kong.filters.problems import Level, aslip_problem
 
 TIMESTEPS = (0.03, 0.01, 0.005, 0.001)  # [s]

@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from saltus.studies.engine import StudyOptions, StudyResult
-from saltus.studies.kong.filters.comparison import compare_all
-from saltus.studies.kong.filters.figures import Drawing, draw_grid, draw_trial
+from saltus.studies.kong.filters.comparison import Drawing, compare_all, draw_grid, draw_trial
 from saltus.studies.kong.filters.problems import FLOW_MEAN, FLOW_VARIANCE, Level, flow_problem
 
 TIMESTEPS = (5.0, 1.0, 0.1, 0.05)  # [s]

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +36,7 @@ from hybrid.filters.kernels.mixture import (
     predict_mixture,
 )
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step, scatter
-from hybrid.filters.tables import KernelTables
+from hybrid.filters.tables import KernelTables, ModelTables
 from hybrid.systems import Array
 
 
@@ -198,3 +201,17 @@ def simulate_all(f: KernelTables, task: Task, process, reset, measurement, out: 
             p = f.noise.size[mode]
             put(out.measurements[b, k], h(f, mode, t, x, task.u))
             scatter(out.measurements[b, k, :p], f.noise.V_root[mode], measurement[b, k], 1.0)
+
+
+def by_trial(work: Callable[[slice], None], count: int, threads: int, model: ModelTables) -> None:
+    """Do ``work`` on slices that cover ``count`` trials; it must not matter who does which.
+
+    On one thread where functions are in Python. What they raise is left out: it shows as NaN.
+    """
+    threads = max(1, min(threads, count)) if model.in_threads else 1
+    work(slice(0, 0 if threads > 1 else count))  # compiles once, before the threads start
+    if threads > 1:
+        bounds = [count * i // threads for i in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, [slice(i, j) for i, j in pairwise(bounds)]))
+    model.errors()

@@ -20,12 +20,12 @@ from hybrid.filters.tables import ModelTables, model_tables
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
 from saltus.studies.kong.filters.coordinates import CoordinatesByMode, coordinate_table, width
-from saltus.studies.kong.filters.threads import by_trial
 from saltus.studies.kong.filters.trial_kernels import (
     Averaged,
     Estimated,
     Task,
     bank_all,
+    by_trial,
     estimate_all,
     particles_all,
 )

@@ -18,8 +18,7 @@ from hybrid.filters.model import FilterModel
 from hybrid.filters.tables import model_tables
 from hybrid.held_inputs import held_input
 from hybrid.systems import Array
-from saltus.studies.kong.filters.threads import by_trial
-from saltus.studies.kong.filters.trial_kernels import Simulated, Task, simulate_all
+from saltus.studies.kong.filters.trial_kernels import Simulated, Task, by_trial, simulate_all
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

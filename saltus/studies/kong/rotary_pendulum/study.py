@@ -7,9 +7,17 @@ more of the perturbations of 2.6.5 than the smooth one of minimal energy.
 
 from __future__ import annotations
 
-from saltus.studies.engine import StudyOptions, StudyResult
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from controller.convergent.rotary.parameters import QUBE_VOLTAGE_LIMIT
+from controller.convergent.rotary.perturbation import PerturbationOptions
+from controller.convergent.rotary.tracking import Machine
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult
 from saltus.studies.kong.rotary_pendulum.cases import (
     BASE,
+    SWINGS,
     Case,
     Solved,
     evaluate,
@@ -18,15 +26,8 @@ from saltus.studies.kong.rotary_pendulum.cases import (
     solve,
 )
 from saltus.studies.kong.rotary_pendulum.figures import figures
-from saltus.studies.kong.rotary_pendulum.notes import (
-    choices,
-    criteria,
-    failures,
-    family_notes,
-    swing_note,
-    verdict,
-)
 
+COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
 TRIALS = 50  # machines that track each plan
 SHOWN = {
     "trajectory": "trajectory",
@@ -37,6 +38,117 @@ SHOWN = {
     "average_divergence": "D_a [1/s]",
     "tracked": "tracked",
 }  # keys in the table for a person, and their headings
+
+
+def criteria(rows: Sequence[Mapping[str, Any]]) -> list[Criterion]:
+    """The convergent swing-up of the base survives more perturbations than the smooth one."""
+    convergent, smooth = _pair(rows, BASE.name)
+    what = "success of the convergent swing-up, against that of the smooth one"
+    return [Criterion(what, convergent, ">", math.nan if smooth is None else smooth)]
+
+
+def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Whether the base shows what is asked."""
+    convergent, smooth = _pair(rows, BASE.name)
+    if convergent is None or smooth is None:
+        why = "; ".join(f"{row['trajectory']}: {row['message']}" for row in rows if row["message"])
+        return f"Convergent above smooth minimal energy: not shown, a plan is missing ({why})."
+    met = "yes" if convergent > smooth else "no"
+    return (
+        f"Convergent above smooth minimal energy: {met}, {convergent:.1%} against {smooth:.1%} of "
+        f"the perturbations."
+    )
+
+
+def swing_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Where the base's difference is from: of a whole plan, waypoints at rest count as well."""
+    base = {row["trajectory"]: row for row in rows if row["case"] == BASE.name}
+    smooth, convergent = base["smooth"], base["convergent"]
+    if smooth["success"] is None or convergent["success"] is None:
+        return []
+    safer = convergent["success_swinging"] > smooth["success_swinging"]
+    shorter = convergent["swing_time"] < smooth["swing_time"]
+    told = ", ".join(
+        f"{name} {row['success_swinging']:.1%} in {row['swing_time']:.2f} s"
+        for name, row in (("smooth", smooth), ("convergent", convergent))
+    )
+    return [
+        f"Success from where the pole is first {SWINGS:g} rad from hanging, and the time from "
+        f"there: {told}. So its swing-up is {'shorter' if shorter else 'no shorter'} and "
+        f"{'safer' if safer else 'no safer'} in itself."
+    ]
+
+
+def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The swing-ups that were not found, and those that their waypoints do not tell."""
+    return [
+        f"{row['case']}, {row['trajectory']}: no plan ({row['message']})."
+        for row in rows
+        if row["status"] != "ok"
+    ] + [
+        f"{row['case']}, {row['trajectory']}: between its waypoints this plan is off by "
+        f"{row['interval_error']:.2g} (rad, rad/s) in an interval; give it more of them."
+        for row in rows
+        if row["status"] == "ok" and row["interval_error"] > COARSE
+    ]
+
+
+def family_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """In how many of the cases the convergent one is above, and in which it is not."""
+    return [_ordering(rows, "smooth"), _ordering(rows, "minimal_energy")]
+
+
+def _ordering(rows: Sequence[Mapping[str, Any]], other: str) -> str:
+    above, rest = [], []
+    for name in dict.fromkeys(row["case"] for row in rows):
+        convergent, lower = _pair(rows, name, other)
+        if convergent is None or lower is None:
+            rest.append(f"{name} (a plan is missing)")
+        elif convergent > lower:
+            above.append(convergent - lower)
+        else:
+            rest.append(f"{name} ({convergent:.1%} against {lower:.1%})")
+    spread = f", by {min(above):.1%} to {max(above):.1%}" if above else ""
+    told = f"; not in: {', '.join(rest)}" if rest else ""
+    count = len(above) + len(rest)
+    return f"Convergent above {other} in {len(above)} of {count} cases{spread}{told}."
+
+
+def _pair(
+    rows: Sequence[Mapping[str, Any]], case: str, other: str = "smooth"
+) -> tuple[float | None, float | None]:
+    """Success of the convergent and of another swing-up of a case."""
+    found = {row["trajectory"]: row["success"] for row in rows if row["case"] == case}
+    return found.get("convergent"), found.get(other)
+
+
+def choices(base: Mapping[str, Solved]) -> list[str]:
+    """What the thesis leaves open, and what was found in it."""
+    task, near, machine = BASE.task, PerturbationOptions(), Machine()
+    volts = [entry.row["max_voltage"] for entry in base.values() if entry.swing.ok]
+    seen = f" ({max(volts):.1f} V here)" if volts else ""
+    errors = [entry.row["whole_error"] for entry in base.values() if entry.swing.ok]
+    return [
+        "Simulated open loop from the start, the plans' torques pass their waypoints within "
+        f"{max(errors, default=float('nan')):.2g} (rad, rad/s).",
+        f"Not printed, and chosen: {task.duration:g} s, {task.waypoints} waypoints, a plan within "
+        f"{task.torque_limit:g} N m, so that the amplifier's {QUBE_VOLTAGE_LIMIT:g} V{seen} and "
+        f"some of the actuator's 0.1 N m are left; the arm within {task.arm_limit:.2f} rad; "
+        f"gamma {BASE.gamma:g}, sigma {BASE.sigma:g}; Q diag("
+        f"{', '.join(f'{q:g}' for q in BASE.weights.Q)}), R {BASE.weights.R:g}.",
+        f"Success: {near.hold:g} s after the end, under the infinite-horizon LQR, within "
+        f"{near.near[0]:g} and {near.near[1]:g} rad and {near.near[2]:g} rad/s of the plan's last "
+        "state; a turn more or less of the pole is a failure.",
+        "Between hanging and upright the integral of D_a knows the path by its damping alone, the "
+        "rest is log det of the mass matrix: to converge is to be near the vertical for longer.",
+        "The damping is of Quanser's courseware, whose two editions differ; --full tries both.",
+        "(2.26) has the sign of its first term wrong, and (2.25)-(2.26) leave out J_p where the "
+        "pole turns with the arm; the model is Lagrange's. D_m > 0 strictly, not only (2.28).",
+        "figure-2.7 and figure-2.8 are simulated, not of hardware: controller at "
+        f"{machine.rate:g} Hz, encoders of {machine.counts} counts, filtered speeds, and each "
+        f"mass, inertia and damping off by {machine.spread:.0%} (one sigma); the cable that pulled "
+        "at the thesis's arm is not modelled, and its success of one half is not to be compared.",
+    ]
 
 
 def run(options: StudyOptions) -> StudyResult:

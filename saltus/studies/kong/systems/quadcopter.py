@@ -22,22 +22,20 @@ from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.types import Policies
 from hybrid.systems import Array, Mode, System
 from saltus.studies.kong.systems.quadcopter_contact import (
-    Body,
-    free_acceleration,
-    free_jacobians,
-    sliding_acceleration,
-    sliding_jacobians,
-)
-from saltus.studies.kong.systems.quadcopter_events import (
     FREE,
     LATCHED,
     LEFT,
     LEFT_RELEASED,
     RIGHT,
     RIGHT_RELEASED,
+    Body,
+    free_acceleration,
+    free_jacobians,
     impact,
     latch,
     liftoff,
+    sliding_acceleration,
+    sliding_jacobians,
     turn_back,
 )
 

@@ -16,8 +16,8 @@ import numpy as np
 from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
 from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.seghete_murphey.momentum_maps import deviation, order_sensitivity
 from saltus.studies.seghete_murphey.momentum_orders import OrderOptions, all_orders
-from saltus.studies.seghete_murphey.order_sensitivity import deviation, order_sensitivity
 from saltus.studies.seghete_murphey.rhex_touchdown.figures import contour, poses, spreads
 from saltus.studies.seghete_murphey.rhex_touchdown.landscape import (
     KNEES,
