@@ -1,4 +1,4 @@
-"""Stiff contacts against the set of rigid outcomes: 5.4.1 of Halm and Posa, figure 12.
+"""Stiff contacts compared with the set of rigid outcomes.
 
 The rocking block lands on corners of finite stiffness, over ratios of stiffness and over angles of
 a hundredth of a degree, and each outcome is compared with the set-valued law's.
@@ -6,7 +6,8 @@ a hundredth of a degree, and each outcome is compared with the set-valued law's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from matplotlib.figure import Figure
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.halm_posa.named_outcomes import distances, set_size
 from saltus.studies.halm_posa.systems.compliant_block import collide
 from saltus.studies.halm_posa.systems.compliant_contact import CompliantContact, stiffness_for
@@ -38,7 +39,7 @@ SHOWN = ("sweep", "value", "normal_velocity_A", "normal_velocity_B", "distance",
          "distance_over_set")  # fmt: skip
 
 
-def draw(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
+def draw(rows: Sequence[CollisionRow], predicted: Array) -> Figure:
     """Normal velocities after the collision, one panel a sweep.
 
     Args:
@@ -48,9 +49,9 @@ def draw(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
     drawing, axes = figure(columns=2, width=9.0, height=3.6)
     shown = thinned(predicted)
     for panel, (sweep, title, label, norm) in zip(axes, _PANELS, strict=True):
-        own = [row for row in rows if row["sweep"] == sweep]
-        place = [[row["normal_velocity_A"], row["normal_velocity_B"]] for row in own]
-        values = [row["value"] for row in own]
+        own = [row for row in rows if row.sweep == sweep]
+        place = [[row.normal_velocity_A, row.normal_velocity_B] for row in own]
+        values = [row.value for row in own]
         panel.scatter(*shown.T, s=90, color="0.75", linewidths=0, zorder=0, label="rigid set")
         dots = panel.scatter(*np.array(place).T, c=values, s=26, cmap="coolwarm", norm=norm(),
                              edgecolors="black", linewidths=0.5, label="compliant")  # fmt: skip
@@ -86,18 +87,19 @@ class Prediction(NamedTuple):
         return set_size(self.impact, self.outcomes)
 
 
+@study("impact-compliance", "Halm and Posa, figure 12", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows of both sweeps, each of ``trials`` values."""
-    trials = TRIALS if options.trials is None else options.trials
+    trials = options.count(TRIALS)
     block = RockingBlock()
     options.progress(0, 2 * trials, "rigid outcomes")
     rigid = predict(block, options.seed)
     rows = []
     for row in sweeps(block, rigid, trials):
         rows.append(row)
-        options.progress(len(rows), 2 * trials, row["sweep"])
+        options.progress(len(rows), 2 * trials, row.sweep)
     drawing = draw(rows, rigid.outcomes @ rigid.impact.J_n.T)
-    worst = max(row["distance"] for row in rows)
+    worst = max(row.distance for row in rows)
     criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
     return StudyResult(
         rows, {"figure-12": drawing}, notes(rigid, rows), SHOWN, criteria=criteria
@@ -107,11 +109,11 @@ def run(options: StudyOptions) -> StudyResult:
 def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Prediction:
     """Sample the set-valued law's outcomes for the block that lands flat."""
     impact, v = problem(block), velocity(block)
-    found = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed))
-    return Prediction(impact, v, found.outcomes, found.message)
+    sampled = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed))
+    return Prediction(impact, v, sampled.outcomes, sampled.message)
 
 
-def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Any:
+def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[CollisionRow]:
     """Rows, as they come: first over the ratio of stiffness, then over the angle."""
     ratios = 10.0 ** np.linspace(-DECADES, DECADES, trials)
     angles = np.linspace(-ANGLE, ANGLE, trials)
@@ -125,34 +127,49 @@ def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Any:
             yield _row(sweep, float(value), outcome(float(value)), rigid, size)
 
 
-def _row(sweep: str, value: float, ended: Any, rigid: Prediction, size: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CollisionRow:
+    """One compliant collision and its distance from the rigid set."""
+
+    sweep: str
+    value: float
+    normal_velocity_A: float
+    normal_velocity_B: float
+    distance: float
+    distance_over_set: float
+    impulse_before_second: float
+    milliseconds: float
+    status: str
+
+
+def _row(sweep: str, value: float, ended: Any, rigid: Prediction, size: float) -> CollisionRow:
     """One collision: the distance of v+ to the nearest outcome, in |.|_M over |v_0|_M."""
     distance = rigid.distance(ended.v_plus)
     normal = rigid.impact.J_n @ ended.v_plus
-    return {
-        "sweep": sweep,
-        "value": value,
-        "normal_velocity_A": float(normal[0]),
-        "normal_velocity_B": float(normal[1]),
-        "distance": distance / rigid.impact.kinetic_norm(rigid.v),
-        "distance_over_set": distance / size,
-        "impulse_before_second": float(ended.before_second),
-        "milliseconds": 1e3 * ended.time,
-        "status": ended.status,
-    }
+    return CollisionRow(
+        sweep=sweep,
+        value=value,
+        normal_velocity_A=float(normal[0]),
+        normal_velocity_B=float(normal[1]),
+        distance=distance / rigid.impact.kinetic_norm(rigid.v),
+        distance_over_set=distance / size,
+        impulse_before_second=float(ended.before_second),
+        milliseconds=1e3 * ended.time,
+        status=ended.status,
+    )
 
 
-def notes(rigid: Prediction, rows: Sequence[dict[str, Any]]) -> Sequence[str]:
+def notes(rigid: Prediction, rows: Sequence[CollisionRow]) -> Sequence[str]:
     """How far outcomes lie from the set, and how much of the set they cover."""
-    worst, over_set = (max(row[key] for row in rows) for key in ("distance", "distance_over_set"))
+    worst, over_set = max(row.distance for row in rows), max(row.distance_over_set for row in rows)
     met = "all within" if worst <= REQUIRED else "NOT all within"
     over = "all within" if over_set <= REQUIRED else "not all within"
-    failed = [f"{r['sweep']} {r['value']:.3g}: {r['status']}" for r in rows
-              if r["status"] != "separated"]  # fmt: skip
-    before = max(row["impulse_before_second"] for row in rows)
+    failed = [f"{r.sweep} {r.value:.3g}: {r.status}" for r in rows
+              if r.status != "separated"]  # fmt: skip
+    before = max(row.impulse_before_second for row in rows)
     return (
         f"Compliant outcomes lie at most {worst:.2%} of |v_0|_M from the rigid set, {met} the"
-        f" {REQUIRED:.0%} asked for; {over_set:.2%} of the set's own size ({rigid.size:.3g}),"
+        f" {REQUIRED:.0%} required; {over_set:.2%} of the set's own size ({rigid.size:.3g}),"
         f" {over} {REQUIRED:.0%}. Distances are in |.|_M, to the nearest of"
         f" {len(rigid.outcomes)} samples with both corners down at theta = 0.",
         *(_reach(sweep, rigid, rows) for sweep in (RATIO, TILT)),
@@ -165,12 +182,12 @@ def notes(rigid: Prediction, rows: Sequence[dict[str, Any]]) -> Sequence[str]:
     )
 
 
-def _reach(sweep: str, rigid: Prediction, rows: Sequence[dict[str, Any]]) -> str:
+def _reach(sweep: str, rigid: Prediction, rows: Sequence[CollisionRow]) -> str:
     """Largest separating velocity of a sweep beside the rigid set's."""
-    own = [row for row in rows if row["sweep"] == sweep]
+    own = [row for row in rows if row.sweep == sweep]
     normal = rigid.outcomes @ rigid.impact.J_n.T
     pairs = [
-        f"{name} {max(row[f'normal_velocity_{name}'] for row in own):.4f} against"
+        f"{name} {max(getattr(row, f'normal_velocity_{name}') for row in own):.4f} against"
         f" {normal[:, i].max():.4f} m/s"
         for i, name in enumerate(rigid.impact.contacts)
     ]

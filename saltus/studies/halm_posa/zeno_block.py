@@ -1,4 +1,4 @@
-"""The rocking block's infinitely many impacts: section 4.3 of Halm and Posa, figures 7 and 8.
+"""Accumulation of a rocking block's impacts against its closed form.
 
 The simulation goes through contact forces and sticking impacts; accumulation is compared with the
 closed form, which knows the pendulum (56) and the ratio (68). In s, time and normal impulse add up.
@@ -6,7 +6,8 @@ closed form, which knows the pendulum (56) and the ratio (68). In s, time and no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from hybrid.systems import Array
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.halm_posa.systems.block_zeno import ZenoRun, rock
 from saltus.studies.halm_posa.systems.block_zeno_closed_form import (
     Accumulation,
@@ -103,21 +104,47 @@ def _draw_rates(axes: Any, shown: ZenoTrajectory, end: float) -> None:
     axes.set(xlabel="s [s + N s]", ylabel="rate by s", xlim=(0.0, shown.s[-1]), ylim=(-0.03, 1.05))
 
 
+@dataclass(frozen=True)
+class CycleRow:
+    """One half cycle: the impact at its end, and relative errors to the closed form."""
+
+    half_cycle: int | str
+    corner: str
+    time: float
+    s: float
+    rate: float
+    impulse: float
+    time_error: float
+    s_error: float
+    friction_used: float
+
+
+@dataclass(frozen=True)
+class AccumulationRow(CycleRow):
+    """The end of the last impact, and relative distances from the closed form's accumulation."""
+
+    closed_form_time: float
+    closed_form_s: float
+
+
+@study("zeno-block", "Halm and Posa, figure 8")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: one half cycle each, and ``accumulation``; ``trials`` is the number of impacts."""
-    impacts = IMPACTS if options.trials is None else options.trials
+    """Rows: one half cycle each, and ``accumulation``."""
+    return simulate_impacts(IMPACTS)
+
+
+def simulate_impacts(impacts: int) -> StudyResult:
+    """The study with a number of impacts."""
     block = RockingBlock()
-    options.progress(0, 1, f"{impacts} impacts")
     simulated = rock(block, RATE, impacts)
     limit = accumulation(block, RATE)
-    options.progress(1, 1, "figures")
     table = [*rows(block, simulated), accumulated(simulated, limit)]
     figures = {
         "figure-7": draw_block(block, apex(block, RATE), RATE, rate_ratio(block)),
         "figure-8": draw_trajectory(block, simulated, limit),
     }
     criteria = [
-        Criterion(f"{key} of the accumulation, relative", table[-1][key], "<=", REQUIRED)
+        Criterion(f"{key} of the accumulation, relative", getattr(table[-1], key), "<=", REQUIRED)
         for key in ("time_error", "s_error")
     ]
     return StudyResult(
@@ -125,56 +152,56 @@ def run(options: StudyOptions) -> StudyResult:
     )
 
 
-def rows(block: RockingBlock, simulated: ZenoRun) -> list[dict[str, Any]]:
+def rows(block: RockingBlock, simulated: ZenoRun) -> list[CycleRow]:
     """Each impact: where it ends in t [s] and s, and its half cycle against the closed form."""
-    found, t, s = [], 0.0, 0.0
+    made, t, s = [], 0.0, 0.0
     starts = rates(block, RATE, len(simulated.impacts))
     for number, (impact, rate) in enumerate(zip(simulated.impacts, starts, strict=True)):
         end = impact.s + impact.impulse
         lasted, expected = impact.time - t, half_cycle_time(block, rate)
         grown, expected_s = end - s, half_cycle_s(block, rate)
-        found.append(
-            {
-                "half_cycle": number + 1,
-                "corner": "AB"[impact.corner],
-                "time": impact.time,
-                "s": end,
-                "rate": impact.rate,
-                "impulse": impact.impulse,
-                "time_error": abs(lasted / expected - 1.0),
-                "s_error": abs(grown / expected_s - 1.0),
-                "friction_used": impact.friction_used,
-            }
+        made.append(
+            CycleRow(
+                half_cycle=number + 1,
+                corner="AB"[impact.corner],
+                time=impact.time,
+                s=end,
+                rate=impact.rate,
+                impulse=impact.impulse,
+                time_error=abs(lasted / expected - 1.0),
+                s_error=abs(grown / expected_s - 1.0),
+                friction_used=impact.friction_used,
+            )
         )
         t, s = impact.time, end
-    return found
+    return made
 
 
-def accumulated(simulated: ZenoRun, limit: Accumulation) -> dict[str, Any]:
+def accumulated(simulated: ZenoRun, limit: Accumulation) -> AccumulationRow:
     """The row of the accumulation: the last impact's end, and its relative distance from the sum.
 
     What the impacts still to come would add is part of the distance.
     """
     last = simulated.impacts[-1]
     end = last.s + last.impulse
-    return {
-        "half_cycle": "accumulation",
-        "corner": "",
-        "time": last.time,
-        "s": end,
-        "rate": last.rate,
-        "impulse": last.impulse,
-        "time_error": abs(last.time / limit.time - 1.0),
-        "s_error": abs(end / limit.s - 1.0),
-        "friction_used": max(impact.friction_used for impact in simulated.impacts),
-        "closed_form_time": limit.time,
-        "closed_form_s": limit.s,
-    }
+    return AccumulationRow(
+        half_cycle="accumulation",
+        corner="",
+        time=last.time,
+        s=end,
+        rate=last.rate,
+        impulse=last.impulse,
+        time_error=abs(last.time / limit.time - 1.0),
+        s_error=abs(end / limit.s - 1.0),
+        friction_used=max(impact.friction_used for impact in simulated.impacts),
+        closed_form_time=limit.time,
+        closed_form_s=limit.s,
+    )
 
 
-def notes(block: RockingBlock, simulated: ZenoRun, total: Mapping[str, Any]) -> Sequence[str]:
+def notes(block: RockingBlock, simulated: ZenoRun, total: AccumulationRow) -> Sequence[str]:
     """What was reached, and where the source is misprinted."""
-    worst = max(total["time_error"], total["s_error"])
+    worst = max(total.time_error, total.s_error)
     met = "within" if worst <= REQUIRED else "NOT within"
     stopped = (
         []
@@ -183,11 +210,11 @@ def notes(block: RockingBlock, simulated: ZenoRun, total: Mapping[str, Any]) -> 
     )
     return (
         f"Accumulation after {len(simulated.impacts)} impacts: {worst:.1e} from the closed form"
-        f" t = {total['closed_form_time']:.6g} s, s = {total['closed_form_s']:.6g}, {met} the"
-        f" {REQUIRED:g} asked for (figure 8: about 2.67 and 28.4).",
+        f" t = {total.closed_form_time:.6g} s, s = {total.closed_form_s:.6g}, {met} the"
+        f" {REQUIRED:g} required (figure 8: about 2.67 and 28.4).",
         f"Each impact leaves {abs(simulated.impacts[0].rate) / RATE:.6g} of the angular rate; (68)"
         f" gives {rate_ratio(block):.6g}. The errors of a row are those of its half cycle.",
-        f"The corners never slide: friction takes at most {total['friction_used']:.3g} of the"
+        f"The corners never slide: friction takes at most {total.friction_used:.3g} of the"
         f" normal force or impulse, and could take mu = {block.friction:g}.",
         "(57) is printed with - sin(alpha); it is + sin(alpha), which gives the 0.22 rad beside"
         " it. Figure 7d's caption squares the 0.7, which comes once per impact.",

@@ -1,4 +1,4 @@
-"""Table 2.2: in how many trials one planner's E_a is below another's (2.4.2)."""
+"""The planners of table 2.1 in pairs: how often one's E_a is smaller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import ttest_rel, wilcoxon
 
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.kong.table_2_1.methods import METHODS
 from saltus.studies.kong.table_2_1.trials import Trials, run_trials
 from saltus.studies.style import figure
@@ -46,17 +46,18 @@ def compare(trials: Trials, first: int, second: int) -> Comparison:
     ours, theirs = (trials.values(number, "log_area_ratio") for number in (first, second))
     both = np.isfinite(ours) & np.isfinite(theirs)
     ours, theirs = ours[both], theirs[both]
-    pairs, apart = len(ours), ours - theirs
+    pairs, change = len(ours), ours - theirs
     if pairs == 0:
         return Comparison(np.nan, np.nan, 0, np.nan, np.nan, np.nan)
-    ties, difference = float(np.mean(np.abs(apart) <= TIE)), float(np.mean(apart))
-    wins = float(np.mean(apart < -TIE)) + 0.5 * ties
-    if pairs < 2 or not np.any(apart):
+    ties, difference = float(np.mean(np.abs(change) <= TIE)), float(np.mean(change))
+    wins = float(np.mean(change < -TIE)) + 0.5 * ties
+    if pairs < 2 or not np.any(change):
         return Comparison(wins, ties, pairs, difference, np.nan, np.nan)
-    tests: tuple[Any, Any] = (ttest_rel(ours, theirs), wilcoxon(apart))
+    tests: tuple[Any, Any] = (ttest_rel(ours, theirs), wilcoxon(change))
     return Comparison(wins, ties, pairs, difference, *(float(test.pvalue) for test in tests))
 
 
+@study("table-2.2", "Kong, table 2.2", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the seven methods of Table 2.2, with a key for each that they are compared with."""
     trials = run_trials(options, [METHODS[number - 1] for number in ORDER])
@@ -75,16 +76,16 @@ def rows(trials: Trials) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"method": METHODS[number - 1].label}
         details: dict[str, Any] = {}
         for column, other in enumerate(ORDER):
-            found = compare(trials, number, other)
-            row[str(other)] = 0.0 if other == number else _value(found.wins)
+            pair = compare(trials, number, other)
+            row[str(other)] = 0.0 if other == number else _value(pair.wins)
             details[f"thesis_{other}"] = PRINTED[place][column]
             if other != number:
                 details |= {
-                    f"pairs_{other}": found.pairs,
-                    f"ties_{other}": _value(found.ties),
-                    f"difference_{other}": _value(found.difference),
-                    f"t_{other}": _value(found.t_test),
-                    f"rank_{other}": _value(found.rank_test),
+                    f"pairs_{other}": pair.pairs,
+                    f"ties_{other}": _value(pair.ties),
+                    f"difference_{other}": _value(pair.difference),
+                    f"t_{other}": _value(pair.t_test),
+                    f"rank_{other}": _value(pair.rank_test),
                 }
         made.append(row | details)
     return made
@@ -106,7 +107,7 @@ def notes(trials: Trials) -> list[str]:
     """One line each."""
     pairs = [(a, b, compare(trials, a, b)) for a, b in combinations(ORDER, 2)]
     tied = compare(trials, 8, 2)
-    least, most = (f(found.pairs for _, _, found in pairs) for f in (min, max))
+    least, most = (f(pair.pairs for _, _, pair in pairs) for f in (min, max))
     return [
         "Method 8 is to be ahead of every other, in more than half of the pairs.",
         f"Only trials count in which both succeeded: {least} to {most} of {trials.count}. The share"
@@ -125,17 +126,18 @@ def notes(trials: Trials) -> list[str]:
 
 
 def _tested(name: str, key: str, pairs: Sequence[tuple[int, int, Comparison]]) -> list[str]:
-    open_ = [f"{a} and {b}" for a, b, found in pairs if not getattr(found, key) < SIGNIFICANT]
+    open_ = [f"{a} and {b}" for a, b, pair in pairs if not getattr(pair, key) < SIGNIFICANT]
     shown = ", ".join(open_) or "none"
     return [f"{name}: no significant difference (p < {SIGNIFICANT:g}) between {shown}."]
 
 
 def _surprises(pairs: Sequence[tuple[int, int, Comparison]]) -> str:
     """Pairs in which the one with more wins has the larger mean, as the thesis found of 2."""
-    found = [f"{a} and {b}" for a, b, c in pairs if (c.wins - 0.5) * c.difference > 0.0]
-    if not found:
+    reversed_pairs = [f"{a} and {b}" for a, b, c in pairs if (c.wins - 0.5) * c.difference > 0.0]
+    if not reversed_pairs:
         return "Who wins more often also has the lower mean of log E_a, in every pair."
-    return f"Who wins more often has the higher mean of log E_a between {', '.join(found)}."
+    names = ", ".join(reversed_pairs)
+    return f"Who wins more often has the higher mean of log E_a between {names}."
 
 
 def draw(made: Sequence[Mapping[str, Any]]) -> Figure:

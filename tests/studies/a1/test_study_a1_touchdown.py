@@ -86,8 +86,8 @@ def test_a_walk_gives_the_touchdowns_after_its_ramp(monkeypatch):
 @pytest.mark.slow
 def test_all_three_gaits_stay_up_and_every_impact_ends():
     result = a1_touchdown.run(StudyOptions(trials=64))
-    assert {row["gait"] for row in result.rows} == {"walk", "trot", "bound"}
-    kinds = {(row["gait"], row["landing"]) for row in result.rows}
+    assert {row["gait"] for row in result.records} == {"walk", "trot", "bound"}
+    kinds = {(row["gait"], row["landing"]) for row in result.records}
     assert {("trot", "diagonal pair"), ("bound", "rear pair")} <= kinds
     assert not any("fell" in note for note in result.notes)
     assert any("every sampled impact ended" in note and "never grew" in note

@@ -111,7 +111,7 @@ def test_without_a_perturbation_nothing_deviates(problems):
 
 
 def rows_of(result, part, **values):
-    return [row for row in result.rows if row["part"] == part
+    return [row for row in result.records if row["part"] == part
             and all(row[key] == value for key, value in values.items())]  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def test_small_deviations_are_predicted_by_the_step_s_derivative(result):
 
 
 def test_rows_are_json_and_hold_every_part(result):
-    rows = json.loads(json.dumps(result.rows, allow_nan=False))
+    rows = json.loads(json.dumps(result.records, allow_nan=False))
     parts = {row["part"] for row in rows}
     assert parts == {"error", "step", "prediction", "descent", "gain", "loop", "time"}
     assert all(set(result.shown) <= set(row) for row in rows)

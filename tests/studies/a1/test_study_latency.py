@@ -74,7 +74,7 @@ def test_rows_of_a_small_run(study):
     reports = []
     options = StudyOptions(trials=4, progress=lambda *report: reports.append(report))
     result = study(options)
-    rows = result.rows
+    rows = result.records
     assert [(row["planner"], row["solve_ms"]) for row in rows] == [
         (planner, ms) for planner in ("hilqr", *OTHERS) for ms in (0, 10, 25, 50, 75, 100)
     ]
@@ -102,12 +102,12 @@ def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
         return run_trial(trial)
 
     result = study(StudyOptions(trials=2), break_first)
-    assert [row["broken"] for row in result.rows] == 6 * [1] + 12 * [0]
-    assert [row["trials"] for row in result.rows] == 6 * [1] + 12 * [2]
+    assert [row["broken"] for row in result.records] == 6 * [1] + 12 * [0]
+    assert [row["trials"] for row in result.records] == 6 * [1] + 12 * [2]
     text = next(note for note in result.notes if "broke" in note)
     assert text.startswith("6 of 36 trials broke and are not counted; the first: trial 0 of HiLQR")
     assert text.endswith("at 0 ms: RuntimeError: a leg came off")
-    assert "survives every push: none." in slowest(result.rows)
+    assert "survives every push: none." in slowest(result.records)
 
 
 def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkeypatch):
@@ -166,7 +166,7 @@ def test_the_notes_say_what_the_model_covers(study):
     result = study(StudyOptions(trials=2))
     assert result.notes[0].startswith("HiLQR is above") and "50 ms" in result.notes[1]
     assert "age of estimates" in result.notes[2] and "no solves of unequal" in result.notes[2]
-    assert notes(result.rows, []) == list(result.notes)
+    assert notes(result.records, []) == list(result.notes)
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_planner(study):
@@ -181,7 +181,7 @@ def test_the_figure_has_a_line_and_a_band_for_each_planner(study):
 
 
 def test_the_figure_has_a_line_of_panels_for_each_condition(study):
-    rows = study(StudyOptions(trials=2, full=True)).rows
+    rows = study(StudyOptions(trials=2, full=True)).records
     panels = latency_figure(rows).axes
     assert [panel.get_title(loc="left") for panel in panels[::2]] == [IDEAL.name, DELAYED.name]
     assert all(len(panel.lines) == 3 for panel in panels)

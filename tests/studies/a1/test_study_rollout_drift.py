@@ -65,7 +65,7 @@ def result():
 
 
 def test_rows_are_plain_and_hold_every_motion_and_backend(result):
-    rows = json.loads(json.dumps(result.rows))
+    rows = json.loads(json.dumps(result.records))
     backends = {(row["backend"], row["device"]) for row in rows}
     assert (ROUNDED, "cpu") in backends and ("warp", "cpu") in backends
     motions = {row["motion"] for row in rows}
@@ -74,18 +74,18 @@ def test_rows_are_plain_and_hold_every_motion_and_backend(result):
 
 
 def test_the_walk_s_line_searches_are_the_planner_s(result):
-    walk = next(row for row in result.rows if row["motion"] == WALKING)
+    walk = next(row for row in result.records if row["motion"] == WALKING)
     assert walk["searches"] == 2 and walk["candidates"] == 16, "8 step sizes, twice"
 
 
 def test_drift_is_there_and_small(result):
-    for row in result.rows:
+    for row in result.records:
         assert 0.0 < row["position_m_p50"] < 1e-5
         assert row["cost_relative_p50"] < 1e-4
 
 
 def test_notes_say_how_often_the_same_candidate_is_taken(result):
-    walk = [row for row in result.rows if row["motion"] == WALKING]
+    walk = [row for row in result.records if row["motion"] == WALKING]
     for row in walk:
         start = f"{row['backend']} ({row['device']}): {row['same_choice']:.1%} of"
         assert any(note.startswith(start) for note in result.notes)

@@ -27,16 +27,16 @@ def result():
 
 
 def test_rows_hold_what_is_asked_and_are_json(result):
-    assert [row["contacts"] for row in result.rows] == list(CONTACTS)
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
-    for row in result.rows:
+    assert [row["contacts"] for row in result.records] == list(CONTACTS)
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    for row in result.records:
         assert set(ASKED) <= set(row) and set(result.shown) <= set(row)
         assert row["ours_s"] > 0.0 and row["mujoco_s"] > 0.0
         assert np.isfinite(row["marginal_ratio"])
 
 
 def test_no_start_is_less_accurate_than_in_mujoco(result):
-    for row in result.rows:
+    for row in result.records:
         assert row["ours_worse"] == 0.0
         assert 0.0 < row["ours_rms"] <= row["mujoco_rms"] < 3e-3
         assert 0.1 < row["in_contact"] < 0.3
@@ -44,7 +44,7 @@ def test_no_start_is_less_accurate_than_in_mujoco(result):
 
 def test_the_criteria_are_accuracy_and_the_cost_of_a_contact(result):
     accurate, cheap = result.criteria
-    assert accurate.met and cheap.met == (result.rows[0]["marginal_ratio"] <= 0.5)
+    assert accurate.met and cheap.met == (result.records[0]["marginal_ratio"] <= 0.5)
     assert "no start on any bed is less accurate" in " ".join(result.notes)
 
 

@@ -17,7 +17,7 @@ def result():
 
 
 def test_rows_are_plain_and_span_both_sweeps(result):
-    rows = json.loads(json.dumps(result.rows))
+    rows = json.loads(json.dumps(result.records))
     assert [row["sweep"] for row in rows] == [RATIO] * 3 + [TILT] * 3
     np.testing.assert_allclose([row["value"] for row in rows[:3]], [1e-5, 1.0, 1e5])
     np.testing.assert_allclose([row["value"] for row in rows[3:]], [-1e-2, 0.0, 1e-2])
@@ -25,8 +25,8 @@ def test_rows_are_plain_and_span_both_sweeps(result):
 
 
 def test_outcomes_lie_in_the_predicted_set(result):
-    assert max(row["distance"] for row in result.rows) < 0.02
-    assert max(row["distance_over_set"] for row in result.rows) < 0.02
+    assert max(row["distance"] for row in result.records) < 0.02
+    assert max(row["distance_over_set"] for row in result.records) < 0.02
 
 
 def test_a_velocity_outside_the_set_is_told():

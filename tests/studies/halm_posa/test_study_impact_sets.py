@@ -21,8 +21,8 @@ def result():
 
 
 def test_energy_never_grows_and_every_sample_ends(result):
-    assert len(result.rows) == 5
-    for row in result.rows:
+    assert len(result.records) == 5
+    for row in result.records:
         assert row["samples"] == SAMPLES and row["terminated"] == 1.0
         assert row["energy_growth"] <= impact_sets.ROUNDING and row["unsolved_lcps"] == 0
         assert row["pointed"]
@@ -31,17 +31,17 @@ def test_energy_never_grows_and_every_sample_ends(result):
 
 def test_the_named_outcomes_are_near_the_set(result):
     """Every one of them, within a tenth of the set's size for these fewer samples."""
-    counts = {row["system"]: row["outcomes"] for row in result.rows}
+    counts = {row["system"]: row["outcomes"] for row in result.records}
     assert counts == {"rocking block": 3, "compass gait": 5, "box and wall": 3, "RAMone": 5,
                       "disk stacking": 3}  # fmt: skip
-    for row in result.rows:
+    for row in result.records:
         assert len(row["distances"]) == row["outcomes"]
         assert row["farthest_outcome"] <= 0.1 * row["set_size"], row["system"]
         assert row["outcomes_found"] >= row["outcomes"] - 2
 
 
 def test_rows_are_json_with_the_keys_that_are_shown(result):
-    rows = list(result.rows)
+    rows = list(result.records)
     assert json.loads(json.dumps(rows)) == rows
     for key in ("system", "samples", "lcps_per_sample", "microseconds_per_sample",
                 "outcomes_found", *result.shown):  # fmt: skip

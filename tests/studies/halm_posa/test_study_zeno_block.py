@@ -14,7 +14,7 @@ def result():
 
 
 def test_rows_are_plain_and_reach_the_accumulation(result):
-    *cycles, total = json.loads(json.dumps(result.rows))
+    *cycles, total = json.loads(json.dumps(result.records))
     assert [row["half_cycle"] for row in cycles] == list(range(1, 25))
     assert total["half_cycle"] == "accumulation"
     assert max(total["time_error"], total["s_error"]) < 1e-3
@@ -22,7 +22,7 @@ def test_rows_are_plain_and_reach_the_accumulation(result):
 
 
 def test_corners_take_turns(result):
-    assert "".join(row["corner"] for row in result.rows[:-1]) == "BA" * 12
+    assert "".join(row["corner"] for row in result.records[:-1]) == "BA" * 12
 
 
 def test_says_whether_what_was_asked_for_was_met(result):
@@ -31,7 +31,7 @@ def test_says_whether_what_was_asked_for_was_met(result):
     assert any("NOT within" in note for note in early.notes)
     late = run(StudyOptions(trials=60))
     assert "Ended early" in late.notes[-1] and "\n" not in late.notes[-1]
-    assert late.rows[-1]["time_error"] < 1e-6
+    assert late.records[-1]["time_error"] < 1e-6
 
 
 def test_draws_both_figures(result):

@@ -37,13 +37,13 @@ def test_the_reference_is_the_printed_one(target):
 
 def test_rows_have_the_keys_of_the_table(result):
     keys = {"hybrid_cost_update", "unconverged_steps", "steps", "tracking_cost", "peak_input"}
-    assert [set(row) for row in result.rows] == [keys, keys]
-    assert [row["hybrid_cost_update"] for row in result.rows] == [True, False]
-    assert all(row["steps"] == 251 for row in result.rows)
+    assert [set(row) for row in result.records] == [keys, keys]
+    assert [row["hybrid_cost_update"] for row in result.records] == [True, False]
+    assert all(row["steps"] == 251 for row in result.records)
 
 
 def test_with_the_update_it_converges_and_tracks_with_less_effort(result):
-    update, plain = result.rows
+    update, plain = result.records
     assert update["unconverged_steps"] <= 5 < plain["unconverged_steps"]
     assert update["tracking_cost"] < 0.7 * plain["tracking_cost"]
     assert update["peak_input"] < 0.5 * plain["peak_input"]
@@ -53,8 +53,8 @@ def test_the_figure_has_four_panels_and_marks_the_solves_that_did_not_converge(r
     axes = result.figures["figure-6.4"].axes
     assert len(axes) == 4
     marked = [len(axis.patches) for axis in axes]
-    assert marked == [0, result.rows[1]["unconverged_steps"], 0,
-                      result.rows[0]["unconverged_steps"]]  # fmt: skip
+    assert marked == [0, result.records[1]["unconverged_steps"], 0,
+                      result.records[0]["unconverged_steps"]]  # fmt: skip
 
 
 def test_a_late_ball_is_let_fall_only_with_the_update(target):

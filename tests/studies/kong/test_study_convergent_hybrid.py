@@ -123,7 +123,7 @@ def test_starts_are_the_same_for_the_same_seed():
 def test_progress_figures_and_rows(groups):
     assert PROGRESS == [(i, 6) for i in range(6)]
     result = study.report(groups, StudyOptions(trials=TRIALS))
-    assert len(result.rows) == 6
+    assert len(result.records) == 6
     for name in ("bouncing-ball", "hopper"):
         assert len(result.figures[f"trajectories-{name}"].axes) == 6
         assert len(result.figures[f"ends-{name}"].axes) == 4

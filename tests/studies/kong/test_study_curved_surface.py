@@ -16,7 +16,7 @@ def test_saltation_matrices_remove_the_second_contact_at_the_lower_cost(event_at
     comparison = curved_surface.solve(StudyOptions(), event_at, steps=200)
     names = [happened.event.transition.name for happened in comparison.seed.aux.events]
     assert names == ["impact", "liftoff", "apex", "impact"]
-    rows = {row["method"]: row for row in comparison.rows("impact")}
+    rows = {row["method"]: row for row in comparison.records("impact")}
     xi, dxr = rows["xi"], rows["dxr"]
     assert xi["converged"] and xi["contacts"] == 1 and xi["final_mode"] == "constrained"
     assert np.linalg.norm(np.subtract(xi["final_state"], TARGET)) < 0.1

@@ -21,7 +21,7 @@ def complexes(pairs):
 
 
 def test_rows_are_plain_and_complete(result):
-    rows = json.loads(json.dumps(result.rows))
+    rows = json.loads(json.dumps(result.records))
     assert {"rimless_wheel", "hopper", "vibrating_table"} <= {row["system"] for row in rows}
     for row in rows:
         assert list(row) == ["system", "multipliers", "poincare_multipliers", "max_difference"]
@@ -30,7 +30,7 @@ def test_rows_are_plain_and_complete(result):
 
 
 def test_multipliers_are_those_of_the_poincare_maps(result):
-    for row in result.rows:
+    for row in result.records:
         assert row["max_difference"] < 1e-6, row["system"]
         found, poincare = complexes(row["multipliers"]), complexes(row["poincare_multipliers"])
         driven = row["system"].startswith("vibrating_table")
@@ -40,7 +40,7 @@ def test_multipliers_are_those_of_the_poincare_maps(result):
 
 
 def test_closed_forms(result):
-    rows = {row["system"]: complexes(row["multipliers"]) for row in result.rows}
+    rows = {row["system"]: complexes(row["multipliers"]) for row in result.records}
     wheel = math.cos(2.0 * rimless_wheel.HALF_ANGLE) ** 2
     np.testing.assert_allclose(rows["rimless_wheel"], [1.0, wheel], atol=1e-8)
     expected = np.sort_complex(vibrating_table.periodic_bounce().multipliers)

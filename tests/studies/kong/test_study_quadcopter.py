@@ -9,7 +9,7 @@ from saltus.studies.kong.hilqr import quadcopter
 def test_saltation_matrices_converge_on_the_perch_and_reset_jacobians_do_not():
     """5.5.4; with the friction chosen here the latch stays, as its last sentence has it."""
     comparison = quadcopter.solve(StudyOptions(), steps=250)
-    rows = {row["method"]: row for row in quadcopter.rows(comparison)}
+    rows = {row["method"]: row for row in quadcopter.records(comparison)}
     xi, dxr = rows["xi"], rows["dxr"]
     assert xi["converged"] and xi["expected_reduction"] <= 0.05
     assert xi["modes"] == ["free", "right edge sliding", "latched"]

@@ -113,7 +113,7 @@ def test_without_a_plan_the_row_says_why_and_the_others_are_drawn():
 @pytest.mark.slow
 def test_the_convergent_swing_up_comes_back_more_often():
     result = run(StudyOptions(trials=5))
-    success = {row["trajectory"]: row["success"] for row in result.rows}
+    success = {row["trajectory"]: row["success"] for row in result.records}
     assert success["convergent"] > success["smooth"]
     assert "yes" in result.notes[0]
-    assert np.all([row["tracked"] > 0.5 for row in result.rows])
+    assert np.all([row["tracked"] > 0.5 for row in result.records])

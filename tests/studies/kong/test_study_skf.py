@@ -62,7 +62,7 @@ def test_studies_are_deterministic_rows_of_json_with_figures(monkeypatch):
     monkeypatch.setattr(skf_constant_flow, "TIMESTEPS", (1.0,))
     monkeypatch.setattr(skf_constant_flow, "SHOWN", Level(1.0, 0.01, 1.0))
     results = [skf_constant_flow.run(StudyOptions(trials=5, seed=seed)) for seed in (3, 3, 4)]
-    rows = [list(result.rows) for result in results]
+    rows = [list(result.records) for result in results]
     assert rows[0] == rows[1] != rows[2] and len(rows[0]) == 20
     assert all(list(row) == KEYS for row in rows[0])
     assert json.loads(json.dumps(rows[0], allow_nan=False)) == rows[0]
@@ -76,7 +76,7 @@ def test_pendulum_hops_twice_and_the_skf_is_better(monkeypatch):
     monkeypatch.setattr(skf_aslip, "MEASUREMENT", (0.005,))
     monkeypatch.setattr(skf_aslip, "SHOWN", Level(0.03, 0.001, 0.005))
     result = skf_aslip.run(StudyOptions(trials=20, seed=1))
-    (row,) = result.rows
+    (row,) = result.records
     assert list(row) == KEYS and row["better"] == "skf" and row["mse_skf"] < row["mse_jrkf"]
     assert set(result.figures) == {"figure_4_5", "errors"}
     assert "SKF better in 1 of 1" in result.notes[0]

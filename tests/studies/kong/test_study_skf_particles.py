@@ -16,15 +16,15 @@ def test_rows_figure_and_notes(monkeypatch):
     monkeypatch.setattr(skf_particles, "ASLIP", skf_particles.ASLIP._replace(sizes=(10,)))
     monkeypatch.setattr(skf_particles, "LONGER", (skf_particles.LONGER[0]._replace(sizes=(20,)),))
     result = skf_particles.run(StudyOptions(trials=2))
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
-    assert [(row["system"], row["filter"], row["particles"]) for row in result.rows] == [
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    assert [(row["system"], row["filter"], row["particles"]) for row in result.records] == [
         *(("constant_flow", name, None) for name in ("skf", "jrkf", "bank")),
         ("constant_flow", "particles", 20),
         ("constant_flow", "particles", 50),
         *(("aslip", name, None) for name in ("skf", "jrkf", "bank")),
         ("aslip", "particles", 10),
     ]
-    for row in result.rows:
+    for row in result.records:
         assert 0.0 < row["mse"] < 2.0 and row["seconds_per_trial"] > 0.0
     assert any("dt 5 s" in note for note in result.notes)
     assert len(result.figures["figure_4_4"].axes) == 2

@@ -10,7 +10,7 @@ from saltus.studies.kong.hilqr.two_methods import SHOWN
 def test_saltation_matrices_end_lower_and_reset_jacobians_leave_something_to_gain():
     """5.5.2, first half: similar solutions, and Xi's expected reduction a magnitude lower."""
     comparison = spring_damper.solve(StudyOptions(), steps=200)
-    rows = {row["method"]: row for row in comparison.rows("touchdown")}
+    rows = {row["method"]: row for row in comparison.records("touchdown")}
     xi, dxr = rows["xi"], rows["dxr"]
     assert xi["converged"] and xi["cost"] < dxr["cost"] < 1.1 * xi["cost"]
     assert xi["contacts"] == dxr["contacts"] == 1

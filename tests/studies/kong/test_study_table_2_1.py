@@ -68,7 +68,7 @@ def test_acceleration_is_what_2_19_says():
 
 
 def test_rows_are_means_over_successes():
-    rows = table_2_1.rows(trials_of({2: [-1.0, -3.0, NAN, -5.0], 5: [NAN] * 4}))
+    rows = table_2_1.records(trials_of({2: [-1.0, -3.0, NAN, -5.0], 5: [NAN] * 4}))
     assert json.loads(json.dumps(rows)) == rows and set(table_2_1.SHOWN) <= set(rows[0])
     asked = ("method", "power", "success", "log_area_ratio_mean", "log_area_ratio_std",
              "log_distance_ratio_mean", "log_distance_ratio_std", "acceleration_cost",
@@ -84,13 +84,13 @@ def test_rows_are_means_over_successes():
 
 def test_notes_judge_by_what_was_measured():
     good = trials_of({2: [-4.0] * 10, 5: [NAN] * 9 + [-2.0], 8: [-5.0] * 10})
-    lines = table_2_1_notes.notes(table_2_1.rows(good), good, 3)
-    assert sum(each.met for each in table_2_1_notes.criteria(table_2_1.rows(good))) == 6
+    lines = table_2_1_notes.notes(table_2_1.records(good), good, 3)
+    assert sum(each.met for each in table_2_1_notes.criteria(table_2_1.records(good))) == 6
     poor = trials_of({2: [-4.0] * 9 + [NAN], 5: [NAN] * 10, 8: [-4.0] * 9 + [NAN]})
     slow = [outcome(-1.0, seconds=3.0, broken="D_a < 0: it is 1 at waypoint 2", rough=True)] * 10
     poor.outcomes[9][:] = slow
-    lines = table_2_1_notes.notes(table_2_1.rows(poor), poor, 3)
-    assert sum(not each.met for each in table_2_1_notes.criteria(table_2_1.rows(poor))) == 5
+    lines = table_2_1_notes.notes(table_2_1.records(poor), poor, 3)
+    assert sum(not each.met for each in table_2_1_notes.criteria(table_2_1.records(poor))) == 5
     assert any("gave out 10 paths" in line and "waypoint 2" in line for line in lines)
     assert any("Method 9: 10 evaluations" in line for line in lines)
 
@@ -137,7 +137,7 @@ def test_table_2_2_says_who_is_ahead():
     areas = {number: draws[i] + (0.0 if number != 8 else -3.0) for i, number in
              enumerate(table_2_2.ORDER)}  # fmt: skip
     trials = trials_of(areas)
-    rows = table_2_2.rows(trials)
+    rows = table_2_2.records(trials)
     assert json.loads(json.dumps(rows)) == rows and set(table_2_2.SHOWN) <= set(rows[0])
     assert [row["method"].split()[0] for row in rows] == [str(n) for n in table_2_2.ORDER]
     assert rows[0]["2"] + rows[1]["8"] == 1.0 and rows[0]["8"] == 0.0

@@ -22,15 +22,15 @@ def result():
 
 
 def test_saltation_predicts_better_on_every_system(result):
-    names = [(row["system"], row["covariance"]) for row in result.rows]
+    names = [(row["system"], row["covariance"]) for row in result.records]
     systems = ("constant_flow", "bouncing_ball", "pendulum", "aslip")
     assert names == [(system, level) for system in systems for level in ("low", "high")]
-    for row in result.rows:
+    for row in result.records:
         assert 0.0 <= row["kl_saltation"] < 0.1 * row["kl_reset"]
 
 
 def test_rows_are_json_and_there_is_a_figure_for_each_system(result):
-    assert json.loads(json.dumps(list(result.rows), allow_nan=False)) == list(result.rows)
+    assert json.loads(json.dumps(list(result.records), allow_nan=False)) == list(result.records)
     assert set(result.figures) == {"figure_3_9", "figure_3_10", "figure_3_11", "figure_aslip"}
 
 

@@ -104,8 +104,8 @@ def test_run_gives_sixteen_json_rows_and_two_figures(monkeypatch):
     told = []
     options = StudyOptions(progress=lambda done, total, what: told.append((done, total)))
     result = table_5_1.run(options)
-    assert [list(row) for row in result.rows] == [KEYS] * 16
-    json.dumps(result.rows)
+    assert [list(row) for row in result.records] == [KEYS] * 16
+    json.dumps(result.records)
     assert set(result.figures) == {"figure-5.2", "table-5.1"}
     assert told[0] == (0, 16) and told[-1] == (16, 16)
     assert any("Xi converged in" in note for note in result.notes)

@@ -21,10 +21,10 @@ DROP = cases()[0]
 
 def test_every_row_is_met():
     result = event_accuracy.run(StudyOptions(trials=5))
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
-    kinds = [row["kind"] for row in result.rows]
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    kinds = [row["kind"] for row in result.records]
     assert kinds.count("event_time_error_s") == 2 * len(cases()) and kinds.count("order") == 5
-    for row in result.rows:
+    for row in result.records:
         assert tuple(row) == ("case", "kind", "value", "bound", "met")
         assert row["met"], row
     (axes,) = result.figures["event-accuracy"].axes

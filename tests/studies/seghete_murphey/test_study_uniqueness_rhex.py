@@ -26,7 +26,7 @@ def result():
 
 @pytest.fixture(scope="module")
 def rows(result):
-    return {row["point"]: row for row in result.rows}
+    return {row["point"]: row for row in result.records}
 
 
 def test_two_minima_are_one_stance_with_its_legs_swapped(rows):
@@ -76,8 +76,8 @@ def test_the_spread_of_the_outcomes_vanishes_with_s(rows):
 
 
 def test_rows_are_json_and_figures_are_drawn(result):
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
-    assert all(set(result.shown) <= set(row) for row in result.rows)
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    assert all(set(result.shown) <= set(row) for row in result.records)
     assert len(result.figures["figure-3"].axes) == 3
     labels = [text.get_text() for text in result.figures["figure-2"].axes[0].texts]
     assert labels == ["A", "A'", "B", "B'", "C", "C'"]

@@ -20,7 +20,6 @@ from saltus.studies.a1.derivatives.rows import (
     REJECTED,
     STEP,
     TIME,
-    Row,
 )
 from sim_bridge.rollouts.derivatives import DIFFERENCE
 
@@ -40,7 +39,7 @@ READING = (
 )
 
 
-def notes(rows: Sequence[Row], step: float) -> list[str]:
+def notes(rows: Sequence[Any], step: float) -> list[str]:
     """One line each; `step` is the reference's."""
     return [
         _agreement(_of(rows, ERROR)), _rigid(_of(rows, ERROR)), _steps(_of(rows, STEP), step),
@@ -49,58 +48,59 @@ def notes(rows: Sequence[Row], step: float) -> list[str]:
     ]  # fmt: skip
 
 
-def _of(rows: Sequence[Row], part: str, **values: Any) -> list[Row]:
+def _of(rows: Sequence[Any], part: str, **values: Any) -> list[Any]:
     """A part's rows, of which some keys have these values."""
-    return [row for row in rows if row["part"] == part
-            and all(row[key] == value for key, value in values.items())]  # fmt: skip
+    return [row for row in rows if row.part == part
+            and all(getattr(row, key) == value for key, value in values.items())]  # fmt: skip
 
 
-def _agreement(rows: Sequence[Row]) -> str:
-    kept = sum(row["count"] for row in rows if row["measure"] == "A, median")
-    left = sum(row["left_out"] for row in rows if row["measure"] == "A, median")
-    typical = max(row[ANALYTIC] for row in rows if row["measure"].endswith("median"))
-    worst = max((row for row in rows if row["measure"].endswith("99 %")), key=lambda r: r[ANALYTIC])
+def _agreement(rows: Sequence[Any]) -> str:
+    kept = sum(row.count for row in rows if row.measure == "A, median")
+    left = sum(row.left_out for row in rows if row.measure == "A, median")
+    typical = max(getattr(row, ANALYTIC) for row in rows if row.measure.endswith("median"))
+    tails = (row for row in rows if row.measure.endswith("99 %"))
+    worst = max(tails, key=lambda row: getattr(row, ANALYTIC))
     return (
         f"Away from changes of the active set ({kept} of {kept + left} knots) rollout DxR agrees"
         f" with differences in every situation to {typical:.1g} of their norm in the median knot,"
-        f" and to {worst[ANALYTIC]:.1g} in 99 % of the knots (worst: {worst['case']},"
-        f" {worst['measure'][0]})."
+        f" and to {getattr(worst, ANALYTIC):.1g} in 99 % of the knots (worst: {worst.case},"
+        f" {worst.measure[0]})."
     )
 
 
-def _rigid(rows: Sequence[Row]) -> str:
-    medians = [row for row in rows if row["measure"] == "A, median"]
-    contact = min(row["rigid_dxr"] for row in medians if row["case"] not in (FLIGHT, LIMIT))
-    flight = [f"; in flight by {row['rigid_dxr']:.1%}" for row in medians if row["case"] == FLIGHT]
+def _rigid(rows: Sequence[Any]) -> str:
+    medians = [row for row in rows if row.measure == "A, median"]
+    contact = min(row.rigid_dxr for row in medians if row.case not in (FLIGHT, LIMIT))
+    flight = [f"; in flight by {row.rigid_dxr:.1%}" for row in medians if row.case == FLIGHT]
     return (
         f"rigid DxR's A is off by {contact:.0%} of its norm or more (median) where a foot touches"
         f" or is about to{''.join(flight)}."
     )
 
 
-def _steps(rows: Sequence[Row], step: float) -> str:
-    tails = [row for row in rows if row["measure"] == "99 %"]
-    best = min(tails, key=lambda row: row["differences"])
-    own = min(tails, key=lambda row: abs(row["step"] - DIFFERENCE))
+def _steps(rows: Sequence[Any], step: float) -> str:
+    tails = [row for row in rows if row.measure == "99 %"]
+    best = min(tails, key=lambda row: row.differences)
+    own = min(tails, key=lambda row: abs(row.step - DIFFERENCE))
     return (
         f"Truncation and rounding of centred differences are balanced at {step:.0e}, the"
-        f" reference's step. The planner's one-sided differences are best at {best['case']}, where"
-        f" 99 % of the knots are within {best['differences']:.1g} of rollout DxR; with their own,"
-        f" {own['case']}, within {own['differences']:.1g}."
+        f" reference's step. The planner's one-sided differences are best at {best.case}, where"
+        f" 99 % of the knots are within {best.differences:.1g} of rollout DxR; with their own,"
+        f" {own.case}, within {own.differences:.1g}."
     )
 
 
-def _saltation(rows: Sequence[Row]) -> list[str]:
+def _saltation(rows: Sequence[Any]) -> list[str]:
     lines = []
     for row in _of(rows, ERROR, case=TOUCHDOWN, measure="A, median"):
-        lines.append(f"rollout Xi moves A by {row['rollout_xi']:.0%} of its norm at touchdowns"
+        lines.append(f"rollout Xi moves A by {row.rollout_xi:.0%} of its norm at touchdowns"
                      " (median): it is no derivative of the step, but of its mean.")  # fmt: skip
     verdicts = []
     for size in SIZES:
         lands = _of(rows, PREDICTION, size=size, touchdown=True)
-        better = [row for row in lands if row["rollout_xi"] < row["rollout_dxr"]]
+        better = [row for row in lands if row.rollout_xi < row.rollout_dxr]
         if lands:
-            words = ", ".join(str(row["knots"]) for row in better) or "none"
+            words = ", ".join(str(row.knots) for row in better) or "none"
             verdicts.append(f"{words} at size {size:g}")
     lines.append(
         f"Horizons [knots] with a touchdown at which rollout Xi predicts better than rollout DxR:"
@@ -109,34 +109,34 @@ def _saltation(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
-def _descent(rows: Sequence[Row]) -> str:
-    costs, rejected = ([r for r in rows if r["measure"] == name] for name in (COST, REJECTED))
+def _descent(rows: Sequence[Any]) -> str:
+    costs, rejected = ([r for r in rows if r.measure == name] for name in (COST, REJECTED))
     words = "; ".join(
-        f"{name} {' and '.join(f'{row[key]:.0%}' for row in rejected)},"
-        f" {' and '.join(f'{row[key]:.3f}' for row in costs)}"
+        f"{name} {' and '.join(f'{getattr(row, key):.0%}' for row in rejected)},"
+        f" {' and '.join(f'{getattr(row, key):.3f}' for row in costs)}"
         for key, name in KINDS.items()
     )
     return f"Line searches rejected, and cost over the seed's, by iteration: {words}."
 
 
-def _gains(rows: Sequence[Row]) -> str:
-    row = next(row for row in rows if row["measure"] == "99 %")
-    words = ", ".join(f"{name} {row[key]:.0f}" for key, name in KINDS.items())
+def _gains(rows: Sequence[Any]) -> str:
+    row = next(row for row in rows if row.measure == "99 %")
+    words = ", ".join(f"{name} {getattr(row, key):.0f}" for key, name in KINDS.items())
     return f"99 % of the gains by a joint's own angle are below [N m/rad]: {words}."
 
 
-def _loop(rows: Sequence[Row]) -> str:
+def _loop(rows: Sequence[Any]) -> str:
     row = rows[-1]
-    words = ", ".join(f"{name} {row[key]:.0f}" for key, name in KINDS.items())
+    words = ", ".join(f"{name} {getattr(row, key):.0f}" for key, name in KINDS.items())
     return (
-        f"In the 1 kHz loop, {row['case']}, small errors grow by less than this in 99 % of the"
+        f"In the 1 kHz loop, {row.case}, small errors grow by less than this in 99 % of the"
         f" states [1/s]: {words}."
     )
 
 
-def _times(rows: Sequence[Row]) -> str:
-    row = next(row for row in rows if row["measure"] == RATIO)
+def _times(rows: Sequence[Any]) -> str:
+    row = next(row for row in rows if row.measure == RATIO)
     return (
-        f"On one thread a knot takes rollout DxR {row[ANALYTIC]:.2g} times, finite differences"
-        f" {row['differences']:.2g} times as long as rigid Xi."
+        f"On one thread a knot takes rollout DxR {row.rollout_dxr:.2g} times, finite differences"
+        f" {row.differences:.2g} times as long as rigid Xi."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,31 +22,69 @@ SHOWN = {"part": "part", "case": "case", "measure": "measure", "count": "n"} | K
 QUANTILES = {"median": 50.0, "99 %": 99.0}
 COST, REJECTED, RATIO = "cost/seed", "rejected", "ratio"
 
-Row = dict[str, Any]
+
+@dataclass(frozen=True)
+class Row:
+    """One measure of all kinds of derivatives; None where a kind has no value."""
+
+    part: str
+    case: str
+    measure: str
+    count: int
+    rigid_xi: float | None = None
+    rigid_dxr: float | None = None
+    rollout_dxr: float | None = None
+    rollout_xi: float | None = None
+    differences: float | None = None
 
 
-def row(part: str, case: str, measure: str, count: int, values: Mapping[str, Any]) -> Row:
-    """One row; kinds without a value are None."""
-    cells = {key: float(values[key]) if key in values else None for key in KINDS}
-    return {"part": part, "case": case, "measure": measure, "count": count, **cells}
+@dataclass(frozen=True)
+class ErrorRow(Row):
+    """Errors in one situation."""
+
+    left_out: int = 0  # knots near changes of the active set
 
 
-def error_rows(found: KnotErrors) -> list[Row]:
+@dataclass(frozen=True)
+class StepRow(Row):
+    """Errors with one step of the differences."""
+
+    step: float = 0.0
+    situations: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PredictionRow(Row):
+    """Errors of predictions over one horizon."""
+
+    size: float = 0.0  # of the perturbation, in parts of `SCALE`
+    touchdown: bool = False
+    knots: int = 0
+
+
+def cells(values: Mapping[str, Any]) -> dict[str, float]:
+    """Values by kind, as plain numbers."""
+    return {key: float(value) for key, value in values.items()}
+
+
+def error_rows(measured: KnotErrors) -> list[Row]:
     """Errors of A and B by situation, over knots away from changes of the active set."""
     rows = []
     for situation in SITUATIONS:
-        of_situation = found.situation == situation
-        chosen = of_situation & found.away
+        of_situation = measured.situation == situation
+        chosen = of_situation & measured.away
         for i, matrix in enumerate("AB" if chosen.any() else ""):
             for name, q in QUANTILES.items():
-                values = {key: np.percentile(found.errors[key, found.step][chosen, i], q)
+                values = {key: np.percentile(measured.errors[key, measured.step][chosen, i], q)
                           for key in KINDS}  # fmt: skip
-                made = row(ERROR, situation, f"{matrix}, {name}", int(chosen.sum()), values)
-                rows.append(made | {"left_out": int(of_situation.sum() - chosen.sum())})
+                rows.append(ErrorRow(
+                    ERROR, situation, f"{matrix}, {name}", int(chosen.sum()), **cells(values),
+                    left_out=int(of_situation.sum() - chosen.sum()),
+                ))  # fmt: skip
     return rows
 
 
-def step_rows(found: KnotErrors) -> list[Row]:
+def step_rows(measured: KnotErrors) -> list[Row]:
     """By step of the differences, over all knots; the larger of the errors of A and of B.
 
     Under ``rollout_dxr`` its error against centred differences, and by situation too; under
@@ -53,35 +92,39 @@ def step_rows(found: KnotErrors) -> list[Row]:
     """
     rows = []
     for step in STEPS:
-        centred = found.errors[ANALYTIC, step].max(axis=1)
-        one_sided = found.errors[ONE_SIDED, step].max(axis=1)
+        centred = measured.errors[ANALYTIC, step].max(axis=1)
+        one_sided = measured.errors[ONE_SIDED, step].max(axis=1)
         for name, q in QUANTILES.items():
             values = {
                 ANALYTIC: np.percentile(centred, q),
                 "differences": np.percentile(one_sided, q),
             }
             by_situation = {
-                situation: float(np.percentile(centred[found.situation == situation], q))
-                for situation in SITUATIONS if situation in found.situation
+                situation: float(np.percentile(centred[measured.situation == situation], q))
+                for situation in SITUATIONS if situation in measured.situation
             }  # fmt: skip
-            made = row(STEP, f"{step:.0e}", name, len(centred), values)
-            rows.append(made | {"step": step, "situations": by_situation})
+            rows.append(StepRow(
+                STEP, f"{step:.0e}", name, len(centred), **cells(values), step=step,
+                situations=by_situation,
+            ))  # fmt: skip
     return rows
 
 
-def prediction_rows(found: Prediction) -> list[Row]:
+def prediction_rows(measured: Prediction) -> list[Row]:
     """Median relative error by size, horizon, and whether a foot lands."""
     rows = []
     for size in SIZES:
         for lands in (False, True):
             for i, knots in enumerate(HORIZONS):
-                chosen = (found.size == size) & (found.touchdown[:, i] == lands)
+                chosen = (measured.size == size) & (measured.touchdown[:, i] == lands)
                 if chosen.any():
-                    values = _medians(found.errors, chosen, i)
+                    values = _medians(measured.errors, chosen, i)
                     case = f"{size:g}{', lands' if lands else ''}"
                     label = f"{knots} knot{'s' if knots > 1 else ''}"
-                    made = row(PREDICTION, case, label, int(chosen.sum()), values)
-                    rows.append(made | {"size": size, "touchdown": lands, "knots": knots})
+                    rows.append(PredictionRow(
+                        PREDICTION, case, label, int(chosen.sum()), **cells(values), size=size,
+                        touchdown=lands, knots=knots,
+                    ))  # fmt: skip
     return rows
 
 
@@ -97,15 +140,15 @@ def descent_rows(descents: Mapping[str, Descent]) -> list[Row]:
         case = f"iteration {i + 1}"
         costs = {key: np.exp(np.log(d.costs[:, i]).mean()) for key, d in descents.items()}
         rejected = {key: d.rejected[:, i].mean() for key, d in descents.items()}
-        rows.append(row(DESCENT, case, COST, count, costs))
-        rows.append(row(DESCENT, case, REJECTED, count, rejected))
+        rows.append(Row(DESCENT, case, COST, count, **cells(costs)))
+        rows.append(Row(DESCENT, case, REJECTED, count, **cells(rejected)))
     accepted = {key: d for key, d in descents.items() if len(d.ratios)}
     ratios = {key: np.median(d.ratios) for key, d in accepted.items()}
     sizes = {key: np.median(d.step_sizes) for key, d in accepted.items()}
     return [
         *rows,
-        row(DESCENT, "iteration 1", RATIO, count, ratios),
-        row(DESCENT, "iteration 1", "step size", count, sizes),
+        Row(DESCENT, "iteration 1", RATIO, count, **cells(ratios)),
+        Row(DESCENT, "iteration 1", "step size", count, **cells(sizes)),
     ]
 
 
@@ -114,30 +157,31 @@ def gain_rows(descents: Mapping[str, Descent]) -> list[Row]:
     own = {key: joint_gains(descent.gains) for key, descent in descents.items()}
     count = len(next(iter(own.values()))[0])
     return [
-        row(GAIN, case, name, count, {key: np.percentile(each[i], q) for key, each in own.items()})
+        Row(GAIN, case, name, count,
+            **cells({key: np.percentile(each[i], q) for key, each in own.items()}))
         for i, case in enumerate(("angle", "velocity"))
         for name, q in QUANTILES.items()
     ]
 
 
-def loop_rows(found: Mapping[tuple[str, int], Array]) -> list[Row]:
+def loop_rows(measured: Mapping[tuple[str, int], Array]) -> list[Row]:
     """Growth of small errors in the tracker's loop [1/s], by its delay."""
-    count = len(next(iter(found.values())))
+    count = len(next(iter(measured.values())))
     return [
-        row(LOOP, f"{delay} ms late", name, count,
-            {key: np.percentile(found[key, delay], q) for key in KINDS})
+        Row(LOOP, f"{delay} ms late", name, count,
+            **cells({key: np.percentile(measured[key, delay], q) for key in KINDS}))
         for delay in DELAYS
         for name, q in QUANTILES.items()
     ]  # fmt: skip
 
 
-def time_rows(found: Times) -> list[Row]:
+def time_rows(measured: Times) -> list[Row]:
     """Medians over trajectories: of a knot on one thread, of a horizon on several."""
-    rigid = found.knot_us["rigid_xi"]
-    ratios = {key: each / rigid for key, each in found.knot_us.items()}
-    whole = {key: round(each) for key, each in found.knot_us.items()}  # to be read with ease
+    rigid = measured.knot_us["rigid_xi"]
+    ratios = {key: each / rigid for key, each in measured.knot_us.items()}
+    whole = {key: round(each) for key, each in measured.knot_us.items()}  # to be read with ease
     return [
-        row(TIME, "knot", "us", found.count, found.knot_us) | whole,
-        row(TIME, "knot", RATIO, found.count, ratios),
-        row(TIME, "horizon", "ms", found.count, found.horizon_ms),
+        Row(TIME, "knot", "us", measured.count, **whole),
+        Row(TIME, "knot", RATIO, measured.count, **cells(ratios)),
+        Row(TIME, "horizon", "ms", measured.count, **cells(measured.horizon_ms)),
     ]

@@ -1,4 +1,4 @@
-"""The planner's three kinds of derivatives, along its own solves of pushed walks and trots.
+"""Derivatives of the planner's model: rigid, of soft contact, by differences.
 
 `rigid`: sticking feet and saltation matrices, as in the thesis; `rollout`: MuJoCo's soft step,
 differentiated analytically; `differences`: the same by finite differences. Each with saltation
@@ -26,7 +26,6 @@ from saltus.studies.a1.derivatives.rows import (
     REJECTED,
     SHOWN,
     STEP,
-    Row,
     descent_rows,
     error_rows,
     gain_rows,
@@ -35,7 +34,7 @@ from saltus.studies.a1.derivatives.rows import (
     step_rows,
     time_rows,
 )
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.style import figure
 
 _SIZES = {0.1: "-", 1.0: "--"}  # of the perturbations that are drawn
@@ -58,38 +57,38 @@ TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with 
 TIMED = 12  # trajectories
 
 
-def draw(rows: Sequence[Row]) -> Figure:
+def draw(rows: Sequence[Any]) -> Figure:
     """Three panels from the rows of the table."""
     drawing, (left, middle, right) = figure(columns=3, width=11.0, height=4.2)
-    _draw_steps(left, [row for row in rows if row["part"] == STEP])
-    _draw_predictions(middle, [row for row in rows if row["part"] == PREDICTION])
-    _draw_descent(right, [row for row in rows if row["part"] == DESCENT])
+    _draw_steps(left, [row for row in rows if row.part == STEP])
+    _draw_predictions(middle, [row for row in rows if row.part == PREDICTION])
+    _draw_descent(right, [row for row in rows if row.part == DESCENT])
     return drawing
 
 
-def _draw_steps(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_steps(panel: Any, rows: Sequence[Any]) -> None:
     """Median (solid) and 99 % (dashed) of the error of rollout DxR, by situation."""
-    for situation, colour in zip(rows[0]["situations"], _SITUATIONS, strict=False):
+    for situation, colour in zip(rows[0].situations, _SITUATIONS, strict=False):
         for measure, line in (("median", "-"), ("99 %", "--")):
-            own = [row for row in rows if row["measure"] == measure]
-            panel.loglog([row["step"] for row in own],
-                         [row["situations"][situation] for row in own], line, color=colour,
+            own = [row for row in rows if row.measure == measure]
+            panel.loglog([row.step for row in own],
+                         [row.situations[situation] for row in own], line, color=colour,
                          linewidth=1.2, label=situation if line == "-" else None)  # fmt: skip
     panel.set(xlabel="step of the differences", ylabel="error against centred differences")
     panel.set_title("A and B of rollout DxR", fontsize=10)
     _explain(panel, "median", "99 %")
 
 
-def _draw_predictions(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_predictions(panel: Any, rows: Sequence[Any]) -> None:
     """Median error against the horizon where a foot lands within it, by kind."""
-    own = [row for row in rows if row["touchdown"]]
+    own = [row for row in rows if row.touchdown]
     for key, (colour, marker, size) in _KINDS.items():
         for (dx, line), label in zip(_SIZES.items(), (KINDS[key], None), strict=True):
-            of_size = [row for row in own if row["size"] == dx]
-            panel.loglog([row["knots"] for row in of_size], [row[key] for row in of_size], line,
-                         marker=marker, markersize=size, color=colour, linewidth=1.2,
+            of_size = [row for row in own if row.size == dx]
+            errors = [getattr(row, key) for row in of_size]
+            panel.loglog([row.knots for row in of_size], errors, line, marker=marker, markersize=size, color=colour, linewidth=1.2,
                          label=label)  # fmt: skip
-    knots = sorted({row["knots"] for row in own})
+    knots = sorted({row.knots for row in own})
     panel.set_xticks(knots, [str(each) for each in knots], minor=False)
     panel.set_xticks([], minor=True)
     panel.set(xlabel="horizon [knots]", ylabel="error over the true deviation")
@@ -97,11 +96,11 @@ def _draw_predictions(panel: Any, rows: Sequence[Row]) -> None:
     _explain(panel, *(f"size {size:g}" for size in _SIZES))
 
 
-def _draw_descent(panel: Any, rows: Sequence[Row]) -> None:
+def _draw_descent(panel: Any, rows: Sequence[Any]) -> None:
     """Cost against the share of rejected line searches, from the first iteration to the second."""
-    costs, rejected = ([r for r in rows if r["measure"] == name] for name in (COST, REJECTED))
+    costs, rejected = ([r for r in rows if r.measure == name] for name in (COST, REJECTED))
     for key, (colour, marker, size) in _KINDS.items():
-        x, y = [100.0 * row[key] for row in rejected], [row[key] for row in costs]
+        x, y = [100.0 * getattr(row, key) for row in rejected], [getattr(row, key) for row in costs]
         panel.plot(x, y, "-", marker=marker, markersize=size, color=colour, linewidth=1.2)
         for number, *place in zip(range(1, len(x) + 1), x, y, strict=True):
             shift = (-13, -6) if key == "differences" else (6, 4)  # beside rollout's
@@ -120,14 +119,14 @@ def _explain(panel: Any, solid: str, dashed: str) -> None:
                  fontsize=7)  # fmt: skip
 
 
+@study("derivatives", "the A1's planner", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows of all parts; ``trials`` is the number of pushes of each gait.
 
     Raises:
         BadRequest: the suite has not so many pushes.
     """
-    pushes = options.trials or (FULL_PUSHES if options.full else PUSHES)
-    return compare(record(pushes, options.progress), options)
+    return compare(record(options.count(PUSHES, FULL_PUSHES), options.progress), options)
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:

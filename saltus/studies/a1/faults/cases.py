@@ -1,4 +1,4 @@
-"""The faults of `saltus study a1-faults`: what goes wrong, how it is brought about, how it ends."""
+"""The faults of `saltus study a1-faults`: what fails, how it is caused, how it must end."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds of walking [s]
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
+FAILING_PLANNER = "saltus.studies.a1.faults.failing_planner"  # module
 SEATED = frozenset({"lying"})  # sat down in order at the end
 
 
@@ -14,10 +15,10 @@ class Fault(NamedTuple):
 
     Attributes:
         name: of the fault.
-        ends: postures that the robot may end in.
-        caused: words of the cause that is to be reported; "" where the robot is to walk on.
+        ends: postures accepted at the end.
+        caused: words that the reported cause contains; "" where the robot must walk on.
         emulator: options of the emulator, over the launch file's.
-        harm: what is done from outside while the robot walks.
+        harm: action from outside while the robot walks: verb and target.
         planner: module of the planner's process, if another one.
         launch: other keys over the launch file's.
     """
@@ -49,7 +50,7 @@ FAULTS = (
     Fault("cable cut for 2 s", DOWN, "ms old", emulator=_event("cut", **{"for": 2.0})),
     Fault("power cut", DOWN, "ms old", emulator=_event("power_cut")),
     Fault("encoder stuck", DOWN, "stuck", emulator=_event("stuck_encoder", motor=4)),
-    Fault("NaN from the planner", caused="no plan", planner="saltus.studies.a1.faults.failing_planner"),
+    Fault("NaN from the planner", caused="no plan", planner=FAILING_PLANNER),
     Fault(
         "joint driven to its limit", DOWN, "limit",
         emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),

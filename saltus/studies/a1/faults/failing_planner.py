@@ -1,7 +1,6 @@
-"""A planner process whose plans turn to NaN after a while, for the study of faults.
+"""A planner process whose plans become NaN after a while, for the study of faults.
 
-Run in place of the planner's own: ``python -m saltus.studies.a1.faults.failing_planner`` takes the same
-arguments as `saltus.launch.processes`.
+Run in place of the planner's module; takes the same arguments as `saltus.launch.processes`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""One run of the emulated A1 with one fault: brought about, watched, and judged."""
+"""Launch the emulated A1, cause one fault, and judge how the launch ends."""
 
 import os
 import resource
@@ -8,6 +8,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,18 +29,35 @@ STRANGER_PACKETS = 50  # of each kind, fifty times a second, for half a second
 TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
 
 
+@dataclass(frozen=True)
+class FaultRow:
+    """One launch with a fault."""
+
+    fault: str
+    ended: str
+    cause: str
+    ok: bool
+    walked_s: float | None
+    stop_ticks: float | None
+    torque_max: float
+    excursion_rad: float
+    temperature_max: float
+    frames_recorded: int
+    refused: dict[str, int]
+
+
 class Ports(NamedTuple):
-    """Of one run: two runs at a time, or another program, must not meet."""
+    """UDP ports of one run, free at its start."""
 
     emulator: int
     bridge: int
 
 
 class Harm:
-    """Does a fault's harm once the robot has walked a while; `launch` calls it as it polls.
+    """Cause a fault once the robot has walked for a while; `launch` calls it as it polls.
 
     Attributes:
-        done_at: when it was done [s], monotonic; None before.
+        done_at: time of the fault [s], monotonic; None before it.
     """
 
     def __init__(self, fault: Fault, ports: Ports, key: int, gamepad: int) -> None:
@@ -49,7 +67,7 @@ class Harm:
         self._key, self._gamepad = key, gamepad
 
     def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
-        """Do it, if it is time to and has not been done."""
+        """Cause the fault when it is due."""
         status = listener.status
         if not self._fault.harm or status is None or status.state != "running":
             return
@@ -57,24 +75,24 @@ class Harm:
         if walked < WALKED_S or self.done_at is not None:
             return
         self.done_at = time.monotonic()
-        what, _, whom = self._fault.harm.partition(" ")
-        getattr(self, f"_{what}")(whom, supervisor)
+        action, _, target = self._fault.harm.partition(" ")
+        getattr(self, f"_{action}")(target, supervisor)
 
-    def _kill(self, whom: str, supervisor: Supervisor) -> None:
-        next(child for child in supervisor.children if child.name == whom).signal(signal.SIGKILL)
+    def _kill(self, target: str, supervisor: Supervisor) -> None:
+        next(child for child in supervisor.children if child.name == target).signal(signal.SIGKILL)
 
-    def _press(self, whom: str, _: Supervisor) -> None:
-        if whom == "key":
+    def _press(self, target: str, _: Supervisor) -> None:
+        if target == "key":
             os.write(self._key, STOP_KEY)
         else:
             os.write(self._gamepad, GAMEPAD_STOP)
 
-    def _fill(self, _whom: str, _: Supervisor) -> None:
-        """No file of this process, which records, may grow beyond what it wrote already."""
+    def _fill(self, _target: str, _: Supervisor) -> None:
+        """Limit the size of the files of this process, which records: as a full disk does."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 
     def _stranger(self, *_: object) -> None:
-        """Throw a stranger's whole frames, cut ones and noise at the bridge's port."""
+        """Send whole frames, cut ones and noise to the bridge from another address."""
         from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 
         whole = encode_low_state(zero_low_state())
@@ -83,7 +101,7 @@ class Harm:
                 stranger.sendto(frame, ("127.0.0.1", self._ports.bridge))
 
 
-def run_fault(fault: Fault, folder: Path) -> dict[str, Any]:
+def run_fault(fault: Fault, folder: Path) -> FaultRow:
     """Run one fault, recorded into `folder`; the row of the table."""
     ports = Ports(_free_port(), _free_port())
     gamepad = folder / "gamepad"
@@ -92,14 +110,14 @@ def run_fault(fault: Fault, folder: Path) -> dict[str, Any]:
     config = _config(fault, ports, gamepad)
     modules = {"planner": fault.planner} if fault.planner else None
     record = folder / "run"
-    with _standard_input() as key, _opened(gamepad) as pad, _file_size_kept():
+    with _standard_input() as key, _named_pipe(gamepad) as pad, _file_size_limit():
         harm = Harm(fault, ports, key, pad)
         outcome = launch(config, record, harm, modules)
     return _row(fault, outcome, harm, record)
 
 
 def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
-    """The launch file a1-emulated with the fault in it, without its push, and a shorter walk."""
+    """The launch file a1-emulated with the fault, without its push, and with a shorter walk."""
     plain = msgspec.to_builtins(load_launch("a1-emulated"))
     plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
     plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
@@ -108,10 +126,10 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
     return make_config(plain, f"fault {fault.name!r}")
 
 
-def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> dict[str, Any]:
+def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> FaultRow:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
-    ended, cause = _ended(emulator), robot["cause"]
+    ended, cause = _final_posture(emulator), robot.cause
     stop_ticks = _stop_ticks(fault, harm, emulator)
     frames = sum(1 for _ in read_frames(record / "run.mcap"))
     torque = worst.get("torque_demand", float("nan"))
@@ -122,19 +140,19 @@ def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> dict[str, 
         and frames > 0
         and (stop_ticks is None or stop_ticks <= 3.0)
     )
-    return {
-        "fault": fault.name, "ended": ended, "cause": cause, "ok": ok,
-        "walked_s": robot.get("running_s"),
-        "stop_ticks": stop_ticks, "torque_max": torque,
-        "excursion_rad": worst.get("excursion", float("nan")),
-        "temperature_max": worst.get("temperature", float("nan")),
-        "frames_recorded": frames,
-        "refused": {k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
-    }  # fmt: skip
+    return FaultRow(
+        fault=fault.name, ended=ended, cause=cause, ok=ok,
+        walked_s=robot.get("running_s"),
+        stop_ticks=stop_ticks, torque_max=torque,
+        excursion_rad=worst.get("excursion", float("nan")),
+        temperature_max=worst.get("temperature", float("nan")),
+        frames_recorded=frames,
+        refused={k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
+    )  # fmt: skip
 
 
-def _ended(emulator: dict[str, Any]) -> str:
-    """Posture at the end; a damped robot may still sink, as slowly as its brakes let it."""
+def _final_posture(emulator: dict[str, Any]) -> str:
+    """Posture at the end; a damped robot may still be sinking."""
     posture, state = emulator.get("posture", "unknown"), emulator.get("state")
     return "sinking" if posture == "moving" and state == "protected" else posture
 
@@ -169,9 +187,9 @@ def _standard_input() -> Iterator[int]:
 
 
 @contextmanager
-def _opened(gamepad: Path) -> Iterator[int]:
+def _named_pipe(path: Path) -> Iterator[int]:
     """The end of a named pipe at which a gamepad's events are written."""
-    descriptor = os.open(gamepad, os.O_RDWR | os.O_NONBLOCK)
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
     try:
         yield descriptor
     finally:
@@ -179,8 +197,8 @@ def _opened(gamepad: Path) -> Iterator[int]:
 
 
 @contextmanager
-def _file_size_kept() -> Iterator[None]:
-    """Give this process back the file size that it may have."""
+def _file_size_limit() -> Iterator[None]:
+    """Restore the limit on the size of files on leaving."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         yield

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from saltus.configuration.planners import in_order, look
+from saltus.studies.a1.latency.trials import LatencyRow
 from saltus.studies.style import figure
 
 _MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
@@ -15,17 +16,17 @@ _MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.
 _NAN = float("nan")
 
 
-def latency_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def latency_figure(rows: Sequence[LatencyRow]) -> Figure:
     """Success and deviation against the duration of a solve, a line of panels for a condition."""
-    conditions = list(dict.fromkeys(row["condition"] for row in rows))
+    conditions = list(dict.fromkeys(row.condition for row in rows))
     drawing, axes = figure(
         columns=2, rows=len(conditions), width=9.0, height=0.4 + 2.9 * len(conditions),
         squeeze=False, sharex=True, sharey="col",
     )  # fmt: skip
     for panels, condition in zip(axes, conditions, strict=True):
-        of_condition = [row for row in rows if row["condition"] == condition]
-        for planner in reversed(in_order({row["planner"] for row in of_condition})):
-            _draw(panels, planner, [row for row in of_condition if row["planner"] == planner])
+        of_condition = [row for row in rows if row.condition == condition]
+        for planner in reversed(in_order({row.planner for row in of_condition})):
+            _draw(panels, planner, [row for row in of_condition if row.planner == planner])
         panels[0].set(ylabel="on their feet [%]", ylim=(-4.0, 104.0))
         panels[1].set(ylabel="mean largest deviation\nof those on their feet [m]")
         panels[1].set_ylim(bottom=0.0)
@@ -37,13 +38,14 @@ def latency_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
     return drawing
 
 
-def _draw(panels: Sequence[Any], planner: str, rows: Sequence[Mapping[str, Any]]) -> None:
+def _draw(panels: Sequence[Any], planner: str, rows: Sequence[LatencyRow]) -> None:
     """One planner's lines, and the interval of its rate."""
     name, colour = look(planner)
-    times = [row["solve_ms"] for row in rows]
-    rates = [100.0 * row["success"] / row["trials"] if row["trials"] else _NAN for row in rows]
-    low, high = ([100.0 * row[key] for row in rows] for key in ("success_low", "success_high"))
-    aside = [row["mean_max_lateral_deviation_m"] for row in rows]
+    times = [row.solve_ms for row in rows]
+    rates = [100.0 * row.success / row.trials if row.trials else _NAN for row in rows]
+    low = [100.0 * row.success_low for row in rows]
+    high = [100.0 * row.success_high for row in rows]
+    aside = [row.mean_max_lateral_deviation_m for row in rows]
     marker, size = _MARKS.get(planner, ("D", 5.0))
     style = {"color": colour, "marker": marker, "markersize": size, "label": name}
     band = {"facecolor": (colour, 0.12), "edgecolor": (colour, 0.6), "linewidth": 0.6}

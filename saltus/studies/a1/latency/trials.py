@@ -1,8 +1,9 @@
-"""The pushes of the study of latency: which they are, and running them on all cores."""
+"""The pushes of the study of latency, run on all cores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -43,12 +44,28 @@ class Point(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of one push: its row of the sweep, or why there is none."""
+    """Result of one push: its row of the sweep, or why there is none."""
 
     point: Point
     trial: int
     row: Row | None
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class LatencyRow:
+    """Success of one planner at one duration of a solve."""
+
+    condition: str
+    planner: str
+    solve_ms: int
+    trials: int
+    success: int
+    success_low: float
+    success_high: float
+    mean_max_lateral_deviation_m: float | None
+    solve_ms_wall_p50: float | None
+    broken: int
 
 
 def pushes(point: Point, options: StudyOptions) -> list[Trial]:
@@ -102,27 +119,24 @@ def run_points(
         prepare(trial for _, trial in jobs)
         threads = threads_each(cores, len(jobs), backend)
         jobs = [(point, with_threads(trial, threads)) for point, trial in jobs]
-        return _work_off(jobs, run, options)
+        return _run_jobs(jobs, run, options)
 
 
-def _work_off(
+def _run_jobs(
     jobs: Sequence[tuple[Point, Trial]], run: RunTrial, options: StudyOptions
 ) -> list[Outcome]:
-    """The outcome of each job; where the workers are lost, those that they had brought count."""
+    """The outcome of each job; where the workers are lost, the results received before count."""
     outcomes: dict[int, Finished | Broken] = {}
     upright, reason = 0, ""
     try:
-        for index, outcome in run_all(partial(_attempt, run), _numbered(jobs)):
+        numbered = list(enumerate(trial for _, trial in jobs))
+        for index, outcome in run_all(partial(_attempt, run), numbered):
             outcomes[index] = outcome
             upright += isinstance(outcome, Finished) and not outcome.row["fell"]
             options.progress(len(outcomes), len(jobs), f"{upright} on their feet")
     except Exception as error:
         reason = f"the workers were lost: {type(error).__name__}: {' '.join(str(error).split())}"
     return [_outcome(*job, outcomes.get(index), reason) for index, job in enumerate(jobs)]
-
-
-def _numbered(jobs: Sequence[tuple[Point, Trial]]) -> list[tuple[int, Trial]]:
-    return [(index, trial) for index, (_, trial) in enumerate(jobs)]
 
 
 def _attempt(run: RunTrial, job: tuple[int, Trial]) -> tuple[int, Finished | Broken]:

@@ -40,15 +40,15 @@ class Case(NamedTuple):
         """The planner's cost (6.1) of every candidate (C,), inf for those that diverged."""
         cost = CostOptions()
         weights = cost.state_weights()
-        found = trajectory_costs(
+        costs = trajectory_costs(
             rolled.states, rolled.inputs, self.reference_states, self.reference_inputs,
             weights, cost.terminal_scale * weights,
             input_weights(rolled.normal_forces, cost.input_loaded, cost.input_unloaded),
         )  # fmt: skip
-        return np.where(rolled.finite & np.isfinite(found), found, np.inf)
+        return np.where(rolled.finite & np.isfinite(costs), costs, np.inf)
 
 
-def made_up(starts: int, seed: int) -> list[Case]:
+def random_motions(starts: int, seed: int) -> list[Case]:
     """Free fall, standing and sliding, each from `starts` states with random torques."""
     rng = np.random.default_rng(seed)
     motions: dict[str, Callable[[np.random.Generator], tuple[Array, Policies]]] = {
@@ -82,23 +82,23 @@ def walking(starts: int, seed: int) -> list[Case]:
         for _ in range(SEARCHES):
             if trajectory is None:
                 break
-            recorder.asked = None
+            recorder.policies = None
             step = solver.iterate(case.x0, trajectory)
             trajectory = step.trajectory
-            if recorder.asked is not None:
+            if recorder.policies is not None:
                 reference = np.hstack([window.q, window.v])
-                cases.append(Case(WALKING, case.x0, recorder.asked, reference, window.inputs))
+                cases.append(Case(WALKING, case.x0, recorder.policies, reference, window.inputs))
     return cases
 
 
 class _Recorder(ThreadedRollout):
     """MuJoCo on the CPU, which keeps the last policies that it was asked for."""
 
-    asked: Policies | None = None
+    policies: Policies | None = None
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate out from x0 (37,)."""
-        self.asked = policies
+        self.policies = policies
         return super().roll_out(x0, policies)
 
 
@@ -121,8 +121,8 @@ def _standing(rng: np.random.Generator) -> tuple[Array, Policies]:
 
 def _sliding(rng: np.random.Generator) -> tuple[Array, Policies]:
     """On its feet, which slide at some 1 m/s until friction has stopped them."""
-    x, way = STAND.copy(), rng.uniform(0.0, 2.0 * np.pi)
-    x[19:21] = np.cos(way), np.sin(way)
+    x, heading = STAND.copy(), rng.uniform(0.0, 2.0 * np.pi)
+    x[19:21] = np.cos(heading), np.sin(heading)
     return x, _policies(rng, 1.0, held=True)
 
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from robots.a1.constants import FOOT_NAMES
 from saltus.metrics.touchdown_spread import ordered_outcomes
-from saltus.studies.a1.touchdown.runs import Measured
+from saltus.studies.a1.touchdown.runs import MeasuredTouchdown
 from saltus.studies.style import COLOURS, figure
 
 GAIT_COLOURS = {"walk": COLOURS["initial"], "trot": COLOURS["xi"], "bound": COLOURS["dxr"]}
@@ -20,11 +20,11 @@ _MARKS = {"one foot": ".", "diagonal pair": "x", "front pair": "^", "rear pair":
 _SMALLEST = 1e-5  # spread that the figure shows, in place of less [m/s]
 
 
-def spread_figure(found: Sequence[Measured]) -> Figure:
+def spread_figure(impacts: Sequence[MeasuredTouchdown]) -> Figure:
     """Spread against the foot's speed and against s, and s of every pair of feet."""
     made, axes = figure(columns=3, width=10.5, height=3.7, width_ratios=[1.0, 1.0, 1.1])
-    for gait, kind in dict.fromkeys((each.gait, each.kind) for each in found):
-        these = [each for each in found if (each.gait, each.kind) == (gait, kind)]
+    for gait, kind in dict.fromkeys((each.gait, each.kind) for each in impacts):
+        these = [each for each in impacts if (each.gait, each.kind) == (gait, kind)]
         spread = [max(each.spread.base, _SMALLEST) for each in these]
         look = {"color": GAIT_COLOURS[gait], "marker": _MARKS.get(kind, "D"), "linestyle": "none",
                 "markersize": 5, "label": f"{gait}, {kind}"}  # fmt: skip
@@ -39,17 +39,17 @@ def spread_figure(found: Sequence[Measured]) -> Figure:
     axes[0].set(xlabel="normal speed of the foot that lands hardest [m/s]", xlim=(-0.05, None))
     axes[1].set(xlabel="largest |s| of a foot that lands", xlim=(0.0, None))
     axes[1].legend(frameon=False, fontsize=7, loc="upper left")
-    _draw_pairs(axes[2], found)
+    _draw_pairs(axes[2], impacts)
     return made
 
 
-def _draw_pairs(panel: Any, found: Sequence[Measured]) -> None:
+def _draw_pairs(panel: Any, impacts: Sequence[MeasuredTouchdown]) -> None:
     """s of each pair of feet on the ground, a column for each pair and a colour for each gait."""
     pairs = list(combinations(FOOT_NAMES, 2))
-    gaits = list(dict.fromkeys(each.gait for each in found))
+    gaits = list(dict.fromkeys(each.gait for each in impacts))
     for shift, gait in zip(np.linspace(-0.2, 0.2, len(gaits)), gaits, strict=True):
-        values = [[e.spread.pairs[pair] for e in found if e.gait == gait and pair in e.spread.pairs]
-                  for pair in pairs]  # fmt: skip
+        spreads = [each.spread for each in impacts if each.gait == gait]
+        values = [[s.pairs[pair] for s in spreads if pair in s.pairs] for pair in pairs]
         for column, of_pair in enumerate(values):
             panel.plot(np.full(len(of_pair), column + shift), of_pair, "_", markersize=7,
                        color=GAIT_COLOURS[gait], label=gait if column == 0 else None)  # fmt: skip
@@ -59,18 +59,18 @@ def _draw_pairs(panel: Any, found: Sequence[Measured]) -> None:
     panel.legend(frameon=False, fontsize=7)
 
 
-def cloud_figure(found: Sequence[Measured]) -> Figure:
+def cloud_figure(impacts: Sequence[MeasuredTouchdown]) -> Figure:
     """Of each gait the touchdown that spreads most: where the base's velocity may end."""
-    gaits = list(dict.fromkeys(each.gait for each in found))
+    gaits = list(dict.fromkeys(each.gait for each in impacts))
     made, axes = figure(columns=len(gaits), width=3.5 * len(gaits), height=3.5, squeeze=False)
     for panel, gait in zip(axes[0], gaits, strict=True):
-        of_gait = [each for each in found if each.gait == gait]
+        of_gait = [each for each in impacts if each.gait == gait]
         _draw_cloud(panel, max(of_gait, key=lambda each: each.spread.base))
     axes[0][0].legend(frameon=False, fontsize=7)
     return made
 
 
-def _draw_cloud(panel: Any, each: Measured) -> None:
+def _draw_cloud(panel: Any, each: MeasuredTouchdown) -> None:
     """Changes of the base's velocity, forward and upward in the base's axes [mm/s]."""
     plane = [0, 2]
     change = 1e3 * (each.outcomes.v_plus - each.v)[:, plane]

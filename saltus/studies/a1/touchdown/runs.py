@@ -1,4 +1,4 @@
-"""What the study of touchdowns looks at: gaits walked in lock step, and their touchdowns."""
+"""Gaits walked in lock step, and the outcomes of each of their touchdowns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from saltus.metrics.touchdown_spread import (
     spread_of,
 )
 from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of, kind_of
-from saltus.studies.engine import StudyOptions
+from saltus.studies.engine import StudyOptions, track
 
 SPEED = 0.2  # commanded [m/s]
 
@@ -37,7 +37,7 @@ class Walked(NamedTuple):
     fell: bool
 
 
-class Measured(NamedTuple):
+class MeasuredTouchdown(NamedTuple):
     """One touchdown."""
 
     gait: str
@@ -73,26 +73,26 @@ def walk(gait: str, duration: float, seed: int, tick: Callable[[int], None]) -> 
         tick(truth.tick)
 
     fell = run.run(keep).fell
-    found, settled = finder.touchdowns(), GAITS[gait].start + GAITS[gait].ramp
-    return Walked(gait, found.rows(found.time >= settled), fell)
+    touchdowns, settled = finder.touchdowns(), GAITS[gait].start + GAITS[gait].ramp
+    return Walked(gait, touchdowns.rows(touchdowns.time >= settled), fell)
 
 
 def measure(
     model: pin.Model, walked: Walked, samples: int, options: StudyOptions
-) -> list[Measured]:
-    """Sample what each touchdown may lead to, and what other laws make of it."""
+) -> list[MeasuredTouchdown]:
+    """Sample the outcomes of each touchdown, and compare other impact laws with them."""
     dynamics = ContactDynamics(model, foot_frame_ids(model))
-    found, touchdowns = [], walked.touchdowns
-    for row in range(len(touchdowns.time)):
-        options.progress(row, len(touchdowns.time), f"{walked.gait}: outcomes")
+    impacts, touchdowns = [], walked.touchdowns
+    rows = range(len(touchdowns.time))
+    for row in track(rows, options.progress, lambda _: f"{walked.gait}: outcomes"):
         q, v, landing = touchdowns.q[row], touchdowns.v[row], touchdowns.landing[row]
         outcomes = outcomes_of(model, touchdowns, row, samples, options.seed)
         stuck = impact(dynamics, q, v, landing + touchdowns.standing[row]).v_plus
-        away = np.linalg.norm(outcomes.v_plus[:, :3] - stuck[:3], axis=1)
-        found.append(Measured(
+        distance = np.linalg.norm(outcomes.v_plus[:, :3] - stuck[:3], axis=1)
+        impacts.append(MeasuredTouchdown(
             walked.gait, feet_of(landing), kind_of(landing), feet_of(touchdowns.standing[row]), v,
             spread_of(outcomes, v, landing),
-            largest_distance(ordered_outcomes(outcomes.problem, v)[:, :3]), float(away.min()),
+            largest_distance(ordered_outcomes(outcomes.problem, v)[:, :3]), float(distance.min()),
             outcomes,
         ))  # fmt: skip
-    return found
+    return impacts

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from saltus.studies.anderson_revzen.contacts.calibration import TIMES, Calibration
-from saltus.studies.anderson_revzen.contacts.measurement import Sweep
+from saltus.studies.anderson_revzen.contacts.measurement import BedRow, Sweep
 from saltus.studies.style import COLOURS, figure
 
 _OURS, _MUJOCO = COLOURS["dxr"], COLOURS["initial"]  # red and blue, as in the paper
@@ -42,16 +42,16 @@ def calibration_figure(calibration: Calibration) -> Figure:
     return drawing
 
 
-def cost_figure(found: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
+def cost_figure(measured: Sweep, rows: Sequence[BedRow]) -> Figure:
     """Figure 5.2: median and quartiles of the run times over contacts, and errors beside them."""
     drawing, (left, right) = figure(columns=2, width=9.0, height=3.8)
-    low, middle, high = 1e3 * np.quantile(found.times, (0.25, 0.5, 0.75), axis=0)
-    contacts = found.contacts
-    for i, way in enumerate([*found.ways, "mujoco"]):
-        look = _look(way)
+    low, middle, high = 1e3 * np.quantile(measured.times, (0.25, 0.5, 0.75), axis=0)
+    contacts = measured.contacts
+    for i, name in enumerate([*measured.settings, "mujoco"]):
+        look = _look(name)
         left.plot(contacts, middle[:, i], **look)
         left.fill_between(contacts, low[:, i], high[:, i], color=look["color"], alpha=0.15, lw=0)
-        errors = [row[f"{way}_rms"] or np.nan for row in rows]
+        errors = [getattr(row, f"{name}_rms") or np.nan for row in rows]
         right.plot(contacts, errors, **look)
     left.set(xlabel="contacts", ylabel="processor time of 2 s [ms]", ylim=(0.0, None))
     right.set(xlabel="contacts", ylabel="RMS error [SI units]", yscale="log")
@@ -60,8 +60,8 @@ def cost_figure(found: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
     return drawing
 
 
-def _look(way: str) -> dict[str, Any]:
-    if way == "mujoco":
+def _look(name: str) -> dict[str, Any]:
+    if name == "mujoco":
         return {"color": _MUJOCO, "linestyle": "-", "marker": "o", "ms": 3, "label": "MuJoCo, 2 ms"}
-    return {"color": _OURS, "linestyle": _STYLES[way], "marker": "o", "ms": 3,
-            "label": _LABELS[way]}  # fmt: skip
+    return {"color": _OURS, "linestyle": _STYLES[name], "marker": "o", "ms": 3,
+            "label": _LABELS[name]}  # fmt: skip

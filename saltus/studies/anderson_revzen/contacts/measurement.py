@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
@@ -28,7 +29,7 @@ FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]
 LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
 
-Step = Callable[[str], None]  # told of every step of the work
+Step = Callable[[str], None]  # called with the name of every step of the work
 
 
 class Bed(NamedTuple):
@@ -49,8 +50,8 @@ def prepared(bed: SpringBed, starts: Array) -> Bed:
     true = np.stack([integrated(system, start, TIGHT) for start in starts])
     theirs = np.stack([trajectory(model, start, STEPS) for start in starts])
     errors = np.array([rms(*pair) for pair in zip(theirs, true, strict=True)])
-    seen = true[:, ::20].reshape(-1, 6)
-    touching = float(np.mean([depths(bed, x) > 0.0 for x in seen]))
+    states = true[:, ::20].reshape(-1, 6)
+    touching = float(np.mean([depths(bed, x) > 0.0 for x in states]))
     return Bed(bed, system, model, mujoco.MjData(model), true, errors, touching)
 
 
@@ -79,15 +80,17 @@ def _is_worse(bed: Bed, starts: Array, options: EssOptions) -> bool:
     return False
 
 
-def timed(beds: Sequence[Bed], start: Array, ways: Mapping[str, EssOptions]) -> list[list[float]]:
-    """Processor time [s] from one start, by bed and then by way and MuJoCo.
+def timed(
+    beds: Sequence[Bed], start: Array, settings: Mapping[str, EssOptions]
+) -> list[list[float]]:
+    """Processor time [s] from one start, by bed and then by settings and MuJoCo.
 
     One thread each; both leave the end of the run alone and record nothing on the way.
     """
     rows = []
     for bed in beds:
         row = []
-        for options in ways.values():
+        for options in settings.values():
             began = time.thread_time()
             integrate_batch(bed.system, start[None], DURATION, options, threads=1)
             row.append(time.thread_time() - began)
@@ -118,8 +121,8 @@ class Sweep(NamedTuple):
     starts: Array  # (S, 6)
     beds: tuple[Bed, ...]
     epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
-    ways: dict[str, EssOptions]  # of ours, by the beginning of their keys in a row
-    times: Array  # (S, beds, ways + 1) [s]; MuJoCo's are the last
+    settings: dict[str, EssOptions]  # of ours, by the beginning of their keys in a row
+    times: Array  # (S, beds, settings + 1) [s]; MuJoCo's are the last
 
     @property
     def contacts(self) -> Array:
@@ -128,14 +131,14 @@ class Sweep(NamedTuple):
 
     @property
     def medians(self) -> Array:
-        """Median times over the starts (beds, ways + 1) [s]."""
+        """Median times over the starts (beds, settings + 1) [s]."""
         return np.median(self.times, axis=0)
 
     @property
     def ratios(self) -> dict[str, float]:
-        """Marginal cost of a contact over MuJoCo's, by way: slopes of the medians."""
+        """Marginal cost of a contact over MuJoCo's, by settings: slopes of the medians."""
         slopes = np.polyfit(self.contacts, self.medians, 1)[0]
-        return {way: float(slopes[i] / slopes[-1]) for i, way in enumerate(self.ways)}
+        return {name: float(slopes[i] / slopes[-1]) for i, name in enumerate(self.settings)}
 
 
 def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step: Step) -> Sweep:
@@ -147,17 +150,17 @@ def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step:
     step("precision on the plate")
     epsilon = as_accurate(made, starts, hopper_epsilon)
     as_mujoco = epsilon or hopper_epsilon
-    ways = {
+    settings = {
         "ours": same_steps(as_mujoco),
         "hopper_epsilon": same_steps(hopper_epsilon),
         "long_steps": EssOptions(*LOOSE, epsilon=as_mujoco),
     }
-    timed(made, starts[0], ways)  # warms both up
+    timed(made, starts[0], settings)  # warms both up
     times = []
     for start in starts:
         step("run times")
-        times.append(timed(made, start, ways))
-    return Sweep(starts, tuple(made), epsilon, ways, np.array(times))
+        times.append(timed(made, start, settings))
+    return Sweep(starts, tuple(made), epsilon, settings, np.array(times))
 
 
 def steps_of(beds: int, starts: int) -> int:
@@ -165,25 +168,48 @@ def steps_of(beds: int, starts: int) -> int:
     return beds + 1 + starts
 
 
-def rows(found: Sweep) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class BedRow:
+    """One bed: times [s], RMS errors [SI units] and ratios of marginal cost."""
+
+    contacts: int
+    mujoco_s: float
+    mujoco_rms: float | None
+    ours_s: float
+    ours_rms: float | None
+    ours_worse: float
+    marginal_ratio: float
+    hopper_epsilon_s: float
+    hopper_epsilon_rms: float | None
+    hopper_epsilon_worse: float
+    hopper_epsilon_marginal_ratio: float
+    long_steps_s: float
+    long_steps_rms: float | None
+    long_steps_worse: float
+    long_steps_marginal_ratio: float
+    epsilon: float
+    in_contact: float
+
+
+def rows(measured: Sweep) -> list[BedRow]:
     """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds."""
-    made: list[dict[str, Any]] = []
-    for bed, median in zip(found.beds, found.medians, strict=True):
+    made: list[BedRow] = []
+    for bed, median in zip(measured.beds, measured.medians, strict=True):
         row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1])}
-        row["mujoco_rms"] = _whole(bed.mujoco_rms)
-        for i, (way, options) in enumerate(found.ways.items()):
-            errors = our_errors(bed, found.starts, options)
-            row[f"{way}_s"], row[f"{way}_rms"] = float(median[i]), _whole(errors)
-            row[f"{way}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
-            key = "marginal_ratio" if way == "ours" else f"{way}_marginal_ratio"
-            row[key] = found.ratios[way]
-        row["epsilon"] = float(found.ways["ours"].epsilon)
+        row["mujoco_rms"] = _rms_over_starts(bed.mujoco_rms)
+        for i, (name, options) in enumerate(measured.settings.items()):
+            errors = our_errors(bed, measured.starts, options)
+            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), _rms_over_starts(errors)
+            row[f"{name}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
+            key = "marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"
+            row[key] = measured.ratios[name]
+        row["epsilon"] = float(measured.settings["ours"].epsilon)
         row["in_contact"] = bed.in_contact
-        made.append(row)
+        made.append(BedRow(**row))
     return made
 
 
-def _whole(errors: Array) -> float | None:
+def _rms_over_starts(errors: Array) -> float | None:
     """RMS error over all starts; None where a run broke off."""
     value = float(np.sqrt(np.mean(errors**2)))
     return value if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What a contact costs: a plate on up to 100 springs, event-selected and in MuJoCo (section 5).
+"""Cost of a contact: a plate on up to 100 springs, event-selected and in MuJoCo.
 
 Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems". Their integrator, in
 NumPy, has MuJoCo's marginal cost of a contact; ours is compiled, as MuJoCo is.
@@ -6,8 +6,7 @@ NumPy, has MuJoCo's marginal cost of a contact; ours is compiled, as MuJoCo is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from saltus.studies.anderson_revzen.contacts.calibration import (
 from saltus.studies.anderson_revzen.contacts.figures import calibration_figure, cost_figure
 from saltus.studies.anderson_revzen.contacts.measurement import (
     LOOSE,
+    BedRow,
     Sweep,
     collision_share,
     prepared,
@@ -28,7 +28,7 @@ from saltus.studies.anderson_revzen.contacts.measurement import (
     sweep,
 )
 from saltus.studies.anderson_revzen.contacts.spring_bed import SpringBed, random_starts
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from sim_bridge.compiled_step import stop_stage_timers
 
 ALLOWED_RATIO = 0.5  # of the marginal costs
@@ -48,17 +48,17 @@ SHOWN = (
 
 
 def notes(
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[BedRow],
     calibration: Calibration,
-    found: Sweep,
+    measured: Sweep,
     stiff: Sweep,
     share: float | None,
 ) -> list[str]:
     """One line each."""
     return [
-        *_accuracy(found),
-        *_hopper(rows, calibration, found),
-        *_other_ways(rows, found, stiff),
+        *_accuracy(measured),
+        *_hopper(rows, calibration, measured),
+        *_other_settings(rows, measured, stiff),
         *_comparison(rows, share),
         "All springs of a bed together are as stiff as the hopper's, at any number. They have no"
         " dampers, and push along the plate's normal, as contacts in MuJoCo do.",
@@ -67,20 +67,20 @@ def notes(
     ]
 
 
-def criteria(found: Sweep) -> list[Criterion]:
+def criteria(measured: Sweep) -> list[Criterion]:
     """As accurate as MuJoCo at some epsilon, and there a contact costs less."""
-    ratio = None if found.epsilon is None else found.ratios["ours"]
+    ratio = None if measured.epsilon is None else measured.ratios["ours"]
     return [
-        Criterion("epsilon at which no start is less accurate [m]", found.epsilon, ">", 0.0),
+        Criterion("epsilon at which no start is less accurate [m]", measured.epsilon, ">", 0.0),
         Criterion("marginal cost of a contact over MuJoCo's", ratio, "<=", ALLOWED_RATIO),
     ]
 
 
-def _accuracy(found: Sweep) -> list[str]:
-    ratio = found.ratios["ours"]
+def _accuracy(measured: Sweep) -> list[str]:
+    ratio = measured.ratios["ours"]
     return [
-        f"At epsilon = {found.epsilon:.2g} m no start on any bed is less accurate than in MuJoCo."
-        if found.epsilon
+        f"At epsilon = {measured.epsilon:.2g} m no start on any bed is less accurate than MuJoCo's."
+        if measured.epsilon
         else "On some start MuJoCo is better at any epsilon that was tried.",
         f"The marginal cost of a contact is {ratio:.2f} of MuJoCo's there, at most {ALLOWED_RATIO}"
         " is asked. It is the slope of the median time over the"
@@ -88,26 +88,26 @@ def _accuracy(found: Sweep) -> list[str]:
     ]
 
 
-def _hopper(rows: Sequence[Mapping[str, Any]], calibration: Calibration, found: Sweep) -> list[str]:
-    errors = [(row["hopper_epsilon_rms"], row["mujoco_rms"]) for row in rows]
-    behind = max(ours / theirs if ours else float("inf") for ours, theirs in errors)
+def _hopper(rows: Sequence[BedRow], calibration: Calibration, measured: Sweep) -> list[str]:
+    errors = [(row.hopper_epsilon_rms, row.mujoco_rms) for row in rows]
+    worst = max(ours / theirs if ours and theirs else float("inf") for ours, theirs in errors)
     return [
         f"On the hopper epsilon' = {calibration.epsilon:.2g} m: RMS {calibration.ours_rms:.2g} and"
         f" MuJoCo's {calibration.mujoco_rms:.2g}, over {FALLS} falls from 2 m to 3 m. Table 5.1 has"
         f" {PRINTED} for a stiffness that is not printed.",
-        f"With epsilon' the ratio is {found.ratios['hopper_epsilon']:.2f}, and the plate's error up"
-        f" to {behind:.1f} times MuJoCo's: on springs nearer than epsilon' to one another"
+        f"With epsilon' the ratio is {measured.ratios['hopper_epsilon']:.2f}, and the plate's error"
+        f" up to {worst:.1f} times MuJoCo's: on springs nearer than epsilon' to one another"
         " projection follows projection, Euler's method with their distance as its step.",
     ]
 
 
-def _other_ways(rows: Sequence[Mapping[str, Any]], found: Sweep, stiff: Sweep) -> list[str]:
+def _other_settings(rows: Sequence[BedRow], measured: Sweep, stiff: Sweep) -> list[str]:
     least, most = (f(bed.in_contact for bed in stiff.beds) for f in (min, max))
     precision = f"epsilon = {stiff.epsilon:.2g} m" if stiff.epsilon else "no epsilon as accurate"
     return [
         f"With steps as long as the tolerances {LOOSE} and the guards allow, the ratio is"
-        f" {found.ratios['long_steps']:.2f}, and the largest bed takes"
-        f" {rows[-1]['long_steps_s'] / rows[-1]['mujoco_s']:.2f} of MuJoCo's time.",
+        f" {measured.ratios['long_steps']:.2f}, and the largest bed takes"
+        f" {rows[-1].long_steps_s / rows[-1].mujoco_s:.2f} of MuJoCo's time.",
         "Where every spring is as stiff as on the bed of two, a larger bed throws the plate off"
         f" sooner: tips touch {least:.0%} to {most:.0%} of the time, MuJoCo pays less, and the"
         f" ratio is {stiff.ratios['ours']:.2f} ({precision}), with long steps"
@@ -115,7 +115,7 @@ def _other_ways(rows: Sequence[Mapping[str, Any]], found: Sweep, stiff: Sweep) -
     ]
 
 
-def _comparison(rows: Sequence[Mapping[str, Any]], share: float | None) -> list[str]:
+def _comparison(rows: Sequence[BedRow], share: float | None) -> list[str]:
     collision = ""
     if share is not None:
         collision = f" Collision detection is {share:.0%} of its time on the largest bed."
@@ -124,24 +124,24 @@ def _comparison(rows: Sequence[Mapping[str, Any]], share: float | None) -> list[
         " the shades of figure 5.2 hold the middle half of the starts."
         " Both are compiled; ours knows this model alone, MuJoCo any: it finds the contacts, and"
         f" solves for their forces as if they depended on one another.{collision}",
-        f"MuJoCo pays for forces while tips touch, {rows[-1]['in_contact']:.0%} of the time here;"
+        f"MuJoCo pays for forces while tips touch, {rows[-1].in_contact:.0%} of the time here;"
         " we pay for every tip at every step, and for a crossing.",
     ]
 
 
+@study("ess-contacts", "Anderson and Revzen, table 5.1", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more."""
-    return study(options, CONTACTS)
+    return compare_costs(options, CONTACTS)
 
 
-def study(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
+def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
     """The study on beds of ``contacts`` springs, two sizes or more.
 
     The rows are of beds that are equally stiff; those in the notes have equally stiff springs, and
     are the stiffer the larger they are.
     """
-    trials = TRIALS if options.trials is None else options.trials
-    starts = random_starts(trials, np.random.default_rng(options.seed))
+    starts = random_starts(options.count(TRIALS), np.random.default_rng(options.seed))
     some = starts[::STIFF_PART]
     beds = [SpringBed(count) for count in contacts]
     each = SpringBed(2).spring_stiffness
@@ -156,13 +156,13 @@ def study(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
     calibration = calibrate()
     share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
     stop_stage_timers()
-    found = sweep(beds, starts, calibration.epsilon, step)
+    measured = sweep(beds, starts, calibration.epsilon, step)
     stiff = sweep(stiffer, some, calibration.epsilon, step)
     options.progress(total, total, "figures")
-    made = rows(found)
+    made = rows(measured)
     figures = {
         "figure-5.1": calibration_figure(calibration),
-        "figure-5.2": cost_figure(found, made),
+        "figure-5.2": cost_figure(measured, made),
     }
-    closing = notes(made, calibration, found, stiff, share)
-    return StudyResult(made, figures, closing, SHOWN, criteria=criteria(found))
+    closing = notes(made, calibration, measured, stiff, share)
+    return StudyResult(made, figures, closing, SHOWN, criteria=criteria(measured))

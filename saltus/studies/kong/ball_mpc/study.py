@@ -1,4 +1,4 @@
-"""Study ``ball-mpc``: HiLQR MPC of a bouncing ball, with and without the hybrid cost update.
+"""HiLQR MPC of a bouncing ball, with and without the hybrid cost update.
 
 6.5.1, 6.6.1 and Figure 6.4. Printed are the reference (one bounce in 1 s, from rest at 4 m to rest
 at 2.5 m), 1001 timesteps, a solve and its first input at each, and the cut-off |dJ| < 1e-4. Not
@@ -25,7 +25,7 @@ from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.systems import Array
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.ball_mpc.receding_horizon import ClosedLoop, RecedingHorizon, close_loop
 from saltus.studies.style import COLOURS, figure
 
@@ -151,7 +151,7 @@ def track(
     return close_loop(controller, x0, FALLING, settings.steps, progress)
 
 
-def study(settings: Settings, options: StudyOptions) -> StudyResult:
+def compare_updates(settings: Settings, options: StudyOptions) -> StudyResult:
     """Both rows of ``ball-mpc``, and Figure 6.4."""
     target = reference(settings)
     rows, runs = [], []
@@ -168,20 +168,32 @@ def study(settings: Settings, options: StudyOptions) -> StudyResult:
     return StudyResult(rows, {"figure-6.4": figure}, _notes(settings))
 
 
-def _row(measure: HybridTrackingCost, loop: ClosedLoop, update: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class LoopRow:
+    """One closed loop."""
+
+    hybrid_cost_update: bool
+    unconverged_steps: int
+    steps: int
+    tracking_cost: float
+    peak_input: float
+
+
+def _row(measure: HybridTrackingCost, loop: ClosedLoop, update: bool) -> LoopRow:
     """One row; ``tracking_cost`` has the update in both, so that they can be compared."""
-    return {
-        "hybrid_cost_update": update,
-        "unconverged_steps": int(np.sum(~loop.converged)),
-        "steps": len(loop.converged),
-        "tracking_cost": measure.value(loop.states, loop.inputs, loop.modes),
-        "peak_input": float(np.max(abs(loop.inputs))),
-    }
+    return LoopRow(
+        hybrid_cost_update=update,
+        unconverged_steps=int(np.sum(~loop.converged)),
+        steps=len(loop.converged),
+        tracking_cost=measure.value(loop.states, loop.inputs, loop.modes),
+        peak_input=float(np.max(abs(loop.inputs))),
+    )
 
 
+@study("ball-mpc", "Kong, figure 6.4")
 def run(options: StudyOptions) -> StudyResult:
     """The study at the printed size. Nothing in it is random, and it has no trials."""
-    return study(Settings(), options)
+    return compare_updates(Settings(), options)
 
 
 def _notes(settings: Settings) -> list[str]:

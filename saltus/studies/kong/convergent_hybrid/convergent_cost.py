@@ -1,4 +1,4 @@
-"""A cost on the fundamental matrix, for trajectories of ``saltus.studies.kong.convergent_hybrid.variational_system``."""
+"""A cost on the fundamental matrix, for trajectories of an augmented system."""
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

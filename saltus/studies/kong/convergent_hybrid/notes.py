@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from hybrid.systems import Array
 from saltus.studies.kong.convergent_hybrid.cases import SECONDS, SPREAD, TERMINAL, Plan
-from saltus.studies.kong.convergent_hybrid.spread import POINTS, TRACKING, Ends, trace_of_starts
+from saltus.studies.kong.convergent_hybrid.spread import (
+    POINTS,
+    TRACKING,
+    Ends,
+    PlanRow,
+    trace_of_starts,
+)
 
-Row = Mapping[str, Any]
 
-
-def notes(rows: Sequence[Row]) -> tuple[str, ...]:
+def notes(rows: Sequence[PlanRow]) -> tuple[str, ...]:
     """One line each: the verdict by system, what cannot change, and the choices."""
-    systems = dict.fromkeys(row["system"] for row in rows)
-    by_system = [{row["plan"]: row for row in rows if row["system"] == name} for name in systems]
+    systems = dict.fromkeys(row.system for row in rows)
+    by_system = [{row.plan: row for row in rows if row.system == name} for name in systems]
     return (
         *(_verdict(plans) for plans in by_system),
         *(_reset_jacobian(plans) for plans in by_system),
@@ -38,71 +41,71 @@ def notes(rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def _verdict(plans: Mapping[str, Row]) -> str:
+def _verdict(plans: Mapping[str, PlanRow]) -> str:
     plain, convergent = plans["plain"], plans["convergent"]
-    if None in (plain["mean_distance"], convergent["mean_distance"]):
-        return f"{plain['system']}: nothing is shown, as no simulation of a plan reached the end."
-    closer = all(convergent[key] < plain[key] for key in ("trace", "mean_distance"))
+    if plain.mean_distance is None or convergent.mean_distance is None:
+        return f"{plain.system}: nothing is shown, as no simulation of a plan reached the end."
+    closer = convergent.trace < plain.trace and convergent.mean_distance < plain.mean_distance
     word = "end closer together" if closer else "do NOT end closer together"
     return (
-        f"{plain['system']}: perturbed starts {word} with the cost on Phi than without: spread"
+        f"{plain.system}: perturbed starts {word} with the cost on Phi than without: spread"
         f" {_spread(convergent)} against {_spread(plain)} cm (root of the trace), farthest"
-        f" {_cm(convergent['largest_distance'])} against {_cm(plain['largest_distance'])} cm, for"
-        f" {100.0 * convergent['extra_effort']:.0f} % more effort."
+        f" {_cm(convergent.largest_distance)} against {_cm(plain.largest_distance)} cm, for"
+        f" {100.0 * convergent.extra_effort:.0f} % more effort."
     )
 
 
-def _reset_jacobian(plans: Mapping[str, Row]) -> str:
-    ends = {kind: plans[kind]["trace"] / plans["plain"]["trace"] for kind in plans}
+def _reset_jacobian(plans: Mapping[str, PlanRow]) -> str:
+    ends = {kind: plans[kind].trace / plans["plain"].trace for kind in plans}
     return (
-        f"{plans['plain']['system']}: with D_x R in Phi in place of Xi the trace is"
+        f"{plans['plain'].system}: with D_x R in Phi in place of Xi the trace is"
         f" {ends['dxr']:.2f} times that of the plain plan; with Xi it is"
         f" {ends['convergent']:.2f} times."
     )
 
 
-def _tracked(plans: Mapping[str, Row]) -> str:
+def _tracked(plans: Mapping[str, PlanRow]) -> str:
     plain, convergent = plans["plain"], plans["convergent"]
-    trace = convergent["lqr_trace_ratio"] / plain["lqr_trace_ratio"]
+    trace = convergent.lqr_trace_ratio / plain.lqr_trace_ratio
     return (
-        f"{plain['system']}: with an LQR on both plans, the convergent one's trace is {trace:.2f}"
+        f"{plain.system}: with an LQR on both plans, the convergent one's trace is {trace:.2f}"
         " times the plain one's."
     )
 
 
-def _areas(plans: Mapping[str, Row]) -> str:
+def _areas(plans: Mapping[str, PlanRow]) -> str:
     """Why it shrinks no further: areas shrink by |det Phi|, and a circle has the least trace."""
-    dets = [plans[kind]["phi_det"] for kind in ("plain", "convergent")]
+    dets = [plans[kind].phi_det for kind in ("plain", "convergent")]
     floor = 100.0 * SPREAD * np.sqrt(2.0 * dets[1])
     return (
-        f"{plans['plain']['system']}: |det Phi| is {dets[0]:.3f} plain, {dets[1]:.3f} convergent;"
+        f"{plans['plain'].system}: |det Phi| is {dets[0]:.3f} plain, {dets[1]:.3f} convergent;"
         f" with that the least spread is {floor:.2f} cm, to first order."
     )
 
 
-def _troubles(rows: Sequence[Row]) -> list[str]:
+def _troubles(rows: Sequence[PlanRow]) -> list[str]:
     """Solves that did not converge, simulations that failed, and other event sequences."""
     lines = []
     for row in rows:
-        what = f"{row['system']}, {row['plan']}"
-        if row["status"] != "converged":
-            lines.append(f"{what}: the solve ended {row['status'].replace('_', ' ')}.")
-        if row["failed"]:
-            lines.append(f"{what}: {row['failed']} simulations failed and are left out.")
-        if row["same_events"] < 1.0:
-            share = 100.0 * (1.0 - row["same_events"])
+        what = f"{row.system}, {row.plan}"
+        if row.status != "converged":
+            lines.append(f"{what}: the solve ended {row.status.replace('_', ' ')}.")
+        if row.failed:
+            lines.append(f"{what}: {row.failed} simulations failed and are left out.")
+        if row.same_events < 1.0:
+            share = 100.0 * (1.0 - row.same_events)
             lines.append(f"{what}: {share:.1f} % of the starts went through other events.")
     return lines
 
 
 def sweep_note(plans: Sequence[Plan]) -> str:
     """A line: spread and effort by weight."""
-    told = ", ".join(
+    by_weight = ", ".join(
         f"w = {plan.weight:g}: {100.0 * np.sqrt(plan.predicted_trace):.2f} cm at"
         f" {plan.effort:.3g} N^2 s ({plan.status.replace('_', ' ')})"
         for plan in plans
     )
-    return f"{plans[0].task.name}, spread by Phi and effort by weight: {told}."
+    return f"{plans[0].task.name}, spread by Phi and effort by weight: {by_weight}."
 
 
 def wider_note(system: str, scale: float, starts: Array, ends: Sequence[Ends]) -> str:
@@ -116,8 +119,8 @@ def wider_note(system: str, scale: float, starts: Array, ends: Sequence[Ends]) -
     )
 
 
-def _spread(row: Row) -> str:
-    return f"{100.0 * np.sqrt(row['trace']):.2f}"
+def _spread(row: PlanRow) -> str:
+    return f"{100.0 * np.sqrt(row.trace):.2f}"
 
 
 def _cm(distance: float | None) -> str:

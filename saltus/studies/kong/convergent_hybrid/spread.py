@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,39 @@ class Measured(NamedTuple):
     circle: Ends  # of starts one standard deviation away, open loop
 
 
-def row(one: Measured, plain: Measured) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PlanRow:
+    """One plan and what it does to perturbed starts."""
+
+    system: str
+    plan: str
+    weight: float
+    trace: float
+    trace_ratio: float
+    predicted_trace: float
+    log_det: float | None
+    mean_distance: float | None
+    largest_distance: float | None
+    area_ratio: float
+    phi_norm: float
+    phi_det: float
+    effort: float
+    extra_effort: float
+    lqr_trace_ratio: float
+    lqr_mean_distance: float | None
+    lqr_largest_distance: float | None
+    lqr_effort: float
+    same_events: float
+    failed: int
+    trials: int
+    events: list[str]
+    end: list[float]
+    status: str
+    iterations: int
+    seconds: float
+
+
+def row(one: Measured, plain: Measured) -> PlanRow:
     """What a plan does to perturbed starts, beside the plain plan of the same task.
 
     Distances [m] are of W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] and
@@ -140,34 +173,34 @@ def row(one: Measured, plain: Measured) -> dict[str, Any]:
     """
     plan, cloud, tracked = one.plan, one.cloud, one.tracked
     start = trace_of_starts(one.starts)
-    return {
-        "system": plan.task.name,
-        "plan": plan.kind,
-        "weight": plan.weight,
-        "trace": float(np.trace(cloud.covariance)),
-        "trace_ratio": float(np.trace(cloud.covariance)) / start,
-        "predicted_trace": plan.predicted_trace,
-        "log_det": log_det(cloud),
-        "mean_distance": mean(cloud.distances),
-        "largest_distance": largest(cloud.distances),
-        "area_ratio": area_ratio(one.circle),
-        "phi_norm": float(np.sqrt(plan.predicted_trace)) / SPREAD,
-        "phi_det": float(abs(np.linalg.det(plan.perturbations[-1]))) / SPREAD**2,
-        "effort": plan.effort,
-        "extra_effort": plan.effort / plain.plan.effort - 1.0,
-        "lqr_trace_ratio": float(np.trace(tracked.covariance)) / start,
-        "lqr_mean_distance": mean(tracked.distances),
-        "lqr_largest_distance": largest(tracked.distances),
-        "lqr_effort": tracked.added_effort(plan),
-        "same_events": cloud.same_events,
-        "failed": cloud.failed + tracked.failed,
-        "trials": len(one.starts),
-        "events": list(plan.events),
-        "end": [float(value) for value in plan.trajectory.states[-1, :2]],
-        "status": plan.status,
-        "iterations": plan.iterations,
-        "seconds": plan.seconds,
-    }
+    return PlanRow(
+        system=plan.task.name,
+        plan=plan.kind,
+        weight=plan.weight,
+        trace=float(np.trace(cloud.covariance)),
+        trace_ratio=float(np.trace(cloud.covariance)) / start,
+        predicted_trace=plan.predicted_trace,
+        log_det=log_det(cloud),
+        mean_distance=mean(cloud.distances),
+        largest_distance=largest(cloud.distances),
+        area_ratio=area_ratio(one.circle),
+        phi_norm=float(np.sqrt(plan.predicted_trace)) / SPREAD,
+        phi_det=float(abs(np.linalg.det(plan.perturbations[-1]))) / SPREAD**2,
+        effort=plan.effort,
+        extra_effort=plan.effort / plain.plan.effort - 1.0,
+        lqr_trace_ratio=float(np.trace(tracked.covariance)) / start,
+        lqr_mean_distance=mean(tracked.distances),
+        lqr_largest_distance=largest(tracked.distances),
+        lqr_effort=tracked.added_effort(plan),
+        same_events=cloud.same_events,
+        failed=cloud.failed + tracked.failed,
+        trials=len(one.starts),
+        events=list(plan.events),
+        end=[float(value) for value in plan.trajectory.states[-1, :2]],
+        status=plan.status,
+        iterations=plan.iterations,
+        seconds=plan.seconds,
+    )
 
 
 def trace_of_starts(starts: Array) -> float:

@@ -1,4 +1,4 @@
-"""HiLQR plans with a cost on the fundamental matrix through events (7.1 of the thesis).
+"""HiLQR plans that shrink perturbations through impacts.
 
 The bouncing ball and the hopper reach a height in a given time. Beside the plain plan, which pays
 for force alone, one pays for |W Phi V|_F^2 too, the trace of the linearised covariance at the end
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.convergent_hybrid.cases import (
     KINDS,
     TASKS,
@@ -39,6 +39,7 @@ WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own
 SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
 
 
+@study("convergent-hybrid", "Kong, section 7.1", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
     total = len(TASKS) * len(KINDS)

@@ -1,8 +1,8 @@
-"""4.7.2: SKF against JRKF on the spring-loaded pendulum, two jumps, 36 sets."""
+"""Kalman filters with Xi or D_x R on two jumps of ASLIP, 36 sets."""
 
 from __future__ import annotations
 
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.filters.comparison import Drawing, compare_all, draw_grid, draw_trial
 from saltus.studies.kong.filters.problems import Level, aslip_problem
 
@@ -23,10 +23,11 @@ def levels() -> list[Level]:
     return [Level(dt, q, v) for dt in TIMESTEPS for q in PROCESS for v in MEASUREMENT]
 
 
+@study("skf-aslip", "Kong, section 4.7.2", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """A row a set, figure 4.5 without its particles, and a map of the ratio of errors."""
     sets = compare_all(levels(), SHOWN, aslip_problem, options, options.trials or TRIALS)
-    largest = max(row["p_value"] for row in sets.rows)
+    largest = max(row.p_value for row in sets.rows)
     notes = [
         *sets.notes("all 36, p < 0.001"),
         f"The largest p-value is {largest:.2g}.",

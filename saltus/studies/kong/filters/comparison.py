@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,19 @@ _LOOKS = {
 _SHADE = {"color": "0.88", "linewidth": 0.0, "zorder": 0}
 
 
+@dataclass(frozen=True)
+class SetRow:
+    """Mean squared errors of both filters on one set."""
+
+    dt: float
+    process: float
+    measurement: float
+    mse_skf: float | None
+    mse_jrkf: float | None
+    p_value: float
+    better: str
+
+
 class Comparison(NamedTuple):
     """The trials of one set, and what each filter made of them."""
 
@@ -50,30 +64,30 @@ class Comparison(NamedTuple):
         """MSE (4.24) of a filter, of each complete trial."""
         return self.errors[name][self.complete].mean(axis=1)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> SetRow:
         """The set's row; ``better`` is the filter that the sign test finds, or "tie"."""
         skf, jrkf = self.mse("skf"), self.mse("jrkf")
         p = sign_test(skf, jrkf)
         won = "skf" if np.sum(skf < jrkf) > np.sum(skf > jrkf) else "jrkf"
-        return {
+        return SetRow(
             **self.problem.level.row(),
-            "mse_skf": float(np.mean(skf)) if len(skf) else None,
-            "mse_jrkf": float(np.mean(jrkf)) if len(skf) else None,
-            "p_value": p,
-            "better": won if p < SIGNIFICANT else "tie",
-        }
+            mse_skf=float(np.mean(skf)) if len(skf) else None,
+            mse_jrkf=float(np.mean(jrkf)) if len(skf) else None,
+            p_value=p,
+            better=won if p < SIGNIFICANT else "tie",
+        )
 
 
 class Sets(NamedTuple):
     """A grid of sets, compared."""
 
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[SetRow]
     lost: int  # trials in which the simulation or a filter did not reach the end
     shown: Comparison  # the set that is drawn
 
     def notes(self, printed: str) -> list[str]:
         """How often which filter was better, beside what the thesis has; and what is missing."""
-        found = {which: sum(row["better"] == which for row in self.rows)
+        found = {which: sum(row.better == which for row in self.rows)
                  for which in (*FILTERS, "tie")}  # fmt: skip
         first = (
             f"SKF better in {found['skf']} of {len(self.rows)} sets, JRKF in {found['jrkf']},"
@@ -194,17 +208,17 @@ def _shade(axes: Any, times: Array, inside: Array) -> None:
         axes.axvspan(times[start], times[min(end, len(times) - 1)], **_SHADE)
 
 
-def draw_grid(rows: Sequence[Mapping[str, Any]]) -> Figure:
+def draw_grid(rows: Sequence[SetRow]) -> Figure:
     """MSE of the JRKF over that of the SKF, a panel a timestep; marked where not better."""
-    axis = {key: sorted({row[key] for row in rows}, reverse=True)
+    axis = {key: sorted({getattr(row, key) for row in rows}, reverse=True)
             for key in ("dt", "process", "measurement")}  # fmt: skip
     panels, shape = len(axis["dt"]), (len(axis["process"]), len(axis["measurement"]))
     made, axes = figure(panels, width=2.6 * panels + 1.0, height=2.9, sharey=True, squeeze=False)
     ratios = np.full((panels, *shape), np.nan)
     for row in rows:
-        at = tuple(axis[key].index(row[key]) for key in axis)
-        ratios[at] = row["mse_jrkf"] / row["mse_skf"]
-        star = "" if row["better"] == "skf" else "\n(tie)" if row["better"] == "tie" else "\n(!)"
+        at = tuple(axis[key].index(getattr(row, key)) for key in axis)
+        ratios[at] = (row.mse_jrkf or np.nan) / (row.mse_skf or np.nan)
+        star = "" if row.better == "skf" else "\n(tie)" if row.better == "tie" else "\n(!)"
         axes[0, at[0]].text(at[2], at[1], f"{ratios[at]:.2f}{star}", fontsize=7, ha="center",
                             va="center")  # fmt: skip
     high = max(1.01, float(np.nanmax(ratios)))

@@ -1,4 +1,4 @@
-"""4.7.1: SKF against JRKF on the constant flow, 80 sets of noise and timestep.
+"""Kalman filters with Xi or D_x R on the constant flow, 80 sets.
 
 Where a measurement is much surer than the prediction, V far below W, both gains are near one, and
 the filters differ by less than a sign test of 1000 trials can see: at timesteps of 5 and 1 s, with
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.filters.comparison import Drawing, compare_all, draw_grid, draw_trial
 from saltus.studies.kong.filters.problems import FLOW_MEAN, FLOW_VARIANCE, Level, flow_problem
 
@@ -32,6 +32,7 @@ def levels() -> list[Level]:
     return [Level(dt, q, v) for dt in TIMESTEPS for q in PROCESS for v in MEASUREMENT]
 
 
+@study("skf-constant-flow", "Kong, section 4.7.1", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """A row a set, figure 4.3 without its particles, and a map of the ratio of errors."""
     sets = compare_all(levels(), SHOWN, flow_problem, options, options.trials or TRIALS)

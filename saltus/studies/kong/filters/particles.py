@@ -1,4 +1,4 @@
-"""4.7.1, 4.7.2 and figure 4.4: the salted filter and its bank beside particles, error and time."""
+"""Salted Kalman filter and its bank beside particle filters: error and time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import dataclasses
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,7 +16,7 @@ from hybrid.filters.particle import ParticleOptions
 from hybrid.filters.salted import Sensitivity
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.filters.comparison import SIGNIFICANT, sign_test
 from saltus.studies.kong.filters.coordinates import common
 from saltus.studies.kong.filters.problems import Level, Problem, aslip_problem, flow_problem
@@ -28,6 +29,17 @@ TOLERANCE = SimulationOptions(rtol=1e-6, atol=1e-8)  # of truth and filters alik
 TIMED = 4  # trials that particles are timed on
 
 Filter = Callable[[Array, int], Array]  # (measurements (B, K, p), threads) -> means (B, K+1, d)
+
+
+@dataclass(frozen=True)
+class FilterRow:
+    """Error and time of one filter."""
+
+    system: str
+    filter: str
+    particles: int | None
+    mse: float
+    seconds_per_trial: float
 
 
 class Outcome(NamedTuple):
@@ -44,15 +56,15 @@ class Outcome(NamedTuple):
         """Mean over the trials."""
         return float(np.mean(self.errors))
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> FilterRow:
         """The row of the study."""
-        return {
-            "system": self.system,
-            "filter": self.filter,
-            "particles": self.particles,
-            "mse": self.mse,
-            "seconds_per_trial": self.seconds,
-        }
+        return FilterRow(
+            system=self.system,
+            filter=self.filter,
+            particles=self.particles,
+            mse=self.mse,
+            seconds_per_trial=self.seconds,
+        )
 
 
 class Case(NamedTuple):
@@ -145,6 +157,7 @@ THESIS = {
 }
 
 
+@study("skf-particles", "Kong, figure 4.4", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, filter, particles, mse, seconds_per_trial``, and figure 4.4."""
     found: dict[str, list[Outcome]] = {}

@@ -1,4 +1,4 @@
-"""Floquet multipliers from saltation matrices, against finite differences of return maps (3.4.3).
+"""Floquet multipliers from saltation matrices against Poincare maps.
 
 Each limit cycle is found by Newton's method on its return map. Its monodromy matrix (3.33) uses
 the derivatives of flows, guards and resets; the Poincare map's Jacobian beside it only simulates.
@@ -7,6 +7,7 @@ the derivatives of flows, guards and resets; the Poincare map's Jacobian beside 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hybrid.limit_cycle import LimitCycle, find_limit_cycle, sorted_eigenvalues
 from hybrid.return_map import PhaseSection, ReturnMap
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study, track
 from saltus.studies.kong.floquet.cases import CASES, Case
 from saltus.studies.style import COLOURS, figure
 
@@ -63,24 +64,24 @@ def sample(case: Case, cycle: LimitCycle, x: Array, periods: int) -> list[Array]
     mode, arcs, step = cycle.mode, [[x]], cycle.period / _SAMPLES
     for k in range(periods * _SAMPLES):
         t = start + k * step
-        found = simulate_step(case.system, mode, x, step, np.zeros(0), t, case.options)
-        if found.status != "ok":
+        advanced = simulate_step(case.system, mode, x, step, np.zeros(0), t, case.options)
+        if advanced.status != "ok":
             break
-        for event in found.events:
+        for event in advanced.events:
             arcs[-1].append(event.state_before)
             arcs.append([event.state_after])
-        mode, x = found.mode, found.state
+        mode, x = advanced.mode, advanced.state
         arcs[-1].append(x)
     return [np.array(arc) for arc in arcs]
 
 
-def multiplier_panel(axes: Any, found: Sequence[tuple[str, Any, Any]]) -> None:
+def multiplier_panel(axes: Any, cycles: Sequence[tuple[str, Any, Any]]) -> None:
     """Multipliers as dots and those of the Poincare map as rings, about the unit circle."""
     angle = np.linspace(0.0, 2.0 * np.pi, 200)
     axes.plot(np.cos(angle), np.sin(angle), color="black", linewidth=0.8)
     axes.axhline(0.0, color="lightgray", linewidth=0.6, zorder=0)
     axes.axvline(0.0, color="lightgray", linewidth=0.6, zorder=0)
-    for number, (name, values, poincare) in enumerate(found):
+    for number, (name, values, poincare) in enumerate(cycles):
         colour = f"C{number}"
         label = name.replace("_", " ")
         axes.plot(values.real, values.imag, ".", color=colour, markersize=7, label=label)
@@ -91,17 +92,16 @@ def multiplier_panel(axes: Any, found: Sequence[tuple[str, Any, Any]]) -> None:
     axes.legend(fontsize=6, frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.3))
 
 
+@study("floquet", "Kong, section 3.4.3")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, multipliers, poincare_multipliers, max_difference``; multipliers [re, im]."""
     rows, solved = [], []
-    for done, case in enumerate(CASES):
-        options.progress(done, len(CASES), case.name)
+    for case in track(CASES, options.progress, lambda case: case.name):
         return_map = ReturnMap(case.system, case.section, case.mode, options=case.options)
         cycle = find_limit_cycle(return_map, np.array(case.guess))
         poincare = _poincare_multipliers(cycle)
         rows.append(_row(case, cycle, poincare))
         solved.append((case, cycle, poincare))
-    options.progress(len(CASES), len(CASES), "figure")
     notes = [f"{c.name}: {cycle.message}" for c, cycle, _ in solved if not cycle.ok]
     return StudyResult(rows, {"floquet": _figure(solved)}, (*NOTES, *notes))
 
@@ -113,15 +113,25 @@ def _poincare_multipliers(cycle: LimitCycle) -> np.ndarray:
     return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else np.array([], np.complex128)
 
 
-def _row(case: Case, cycle: LimitCycle, poincare: np.ndarray) -> dict[str, Any]:
+@dataclass(frozen=True)
+class CycleRow:
+    """Multipliers of one limit cycle, as [real, imaginary]."""
+
+    system: str
+    multipliers: list[list[float]]
+    poincare_multipliers: list[list[float]]
+    max_difference: float | None
+
+
+def _row(case: Case, cycle: LimitCycle, poincare: np.ndarray) -> CycleRow:
     values = cycle.multipliers if cycle.ok else np.array([], dtype=np.complex128)
     comparable = cycle.nontrivial_multipliers if cycle.ok else values
-    return {
-        "system": case.name,
-        "multipliers": _pairs(values),
-        "poincare_multipliers": _pairs(poincare),
-        "max_difference": largest_difference(comparable, poincare),
-    }
+    return CycleRow(
+        system=case.name,
+        multipliers=_pairs(values),
+        poincare_multipliers=_pairs(poincare),
+        max_difference=largest_difference(comparable, poincare),
+    )
 
 
 def _pairs(values: np.ndarray) -> list[list[float]]:

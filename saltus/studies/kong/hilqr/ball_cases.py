@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,7 +58,7 @@ CASES = (
 class Solved(NamedTuple):
     """A case's row of the table, and its trajectories (None by direct collocation)."""
 
-    row: dict[str, Any]
+    row: BallRow
     seed: Trajectory | None
     final: Trajectory | None
 
@@ -126,13 +127,26 @@ def _by_direct(case: Case) -> Solved:
     return Solved(_row(case, len(edges), found.cost, None, found.status == "ok"), None, None)
 
 
+@dataclass(frozen=True)
+class BallRow:
+    """One row of Table 5.1."""
+
+    optimal: int
+    seed: int
+    method: str
+    actual: int | None
+    cost: float | None
+    expected_reduction: float | None
+    converged: bool
+
+
 def _row(
     case: Case, actual: int | None, cost: float | None, change: float | None, converged: bool
-) -> dict[str, Any]:
-    return {
+) -> BallRow:
+    return BallRow(
         **case._asdict(),
-        "actual": actual,
-        "cost": cost,
-        "expected_reduction": change,
-        "converged": converged,
-    }
+        actual=actual,
+        cost=cost,
+        expected_reduction=change,
+        converged=converged,
+    )

@@ -1,4 +1,4 @@
-"""Ball in a curved tube: 5.4.3, its results in 5.5.3, and figure 5.4.
+"""HiLQR for a ball inside a tube.
 
 The thesis prints neither the initial velocity nor the time of the seed's push, and the outcome
 depends on both. Wherever the seed makes a descent lift the ball off for an instant, the cost has a
@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.hilqr.two_methods import (
     CUT_OFF_NOTE,
     SHOWN,
@@ -48,6 +48,7 @@ PUSHES = ((0.5, 0.6), (0.45, 0.55), (0.55, 0.65), (0.6, 0.7), (0.5, 0.55))  # tr
 PUSH_START, PUSH_END = 0.5, 0.6  # [s]; 5.4.3 says "a small duration"; the project's choice
 
 
+@study("curved-surface", "Kong, figure 5.4", ("full",))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from a seed that leaves the tube once too often."""
     comparison = solve(options)

@@ -1,4 +1,4 @@
-"""Perching quadcopter: 5.4.4, its results in 5.5.4, and figure 5.1.
+"""HiLQR for a perching quadcopter.
 
 The coefficient of friction is not printed. Tried from 0 to 0.8, the saltation matrix converges
 each time and the reset Jacobian only at 0.8. Up to 0.4, and at 0.6, the saltation matrix keeps the
@@ -9,6 +9,7 @@ the reset Jacobian does so.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,8 +20,14 @@ from matplotlib.figure import Figure
 from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.systems import Array
-from saltus.studies.engine import StudyOptions, StudyResult
-from saltus.studies.kong.hilqr.two_methods import CUT_OFF_NOTE, Comparison, compare, placement_notes
+from saltus.studies.engine import StudyOptions, StudyResult, study
+from saltus.studies.kong.hilqr.two_methods import (
+    CUT_OFF_NOTE,
+    Comparison,
+    MethodRow,
+    compare,
+    placement_notes,
+)
 from saltus.studies.kong.systems.quadcopter import (
     START,
     STEPS,
@@ -46,6 +53,15 @@ SHOWN = (
 BAR_PERIOD = 0.08  # between two drawn quadcopters [s]
 
 
+@dataclass(frozen=True)
+class PerchRow(MethodRow):
+    """One method's solution, its modes in order, and its end's distance from the perch [m]."""
+
+    modes: list[str]
+    position_error: float
+
+
+@study("quadcopter", "Kong, figure 5.1")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from the thesis's seed, with the printed weights, N and timestep."""
     comparison = solve(options)
@@ -70,16 +86,17 @@ def solve(
     return compare(model, START, quadcopter_seed(model, steps, body), options.progress)
 
 
-def rows(comparison: Comparison) -> list[dict[str, Any]]:
+def rows(comparison: Comparison) -> list[PerchRow]:
     """Rows of the table, with the ``modes`` in order and the ``position_error`` at the end [m]."""
-    found = comparison.rows("impact")
+    made = []
     ends, modes = comparison.trajectories(), comparison.model.system.modes
-    for row in found:
-        end = ends[row["method"]]
+    for row in comparison.rows("impact"):
+        end = ends[row.method]
         sequence = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
-        row["modes"] = [modes[int(number)].name for number in sequence]
-        row["position_error"] = float(np.linalg.norm((end.states[-1] - perch())[:2]))
-    return found
+        names = [modes[int(number)].name for number in sequence]
+        error = float(np.linalg.norm((end.states[-1] - perch())[:2]))
+        made.append(PerchRow(**vars(row), modes=names, position_error=error))
+    return made
 
 
 def draw(trajectories: Mapping[str, Trajectory]) -> Figure:

@@ -1,4 +1,4 @@
-"""Ball on a spring-damper: 5.4.2, its results in 5.5.2, and figure 5.3."""
+"""HiLQR for a ball on a spring-damper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from hybrid.hilqr import Trajectory
 from hybrid.hilqr.event_linearisation import Placement
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.hilqr.two_methods import (
     CUT_OFF_NOTE,
     SHOWN,
@@ -33,6 +33,7 @@ from saltus.studies.style import TARGET as CROSS
 DURATION = STEPS * TIMESTEP  # [s]
 
 
+@study("spring-damper", "Kong, figure 5.3")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from the unforced fall, with R, Q_N, N and the timestep as printed."""
     comparison = solve(options)

@@ -1,4 +1,4 @@
-"""Table 5.1 and figure 5.2: the bouncing ball, with the saltation matrix and without."""
+"""Bouncing ball: HiLQR with the saltation matrix or the reset Jacobian."""
 
 from __future__ import annotations
 
@@ -9,14 +9,23 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hybrid.hilqr import Trajectory
-from saltus.studies.engine import StudyOptions, StudyResult
-from saltus.studies.kong.hilqr.ball_cases import CASES, STEPS, Case, Solved, seed_force, solve_case
+from saltus.studies.engine import StudyOptions, StudyResult, study
+from saltus.studies.kong.hilqr.ball_cases import (
+    CASES,
+    STEPS,
+    BallRow,
+    Case,
+    Solved,
+    seed_force,
+    solve_case,
+)
 from saltus.studies.style import COLOURS, GUARD, LABELS, TARGET, figure
 
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
 FRACTIONS = tuple(np.linspace(0.1, 0.9, 9))  # of the seed's last flight, tried by --full
 
 
+@study("table-5.1", "Kong, table 5.1", ("full",))
 def run(options: StudyOptions) -> StudyResult:
     """The 16 rows of Table 5.1; it is printed with N = 1000 and has nothing random in it."""
     solved: list[Solved] = []
@@ -26,25 +35,25 @@ def run(options: StudyOptions) -> StudyResult:
         solved.append(solve_case(case, STEPS))
     options.progress(len(CASES), len(CASES), "done")
     rows = [one.row for one in solved]
-    shown = {one.row["method"]: one for one in solved if _bounces(one.row) == SHOWN}
+    shown = {one.row.method: one for one in solved if _bounces(one.row) == SHOWN}
     figures = {"figure-5.2": draw_example(shown), "table-5.1": draw_costs(rows)}
     scanned = other_seeds(options) if options.full else ()
     return StudyResult(rows, figures, (*notes(rows), *scanned))
 
 
-def notes(rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+def notes(rows: Sequence[BallRow]) -> tuple[str, ...]:
     """How the seeds were chosen, and what 5.5.1 says of the rows counted in them."""
     seeds = sorted({(case.duration, case.seed) for case in CASES})
     forces = ", ".join(f"{seed_force(n, T):.1f} N ({n} in {T:.0f} s)" for T, n in seeds)
-    xi = [row for row in rows if row["method"] == "xi"]
-    kept = [row for row in rows if row["method"] == "dxr" and row["actual"]]
+    xi = [row for row in rows if row.method == "xi"]
+    kept = [row for row in rows if row.method == "dxr" and row.actual]
     return (
         "Seeds are constant forces under which time ends halfway through the flight after the"
         f" last seeded bounce: {forces}.",
         "The expected reduction is |dJ| of (5.19); converged means at most 0.05. Direct collocation"
         " has no such figure: converged is its optimiser's word.",
-        f"Xi converged in {sum(row['converged'] for row in xi)} of {len(xi)} rows; D_xR in"
-        f" {sum(row['converged'] for row in kept)} of the {len(kept)} where it kept a bounce.",
+        f"Xi converged in {sum(row.converged for row in xi)} of {len(xi)} rows; D_xR in"
+        f" {sum(row.converged for row in kept)} of the {len(kept)} where it kept a bounce.",
     )
 
 
@@ -57,8 +66,8 @@ def other_seeds(options: StudyOptions) -> tuple[str, ...]:
             method: [solve_case(Case(optimal, seed, method), STEPS, f).row for f in FRACTIONS]
             for method in ("xi", "dxr")
         }
-        kept = [row for row in rows["dxr"] if row["actual"]]
-        xi, dxr = (sum(row["converged"] for row in found) for found in (rows["xi"], kept))
+        kept = [row for row in rows["dxr"] if row.actual]
+        xi, dxr = (sum(row.converged for row in found) for found in (rows["xi"], kept))
         lines.append(
             f"{optimal} optimal, {seed} seeded, {len(FRACTIONS)} seeds: xi converged from {xi},"
             f" dxr from {dxr} of the {len(kept)} where it kept a bounce."
@@ -94,20 +103,20 @@ def draw_example(solved: dict[str, Solved]) -> Figure:
     return drawing
 
 
-def draw_costs(rows: Sequence[dict[str, Any]]) -> Figure:
+def draw_costs(rows: Sequence[BallRow]) -> Figure:
     """Cost of every row; a bar that is not filled did not converge."""
     drawing, axes = figure(width=7.2, height=3.2)
     colours = {**COLOURS, "no_extension": COLOURS["seed"]}
     groups = list(dict.fromkeys(_bounces(row) for row in rows))
     for g, group in enumerate(groups):
-        members = [row for row in rows if _bounces(row) == group and row["cost"] is not None]
+        members = [row for row in rows if _bounces(row) == group and row.cost is not None]
         for j, row in enumerate(members):
-            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row["method"]]
-            face = colour if row["converged"] else "none"
-            axes.bar(x, row["cost"], 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
-            axes.annotate(f"{row['cost']:.3g}", (x, row["cost"]), ha="center", va="bottom",
+            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row.method]
+            face = colour if row.converged else "none"
+            axes.bar(x, row.cost, 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
+            axes.annotate(f"{row.cost:.3g}", (x, row.cost), ha="center", va="bottom",
                           fontsize=6)  # fmt: skip
-    for method in dict.fromkeys(row["method"] for row in rows):
+    for method in dict.fromkeys(row.method for row in rows):
         axes.bar(0.0, 0.0, color=colours[method], label=LABELS[method])
     labels = [f"optimal {optimal}\nseed {seed}" for optimal, seed in groups]
     axes.set_xticks(range(len(groups)), labels)
@@ -116,8 +125,8 @@ def draw_costs(rows: Sequence[dict[str, Any]]) -> Figure:
     return drawing
 
 
-def _bounces(row: dict[str, Any]) -> tuple[int, int]:
-    return row["optimal"], row["seed"]
+def _bounces(row: BallRow) -> tuple[int, int]:
+    return row.optimal, row.seed
 
 
 def _branches(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from dataclasses import dataclass
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -38,6 +39,21 @@ TRUE_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class MethodRow:
+    """One method's solution."""
+
+    method: str
+    cost: float
+    expected_reduction: float | None
+    converged: bool
+    true_expected_reduction: float | None
+    iterations: int
+    contacts: int
+    final_mode: str
+    final_state: list[float]
+
+
 class Comparison(NamedTuple):
     """Both solutions of one problem, and the trajectory that they started from."""
 
@@ -53,7 +69,7 @@ class Comparison(NamedTuple):
                 found[method] = solution.trajectory
         return found
 
-    def rows(self, impact: str) -> list[dict[str, Any]]:
+    def rows(self, impact: str) -> list[MethodRow]:
         """Rows of the table; ``contacts`` counts the transitions that are named ``impact``."""
         return [self._row(method, impact) for method in self.solutions]
 
@@ -67,23 +83,23 @@ class Comparison(NamedTuple):
         ]
         return f"With {PLACEMENTS[self.model.event_at]}: {', '.join(ends)}."
 
-    def _row(self, method: Variant, impact: str) -> dict[str, Any]:
+    def _row(self, method: Variant, impact: str) -> MethodRow:
         """``true_expected_reduction`` is |dJ| of the right derivatives, whatever the method."""
         solution = self.solutions[method]
         end = solution.trajectory
         assert end is not None  # the seed rolled out, so a solve has at least that
         names = [happened.event.transition.name for happened in end.aux.events]
-        return {
-            "method": method,
-            "cost": end.cost,
-            "expected_reduction": magnitude(solution.expected_change),
-            "converged": solution.status == "converged",
-            "true_expected_reduction": self._true_reduction(end),
-            "iterations": solution.iterations,
-            "contacts": names.count(impact),
-            "final_mode": self.model.system.modes[int(end.aux.knots[-1])].name,
-            "final_state": [float(value) for value in end.states[-1]],
-        }
+        return MethodRow(
+            method=method,
+            cost=end.cost,
+            expected_reduction=magnitude(solution.expected_change),
+            converged=solution.status == "converged",
+            true_expected_reduction=self._true_reduction(end),
+            iterations=solution.iterations,
+            contacts=names.count(impact),
+            final_mode=self.model.system.modes[int(end.aux.knots[-1])].name,
+            final_state=[float(value) for value in end.states[-1]],
+        )
 
     def _true_reduction(self, end: Trajectory) -> float | None:
         backward = backward_pass(self.model.linearise(end), self.model.quadratise(end))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,10 +35,36 @@ class Case:
     pendulum: RotaryPendulum = QUBE_SERVO_2
 
 
+@dataclass(frozen=True)
+class SwingRow:
+    """One swing-up; measures are None where there is no plan."""
+
+    trajectory: str
+    case: str
+    status: str
+    iterations: int
+    seconds: float
+    message: str
+    success: float | None = None
+    success_plus: float | None = None
+    success_minus: float | None = None
+    swing_time: float | None = None
+    success_swinging: float | None = None
+    first_lost: float | None = None
+    average_divergence: float | None = None
+    energy: float | None = None
+    roughness: float | None = None
+    max_torque: float | None = None
+    max_voltage: float | None = None
+    interval_error: float | None = None
+    whole_error: float | None = None
+    tracked: float | None = None
+
+
 class Solved(NamedTuple):
     """One swing-up of a case; without a plan, its row alone says why."""
 
-    row: dict[str, Any]
+    row: SwingRow
     swing: SwingUp
     perturbed: Perturbed | None = None
     tracked: Tracked | None = None
@@ -79,7 +105,7 @@ def solve(
         case: what to plan.
         trials: machines that track each plan; 0 for none.
         seed: of the machines.
-        report: told of each swing-up that is done.
+        report: called with the name of each swing-up that is done.
     """
     solved = {}
     for name, swing, seconds in _plan(case):
@@ -92,23 +118,32 @@ def evaluate(
     case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
 ) -> Solved:
     """Perturb and track one swing-up, and make its row."""
-    row: dict[str, Any] = {"trajectory": name, "case": case.name, "status": swing.status}
-    row |= {"iterations": swing.iterations, "seconds": seconds, "message": swing.message}
+    row = SwingRow(name, case.name, swing.status, swing.iterations, seconds, swing.message)
     if not swing.ok:
-        return Solved(row | dict.fromkeys(_MEASURED), swing)
+        return Solved(row, swing)
     feedback = design(case.pendulum, swing, case.weights)
     pushed = perturb(case.pendulum, feedback, swing.times)
     tracked = track(case.pendulum, feedback, trials, seed) if trials else None
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
-    values = (
-        *(float(np.mean(share)) for share in (pushed.success, pushed.plus, pushed.minus)),
-        *_while_swinging(swing, pushed),
-        _first_lost(swing, pushed),
-        *(costs.average_divergence, costs.energy, costs.roughness, costs.torque, costs.voltage),
-        *(errors.interval, errors.whole),
-        None if tracked is None else float(np.mean(tracked.success)),
+    swing_time, success_swinging = _while_swinging(swing, pushed)
+    row = replace(
+        row,
+        success=float(np.mean(pushed.success)),
+        success_plus=float(np.mean(pushed.plus)),
+        success_minus=float(np.mean(pushed.minus)),
+        swing_time=swing_time,
+        success_swinging=success_swinging,
+        first_lost=_first_lost(swing, pushed),
+        average_divergence=costs.average_divergence,
+        energy=costs.energy,
+        roughness=costs.roughness,
+        max_torque=costs.torque,
+        max_voltage=costs.voltage,
+        interval_error=errors.interval,
+        whole_error=errors.whole,
+        tracked=None if tracked is None else float(np.mean(tracked.success)),
     )
-    return Solved(row | dict(zip(_MEASURED, values, strict=True)), swing, pushed, tracked)
+    return Solved(row, swing, pushed, tracked)
 
 
 def smooth_again(case: Case, convergent: SwingUp) -> tuple[SwingUp, float]:
@@ -142,21 +177,3 @@ def _first_lost(swing: SwingUp, pushed: Perturbed) -> float | None:
     """The first time [s] of a perturbation that is not made up for; None where all are."""
     lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
     return float(swing.times[np.argmax(lost)]) if np.any(lost) else None
-
-
-_MEASURED = (
-    "success",
-    "success_plus",
-    "success_minus",
-    "swing_time",
-    "success_swinging",
-    "first_lost",
-    "average_divergence",
-    "energy",
-    "roughness",
-    "max_torque",
-    "max_voltage",
-    "interval_error",
-    "whole_error",
-    "tracked",
-)  # None where there is no plan

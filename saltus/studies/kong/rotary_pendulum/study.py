@@ -1,4 +1,4 @@
-"""Rotary cart pole: 2.6, figures 2.4 to 2.10.
+"""Swing-ups of a rotary cart pole, perturbed at every waypoint.
 
 The thesis prints no durations, weights or results in numbers, and its figures 2.7 and 2.8 are of
 hardware. What it says in words is looked for here: that the convergent swing-up comes back from
@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from controller.convergent.rotary.parameters import QUBE_VOLTAGE_LIMIT
 from controller.convergent.rotary.perturbation import PerturbationOptions
 from controller.convergent.rotary.tracking import Machine
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.kong.rotary_pendulum.cases import (
     BASE,
     SWINGS,
     Case,
     Solved,
+    SwingRow,
     evaluate,
     family,
     smooth_again,
@@ -40,18 +40,18 @@ SHOWN = {
 }  # keys in the table for a person, and their headings
 
 
-def criteria(rows: Sequence[Mapping[str, Any]]) -> list[Criterion]:
+def criteria(rows: Sequence[SwingRow]) -> list[Criterion]:
     """The convergent swing-up of the base survives more perturbations than the smooth one."""
     convergent, smooth = _pair(rows, BASE.name)
     what = "success of the convergent swing-up, against that of the smooth one"
     return [Criterion(what, convergent, ">", math.nan if smooth is None else smooth)]
 
 
-def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Whether the base shows what is asked."""
+def verdict(rows: Sequence[SwingRow]) -> str:
+    """Whether the convergent swing-up of the base survives more perturbations."""
     convergent, smooth = _pair(rows, BASE.name)
     if convergent is None or smooth is None:
-        why = "; ".join(f"{row['trajectory']}: {row['message']}" for row in rows if row["message"])
+        why = "; ".join(f"{row.trajectory}: {row.message}" for row in rows if row.message)
         return f"Convergent above smooth minimal energy: not shown, a plan is missing ({why})."
     met = "yes" if convergent > smooth else "no"
     return (
@@ -60,47 +60,47 @@ def verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def swing_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def swing_note(rows: Sequence[SwingRow]) -> list[str]:
     """Where the base's difference is from: of a whole plan, waypoints at rest count as well."""
-    base = {row["trajectory"]: row for row in rows if row["case"] == BASE.name}
+    base = {row.trajectory: row for row in rows if row.case == BASE.name}
     smooth, convergent = base["smooth"], base["convergent"]
-    if smooth["success"] is None or convergent["success"] is None:
+    if smooth.success is None or convergent.success is None:
         return []
-    safer = convergent["success_swinging"] > smooth["success_swinging"]
-    shorter = convergent["swing_time"] < smooth["swing_time"]
-    told = ", ".join(
-        f"{name} {row['success_swinging']:.1%} in {row['swing_time']:.2f} s"
+    safer = (convergent.success_swinging or 0.0) > (smooth.success_swinging or 0.0)
+    shorter = (convergent.swing_time or 0.0) < (smooth.swing_time or 0.0)
+    swings = ", ".join(
+        f"{name} {row.success_swinging:.1%} in {row.swing_time:.2f} s"
         for name, row in (("smooth", smooth), ("convergent", convergent))
     )
     return [
         f"Success from where the pole is first {SWINGS:g} rad from hanging, and the time from "
-        f"there: {told}. So its swing-up is {'shorter' if shorter else 'no shorter'} and "
+        f"there: {swings}. So its swing-up is {'shorter' if shorter else 'no shorter'} and "
         f"{'safer' if safer else 'no safer'} in itself."
     ]
 
 
-def failures(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The swing-ups that were not found, and those that their waypoints do not tell."""
+def failures(rows: Sequence[SwingRow]) -> list[str]:
+    """Swing-ups without a plan, and plans with large errors between their waypoints."""
     return [
-        f"{row['case']}, {row['trajectory']}: no plan ({row['message']})."
+        f"{row.case}, {row.trajectory}: no plan ({row.message})."
         for row in rows
-        if row["status"] != "ok"
+        if row.status != "ok"
     ] + [
-        f"{row['case']}, {row['trajectory']}: between its waypoints this plan is off by "
-        f"{row['interval_error']:.2g} (rad, rad/s) in an interval; give it more of them."
+        f"{row.case}, {row.trajectory}: between its waypoints this plan is off by "
+        f"{row.interval_error:.2g} (rad, rad/s) in an interval; give it more of them."
         for row in rows
-        if row["status"] == "ok" and row["interval_error"] > COARSE
+        if row.status == "ok" and (row.interval_error or 0.0) > COARSE
     ]
 
 
-def family_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def family_notes(rows: Sequence[SwingRow]) -> list[str]:
     """In how many of the cases the convergent one is above, and in which it is not."""
     return [_ordering(rows, "smooth"), _ordering(rows, "minimal_energy")]
 
 
-def _ordering(rows: Sequence[Mapping[str, Any]], other: str) -> str:
+def _ordering(rows: Sequence[SwingRow], other: str) -> str:
     above, rest = [], []
-    for name in dict.fromkeys(row["case"] for row in rows):
+    for name in dict.fromkeys(row.case for row in rows):
         convergent, lower = _pair(rows, name, other)
         if convergent is None or lower is None:
             rest.append(f"{name} (a plan is missing)")
@@ -109,30 +109,31 @@ def _ordering(rows: Sequence[Mapping[str, Any]], other: str) -> str:
         else:
             rest.append(f"{name} ({convergent:.1%} against {lower:.1%})")
     spread = f", by {min(above):.1%} to {max(above):.1%}" if above else ""
-    told = f"; not in: {', '.join(rest)}" if rest else ""
+    exceptions = f"; not in: {', '.join(rest)}" if rest else ""
     count = len(above) + len(rest)
-    return f"Convergent above {other} in {len(above)} of {count} cases{spread}{told}."
+    return f"Convergent above {other} in {len(above)} of {count} cases{spread}{exceptions}."
 
 
 def _pair(
-    rows: Sequence[Mapping[str, Any]], case: str, other: str = "smooth"
+    rows: Sequence[SwingRow], case: str, other: str = "smooth"
 ) -> tuple[float | None, float | None]:
     """Success of the convergent and of another swing-up of a case."""
-    found = {row["trajectory"]: row["success"] for row in rows if row["case"] == case}
-    return found.get("convergent"), found.get(other)
+    success = {row.trajectory: row.success for row in rows if row.case == case}
+    return success.get("convergent"), success.get(other)
 
 
 def choices(base: Mapping[str, Solved]) -> list[str]:
-    """What the thesis leaves open, and what was found in it."""
+    """What the thesis leaves open, and the values chosen here."""
     task, near, machine = BASE.task, PerturbationOptions(), Machine()
-    volts = [entry.row["max_voltage"] for entry in base.values() if entry.swing.ok]
-    seen = f" ({max(volts):.1f} V here)" if volts else ""
-    errors = [entry.row["whole_error"] for entry in base.values() if entry.swing.ok]
+    rows = [entry.row for entry in base.values() if entry.swing.ok]
+    volts = [row.max_voltage for row in rows if row.max_voltage is not None]
+    largest = f" ({max(volts):.1f} V here)" if volts else ""
+    errors = [row.whole_error for row in rows if row.whole_error is not None]
     return [
         "Simulated open loop from the start, the plans' torques pass their waypoints within "
         f"{max(errors, default=float('nan')):.2g} (rad, rad/s).",
         f"Not printed, and chosen: {task.duration:g} s, {task.waypoints} waypoints, a plan within "
-        f"{task.torque_limit:g} N m, so that the amplifier's {QUBE_VOLTAGE_LIMIT:g} V{seen} and "
+        f"{task.torque_limit:g} N m, so that the amplifier's {QUBE_VOLTAGE_LIMIT:g} V{largest} and "
         f"some of the actuator's 0.1 N m are left; the arm within {task.arm_limit:.2f} rad; "
         f"gamma {BASE.gamma:g}, sigma {BASE.sigma:g}; Q diag("
         f"{', '.join(f'{q:g}' for q in BASE.weights.Q)}), R {BASE.weights.R:g}.",
@@ -151,9 +152,10 @@ def choices(base: Mapping[str, Solved]) -> list[str]:
     ]
 
 
+@study("rotary-pendulum", "Kong, section 2.6", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the three swing-ups of the base; with ``full``, of a family around it as well."""
-    trials = options.trials or TRIALS
+    trials = options.count(TRIALS)
     cases = [BASE, *(family() if options.full else [])]
     total, done = 3 * len(cases) + options.full, 0
 

@@ -1,4 +1,4 @@
-"""Closed-form saltation matrices of rigid bodies, against definition and simulation (3.6).
+"""Closed-form saltation matrices of rigid bodies against the definition.
 
 Each closed form is compared, at random states of each transition, with the definition (3.2) by
 found derivatives, and with finite differences of the simulated flow through the event.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -25,7 +24,7 @@ from hybrid.rigid_body.hybrid_system import (
 )
 from hybrid.saltations import saltation
 from hybrid.systems import Array, System, Transition
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study, track
 from saltus.studies.kong.saltation_matrices.closed_forms import closed_form
 from saltus.studies.kong.saltation_matrices.finite_differences import (
     finite_difference_saltation,
@@ -125,22 +124,21 @@ def _ball(mu_s: float = 0.6, restitution: float = 0.0) -> Place:
     return Place("slope_ball", body, _BALL_AT)
 
 
+@study("saltation-rigid-body", "Kong, section 3.6", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``transition, max_error_definition, max_error_finite_difference, states, bodies``."""
-    trials = TRIALS if options.trials is None else options.trials
-    rng = np.random.default_rng(options.seed)
-    every, rows = cases(), []
-    for done, case in enumerate(every):
-        options.progress(done, len(every), case.transition)
-        rows.append(_row(case, trials, rng))
-    options.progress(len(every), len(every), "figure")
+    trials, rng = options.count(TRIALS), np.random.default_rng(options.seed)
+    rows = [
+        _row(case, trials, rng)
+        for case in track(cases(), options.progress, lambda case: case.transition)
+    ]
     failed = [
-        f"{row['transition']}: a neighbour of a state did not go through the event"
+        f"{row.transition}: a neighbour of a state did not go through the event"
         for row in rows
-        if row["max_error_finite_difference"] is None
+        if row.max_error_finite_difference is None
     ]
     criteria = [
-        Criterion(f"{row['transition']}: {key}", row[key], "<=", REQUIRED)
+        Criterion(f"{row.transition}: {key}", getattr(row, key), "<=", REQUIRED)
         for row in rows for key in ("max_error_definition", "max_error_finite_difference")
     ]  # fmt: skip
     return StudyResult(
@@ -148,7 +146,18 @@ def run(options: StudyOptions) -> StudyResult:
     )
 
 
-def _row(case: Case, trials: int, rng: np.random.Generator) -> dict[str, Any]:
+@dataclass(frozen=True)
+class TransitionRow:
+    """Errors of the closed form of one transition."""
+
+    transition: str
+    max_error_definition: float | None
+    max_error_finite_difference: float | None
+    states: int
+    bodies: list[str]
+
+
+def _row(case: Case, trials: int, rng: np.random.Generator) -> TransitionRow:
     errors = []
     for sample in samples(case, trials, rng):
         for t, x, u in sample.states:
@@ -157,13 +166,13 @@ def _row(case: Case, trials: int, rng: np.random.Generator) -> dict[str, Any]:
             defined = saltation(*event).matrix
             measured = finite_difference_saltation(*event)
             errors.append((relative_error(form, defined), relative_error(form, measured)))
-    return {
-        "transition": case.transition,
-        "max_error_definition": _largest([error[0] for error in errors]),
-        "max_error_finite_difference": _largest([error[1] for error in errors]),
-        "states": len(errors),
-        "bodies": [place.name for place in case.places],
-    }
+    return TransitionRow(
+        transition=case.transition,
+        max_error_definition=_largest([error[0] for error in errors]),
+        max_error_finite_difference=_largest([error[1] for error in errors]),
+        states=len(errors),
+        bodies=[place.name for place in case.places],
+    )
 
 
 def _largest(errors: Sequence[float]) -> float | None:
@@ -172,18 +181,18 @@ def _largest(errors: Sequence[float]) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _figure(rows: Sequence[dict[str, Any]]) -> Figure:
+def _figure(rows: Sequence[TransitionRow]) -> Figure:
     made, axes = figure(height=4.2)
     at = np.arange(len(rows))
     for key, label, colour, shift in (
         ("max_error_definition", "against the definition (3.2)", COLOURS["xi"], -0.2),
         ("max_error_finite_difference", "against differences of the flow", COLOURS["initial"], 0.2),
     ):
-        values = [max(row[key] or _SMALLEST, _SMALLEST) for row in rows]
+        values = [max(getattr(row, key) or _SMALLEST, _SMALLEST) for row in rows]
         axes.barh(at + shift, values, 0.38, left=0.0, color=colour, label=label)
     axes.axvline(REQUIRED, color=COLOURS["dxr"], linestyle="--", linewidth=1.0, label="required")
     axes.set(xscale="log", xlim=(_SMALLEST, 1e-3), xlabel="largest relative error of the matrix")
-    axes.set_yticks(at, [row["transition"].replace("_", " ") for row in rows])
+    axes.set_yticks(at, [row.transition.replace("_", " ") for row in rows])
     axes.invert_yaxis()
     made.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     return made

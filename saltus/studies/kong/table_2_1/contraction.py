@@ -35,7 +35,7 @@ _CONSTANT_SPEED: tuple[Metric, tuple[float, float]] = ("average", (1.0, 1.0))  #
 _AVERAGE: tuple[Metric, tuple[float, float]] = ("average", (0.0, 2.0))  # method 8
 _AROUND = 5  # grid points to either side: 80 directions
 _POWERS = 9  # looked at between the lowest and the highest
-_POWERS = (0.0, 2.0)
+_POWER_RANGE = (0.0, 2.0)
 _STARTS = np.array([[-0.75, 0.7], [-0.9, 1.0], [0.05, 0.1], [1.6, 0.15], [1.1, 2.2]])  # [m]
 
 
@@ -137,7 +137,7 @@ def figure_regions(hill: Hill = SINE_HILL) -> Figure:
     x, y = _grid(hill, 241, 151)
     at = hill.at(x, y)
     headings = {
-        m: convergent_headings(at, best_power(at, _POWERS, m)) for m in ("average", "maximum")
+        m: convergent_headings(at, best_power(at, _POWER_RANGE, m)) for m in ("average", "maximum")
     }
     _cones(made, axes[0, 0], hill)
     _rates(made, axes[0, 1], x, y, -headings["average"].average, "$-D_a$")
@@ -157,7 +157,7 @@ def _cones(made: Figure, panel: Any, hill: Hill) -> None:
     """Half-width of the widest cone, coloured by its side of p = 1, with the best courses."""
     x, y = _grid(hill, 241, 151)
     at = hill.at(x, y)
-    width = np.degrees(convergent_headings(at, widest_power(at, _POWERS)).half_width)
+    width = np.degrees(convergent_headings(at, widest_power(at, _POWER_RANGE)).half_width)
     signed = np.sign(gaussian_curvature(at)) * width
     shown = panel.pcolormesh(x, y, signed, cmap="PuOr", vmin=-90, vmax=90, rasterized=True)
     bar = made.colorbar(shown, ax=panel, shrink=0.75, ticks=(-90, -45, 0, 45, 90))
@@ -166,7 +166,7 @@ def _cones(made: Figure, panel: Any, hill: Hill) -> None:
     panel.contour(x, y, at.h, levels=14, colors="0.6", linewidths=0.5)
     x, y = _grid(hill, 25, 16)
     at = hill.at(x, y)
-    course = convergent_headings(at, best_power(at, _POWERS, "maximum")).course
+    course = convergent_headings(at, best_power(at, _POWER_RANGE, "maximum")).course
     panel.quiver(x, y, np.cos(course), np.sin(course), pivot="mid", scale=34, width=0.0025)
     panel.set_title("widest cone of headings with $D_m < 0$; best courses", fontsize=9)
 
@@ -181,7 +181,7 @@ def _rates(made: Figure, panel: Any, x: Array, y: Array, rate: Array, name: str)
 
 def _reach(panel: Any, hill: Hill) -> None:
     """From each start, all that a path with D_m < 0 everywhere can reach."""
-    graph = reach_graph(hill, "maximum", _POWERS)
+    graph = reach_graph(hill, "maximum", _POWER_RANGE)
     for k, start in enumerate(_STARTS):
         within = graph.points[graph.reached(start)]
         panel.plot(*within.T, ".", color=f"C{k}", markersize=2.0, markeredgewidth=0.0)

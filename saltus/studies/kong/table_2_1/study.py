@@ -1,4 +1,4 @@
-"""Table 2.1: eleven planners on a hill, and what their paths do to uncertainty (2.4).
+"""Eleven planners on a hill, and how their paths shrink uncertainty.
 
 Every path that a planner gives out is checked anew against what was asked before it counts as a
 success. Means and deviations are over the successes of each method, as in the thesis.
@@ -6,25 +6,25 @@ success. Means and deviations are over the successes of each method, as in the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.kong.table_2_1.contraction import figure_regions, reach_note
 from saltus.studies.kong.table_2_1.figures import area_figure, example_figure, flow_figure
 from saltus.studies.kong.table_2_1.methods import BOTH_ENDS, METHODS, Method, ends
 from saltus.studies.kong.table_2_1.trials import Trials, run_trials
 
 LIMIT_S = 2.0  # median time of a T-OPT solve
-ASKED = (
-    (2, "success", 100.0, ">="),
-    (2, "log_area_ratio_mean", -3.3, "<="),
-    (8, "success", 92.5, ">="),
-    (8, "log_area_ratio_mean", -4.2, "<="),
-    (5, "success", 4.5, ">"),
-)  # of whom, of what, how much, which way
+REQUIRED = (
+    (2, "success", ">=", 100.0),
+    (2, "log_area_ratio_mean", "<=", -3.3),
+    (8, "success", ">=", 92.5),
+    (8, "log_area_ratio_mean", "<=", -4.2),
+    (5, "success", ">", 4.5),
+)  # method, key, relation, bound
 SHOWN = {
     "method": "method",
     "success": "S [%]",
@@ -38,7 +38,7 @@ SHOWN = {
 }  # keys in the table for a person, and their headings
 
 
-def notes(made: Sequence[Mapping[str, Any]], trials: Trials, example: int) -> list[str]:
+def notes(made: Sequence[MethodRow], trials: Trials, example: int) -> list[str]:
     """One line each."""
     building = [max(trials.values(m.number, "build_seconds")) for m in METHODS]
     return [
@@ -62,68 +62,68 @@ def notes(made: Sequence[Mapping[str, Any]], trials: Trials, example: int) -> li
     ]
 
 
-def criteria(made: Sequence[Mapping[str, Any]]) -> list[Criterion]:
-    """What is asked of single methods, and of the slowest trajectory optimisation."""
+def criteria(made: Sequence[MethodRow]) -> list[Criterion]:
+    """Bounds on single methods, and on the slowest trajectory optimisation."""
     slowest = _slowest(made)
     return [
-        *(Criterion(f"method {number}: {key}", made[number - 1][key], way, limit)
-          for number, key, limit, way in ASKED),
-        Criterion(f"seconds of the slowest T-OPT, method {slowest['number']}", slowest["seconds"],
+        *(Criterion(f"method {number}: {key}", getattr(made[number - 1], key), op, bound)
+          for number, key, op, bound in REQUIRED),
+        Criterion(f"seconds of the slowest T-OPT, method {slowest.number}", slowest.seconds,
                   "<", LIMIT_S),
     ]  # fmt: skip
 
 
-def _slowest(made: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _slowest(made: Sequence[MethodRow]) -> MethodRow:
     """The row of the trajectory optimisation that takes longest."""
     return max(
         (row for row, m in zip(made, METHODS, strict=True) if m.planner.startswith("T-OPT")),
-        key=lambda row: row["seconds"],
+        key=lambda row: row.seconds,
     )
 
 
-def _slow_note(made: Sequence[Mapping[str, Any]]) -> str:
+def _slow_note(made: Sequence[MethodRow]) -> str:
     slowest = _slowest(made)
     return (
-        f"The slowest T-OPT is method {slowest['number']}, with a median of"
-        f" {slowest['seconds']:.2g} s, of which its processor worked"
-        f" {slowest['cpu_seconds']:.2g} s."
+        f"The slowest T-OPT is method {slowest.number}, with a median of"
+        f" {slowest.seconds:.2g} s, of which its processor worked"
+        f" {slowest.cpu_seconds:.2g} s."
     )
 
 
-def reach_notes(seed: int, trials: Trials, asked_twice: Trials | None) -> list[str]:
-    """How far what was asked at the waypoints holds between them.
+def reach_notes(seed: int, trials: Trials, both_ends: Trials | None) -> list[str]:
+    """How often the constraint at the waypoints also holds between them.
 
     Args:
         seed: of the trials.
         trials: of all methods.
-        asked_twice: trials of ``BOTH_ENDS``, if there were any.
+        both_ends: trials of ``BOTH_ENDS``, if there were any.
     """
     lines = []
     for method in (m for m in METHODS if m.convergence != "none"):
         outcomes = trials.outcomes[method.number]
         won, held = (sum(getattr(one, key) for one in outcomes) for key in ("success", "at_ends"))
         lines.append(f"{held} of {won} of method {method.number}")
-    found = [
+    notes_ = [
         "The constraint is asked where a step begins, as in the thesis. Paths that keep it also"
         f" where each step ends, with the step's velocity: {', '.join(lines)}."
     ]
-    if asked_twice is not None:
-        found.append(f"Where T-OPT asks it at both ends, {_both(trials, asked_twice)}.")
+    if both_ends is not None:
+        notes_.append(f"Where T-OPT asks it at both ends, {_both(trials, both_ends)}.")
     places = np.array([ends(seed, trial) for trial in range(trials.count)])
     eta = METHODS[0].problem(*places[0]).eta
-    return [*found, reach_note(places[:, 0], places[:, 1], eta)]
+    return [*notes_, reach_note(places[:, 0], places[:, 1], eta)]
 
 
-def _both(trials: Trials, asked_twice: Trials) -> str:
-    told = []
+def _both(trials: Trials, both_ends: Trials) -> str:
+    texts = []
     for method in BOTH_ENDS:
         shares = (
             100.0 * float(np.mean(each.values(method.number, "success")))
-            for each in (asked_twice, trials)
+            for each in (both_ends, trials)
         )
-        told.append("method {} has {:.3g} % success in place of {:.3g} %".format(
+        texts.append("method {} has {:.3g} % success in place of {:.3g} %".format(
             method.number, *shares))  # fmt: skip
-    return ", ".join(told)
+    return ", ".join(texts)
 
 
 def _broken(trials: Trials) -> list[str]:
@@ -145,11 +145,12 @@ def _broken(trials: Trials) -> list[str]:
     return lines
 
 
+@study("table-2.1", "Kong, table 2.1", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the methods; with ``options.full``, as many trials as in the thesis."""
     trials = run_trials(options)
     made = rows(trials)
-    asked_twice = run_trials(options, BOTH_ENDS) if options.full else None
+    both_ends = run_trials(options, BOTH_ENDS) if options.full else None
     options.progress(trials.count, trials.count, "figures")
     example = most_gained(trials)
     figures = {
@@ -158,34 +159,68 @@ def run(options: StudyOptions) -> StudyResult:
         "log-area-ratios": area_figure(trials),
         "contraction-regions": figure_regions(),
     }
-    lines = [*notes(made, trials, example), *reach_notes(options.seed, trials, asked_twice)]
+    lines = [*notes(made, trials, example), *reach_notes(options.seed, trials, both_ends)]
     return StudyResult(made, figures, lines, SHOWN, digits=3, criteria=criteria(made))
 
 
-def rows(trials: Trials) -> list[dict[str, Any]]:
+def rows(trials: Trials) -> list[MethodRow]:
     """A row for each method; means and deviations are None without a success."""
     return [_row(method, trials) for method in METHODS]
 
 
-def _row(method: Method, trials: Trials) -> dict[str, Any]:
+@dataclass(frozen=True)
+class MethodRow:
+    """One method; means and deviations are None without a success."""
+
+    method: str
+    power: str
+    success: float
+    log_area_ratio_mean: float | None
+    log_area_ratio_std: float | None
+    log_distance_ratio_mean: float | None
+    log_distance_ratio_std: float | None
+    acceleration_cost: float | None
+    seconds: float
+    number: int
+    trials: int
+    successes: int
+    acceleration_cost_std: float | None
+    cpu_seconds: float
+    seconds_mean: float
+    seconds_std: float
+    thesis_success: float
+    thesis_log_area_ratio: float
+    thesis_log_distance_ratio: float
+    thesis_acceleration_cost: float
+    thesis_seconds: float
+
+
+def _row(method: Method, trials: Trials) -> MethodRow:
     number = method.number
     won, seconds = trials.values(number, "success") > 0, trials.values(number, "seconds")
-    found: dict[str, Any] = {
-        "method": method.label,
-        "power": method.power,
-        "success": 100.0 * float(np.mean(won)),
-    }
-    for name in ("log_area_ratio", "log_distance_ratio"):
-        values = trials.values(number, name)
-        found |= {f"{name}_mean": _mean(values), f"{name}_std": _deviation(values)}
-    costs = trials.values(number, "acceleration_cost")
-    found |= {"acceleration_cost": _mean(costs), "seconds": float(np.median(seconds))}
-    found |= {"number": number, "trials": trials.count, "successes": int(np.sum(won))}
-    found |= {"acceleration_cost_std": _deviation(costs)}
-    found["cpu_seconds"] = float(np.median(trials.values(number, "cpu_seconds")))
-    found |= {"seconds_mean": float(np.mean(seconds)), "seconds_std": float(np.std(seconds))}
-    printed = method.printed._asdict()
-    return found | {f"thesis_{name}": value for name, value in printed.items()}
+    areas, distances, costs, cpu_seconds = (
+        trials.values(number, key)
+        for key in ("log_area_ratio", "log_distance_ratio", "acceleration_cost", "cpu_seconds")
+    )
+    return MethodRow(
+        method=method.label,
+        power=method.power,
+        success=100.0 * float(np.mean(won)),
+        log_area_ratio_mean=_mean(areas),
+        log_area_ratio_std=_deviation(areas),
+        log_distance_ratio_mean=_mean(distances),
+        log_distance_ratio_std=_deviation(distances),
+        acceleration_cost=_mean(costs),
+        seconds=float(np.median(seconds)),
+        number=number,
+        trials=trials.count,
+        successes=int(np.sum(won)),
+        acceleration_cost_std=_deviation(costs),
+        cpu_seconds=float(np.median(cpu_seconds)),
+        seconds_mean=float(np.mean(seconds)),
+        seconds_std=float(np.std(seconds)),
+        **{f"thesis_{name}": value for name, value in method.printed._asdict().items()},
+    )
 
 
 def _mean(values: np.ndarray) -> float | None:

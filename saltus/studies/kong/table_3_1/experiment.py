@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -119,6 +120,16 @@ def _aslip() -> Case:
     return Case("aslip", system, aslip.FLIGHT, mean, 0.00005, 0.001, 0.55, aslip.at_rest, body)
 
 
+@dataclass(frozen=True)
+class DivergenceRow:
+    """KL divergence of the actual covariance from either prediction [nat]."""
+
+    system: str
+    covariance: str
+    kl_reset: float
+    kl_saltation: float
+
+
 class Experiment(NamedTuple):
     """One row of the table: N particles and three covariances, in a case's coordinates (d,)."""
 
@@ -134,14 +145,14 @@ class Experiment(NamedTuple):
     Sigma_saltation: Array  # predicted with Xi
     lost: int  # particles whose simulation did not reach the end, left out
 
-    def row(self) -> dict[str, str | float]:
+    def row(self) -> DivergenceRow:
         """The row: KL(actual || predicted) for either prediction."""
-        return {
-            "system": self.case.name,
-            "covariance": self.level,
-            "kl_reset": kl_divergence(self.Sigma_actual, self.Sigma_reset),
-            "kl_saltation": kl_divergence(self.Sigma_actual, self.Sigma_saltation),
-        }
+        return DivergenceRow(
+            system=self.case.name,
+            covariance=self.level,
+            kl_reset=kl_divergence(self.Sigma_actual, self.Sigma_reset),
+            kl_saltation=kl_divergence(self.Sigma_actual, self.Sigma_saltation),
+        )
 
 
 def experiment(case: Case, level: Level, particles: int, seed: int = 0) -> Experiment:

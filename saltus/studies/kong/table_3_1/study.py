@@ -1,4 +1,4 @@
-"""Table 3.1: covariance through hybrid transitions, particles against first-order maps (3.8.5).
+"""Covariance through events: particles against saltation and reset Jacobian.
 
 The divergence (3.161) is of the prediction from the particles' own final covariance, Sigma_0.
 """
@@ -15,7 +15,7 @@ from hybrid.examples import bouncing_ball
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
 from saltus.common.errors import BadRequest
-from saltus.studies.engine import StudyOptions, StudyResult
+from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.systems import aslip, constant_flow, pendulum
 from saltus.studies.kong.table_3_1.experiment import Case, Experiment, Level, cases, experiment
 from saltus.studies.style import COLOURS, GUARD, figure
@@ -172,6 +172,7 @@ def _snapshots(axes: Any, case: Case, modes: list[int], path: Array) -> None:
     axes.set(xlabel="$x$ [m]", ylabel="$y$ [m]", aspect="equal", xlim=(-0.8, 0.8))
 
 
+@study("table-3.1", "Kong, table 3.1", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows for four systems at two initial covariances, and one figure a system.
 

@@ -1,4 +1,4 @@
-"""How well events are located, and the order of the integrator alone and through an event.
+"""Accuracy of event times, and orders of convergence through events.
 
 Event times against closed forms, in Python and compiled; orders from runs with fixed steps.
 """
@@ -6,12 +6,12 @@ Event times against closed forms, in Python and compiled; orders from runs with 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.numerics.event_accuracy.cases import OPTIONS, cases, event_time_error
 from saltus.studies.numerics.event_accuracy.convergence import (
     SIZES,
@@ -34,9 +34,10 @@ LABELS = {
 }
 
 
+@study("event-accuracy", "closed forms", ("trials", "seed"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``case, kind, value, bound, met``: errors at most, orders at least the bound."""
-    trials = TRIALS if options.trials is None else options.trials
+    trials = options.count(TRIALS)
     rows = time_rows(options, trials)
     options.progress(len(rows), len(rows) + 1, "orders")
     measured = measure_orders()
@@ -50,8 +51,8 @@ def run(options: StudyOptions) -> StudyResult:
     )
     every = [*rows, *order_rows(measured)]
     criteria = [
-        Criterion(f"{row['case']}: {row['kind']}", row["value"],
-                  ">=" if row["kind"] == "order" else "<=", row["bound"])
+        Criterion(f"{row.case}: {row.kind}", row.value,
+                  ">=" if row.kind == "order" else "<=", row.bound)
         for row in every
     ]  # fmt: skip
     return StudyResult(
@@ -59,14 +60,14 @@ def run(options: StudyOptions) -> StudyResult:
     )
 
 
-def time_rows(options: StudyOptions, trials: int) -> list[dict[str, Any]]:
+def time_rows(options: StudyOptions, trials: int) -> list[AccuracyRow]:
     """Largest error of event times [s] of each case, interpreted and compiled."""
-    plan = [(case, way) for case in cases() for way in ("interpreted", "compiled")]
+    plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
     rows = []
-    for done, (case, way) in enumerate(plan):
-        name = f"{case.name} {way}"
+    for done, (case, code) in enumerate(plan):
+        name = f"{case.name} {code}"
         options.progress(done, len(plan) + 1, name)
-        error = event_time_error(case, trials, options.seed, way == "compiled")
+        error = event_time_error(case, trials, options.seed, code == "compiled")
         met = bool(error <= TIME_BOUND)
         value = error if np.isfinite(error) else None
         rows.append(_row(name, "event_time_error_s", value, TIME_BOUND, met))
@@ -85,7 +86,7 @@ def measure_orders() -> dict[str, Errors]:
     }
 
 
-def order_rows(measured: Mapping[str, Errors]) -> list[dict[str, Any]]:
+def order_rows(measured: Mapping[str, Errors]) -> list[AccuracyRow]:
     """Orders of convergence, each with the least that it may be."""
     rows = []
     for name, errors in measured.items():
@@ -107,5 +108,16 @@ def draw(measured: Mapping[str, Errors]) -> Figure:
     return drawing
 
 
-def _row(case: str, kind: str, value: float | None, bound: float, met: bool) -> dict[str, Any]:
-    return {"case": case, "kind": kind, "value": value, "bound": bound, "met": met}
+@dataclass(frozen=True)
+class AccuracyRow:
+    """An error or an order, and its bound."""
+
+    case: str
+    kind: str
+    value: float | None
+    bound: float
+    met: bool
+
+
+def _row(case: str, kind: str, value: float | None, bound: float, met: bool) -> AccuracyRow:
+    return AccuracyRow(case=case, kind=kind, value=value, bound=bound, met=met)

@@ -1,4 +1,4 @@
-"""Random hybrid systems simulated here and by SciPy's `solve_ivp` with events: who disagrees.
+"""Random hybrid systems simulated here and by SciPy.
 
 A disagreement is a simulation of ours with the status "ok" whose events, modes, times or end differ
 from SciPy's by more than SciPy differs from itself (`scipy_judgement`).
@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.numerics.scipy_comparison.problems import WAYS, Problem, Way, draw, system_of
 from saltus.studies.numerics.scipy_comparison.reference import MAX_EVENTS, Accuracy, Trace, solve
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
@@ -104,8 +105,8 @@ def difference(problem: Problem, one: Trace, other: Trace) -> float:
     late = np.max(np.abs(one.times - other.times), initial=0.0) / problem.duration
     if other.status == "too many events":
         return float(late)
-    apart = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
-    return float(max(late, np.max(apart)))
+    error = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
+    return float(max(late, np.max(error)))
 
 
 def _others(problem: Problem) -> Iterable[Trace]:
@@ -123,31 +124,32 @@ def _atol(rtol: float) -> float:
     return 1e-2 * rtol
 
 
+@study("scipy", "SciPy's solve_ivp", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``way, trials, ok, <other statuses>, refused, sensitive, disagreements, worst, seeds``.
 
     A trial's problem depends on the seed and on the trial's number alone: ``compare(seed, number)``
     of `scipy_judgement` repeats one of ``seeds``.
     """
-    count = options.trials or (ALL_TRIALS if options.full else TRIALS)
+    count = options.count(TRIALS, ALL_TRIALS)
     results = compare_all(options, count)
     rows = [row(way, [each for each in results if each.way == way]) for way in WAYS]
     total = row("all", results)
     criteria = [
-        Criterion("disagreements", float(total["disagreements"]), "<=", 0.0),
-        Criterion("share with the status ok", total["ok"] / count, ">=", LEAST_OK),
-        Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
-        Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
+        Criterion("disagreements", float(total.disagreements), "<=", 0.0),
+        Criterion("share with the status ok", total.ok / count, ">=", LEAST_OK),
+        Criterion("share refused", total.refused / count, "<=", MOST_REFUSED),
+        Criterion("share too sensitive to judge", total.sensitive / count, "<=", MOST_SENSITIVE),
     ]
     notes = [
         "Tolerances are 1e-6, 1e-8 or 1e-10, relative; worst is the largest difference over what"
         " is allowed, among trials that agree. Refused: a status other than ok where SciPy reaches"
         " the end. Sensitive: SciPy's own events change within those tolerances.",
     ]
-    if total["seeds"]:
+    if total.seeds:
         notes.append(
             f"Disagreements, each to be repeated by compare({options.seed}, trial) of"
-            f" {compare.__module__}: {', '.join(map(str, total['seeds']))}."
+            f" {compare.__module__}: {', '.join(map(str, total.seeds))}."
         )
     return StudyResult([*rows, total], notes=notes, shown=SHOWN, criteria=criteria)
 
@@ -166,22 +168,44 @@ def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
     return sorted(results)
 
 
-def row(way: str, results: Sequence[Comparison]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ScipyRow:
+    """Statuses and verdicts of all trials of one kind of system."""
+
+    way: str
+    trials: int
+    ok: int
+    zeno: int
+    inside_guard: int
+    ambiguous: int
+    grazing: int
+    too_stiff: int
+    not_finite: int
+    wrong_dimension: int
+    other: int
+    refused: int
+    sensitive: int
+    disagreements: int
+    worst: float
+    seeds: list[int]
+
+
+def row(way: str, results: Sequence[Comparison]) -> ScipyRow:
     """Statuses, verdicts and the trials that disagree."""
     statuses = Counter(each.status for each in results)
     verdicts = Counter(each.verdict for each in results)
     agreeing = [each.excess for each in results if each.verdict == "agrees"]
-    return {
-        "way": way,
-        "trials": len(results),
+    return ScipyRow(
+        way=way,
+        trials=len(results),
         **{status: statuses.pop(status, 0) for status in STATUSES},
-        "other": statuses.total(),
-        "refused": verdicts["refused"],
-        "sensitive": verdicts["sensitive"],
-        "disagreements": verdicts["disagrees"],
-        "worst": max(agreeing, default=0.0),
-        "seeds": [each.trial for each in results if each.verdict == "disagrees"],
-    }
+        other=statuses.total(),
+        refused=verdicts["refused"],
+        sensitive=verdicts["sensitive"],
+        disagreements=verdicts["disagrees"],
+        worst=max(agreeing, default=0.0),
+        seeds=[each.trial for each in results if each.verdict == "disagrees"],
+    )
 
 
 def _chunk(seed: int, count: int, first: int) -> list[Comparison]:

@@ -1,4 +1,4 @@
-"""Where a double touchdown of a planar RHex has one outcome: Seghete and Murphey (2012), section V.
+"""Double touchdowns of a planar RHex: where the outcome is unique.
 
 The source prints neither parameters nor numbers: what is compared is its picture, two minima of s
 that are one stance with its legs swapped, and a maximum with body and knee in the ground.
@@ -9,13 +9,14 @@ that are one stance with its legs swapped, and a maximum with body and knee in t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
 from saltus.studies.seghete_murphey.momentum_maps import deviation, order_sensitivity
 from saltus.studies.seghete_murphey.momentum_orders import OrderOptions, all_orders
 from saltus.studies.seghete_murphey.rhex_touchdown.figures import contour, poses, spreads
@@ -57,6 +58,7 @@ class Impact(NamedTuple):
     status: str
 
 
+@study("uniqueness-rhex", "Seghete and Murphey, figure 2", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
     rhex = RHex()
@@ -64,8 +66,7 @@ def run(options: StudyOptions) -> StudyResult:
     points = named(rhex, extrema(rhex, grid))
     root = orthogonal(rhex)
     rows = [*(_row(rhex, key, points) for key in points), _orthogonal_row(rhex, *root)]
-    trials = TRIALS if options.trials is None else options.trials
-    random = _random(rhex, trials, np.random.default_rng(options.seed))
+    random = _random(rhex, options.count(TRIALS), np.random.default_rng(options.seed))
     approach = [touchdown(rhex, root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
     drawn = {
         "figure-2": contour(rhex, grid, points),
@@ -73,7 +74,7 @@ def run(options: StudyOptions) -> StudyResult:
         "spread": spreads(*[[(abs(i.s), i.spread) for i in kind] for kind in (random, approach)]),
     }
     notes = (*_setting(rhex), *_findings(rhex, grid, points, rows), *_spreads(random, approach),
-             *(row["message"] for row in rows if row["message"]))  # fmt: skip
+             *(row.message for row in rows if row.message))  # fmt: skip
     return StudyResult(rows, drawn, notes, SHOWN, criteria=criteria(rhex, points))
 
 
@@ -83,11 +84,11 @@ def touchdown(rhex: RHex, hip: float, knee: float, v: Array) -> Impact:
     M, J_n = inertia_and_normals(rhex, q)
     p = M @ v
     s = float(surface_cosines(M, J_n, LEGS, name(q))[0, 1])
-    found = all_orders(M, J_n, p, name=name(q), contacts=LEGS)
+    outcomes = all_orders(M, J_n, p, name=name(q), contacts=LEGS)
     turned = deviation(M, *J_n)
     rate = order_sensitivity(M, turned.u, turned.v, turned.w, p).spread
     size = float(np.sqrt(p @ v))
-    return Impact(s, found.largest_distance, abs(turned.epsilon) * rate / size, found.status)
+    return Impact(s, outcomes.largest_distance, abs(turned.epsilon) * rate / size, outcomes.status)
 
 
 def _random(rhex: RHex, count: int, rng: np.random.Generator) -> list[Impact]:
@@ -102,32 +103,52 @@ def _random(rhex: RHex, count: int, rng: np.random.Generator) -> list[Impact]:
     return drawn
 
 
-def _row(rhex: RHex, key: str, points: dict[str, Extremum]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class StanceRow:
+    """One stance: its pose, s, and the spread of outcomes of a fall."""
+
+    point: str
+    kind: str
+    hip_deg: float
+    knee_deg: float
+    other_hip_deg: float
+    leg_pitch_deg: float
+    hip_height_mm: float
+    lowest_knee_mm: float
+    s: float
+    curvatures: list[float] | None
+    mirror_error_deg: float | None
+    spread_elastic: float
+    spread_plastic: float
+    message: str
+
+
+def _row(rhex: RHex, key: str, points: dict[str, Extremum]) -> StanceRow:
     one, twin = points[key], points.get(SWAPPED[key])
-    return {
-        "point": key,
-        "kind": one.kind,
+    return StanceRow(
+        point=key,
+        kind=one.kind,
         **pose(rhex, one.hip, one.knee),
-        "s": one.s,
-        "curvatures": list(one.curvatures),
-        "mirror_error_deg": None if twin is None else mirror_error(rhex, one, twin),
+        s=one.s,
+        curvatures=list(one.curvatures),
+        mirror_error_deg=None if twin is None else mirror_error(rhex, one, twin),
         **_drop_spreads(rhex, one.hip, one.knee),
-    }
+    )
 
 
-def _orthogonal_row(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
-    return {
-        "point": "O",
-        "kind": "orthogonal",
+def _orthogonal_row(rhex: RHex, hip: float, knee: float) -> StanceRow:
+    return StanceRow(
+        point="O",
+        kind="orthogonal",
         **pose(rhex, hip, knee),
-        "s": measure(rhex, hip, knee),
-        "curvatures": None,
-        "mirror_error_deg": None,
+        s=measure(rhex, hip, knee),
+        curvatures=None,
+        mirror_error_deg=None,
         **_drop_spreads(rhex, hip, knee),
-    }
+    )
 
 
-def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, float | str]:
+def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
     """Distance of the outcomes of a fall, over |p|, elastic (e = 1) and plastic (e = 0)."""
     q = configuration(rhex, hip, knee)
     M, J_n = inertia_and_normals(rhex, q)
@@ -169,16 +190,16 @@ def criteria(rhex: RHex, points: dict[str, Extremum]) -> list[Criterion]:
 
 
 def _findings(
-    rhex: RHex, grid: Any, points: dict[str, Extremum], rows: Sequence[dict[str, Any]]
+    rhex: RHex, grid: Any, points: dict[str, Extremum], rows: Sequence[StanceRow]
 ) -> list[str]:
-    """What issue and source ask of the contour, from what was found."""
+    """Extrema of the contour, compared with the source."""
     if not all(key in points for key in "ABC"):
         return [f"Not met: of A, B and C the contour has {', '.join(points) or 'none'}."]
     A, B, C = (points[key] for key in "ABC")
     minima, maximum = A.curvatures[0] > 0.0 < B.curvatures[0], C.curvatures[1] < 0.0
     error = mirror_error(rhex, A, B)
     least = float(grid.s.min())
-    under = next(row for row in rows if row["point"] == "C")
+    under = next(row for row in rows if row.point == "C")
     return [
         f"{'Met' if minima and maximum and error < MIRROR else 'Not met'}: by their curvatures A"
         f" and B are {'' if minima else 'no '}minima, C is {'a' if maximum else 'no'} maximum,"
@@ -186,9 +207,9 @@ def _findings(
         f"Least s of the contour's {grid.s.size} points {least:.4g}, of A {A.s:.4g}: A and B are"
         f" {'' if least >= A.s - 1e-12 else 'not '}the global minima there;"
         f" s(C) = {C.s / A.s:.1f} s(A).",
-        f"At C the hips are at height {abs(under['hip_height_mm']):.1f} mm and one knee at"
-        f" {under['lowest_knee_mm']:.1f} mm; the source has body and knees in the ground there:"
-        f" {'so' if under['lowest_knee_mm'] < 0.0 else 'not so'} here.",
+        f"At C the hips are at height {abs(under.hip_height_mm):.1f} mm and one knee at"
+        f" {under.lowest_knee_mm:.1f} mm; the source has body and knees in the ground there:"
+        f" {'so' if under.lowest_knee_mm < 0.0 else 'not so'} here.",
     ]
 
 
