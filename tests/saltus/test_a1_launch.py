@@ -19,7 +19,7 @@ from saltus.launch.process_table import process_table
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
-from saltus.studies.a1_fault_cases import FAULTS
+from saltus.studies.a1.faults.cases import FAULTS
 
 
 def last_json(capsys) -> dict:
@@ -221,7 +221,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
-    from saltus.studies.a1_fault_runs import run_fault
+    from saltus.studies.a1.faults.runs import run_fault
 
     row = run_fault(fault, tmp_path / "fault")
     assert row["ok"], row
