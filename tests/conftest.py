@@ -17,7 +17,7 @@ import saltus as saltus  # before numba compiles: it says where compiled code is
 # What a terminal, a shell or a home folder may say otherwise, here and in processes begun.
 for _variable in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE"):
     os.environ.pop(_variable, None)
-os.environ["TERM"], os.environ["MPLBACKEND"] = "dumb", "agg"
+os.environ["TERM"], os.environ["MPLBACKEND"] = "xterm", "agg"
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".kernels" / "cache")
 os.environ["MPLCONFIGDIR"] = str(Path(__file__).parents[1] / ".kernels" / "matplotlib")
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert process.stderr is not None
-    next(line for line in process.stderr if "simulated" in line)
+    next(line for line in process.stderr if re.match(r"(?!0/)[\d.]+/100 s simulated", line))
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
