@@ -19,7 +19,7 @@ from saltus.launch import launcher
 from saltus.launch.stall import describe_stall
 
 ROOT = Path(__file__).parents[3]
-STAND = ["launch", "stand", "--duration", "0.8", "--set", "estimator=leg_odometry"]
+STAND = ["launch", "stand", "--duration", "0.8"]
 
 
 @pytest.fixture
