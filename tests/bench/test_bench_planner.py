@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from saltus.bench import peer_environment, planner
-from saltus.bench.peer_environment import peer_folder, peer_python
-from saltus.bench.peer_process import PeerProcess
-from saltus.bench.planner import PEER_SCRIPT, THREADS, peer_row
-from saltus.bench.planner_stages import Times
+from saltus.bench.planner import bench as planner
+from saltus.bench.planner import peer_environment
+from saltus.bench.planner.bench import PEER_SCRIPT, THREADS, PeerSolver
+from saltus.bench.planner.peer_environment import peer_folder, peer_python
+from saltus.bench.planner.peer_process import PeerProcess
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.studies.planner_cases import make_cases, make_workbench, save_cases
@@ -45,11 +45,32 @@ def test_rows_and_ratios(fake):
         assert row["n"] == 2 * planner.REPEAT
         assert 0.0 < row["p10_ms"] <= row["median_ms"] <= row["p90_ms"]
     # The fake answers 2 ms on one thread and 3 ms on two: the faster one counts.
-    assert rows[peer_row(True, 1)]["median_ms"] == 2.0
-    assert result.ratio == pytest.approx(rows["iteration"]["median_ms"] / 2.0)
-    searched = rows["line_search"]["median_ms"] / rows["bare_stepping"]["median_ms"]
-    assert rows["line_search_over_bare"]["ratio"] == pytest.approx(searched)
-    assert rows["line_search_over_bare"]["at_most"] == 1.3
+    for cones in (True, False):
+        assert rows[PeerSolver(cones, 1).name]["median_ms"] == pytest.approx(2.0)
+        assert rows[PeerSolver(cones, 2).name]["n"] == 2 * planner.REPEAT
+    bounds = {row["name"]: row["at_most"] for row in result.rows if row["at_most"] is not None}
+    assert [criterion.bound for criterion in result.criteria] == list(bounds.values())
+    assert bounds["line_search_over_bare"] == 1.3 and bounds["ratio_as_run"] == 0.7
+
+
+def test_ratios_are_of_medians_by_name():
+    times = planner.Times()
+    ms = {"iteration": 9.0, "iteration_rigid": 8.0, "iteration_as_run": 3.0, "line_search": 5.0,
+          "bare_stepping": 4.0, "driven_reference": 0.15, "crocoddyl_1_thread": 12.0,
+          "crocoddyl_2_threads": 10.0, "crocoddyl_no_cones_1_thread": 4.5,
+          "crocoddyl_no_cones_2_threads": 6.0}  # fmt: skip
+    for name, each in ms.items():
+        times.add(name, [1e-3 * each, 0.9e-3 * each, 1.5e-3 * each])
+    result = planner._result(times, {"crocoddyl": "0", "pinocchio": "0"})
+    ratios = {row["name"]: row["ratio"] for row in result.rows if row["ratio"] is not None}
+    assert ratios == pytest.approx({
+        "iteration_over_crocoddyl": 0.9, "iteration_over_crocoddyl_no_cones": 2.0,
+        "line_search_over_bare": 1.25, "iteration_over_rigid": 1.125, "ratio_as_run": 0.25,
+        "driven_reference_over_bound": 0.5,
+    })  # fmt: skip
+    assert result.ratio == pytest.approx(0.9) and result.extra["ratio_as_run"] == 0.25
+    unmet = [criterion.what for criterion in result.criteria if not criterion.met]
+    assert unmet == ["iteration_over_rigid"]
 
 
 def test_command_line_prints_one_json_object(fake, monkeypatch, capsys):
@@ -109,12 +130,6 @@ def test_an_environment_that_cannot_be_made_is_refused(tmp_path, monkeypatch, ca
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "make peers" in captured.err.splitlines()[-1]
-
-
-def test_quantiles():
-    times = Times()
-    times.add("a", range(1, 12))
-    assert times.median("a") == 6.0 and times.spread("a") == (2.0, 10.0)
 
 
 @pytest.mark.skipif(not (peer_folder() / "installed").exists(), reason="`make peers` has not run")

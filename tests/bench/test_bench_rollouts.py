@@ -1,23 +1,22 @@
-"""`saltus bench rollouts`: its rows, its turns, its verdicts, and what is not here."""
+"""`saltus bench rollouts`: its rows, its criteria, and what is not here."""
 
 import json
 from contextlib import nullcontext
-from time import sleep
 
 import numpy as np
 import pytest
 
-from saltus.bench import rollouts
-from saltus.bench.rollout_engines import (
+from saltus.bench.rollouts import bench as rollouts
+from saltus.bench.rollouts.bench import measure
+from saltus.bench.rollouts.engines import (
     MOST_ON_WARP_CPU,
     Engine,
     cpu_name,
     warp_cpu_name,
     warp_engines,
 )
-from saltus.bench.rollout_problem import Horizon, walking_problem
-from saltus.bench.rollout_times import Measured, measure
-from saltus.bench.rollout_verdicts import added, crossing, note
+from saltus.bench.rollouts.problem import Horizon, walking_problem
+from saltus.bench.rollouts.verdicts import Measured, added, criteria, crossing, note
 from saltus.cli.main import run as command_line
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -44,7 +43,7 @@ class Noted:
 
 
 def times(backend, device, candidates, *ms):
-    return Measured(backend, device, candidates, np.array(ms, dtype=np.float64))
+    return Measured(backend, device, candidates, 1e-3 * np.array(ms, dtype=np.float64))
 
 
 def nowhere(horizon):
@@ -63,9 +62,7 @@ def test_rows_ratio_and_what_is_missing():
     assert list(rows) == [("mujoco", 9), ("remote", 9), ("mujoco", 16)]
     for row in rows.values():
         assert row["knots"] == 50 and 0.0 < row["ms_p50"] <= row["ms_p99"]
-    local, remote = rows["mujoco", 9], rows["remote", 9]
-    assert result.ratio == pytest.approx(remote["ms_p50"] / local["ms_p50"])
-    assert "warp: no such thing; install it" in result.note and "unrun" in result.note
+    assert "warp: no such thing; install it" in result.note
     assert set(result.figures) == {"rollouts"}
 
 
@@ -82,25 +79,23 @@ def test_command_line_prints_one_json_object(monkeypatch, capsys, tmp_path):
     assert (tmp_path / "runs/benchmarks/rollouts/rollouts.png").stat().st_size > 10_000
 
 
-def test_engines_take_turns_and_begin_in_turns(problem):
+def test_the_ratio_is_of_remote_to_local_at_the_smallest_size(monkeypatch):
+    ms = {("mujoco", 9): 2.0, ("remote", 9): 3.0, ("mujoco", 16): 4.0, ("remote", 16): 4.1}
+
+    def measured(engines, problem, size, budget):
+        return [times(name, name, size, ms[name, size]) for name in ("remote", "mujoco")]
+
+    monkeypatch.setattr(rollouts, "measure", measured)
+    result = rollouts.run((9, 16), 0.02, [("mujoco", both)])
+    assert result.ratio == pytest.approx(1.5)
+
+
+def test_engines_take_turns(problem):
     calls: list[str] = []
     engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
-    found = measure(engines, problem, 9, 1e-9)
-    assert calls == list("ab" + "ba" + "ab" + "ba")  # first to make the batches
-    assert [len(one.samples) for one in found] == [3, 3]
-
-
-def test_samples_are_as_many_as_the_budget_allows(problem):
-    """A batch that takes long to make is timed again before its samples are counted."""
-
-    class Slow(Noted):
-        def roll_out(self, x0, policies):
-            sleep(0.002 if self.calls else 0.05)
-            super().roll_out(x0, policies)
-
-    calls: list[str] = []
-    (found,) = measure([Engine("a", "a", Slow("a", calls))], problem, 9, 0.1)
-    assert 3 <= len(found.samples) <= 50 and len(calls) == 2 + len(found.samples)
+    measured = measure(engines, problem, 9, 1e-9)
+    assert calls == list("ab" + "ab" + "ba" + "ab")  # first to make the batches
+    assert [len(one.seconds) for one in measured] == [3, 3]
 
 
 def test_an_engine_for_which_another_answered_has_no_row(problem, capsys):
@@ -127,22 +122,23 @@ def test_the_remote_backend_is_judged_by_its_pairs():
     pairs = [times("mujoco", "c", 9, 8.0, 9.0, 30.0), times("remote", "l", 9, 8.4, 9.6, 30.5)]
     np.testing.assert_allclose(added(pairs, 9), [0.4, 0.6, 0.5])
     assert added(pairs, 16) is None
-    assert "adds 0.50 ms" in note(pairs, []) and "1 ms: met" in note(pairs, [])
+    (criterion,) = criteria(pairs)
+    assert criterion.value == pytest.approx(0.5) and criterion.met
     pairs[1] = times("remote", "l", 9, 9.4, 10.6, 31.5)
-    assert "1 ms: not met" in note(pairs, [])
+    assert not criteria(pairs)[0].met
+    assert criteria(pairs[:1]) == []
 
 
 def test_a_gpu_is_judged_by_its_large_batch_and_where_it_overtakes():
     cpu = [times("mujoco", cpu_name(), n, 1.0 * n) for n in (64, 256, 1024)]
     gpu = [times("warp", "GPU X", n, 160.0) for n in (64, 256)]
-    said = note([*cpu, *gpu, times("warp", "GPU X", 1024, 49.0)], [])
-    assert "GPU X: 1024 candidates in 49.0 ms (asked: below 50 ms: met)" in said
-    assert "GPU X: faster than the CPU from 160 candidates" in said and "unrun" not in said
-    assert "50 ms: not met" in note([*cpu, times("warp", "GPU X", 1024, 51.0)], [])
-    slow = [times("warp", "GPU X", n, 2000.0) for n in (64, 256, 1024)]
-    assert "the CPU is faster throughout" in note([*cpu, *slow], [])
-    on_cpu = times("warp", warp_cpu_name(), 64, 1.0)
-    assert "unrun" in note([*cpu, on_cpu], []), "Warp on the CPU is no GPU"
+    measured = [*cpu, *gpu, times("warp", "GPU X", 1024, 49.0)]
+    (criterion,) = criteria(measured)
+    assert criterion.value == pytest.approx(49.0) and criterion.met
+    assert "GPU X" in note(measured, []) and " 160 candidates" in note(measured, [])
+    assert not criteria([*cpu, times("warp", "GPU X", 1024, 51.0)])[0].met
+    on_cpu = times("warp", warp_cpu_name(), 1024, 1.0)
+    assert criteria([*cpu, on_cpu]) == [], "Warp on the CPU is no GPU"
 
 
 @pytest.mark.parametrize("slope, level", [(0.0, 100.0), (0.5, 30.0)])
@@ -156,8 +152,9 @@ def test_power_laws_cross_where_they_do(slope, level):
 
 
 def test_warp_on_the_cpu_takes_small_batches_only():
-    found = warp_engines(Horizon(2, 0.01, 1))[-1]
-    assert (found.backend, found.device, found.most) == ("warp", warp_cpu_name(), MOST_ON_WARP_CPU)
+    engine = warp_engines(Horizon(2, 0.01, 1))[-1]
+    assert (engine.backend, engine.device) == ("warp", warp_cpu_name())
+    assert engine.most == MOST_ON_WARP_CPU
 
 
 def test_the_cpu_is_named_in_full():

@@ -1,18 +1,18 @@
-"""`saltus bench convex_mpc`: its rows, its ratio, and that its problems are those it says."""
+"""`saltus bench convex_mpc`: rows, ratio, and the problems."""
 
 import numpy as np
 import pytest
 
 from controller.gaits import TROT
-from saltus.bench import force_qps
-from saltus.bench.force_problems import walking_problems
-from saltus.bench.force_qp_ways import condensed, raw_osqp
+from saltus.bench.convex_mpc import bench
+from saltus.bench.convex_mpc.problems import walking_problems
+from saltus.bench.convex_mpc.solvers import RawOsqp, condensed
 
 
 def test_rows_and_ratio():
     pytest.importorskip("piqp")
     pytest.importorskip("proxsuite")
-    result = force_qps.run(count=3)
+    result = bench.run(count=3)
     rows = {(row["problem"], row["solver"]): row for row in result.rows}
     assert [name for problem, name in rows if problem == "instant_qp"] == [
         "ours", "raw_osqp", "piqp", "proxqp"
@@ -21,13 +21,29 @@ def test_rows_and_ratio():
     for row in result.rows:
         assert 0.0 < row["ms_p50"] <= row["ms_p99"]
         assert row["error_n"] < 0.5, row
-    slow, ours = rows["convex_mpc", "raw_osqp"], rows["convex_mpc", "ours"]
-    assert result.ratio == pytest.approx(slow["ms_p50"] / ours["ms_p50"])
+    bounds = {key: row["bound_ms"] for key, row in rows.items() if row["bound_ms"] is not None}
+    assert bounds == {(name, "ours"): bound for name, bound in bench.BOUNDS_MS.items()}
+
+
+def test_ratio_and_bounds_are_of_named_solvers(monkeypatch):
+    ms = {("convex_mpc", "ours"): 1.9, ("convex_mpc", "raw_osqp"): 19.0,
+          ("hard_pushes", "ours"): 2.1, ("instant_qp", "ours"): 0.2}  # fmt: skip
+
+    def rows(contest):
+        return [
+            {"problem": problem, "solver": solver, "ms_p50": value}
+            for (problem, solver), value in ms.items() if problem == contest.problem
+        ]  # fmt: skip
+
+    monkeypatch.setattr(bench, "measure", rows)
+    result = bench.run(count=1)
+    assert result.ratio == pytest.approx(10.0)
+    assert [criterion.met for criterion in result.criteria] == [True, False, True]
 
 
 def test_without_the_packages_their_rows_are_missing_and_the_note_says_so(monkeypatch):
-    monkeypatch.setattr(force_qps, "package", lambda name: None)
-    result = force_qps.run(count=1)
+    monkeypatch.setattr(bench, "package", lambda name: None)
+    result = bench.run(count=1)
     assert {row["solver"] for row in result.rows} == {"ours", "raw_osqp", "osqp_dense"}
     assert "saltus[qp]" in result.note
 
@@ -42,11 +58,11 @@ def test_problems_are_the_same_in_every_run_and_the_body_stays_up():
 
 
 def test_eliminating_the_states_changes_no_force():
-    contest = force_qps.horizon_contest("convex_mpc", walking_problems(TROT, 2, 10, 3))
-    mpc = force_qps.ForceMpc(
-        force_qps.standing_body(), 10, force_qps.ForceMpcWeights(), 0.6, 200.0, 10.0
+    contest = bench.horizon_contest("convex_mpc", walking_problems(TROT, 2, 10, 3))
+    mpc = bench.ForceMpc(
+        bench.standing_body(), 10, bench.ForceMpcWeights(), 0.6, 200.0, 10.0
     )
     mpc.solve(*walking_problems(TROT, 1, 10, 3)[0])
     small = condensed(mpc.qp.programme())
-    forces = 13.741 * 9.81 * raw_osqp(**force_qps.EXACT)(small)
+    forces = 13.741 * 9.81 * RawOsqp(**bench.EXACT).solve(small)
     np.testing.assert_allclose(forces, contest.exact[0], atol=1e-2)
