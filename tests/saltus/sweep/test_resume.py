@@ -137,7 +137,8 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     (tmp_path / "full" / "thesis.txt").write_text("held out")
     with pytest.raises(BadRequest, match="something else"):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
-    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "trials": {}, "plugins": {}}
+    empty = dict.fromkeys(("trials", "plugins"), {})
+    about = {"suite_text": "", "mode": "paused", "settings": [], "code": ""} | empty
     folder = SweepFolder(tmp_path / "used", about)
     before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
