@@ -86,8 +86,8 @@ def _draw_predictions(panel: Any, rows: Sequence[Any]) -> None:
         for (dx, line), label in zip(_SIZES.items(), (KINDS[key], None), strict=True):
             of_size = [row for row in own if row.size == dx]
             errors = [getattr(row, key) for row in of_size]
-            panel.loglog([row.knots for row in of_size], errors, line, marker=marker, markersize=size, color=colour, linewidth=1.2,
-                         label=label)  # fmt: skip
+            panel.loglog([row.knots for row in of_size], errors, line, marker=marker,
+                         markersize=size, color=colour, linewidth=1.2, label=label)  # fmt: skip
     knots = sorted({row.knots for row in own})
     panel.set_xticks(knots, [str(each) for each in knots], minor=False)
     panel.set_xticks([], minor=True)
