@@ -6,7 +6,7 @@ import pytest
 
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import (
     LaunchConfig,
     Overrides,
@@ -168,7 +168,7 @@ def test_the_planner_gets_the_search_of_its_mode(mode):
 @pytest.mark.parametrize(("key", "meant"), [
     ("hilqr.iterations", "did you mean hilqr.paused.iterations or hilqr.realtime.iterations"),
     ("hilqr.time_limit", "did you mean hilqr.realtime.time_limit"),
-    ("friction_", "accepted: robot"),
+    ("friction_", "accepted: planner"),
 ])  # fmt: skip
 def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
     with pytest.raises(BadRequest) as refusal:

@@ -78,10 +78,10 @@ def test_death_is_told_with_its_cause(tmp_path):
     assert len(lines) == 1 and "tracker died" in lines[0]
 
 
-def test_launch_survives_the_death_of_one_that_is_spared(tmp_path):
+def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
     names = ["planner", "simulation"]
     with Supervisor(
-        [child(tmp_path, name) for name in names], "simulation", spared=frozenset({"planner"})
+        [child(tmp_path, name) for name in names], "simulation", expendable=frozenset({"planner"})
     ) as supervisor:
         supervisor.start()
         ready(tmp_path, *names)

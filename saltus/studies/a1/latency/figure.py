@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from saltus.configuration.planners import in_order, look
+from saltus.configuration.planners import entry_of, in_order
 from saltus.studies.a1.latency.trials import LatencyRow
 from saltus.studies.style import figure
 
@@ -40,12 +40,8 @@ def latency_figure(rows: Sequence[LatencyRow]) -> Figure:
 
 def _draw(panels: Sequence[Any], planner: str, rows: Sequence[LatencyRow]) -> None:
     """One planner's lines, and the interval of its rate."""
-    name, colour = look(planner)
-    times = [row.solve_ms for row in rows]
-    rates = [100.0 * row.success / row.trials if row.trials else _NAN for row in rows]
-    low = [100.0 * row.success_low for row in rows]
-    high = [100.0 * row.success_high for row in rows]
-    aside = [row.mean_max_lateral_deviation_m for row in rows]
+from saltus.configuration.planners import entry_of, in_order
+from saltus.studies.a1.latency.trials import LatencyRow
     marker, size = _MARKS.get(planner, ("D", 5.0))
     style = {"color": colour, "marker": marker, "markersize": size, "label": name}
     band = {"facecolor": (colour, 0.12), "edgecolor": (colour, 0.6), "linewidth": 0.6}
