@@ -40,8 +40,13 @@ def latency_figure(rows: Sequence[LatencyRow]) -> Figure:
 
 def _draw(panels: Sequence[Any], planner: str, rows: Sequence[LatencyRow]) -> None:
     """One planner's lines, and the interval of its rate."""
-from saltus.configuration.planners import entry_of, in_order
-from saltus.studies.a1.latency.trials import LatencyRow
+    entry = entry_of(planner)
+    name, colour = entry.label, entry.colour
+    times = [row.solve_ms for row in rows]
+    rates = [100.0 * row.success / row.trials if row.trials else _NAN for row in rows]
+    low = [100.0 * row.success_low for row in rows]
+    high = [100.0 * row.success_high for row in rows]
+    aside = [row.mean_max_lateral_deviation_m for row in rows]
     marker, size = _MARKS.get(planner, ("D", 5.0))
     style = {"color": colour, "marker": marker, "markersize": size, "label": name}
     band = {"facecolor": (colour, 0.12), "edgecolor": (colour, 0.6), "linewidth": 0.6}
