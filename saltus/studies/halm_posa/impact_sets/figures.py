@@ -179,8 +179,8 @@ def _draw_named(
 ) -> None:
     """Simultaneous outcomes, then the two sequential ones, which come last."""
     for i, resolution in enumerate(resolutions[:-2]):
-        axis.plot(*_in_panel(problem, panel, resolution.path).T, "-o", color=COLOURS["initial"], ms=5,
-                  lw=1.2, zorder=3, label="simultaneous" if i == 0 else None)  # fmt: skip
+        axis.plot(*_in_panel(problem, panel, resolution.path).T, "-o", color=COLOURS["initial"],
+                  ms=5, lw=1.2, zorder=3, label="simultaneous" if i == 0 else None)  # fmt: skip
     orders = zip(resolutions[-2:], _SEQUENTIAL, ("-", "--"), ("in order", "reversed"), strict=True)
     for resolution, colour, line, order in orders:
         axis.plot(*_in_panel(problem, panel, resolution.path).T, line, marker="s", ms=2.5, lw=1.2,

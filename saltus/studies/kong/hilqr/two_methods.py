@@ -128,7 +128,8 @@ def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str
     lower = sum(xi < dxr for xi, dxr in both)
     converged = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
     return (
-        f"{beginning}, {converged}; where both did ({len(both)}), xi had the lower cost {lower} times."
+        f"{beginning}, {converged}; where both did ({len(both)}), xi had the lower cost {lower}"
+        " times."
     )
 
 
