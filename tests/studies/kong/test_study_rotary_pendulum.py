@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from controller.convergent.rotary.swing_up import SwingUpOptions
-from saltus.studies.engine import StudyOptions
+from saltus.studies.engine import StudyOptions, record
 from saltus.studies.kong.rotary_pendulum.cases import BASE, SWINGS, SwingRow, family, solve
 from saltus.studies.kong.rotary_pendulum.figures import figures
 from saltus.studies.kong.rotary_pendulum.study import (
@@ -44,20 +44,20 @@ def test_the_family_names_the_cases_where_it_does_not_hold():
 def test_where_the_difference_is_from_is_read_off_the_rows(small):
     found = [replace(entry.row, case=BASE.name) for entry in small.values()]
     faster = [
-        row | {"swing_time": time, "success_swinging": share}
+        replace(row, swing_time=time, success_swinging=share)
         for row, time, share in zip(found, (1.0, 1.0, 0.5), (0.4, 0.4, 0.3), strict=True)
     ]
     (note,) = swing_note(faster)
     assert "smooth 40.0% in 1.00 s, convergent 30.0% in 0.50 s" in note
     assert "is shorter and no safer" in note
-    assert swing_note([row | {"success": None} for row in found]) == []
+    assert swing_note([replace(row, success=None) for row in found]) == []
 
 
 def test_plans_that_are_missing_or_coarse_are_named(small):
     row = small["smooth"].row
-    assert failures([row | {"interval_error": 0.0}]) == []
-    assert "no plan (why)" in failures([row | {"status": "infeasible", "message": "why"}])[0]
-    assert "off by 0.5" in failures([row | {"interval_error": 0.5}])[0]
+    assert failures([replace(row, interval_error=0.0)]) == []
+    assert "no plan (why)" in failures([replace(row, status="infeasible", message="why")])[0]
+    assert "off by 0.5" in failures([replace(row, interval_error=0.5)])[0]
 
 
 def test_success_while_swinging_is_of_the_later_waypoints(small):
@@ -86,7 +86,7 @@ def small():
 def test_rows_are_plain_and_agree_with_what_was_simulated(small):
     assert list(small) == ["minimal_energy", "smooth", "convergent"]
     for name, entry in small.items():
-        json.dumps(entry.row, allow_nan=False)
+        json.dumps(record(entry.row), allow_nan=False)
         assert entry.row.trajectory == name and entry.row.status == "ok"
         halves = entry.row.success_plus + entry.row.success_minus
         assert entry.row.success == pytest.approx(0.5 * halves)
