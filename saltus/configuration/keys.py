@@ -54,8 +54,9 @@ class Key(NamedTuple):
 
 
 def keys_of(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
-    """The keys of a class of options that hold a value, in the order of its fields."""
-    return list(_keys(kind, path, _defaults(kind)))
+    """The keys of a class of options that hold a value: its own, then those of its sections."""
+    own = path.count(".")
+    return sorted(_keys(kind, path, _defaults(kind)), key=lambda key: key.key.count(".") > own)
 
 
 def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:

@@ -64,7 +64,7 @@ def _compile(config: LaunchConfig) -> None:
 def _parts_of(config: LaunchConfig) -> list[str]:
     """The parts of a launch, those that take longest first."""
     parts = ["estimator", "planner", "tracker", "simulation"]
-    if config.estimator == "salted":
+    if config.estimator_entry.compilation:
         parts.insert(1, "dynamics")  # of the filter
     if config.bridged:
         parts.append("bridge")

@@ -16,7 +16,7 @@ from hybrid.hilqr import Linearisation, Trajectory
 from hybrid.systems import Array
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
-from saltus.launch import assembly, rollouts
+from saltus.launch import planners, rollouts
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials
@@ -98,9 +98,9 @@ def record_push(
     push_s: float = trial.labels["at"]
     config = msgspec.structs.replace(trial.config, duration=push_s + after_push_s)
     options, run = rollouts.planning(config), LockStep(config)
-    recorder = TrajectoryRecorder(assembly.make_derivatives(options))
+    recorder = TrajectoryRecorder(planners.make_derivatives(options))
     planner = HilqrPlanner(
-        options, assembly.make_planner_reference(config), rollouts.make_rollout(config), recorder
+        options, planners.make_reference(config), rollouts.make_rollout(config), recorder
     )
     run.planner = planner
     logging.getLogger("controller").addHandler(logging.NullHandler())  # nobody asks for its log

@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from saltus.configuration.planners import in_order, look
+from saltus.configuration.planners import entry_of, in_order
 from saltus.studies.style import figure
 
 _MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
@@ -39,7 +39,8 @@ def latency_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
 
 def _draw(panels: Sequence[Any], planner: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """One planner's lines, and the interval of its rate."""
-    name, colour = look(planner)
+    entry = entry_of(planner)
+    name, colour = entry.label, entry.colour
     times = [row["solve_ms"] for row in rows]
     rates = [100.0 * row["success"] / row["trials"] if row["trials"] else _NAN for row in rows]
     low, high = ([100.0 * row[key] for row in rows] for key in ("success_low", "success_high"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saltus.configuration.planners import PLANNERS, look
+from saltus.configuration.planners import PLANNERS, entry_of
 from saltus.studies.latency_trials import Outcome
 
 Row = Mapping[str, Any]
@@ -38,7 +38,7 @@ def verdict(rows: Sequence[Row]) -> str:
         above += all(relation == "above" for relation in relations.values())
         for other, relation in relations.items():
             if relation != "above":
-                exceptions.setdefault(f"{relation} {look(other).name}", []).append(at[OURS])
+                exceptions.setdefault(f"{relation} {entry_of(other).label}", []).append(at[OURS])
     if not exceptions:
         return "HiLQR is above both others at every point."
     words = "; ".join(
@@ -104,5 +104,5 @@ def _broken(outcomes: Sequence[Outcome]) -> list[str]:
     point, number, _, reason = failures[0]
     return [
         f"{len(failures)} of {len(outcomes)} trials broke and are not counted; the first: trial "
-        f"{number} of {look(point.planner).name} at {point.solve_ms} ms: {reason}"
+        f"{number} of {entry_of(point.planner).label} at {point.solve_ms} ms: {reason}"
     ]

@@ -18,7 +18,7 @@ from controller.references.trajectory import ReferenceTrajectory, ReferenceWindo
 from hybrid.hilqr import Hilqr
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
 from robots.state import integrate
-from saltus.launch.assembly import make_derivatives
+from saltus.launch.planners import make_derivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
 Array = NDArray[np.float64]

@@ -23,7 +23,7 @@ from saltus.bench.estimator_streams import Stream, streams
 from saltus.bench.estimator_track import follow
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep

@@ -18,7 +18,7 @@ from saltus.cli.main import app, run
 from saltus.common import code_version
 from saltus.common.console import print_table
 from saltus.common.errors import BadRequest
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import PLANNERS
 

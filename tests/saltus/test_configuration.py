@@ -6,7 +6,7 @@ import pytest
 
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import (
     LaunchConfig,
     Overrides,

@@ -8,7 +8,7 @@ from hybrid.hilqr import Trajectory
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.launch import assembly, rollouts
+from saltus.launch import planners, rollouts
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
 KINDS = {
@@ -22,7 +22,7 @@ STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros
 def make(*assignments):
     search = "hilqr.paused={threads: 1, substeps: 4}"
     config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
-    return assembly.make_derivatives(rollouts.planning(config))
+    return planners.make_derivatives(rollouts.planning(config))
 
 
 def still():

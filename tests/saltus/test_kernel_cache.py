@@ -37,7 +37,7 @@ ASK = (
 def checkout(tmp_path: Path) -> Path:
     """A checkout of its own: saltus's cache, and a function that calls one in another package."""
     (tmp_path / "saltus" / "common").mkdir(parents=True)
-    common = ("__init__", "kernel_cache", "folders", "errors")
+    common = ("__init__", "kernel_cache", "folders", "files", "errors")
     for name in ("__init__", *(f"common/{name}" for name in common)):
         shutil.copy(ROOT / "saltus" / f"{name}.py", tmp_path / "saltus" / f"{name}.py")
     for path, text in (("robots/inner", INNER.format(2.0)), ("controller/outer", OUTER)):

@@ -10,7 +10,7 @@ from controller.references import ReferenceTrajectory, load_reference
 from robots.a1.constants import STAND_JOINTS
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.launch import assembly, recorded_walk
+from saltus.launch import assembly, planners, recorded_walk
 
 replace = msgspec.structs.replace
 
@@ -92,7 +92,7 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
     ]  # fmt: skip
     paths = {recorded_walk.recorded_walk(c) for c in other}
     paths.add(recorded_walk.recorded_walk(config(), "hilqr"))
-    monkeypatch.setattr(recorded_walk, "code_version", lambda: "other code")
+    monkeypatch.setattr(recorded_walk, "code_version", lambda _: "other code")
     paths.add(recorded_walk.recorded_walk(config()))
     assert len(paths) == 6 and path not in paths
 
@@ -144,9 +144,9 @@ def test_only_hilqr_on_a_gait_asks_for_it(walked, tmp_path):
     assembly.check(replace(config(), reference_from="kinematic"))
     file = tmp_path / "own.npz"
     recorded_walk.save_reference(standing(), file)
-    assert assembly.make_planner_reference(config(reference=str(file))).size == 6
+    assert planners.make_reference(config(reference=str(file))).size == 6
     assert walked == []
     assembly.check(config())
     assert len(walked) == 1
-    assert assembly.make_planner_reference(config()).size == 6
+    assert planners.make_reference(config()).size == 6
     assert len(walked) == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from saltus.cli import main
-from saltus.common.figures import write_whole
+from saltus.common.files import write_file
 from saltus.report import page
 from saltus.trace import load_trace
 from tests.saltus.fake_sweep import make_sweep
@@ -133,7 +133,7 @@ def test_no_device_is_replaced_by_a_page(sweep, tmp_path, capsys):
         assert main.run(["report", str(sweep), "--output", str(target)]) == main.BAD_REQUEST
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
     with pytest.raises(OSError, match="no regular file"):
-        write_whole(pipe, b"page")
+        write_file(pipe, b"page")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 

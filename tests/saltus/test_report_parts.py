@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.configuration.planners import PLANNERS, in_order, look
+from saltus.configuration.planners import PLANNERS, entry_of, in_order
 from saltus.report import choice, page
 from saltus.report.hildebrand import stances
 from saltus.report.html import Html, tag
@@ -58,7 +58,7 @@ def test_everything_but_markup_is_escaped():
 
 def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
     assert in_order({"instant_qp", "mine", "hilqr"}) == ["hilqr", "instant_qp", "mine"]
-    assert len({look(name).colour for name in (*PLANNERS, "mine")}) == 4
+    assert len({entry_of(name).colour for name in (*PLANNERS, "mine")}) == 4
 
 
 def test_diagonal_pushes_are_of_one_magnitude():

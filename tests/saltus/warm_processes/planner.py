@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from runtime.messages import Plan, StateEstimate
 from saltus.common.compilation import signature_counts
 from saltus.configuration.launch import LaunchConfig, load_launch
-from saltus.launch import assembly, warmup
+from saltus.launch import assembly, planners, warmup
 from tests.saltus.warm_processes.trial import on_wire, tell
 
 TICK = 1e-3
@@ -17,7 +17,7 @@ LEAD_S = 0.013
 
 def live(config: LaunchConfig, ticks: range) -> list[StateEstimate]:
     """Estimates of a robot that moves as the reference does, but hops and sways."""
-    reference, estimates = assembly.make_planner_reference(config), []
+    reference, estimates = planners.make_reference(config), []
     for tick in ticks:
         window = reference.window(round(tick * TICK / reference.period), 0)
         q, v = window.q[0].copy(), window.v[0].copy()
