@@ -134,6 +134,10 @@ def saltus_api() -> str:
     return "\n\n".join([*head, *(f"::: {name}" for name in names)]) + "\n"
 
 
+# Pictures that other pages show too.
+PICTURES = {"table-5.1": "pictures/figure-5.2.png", "latency": "pictures/latency.png"}
+
+
 def gallery() -> str:
     """Every study: what it shows, its command, and its picture where docs/pictures has one."""
     from saltus.studies.catalogue import STUDIES
@@ -149,9 +153,9 @@ def gallery() -> str:
         parts += [f"## {name}", f"{study.description[:1].upper()}{study.description[1:]}."]
         parts += [f"Source: {source}."] if source else []
         parts.append(f"```\nsaltus study {name}\n```")
-        picture = ROOT / "docs" / "pictures" / "studies" / f"{name}.png"
-        if picture.exists():
-            parts.append(f"![Figure of the study {name}](pictures/studies/{name}.png){{ loading=lazy }}")
+        picture = PICTURES.get(name, f"pictures/studies/{name}.png")
+        if (ROOT / "docs" / picture).exists():
+            parts.append(f"![Figure of the study {name}]({picture}){{ loading=lazy }}")
     return "\n\n".join(parts) + "\n"
 
 
