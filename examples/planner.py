@@ -45,6 +45,6 @@ class Player(Planner):
         return Plan(
             id=self._count, tick=estimate.tick, time=self._start + knot * self._period,
             period=self._period, states_q=window.q, states_v=window.v, inputs=window.inputs,
-            gains=self._gains, contacts=window.contacts, cost=0.0, iterations=0, solve_s=0.0,
+            gains=self._gains, contacts=window.contacts[:-1], cost=0.0, iterations=0, solve_s=0.0,
             status="ok",
         )  # fmt: skip

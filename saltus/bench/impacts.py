@@ -16,7 +16,7 @@ import numpy as np
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.systems.impacts.catalogue import CASES, ImpactCase
+from saltus.studies.halm_posa.systems.catalogue import CASES, ImpactCase
 
 ROUNDS, SAMPLES = 5, 2**13
 BLOCK, BLOCK_BOUND_US = "rocking block", 20.0  # a sample on one core [us]

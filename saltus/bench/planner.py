@@ -22,7 +22,7 @@ from saltus.bench.peer_process import PeerProcess
 from saltus.bench.planner_stages import StageTimer, Times
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.planner_cases import THREADS, Case, make_cases, make_workbench, save_cases
+from saltus.studies.a1.planner_cases import THREADS, Case, make_cases, make_workbench, save_cases
 
 CASES, ROUNDS, REPEAT = 12, 4, 2  # 96 samples of everything
 SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]

@@ -42,7 +42,7 @@ def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
             continue
         accepted = names if key == "rollout" else (*names, PLUGIN_FORM)
         raise refuse(f"{key} is {name!r}; accepted: {', '.join(accepted)}", key)
-    if config.robot != "simulated":
+    if not config.kind.simulated:
         _check_robot(config, refuse)
     if config.mode == "realtime" and config.timing != TimingOptions():
         raise refuse(
@@ -63,7 +63,7 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
             "perturbations are a simulated robot's; an emulated one has emulator.events",
             "perturbations", "robot",
         )  # fmt: skip
-    if config.robot != "a1" and config.simulation.engine != "mujoco":
+    if config.kind.emulated and config.simulation.engine != "mujoco":
         raise refuse(
             "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
             "mujoco", "simulation.engine", "robot",
@@ -123,16 +123,16 @@ def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> No
             f"drive.source {by} is for mode realtime; in lock step only a script drives",
             "mode", "drive.source",
         )  # fmt: skip
-    if config.robot == "emulator":
+    if not config.kind.planned:
         raise refuse(
             f"drive.source {by} is for the launch that plans, not this one", "drive.source"
         )
-    if by == "remote" and not config.bridged:
+    if by == "remote" and not config.kind.bridged:
         raise refuse(
             "drive.source remote needs an A1, real or emulated; a simulated robot takes keyboard, "
             "gamepad, client", "drive.source", "robot",
         )  # fmt: skip
-    if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
+    if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
         raise refuse(
             "drive.source keyboard needs hardware.operator.keyboard true",
             "drive.source", "hardware.operator.keyboard",

@@ -11,6 +11,7 @@ from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.keys import keys_of, values_of
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import PLANNERS, is_plugin
+from saltus.configuration.robots import robots_where
 from saltus.configuration.settings import DEFAULT, FILE, Settings
 
 Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
@@ -64,7 +65,7 @@ def _only(path: str, *values: str) -> Reason:
 
 
 def _planner_runs(config: LaunchConfig) -> str:
-    return "robot emulator is moved by another launch" if config.robot == "emulator" else ""
+    return "robot emulator is moved by another launch" if not config.kind.planned else ""
 
 
 def _is_driven(config: LaunchConfig) -> str:
@@ -136,12 +137,12 @@ RULES = (
     Rule(("warp",), _only("rollout", "warp")),
     Rule(("isaacgym",), _only("rollout", "isaacgym")),
     Rule(("remote",), _only("rollout", "remote")),
-    Rule(("simulation",), _only("robot", "simulated", "emulated", "emulator")),
+    Rule(("simulation",), _only("robot", *robots_where("simulated"), *robots_where("emulated"))),
     Rule(("simulation.server",), _only("simulation.engine", "remote", "isaacgym")),
-    Rule(("hardware",), _only("robot", "a1", "emulated")),
+    Rule(("hardware",), _only("robot", *robots_where("bridged"))),
     Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
-          "hardware.tick_unit_s"), _only("robot", "a1")),
-    Rule(("emulator",), _only("robot", "emulated", "emulator")),
+          "hardware.tick_unit_s"), _only("robot", *robots_where("real"))),
+    Rule(("emulator",), _only("robot", *robots_where("emulated"))),
     Rule(("bus.folder",), _only("bus.transport", "ipc")),
     Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from saltus.configuration.checks import check_launch
 from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
 from saltus.configuration.options import fields_of, read_mapping, to_options
 from saltus.configuration.recording import RecordingOptions
+from saltus.configuration.robots import ROBOTS, Robot, RobotKind, robots_where
 from saltus.configuration.settings import Settings
 from saltus.configuration.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
@@ -29,7 +30,6 @@ from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOpti
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
-Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
@@ -149,7 +149,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     @property
     def controllable(self) -> bool:
         """Whether somebody who watches may do more than that."""
-        return self.robot == "simulated" if self.view.control is None else self.view.control
+        return self.kind.simulated if self.view.control is None else self.view.control
 
     @property
     def speed(self) -> float:
@@ -162,9 +162,9 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return isinstance(self.command, tuple) or self.drive.source != "none"
 
     @property
-    def bridged(self) -> bool:
-        """Whether the tracker drives an A1 over UDP, real or emulated."""
-        return self.robot in ("a1", "emulated")
+    def kind(self) -> RobotKind:
+        """The kind of the robot."""
+        return ROBOTS[self.robot]
 
     @property
     def ticks(self) -> int:
@@ -220,7 +220,7 @@ def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
         settings.write("drive.source", overrides.drive, "--drive")
         settings.write("mode", "realtime", "--drive")
     stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
-    if stays and settings.mapping.get("robot", "simulated") == "simulated":
+    if stays and settings.mapping.get("robot", "simulated") in robots_where("simulated"):
         settings.write("duration", DRIVEN_S, stays)
     assign(settings, overrides.assignments)
     if overrides.bridge is not None:

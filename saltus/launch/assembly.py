@@ -119,7 +119,7 @@ def check(config: LaunchConfig) -> None:
     """
     make_script(config)
     solve_schedule(config)
-    if config.robot == "simulated" and config.simulation.engine != "mujoco":
+    if config.kind.simulated and config.simulation.engine != "mujoco":
         make_simulation(config).close()
     for name in (config.planner, config.estimator):
         if is_plugin(name):

@@ -66,9 +66,9 @@ def _parts_of(config: LaunchConfig) -> list[str]:
     parts = ["estimator", "planner", "tracker", "simulation"]
     if config.estimator_entry.compilation:
         parts.insert(1, "dynamics")  # of the filter
-    if config.bridged:
+    if config.kind.bridged:
         parts.append("bridge")
-    if config.robot in ("emulated", "emulator"):
+    if config.kind.emulated:
         parts.append("emulator")
     return parts
 

@@ -138,7 +138,7 @@ def estimator(
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
-    if config.bridged:
+    if config.kind.bridged:
         from saltus.launch import hardware_processes
 
         return hardware_processes.tracker(config, open_bus, stop)

@@ -13,7 +13,7 @@ from saltus.bench.planner import PEER_SCRIPT, THREADS, peer_row
 from saltus.bench.planner_stages import Times
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.studies.planner_cases import make_cases, make_workbench, save_cases
+from saltus.studies.a1.planner_cases import make_cases, make_workbench, save_cases
 
 FAKE_PEER = """
 import json, sys
