@@ -56,12 +56,14 @@ def commands() -> str:
     from saltus.cli.main import app
 
     group: Any = typer.main.get_command(app)
-    parts = ["# Commands", "Generated from the command line itself. `saltus COMMAND --help` prints the same."]
+    parts = ["# Commands", "`saltus COMMAND --help` prints the same."]
     for name in sorted(group.commands):
         command = group.commands[name]
-        usage = " ".join(["saltus", name, *(_argument(p) for p in command.params if _is_argument(p))])
+        arguments = [_argument(each) for each in command.params if _is_argument(each)]
+        usage = " ".join(["saltus", name, *arguments])
         parts += [f"## {name}", command.help, f"```\n{usage} [OPTIONS]\n```"]
-        parts.append("\n".join(["| | default | what it is |", "|---|---|---|", *_rows(command.params)]))
+        head = ["| | default | what it is |", "|---|---|---|"]
+        parts.append("\n".join([*head, *_rows(command.params)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -101,7 +103,10 @@ def hybrid_api() -> str:
     """The names of `import hybrid as hy`, and those of its parts."""
     import hybrid
 
-    parts = ["# API of `hybrid`", "`import hybrid as hy` gives these names. [The guide](../hybrid.md) shows how to use them."]
+    parts = [
+        "# API of `hybrid`",
+        "`import hybrid as hy` gives these names. [The guide](../hybrid.md) shows how to use them.",
+    ]
     parts += [f"::: hybrid.{name}" for name in hybrid.__all__]
     for title, names in (
         ("Event-selected systems", EVENT_SELECTED),
@@ -144,8 +149,9 @@ def gallery() -> str:
 
     parts = [
         "# Gallery of studies",
-        "A study computes a table or a figure of a source, or compares methods on the A1. `saltus study NAME` prints "
-        "the rows, saves the figures in `runs/studies/NAME`, and fails with exit status 1 where a criterion is not met. "
+        "A study computes a table or a figure of a source, or compares methods on the A1. "
+        "`saltus study NAME` prints the rows, saves the figures in `runs/studies/NAME`, and has "
+        "exit status 1 where a criterion is not met. "
         "[Hybrid systems](hybrid.md#studies) lists where results differ from the sources.",
     ]
     for name, study in by_source(STUDIES):

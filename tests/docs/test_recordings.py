@@ -1,4 +1,4 @@
-"""The pages about recordings and topics: their code runs, and their tables are those of the code."""
+"""The pages on recordings and topics: their code runs, and the tables are those of the code."""
 
 import shlex
 from pathlib import Path
