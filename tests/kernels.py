@@ -46,7 +46,7 @@ def compile_particles() -> None:
 
 def _run_filter(kind: Callable) -> None:
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-    from saltus.studies.systems.constant_flow import LEFT, constant_flow
+    from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
 
     system = constant_flow()
     model = FilterModel(

@@ -1,1 +1,1 @@
-"""Benchmarks of ``saltus bench``: functions that return a ``BenchResult``."""
+"""Benchmarks of ``saltus bench``: one module or package each, over one `Contest`."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from saltus.common.criterion import Criterion
+
 
 class BenchResult(NamedTuple):
     """Rows with one measurement each, and the ratio that the benchmark is about.
@@ -17,6 +19,7 @@ class BenchResult(NamedTuple):
         figures: pictures by their file name without ending.
         table: the rows as a person reads them; as they are where empty.
         extra: further keys of the JSON object.
+        criteria: the bounds, which decide no exit status.
     """
 
     rows: list[dict[str, Any]]
@@ -25,3 +28,4 @@ class BenchResult(NamedTuple):
     figures: Mapping[str, "Figure"] = {}
     table: Sequence[dict[str, Any]] = ()
     extra: Mapping[str, Any] = {}
+    criteria: Sequence["Criterion"] = ()

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from saltus.bench.contest import Contest, Contestant
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -41,20 +42,14 @@ def run() -> BenchResult:
     """
     chromium = _chromium()
     rows: list[dict[str, Any]] = []
-    for pair in range(PAIRS):
-        for page in (False, True):
-            row: dict[str, Any] = {"pair": pair, "page": page}
-            with _Launch(RUN_S, chromium if page else None) as launch:
-                if page:
-                    launch.wait_for_view()
-                    row["core"] = _share_of_core(launch.view, 0.7 * RUN_S)
-                result = launch.result()
-            if page:
-                row["frames_per_s"] = launch.frames_per_s()
-            row["plans_per_s"] = result["planner"]["rate_hz"]
-            row["missed"], row["fell"] = result["tracker"]["missed"], result["fell"]
-            rows.append(row)
-            say(", ".join(f"{name} {value}" for name, value in row.items()))
+
+    def observe(contestant: Contestant, pair: int, row: dict[str, Any]) -> None:
+        rows.append({"pair": pair, "page": contestant.name == "open", **row})
+        say(", ".join(f"{name} {value}" for name, value in rows[-1].items()))
+
+    Contest([
+        Contestant("none", lambda k: _walk(None)), Contestant("open", lambda k: _walk(chromium)),
+    ]).measure(PAIRS, observe)  # fmt: skip
     with_page, without = ([row for row in rows if row["page"] is page] for page in (True, False))
     ratio = _mean(with_page, "plans_per_s") / _mean(without, "plans_per_s")
     table = [
@@ -63,6 +58,20 @@ def run() -> BenchResult:
         for name, half in (("none", without), ("open", with_page))
     ]  # fmt: skip
     return BenchResult(rows, ratio, f"means over {PAIRS} runs of {RUN_S:g} s each", table=table)
+
+
+def _walk(chromium: str | None) -> dict[str, Any]:
+    """What one launch shows, with a page open in a browser or without."""
+    row: dict[str, Any] = {}
+    with _Launch(RUN_S, chromium) as launch:
+        if chromium:
+            launch.wait_for_view()
+            row["core"] = _share_of_core(launch.view, 0.7 * RUN_S)
+        result = launch.result()
+    if chromium:
+        row["frames_per_s"] = launch.frames_per_s()
+    row["plans_per_s"] = result["planner"]["rate_hz"]
+    return row | {"missed": result["tracker"]["missed"], "fell": result["fell"]}
 
 
 def run_memory() -> BenchResult:
@@ -147,8 +156,8 @@ class _Launch:
         """Of the page, after the end."""
         pattern = re.compile(r"(\d+) frames in ([\d.]+) s")
         self._reader.join()
-        found = next(filter(None, map(pattern.search, self._lines)), None)
-        return float(found[1]) / float(found[2]) if found else 0.0
+        match = next(filter(None, map(pattern.search, self._lines)), None)
+        return float(match[1]) / float(match[2]) if match else 0.0
 
     def _read(self) -> None:
         assert self._process.stderr is not None

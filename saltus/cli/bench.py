@@ -33,6 +33,8 @@ def bench(
     entry = BENCHMARKS[name]
     result = getattr(importlib.import_module(entry.module), entry.function)()
     _save(result, Path("runs/benchmarks") / name)
+    for criterion in result.criteria:
+        say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     if result.note:
         say(result.note)
     if json:

@@ -6,15 +6,14 @@ A study is a function under ``@study``; `saltus.studies.catalogue` finds it, and
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from saltus.common.criterion import Criterion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-COMPARISONS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 Option = Literal["trials", "seed", "full"]
 Progress = Callable[[int, int, str], None]  # (done, total, what)
@@ -49,36 +48,6 @@ def track(items: Iterable[T], progress: Progress, label: Callable[[T], str]) -> 
         progress(done, len(items), label(item))
         yield item
     progress(len(items), len(items), "done")
-
-
-class Criterion(NamedTuple):
-    """A bound on a number that the study computes.
-
-    Attributes:
-        what: the number, in words.
-        value: None where it does not exist.
-        op: relation of value to bound: one of `COMPARISONS`.
-        bound: the number required.
-    """
-
-    what: str
-    value: float | None
-    op: str
-    bound: float
-
-    @property
-    def met(self) -> bool:
-        """Whether the value exists and satisfies the bound; NaN never does."""
-        return self.value is not None and bool(COMPARISONS[self.op](self.value, self.bound))
-
-    def record(self) -> dict[str, Any]:
-        """JSON values."""
-        return self._asdict() | {"met": self.met}
-
-    def __str__(self) -> str:
-        """Such as ``order is 1.9; >= 2 is required``."""
-        value = "none" if self.value is None else f"{self.value:.4g}"
-        return f"{self.what} is {value}; {self.op} {self.bound:g} is required"
 
 
 @dataclass(frozen=True)

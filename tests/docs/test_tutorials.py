@@ -38,7 +38,7 @@ def test_the_planner_has_at_most_40_lines_of_code():
 def test_the_a1_walks_with_the_example(choice):
     assignments = [f"{key}={value}" for key, value in choice.items()]
     metrics = LockStep(load_launch("sim", assignments, duration=3.0)).run()
-    assert not metrics.fell and metrics.distance_m > 0.2
+    assert not metrics.fell and metrics.distance > 0.2
 
 
 def test_the_study_meets_its_criterion():

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from hw_bridge.wire.frame import FrameFault, WireError
-from saltus.bench import wire_mutations
-from saltus.bench.wire import agree, judge_mutated, run, setpoints
-from saltus.bench.wire_mutations import KINDS, judge, mutated, sound_frames
-from saltus.bench.wire_peer import whole
+from saltus.bench.wire import mutations as wire_mutations
+from saltus.bench.wire.bench import agree, judge_mutated, run, setpoints
+from saltus.bench.wire.mutations import KINDS, judge, mutated, sound_frames
+from saltus.bench.wire.peer import whole
 from saltus.common.errors import BadRequest
 
 
@@ -80,6 +80,6 @@ def test_the_benchmark_has_a_row_for_each_codec_and_kind():
 def test_codecs_that_differ_are_not_compared(monkeypatch):
     commands = setpoints(1, 2)
     agree(commands, [])
-    monkeypatch.setattr("saltus.bench.wire_peer._count", round)  # not truncated
+    monkeypatch.setattr("saltus.bench.wire.peer._count", round)  # not truncated
     with pytest.raises(BadRequest, match="disagree"):
         agree(commands, [])

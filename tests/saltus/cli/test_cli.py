@@ -183,7 +183,7 @@ def test_completion_of_values_and_files(tmp_path, monkeypatch):
     assert completion.assignments("estimator=") == [f"estimator={name}" for name in ESTIMATORS]
     assert completion.assignments("mode=r") == ["mode=realtime"]
     assert completion.assignments("nothing=") == [] and completion.assignments("nothing") == []
-    for key in completion.assignments(""):
+    for key in set(completion.assignments("")) - {"plugin.values="}:  # where any key may stand
         with pytest.raises(BadRequest) as refusal:
             load_launch("sim", [f"{key}{{no_such_key: 1}}"])
         assert "unknown key" not in str(refusal.value) or "no_such_key" in str(refusal.value)

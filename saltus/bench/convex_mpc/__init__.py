@@ -1,0 +1,1 @@
+"""Solvers of the force problems of Convex MPC and Instant QP."""

@@ -1,0 +1,1 @@
+"""Every filter on the same recorded sensor readings."""

@@ -1,0 +1,1 @@
+"""Simulators of hybrid systems, ours beside others."""

@@ -1,0 +1,1 @@
+"""One HiLQR iteration beside one of Crocoddyl's FDDP."""

@@ -1,0 +1,1 @@
+"""A line search on every rollout backend of this machine."""

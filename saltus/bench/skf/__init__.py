@@ -1,0 +1,1 @@
+"""The salted Kalman filter, ours beside hybrid-tools'."""

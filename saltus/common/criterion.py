@@ -1,0 +1,36 @@
+"""Bounds on what studies and benches measure."""
+
+import operator
+from typing import Any, NamedTuple
+
+COMPARISONS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
+
+
+class Criterion(NamedTuple):
+    """A bound on a number that a study or a bench computes.
+
+    Attributes:
+        what: the number, in words.
+        value: None where it does not exist.
+        op: relation of value to bound: one of `COMPARISONS`.
+        bound: the number required.
+    """
+
+    what: str
+    value: float | None
+    op: str
+    bound: float
+
+    @property
+    def met(self) -> bool:
+        """Whether the value exists and satisfies the bound; NaN never does."""
+        return self.value is not None and bool(COMPARISONS[self.op](self.value, self.bound))
+
+    def record(self) -> dict[str, Any]:
+        """JSON values."""
+        return self._asdict() | {"met": self.met}
+
+    def __str__(self) -> str:
+        """Such as ``order is 1.9; >= 2 is required``."""
+        value = "none" if self.value is None else f"{self.value:.4g}"
+        return f"{self.what} is {value}; {self.op} {self.bound:g} is required"

@@ -1,0 +1,233 @@
+"""`saltus bench estimators`: recordings that are kept, rows, criteria and pictures."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from msgspec.structs import replace
+
+from saltus.bench.estimators import bench as estimators
+from saltus.bench.estimators import recording as recordings
+from saltus.bench.estimators import streams as estimator_streams
+from saltus.bench.estimators.criteria import criteria, error_ratio
+from saltus.bench.estimators.recording import (
+    SOURCES,
+    Recording,
+    path_of,
+    read_recording,
+    record,
+    record_and_keep,
+)
+from saltus.bench.estimators.replay import replay
+from saltus.bench.estimators.streams import Stream, streams
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.launch import assembly
+from saltus.launch.lock_step import LockStep
+
+PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
+SHORT = load_launch(
+    "stand",
+    [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry"],
+    duration=0.5,
+)
+
+
+def make_filter(name):
+    return assembly.make_estimator(replace(LaunchConfig(), estimator=name))
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return record(SHORT)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache folder of the test's own, and nothing to compile."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(estimator_streams, "ensure_compiled", lambda config: None)
+    return tmp_path / "saltus" / "streams"
+
+
+def test_streams_are_those_of_the_issue():
+    found = {stream.name: stream for stream in streams()}
+    assert list(found) == ["walk", "trot", "push_1.0", "push_1.5", "motor_block", "slippery"]
+    for stream in found.values():
+        for run in stream.runs:
+            assert (run.estimator, run.planner, run.mode) == ("leg_odometry", "hilqr", "paused")
+    for name in ("walk", "trot"):
+        (run,) = found[name].runs
+        assert (run.reference, run.duration, run.perturbations) == (name, 60.0, ())
+    for speed in (1.0, 1.5):
+        runs = found[f"push_{speed}"].runs
+        assert [run.perturbations[0].value for run in runs] == [(0.0, speed, 0.0)] * 4
+        assert len({assembly.event_times(run)[0] for run in runs}) == 4
+    seeds = [run.simulation.seed for run in found["motor_block"].runs]
+    assert seeds == list(range(5))
+    assert found["slippery"].runs[0].simulation.friction < 0.3
+    paths = [path for stream in found.values() for path in stream.paths]
+    assert len(set(paths)) == len(paths)
+
+
+def test_a_recording_is_what_the_sensors_said_and_what_was_true(recording):
+    run = LockStep(SHORT)
+    assert recording.readings.shape == (500, 51) and not recording.fell[0]
+    for k, message in enumerate(recording.messages()):
+        assert message == run.simulation.reading(), k
+        truth = run.step().truth
+        np.testing.assert_array_equal(recording.q[k], truth.q)
+        np.testing.assert_array_equal(recording.v[k], truth.v)
+        np.testing.assert_array_equal(recording.contact[k], truth.contact)
+
+
+def test_a_recording_ends_with_a_fall():
+    hard = "perturbations=[{kind: base_velocity, at: 0.05, value: [0, 9, 0]}]"
+    config = load_launch("stand", [hard, "planner=instant_qp"], duration=5.0)
+    found = record(config)
+    assert found.fell[0] and len(found.q) < 3000
+
+
+def test_a_stream_reads_back_and_replaces_only_its_own_past(recording, cache, monkeypatch):
+    monkeypatch.setattr(recordings, "record", lambda config: recording)
+    stream, other = Stream("stand", (SHORT, SHORT)), Stream("stand_off", (SHORT,))
+    for path in (*stream.paths, *other.paths):
+        record_and_keep(SHORT, path)
+    for a, b in zip(read_recording(stream.paths[0]), recording, strict=True):
+        np.testing.assert_array_equal(a, b)
+    monkeypatch.setattr(recordings, "code_version", lambda sources: "other code")
+    new = stream.paths[0]
+    record_and_keep(SHORT, new)
+    names = {path.name.rpartition("-")[0] for path in cache.iterdir()}
+    assert names == {"stand-0", "stand-1", "stand_off-0"} and len(list(cache.iterdir())) == 3
+    assert new in cache.iterdir()
+
+
+def test_the_name_of_a_recording_changes_with_what_it_depends_on_alone():
+    path = path_of(SHORT, "x")
+    unused = replace(SHORT, hilqr=replace(SHORT.hilqr, knots=20))  # Instant QP walks
+    assert path_of(unused, "x") == path
+    friction = replace(SHORT, simulation=replace(SHORT.simulation, friction=0.3))
+    others = [friction, replace(SHORT, planner="convex_mpc"), replace(SHORT, duration=0.4)]
+    assert len({path, *(path_of(config, "x") for config in others)}) == 4
+
+
+def test_sources_name_every_module_that_moves_the_robot():
+    """All that planner, tracker, robot and leg odometry import is part of a recording's name."""
+    loaded = (
+        "import sys, controller.hilqr_planner, controller.tracker, sim_bridge.simulated_a1, "
+        "sim_bridge.rollouts.threaded, estimator.leg_odometry; "
+        "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"
+    )
+    done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
+    root = recordings.Path(estimators.__file__).parents[3]
+    covered = {str(path) for pattern in SOURCES for path in root.glob(pattern)}
+    packages = ("hybrid", "runtime", "robots", "estimator", "controller", "sim_bridge")
+    ours = [name for name in done.stdout.split()
+            if name.startswith(tuple(f"{root}/{package}/" for package in packages))]  # fmt: skip
+    assert len(ours) > 40
+    assert [name for name in ours if name not in covered] == []
+
+
+def test_a_damaged_recording_is_one_line(cache):
+    cache.mkdir(parents=True)
+    (cache / "half.npz").write_bytes(b"half")
+    with pytest.raises(BadRequest, match="half.npz.*delete it"):
+        read_recording(cache / "half.npz")
+
+
+def test_a_filter_gives_the_estimates_of_the_loop_and_starts_anew_each_time(recording):
+    run, estimator = LockStep(SHORT), make_filter("leg_odometry")
+    loop = [run.step().estimate for _ in range(500)]
+    for _ in range(2):
+        track = replay(estimator, recording)
+        np.testing.assert_array_equal(track.v, [estimate.v for estimate in loop])
+        np.testing.assert_array_equal(track.q, [estimate.q for estimate in loop])
+        assert track.resets == 0 and (track.seconds > 0.0).all()
+
+
+def test_readings_that_a_filter_cannot_use_are_resets(recording):
+    readings = recording.readings.copy()
+    readings[100:103, 8] = np.nan
+    track = replay(make_filter("leg_odometry"), recording._replace(readings=readings))
+    assert track.resets == 3
+
+
+def test_rows_pictures_and_command_line(cache, monkeypatch, capsys, tmp_path):
+    """One stream of two runs through every filter; the second time nothing is recorded."""
+    tiny = Stream("push_0.5", (SHORT, replace(SHORT, duration=0.4)))
+    monkeypatch.setattr(estimators, "streams", lambda: [tiny])
+    monkeypatch.setattr(estimator_streams, "default_jobs", lambda backend: 1)
+    monkeypatch.chdir(tmp_path)
+    assert command_line(["bench", "estimators", "--json"]) == 0
+    captured = capsys.readouterr()
+    (line,) = captured.out.splitlines()
+    printed = json.loads(line)
+    assert printed["bench"] == "estimators" and set(printed) == {"bench", "rows", "ratio"}
+    assert [(row["stream"], row["filter"]) for row in printed["rows"]] == [
+        ("push_0.5", name) for name in ESTIMATORS
+    ]
+    for row in printed["rows"]:
+        assert 0.0 < row["velocity_rmse_m_s"] < 0.3 and row["tilt_rmse_rad"] < 0.02
+        assert row["velocity_rmse_after_touchdown_m_s"] is None or row["drift_percent"] >= 0.0
+        assert 0.0 < row["update_us_p50"] <= row["update_us_p99"] and row["update_cpu_us_p99"] > 0.0
+        assert row["nees_mean"] > 0.0 and 0.0 <= row["nees_inside_percent"] <= 100.0
+        assert isinstance(row["consistent"], bool) and row["resets"] == 0
+    assert "feet slip in" in captured.err and captured.err.count("recording 2 runs") == 1
+    pictures = {path.name for path in (tmp_path / "runs/benchmarks/estimators").iterdir()}
+    assert pictures == {"velocity-error.png", "push.png"}
+    assert command_line(["bench", "estimators"]) == 0
+    again = capsys.readouterr()
+    assert "recording" not in again.err and "push 0.5, leg odometry" in again.out
+
+
+def row(stream, filter, velocity, touchdown=1.0, p99=100.0):
+    return {
+        "stream": stream, "filter": filter, "velocity_rmse_m_s": velocity,
+        "velocity_rmse_after_touchdown_m_s": touchdown, "update_us_p99": p99,
+    }  # fmt: skip
+
+
+ROWS = [
+    row("walk", "salted", 0.6, 0.5), row("walk", "leg_odometry", 1.0),
+    row("trot", "salted", 1.4, 1.1, p99=501.0), row("trot", "leg_odometry", 2.0, 2.0),
+    row("walk", "invariant", 0.5), row("trot", "invariant", 2.0),
+    row("push", "salted", 5.0), row("push", "invariant", 4.99),
+]  # fmt: skip
+
+
+def test_the_ratio_is_the_worse_of_walk_and_trot():
+    assert error_ratio(ROWS) == pytest.approx(0.7)
+    assert error_ratio(ROWS[1:]) is None
+
+
+def test_criteria_are_of_the_named_filters_and_streams():
+    overall, touchdown, update, worse, better = criteria(ROWS)
+    assert (overall.value, overall.met) == (pytest.approx(0.7), True)
+    assert (touchdown.value, touchdown.met) == (pytest.approx(0.55), True)
+    assert (update.value, update.met) == (501.0, False)
+    assert (worse.value, worse.met) == (1, False)  # walk; on push they are equal
+    assert (better.value, better.met) == (1, False)  # trot
+    assert criteria(ROWS[1:2]) == []
+
+
+def test_pictures_that_cannot_be_written_do_not_cost_the_rows(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").write_text("a file")
+    found = estimators.BenchResult([{"stream": "x"}], None, figures={"empty": Figure()})
+    monkeypatch.setattr(estimators, "run", lambda: found)
+    assert command_line(["bench", "estimators"]) == 0
+    captured = capsys.readouterr()
+    assert "pictures cannot be written" in captured.err and "x" in captured.out
+
+
+def test_recordings_know_a_reading_s_order(recording):
+    assert isinstance(recording, Recording)
+    first = next(recording.messages())
+    np.testing.assert_array_equal(first.foot_force, recording.readings[0, -4:])
+    np.testing.assert_array_equal(first.quaternion_imu_in_world, recording.readings[0, 1:5])

@@ -1,0 +1,149 @@
+"""`saltus bench planner`: its rows, the peer's protocol, and what a missing peer says."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from saltus.bench.planner import bench as planner
+from saltus.bench.planner import peer_environment
+from saltus.bench.planner.bench import PEER_SCRIPT, THREADS, PeerSolver
+from saltus.bench.planner.peer_environment import peer_folder, peer_python
+from saltus.bench.planner.peer_process import PeerProcess
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.studies.a1.planner_cases import make_cases, make_workbench, save_cases
+
+FAKE_PEER = """
+import json, sys
+print(json.dumps({"crocoddyl": "0", "pinocchio": "0", "saw": sys.argv[1:]}), flush=True)
+for line in sys.stdin:
+    ask = json.loads(line)
+    print(json.dumps({"ms": [1.0 + ask["threads"]] * ask["repeat"]}), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def bench():
+    return make_workbench()
+
+
+@pytest.fixture
+def fake(tmp_path):
+    script = tmp_path / "peer.py"
+    script.write_text(FAKE_PEER)
+    return [sys.executable, str(script)]
+
+
+def test_rows_and_ratios(fake):
+    result = planner.run(cases=2, rounds=1, peer_command=fake)
+    rows = {row["name"]: row for row in result.rows}
+    assert len({tuple(row) for row in result.rows}) == 1, "rows must have the same keys"
+    for name in ("iteration", "linearise", "backward", "line_search", "bare_stepping"):
+        row = rows[name]
+        assert row["n"] == 2 * planner.REPEAT
+        assert 0.0 < row["p10_ms"] <= row["median_ms"] <= row["p90_ms"]
+    # The fake answers 2 ms on one thread and 3 ms on two: the faster one counts.
+    for cones in (True, False):
+        assert rows[PeerSolver(cones, 1).name]["median_ms"] == pytest.approx(2.0)
+        assert rows[PeerSolver(cones, 2).name]["n"] == 2 * planner.REPEAT
+    bounds = {row["name"]: row["at_most"] for row in result.rows if row["at_most"] is not None}
+    assert [criterion.bound for criterion in result.criteria] == list(bounds.values())
+    assert bounds["line_search_over_bare"] == 1.3 and bounds["ratio_as_run"] == 0.7
+
+
+def test_ratios_are_of_medians_by_name():
+    times = planner.Times()
+    ms = {"iteration": 9.0, "iteration_rigid": 8.0, "iteration_as_run": 3.0, "line_search": 5.0,
+          "bare_stepping": 4.0, "driven_reference": 0.15, "crocoddyl_1_thread": 12.0,
+          "crocoddyl_2_threads": 10.0, "crocoddyl_no_cones_1_thread": 4.5,
+          "crocoddyl_no_cones_2_threads": 6.0}  # fmt: skip
+    for name, each in ms.items():
+        times.add(name, [1e-3 * each, 0.9e-3 * each, 1.5e-3 * each])
+    result = planner._result(times, {"crocoddyl": "0", "pinocchio": "0"})
+    ratios = {row["name"]: row["ratio"] for row in result.rows if row["ratio"] is not None}
+    assert ratios == pytest.approx({
+        "iteration_over_crocoddyl": 0.9, "iteration_over_crocoddyl_no_cones": 2.0,
+        "line_search_over_bare": 1.25, "iteration_over_rigid": 1.125, "ratio_as_run": 0.25,
+        "driven_reference_over_bound": 0.5,
+    })  # fmt: skip
+    assert result.ratio == pytest.approx(0.9) and result.extra["ratio_as_run"] == 0.25
+    unmet = [criterion.what for criterion in result.criteria if not criterion.met]
+    assert unmet == ["iteration_over_rigid"]
+
+
+def test_command_line_prints_one_json_object(fake, monkeypatch, capsys):
+    real = planner.run
+    monkeypatch.setattr(planner, "run", lambda: real(1, 1, fake))
+    assert command_line(["bench", "planner", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert len(captured.out.splitlines()) == 1
+    printed = json.loads(captured.out)
+    assert set(printed) == {"bench", "rows", "ratio", "ratio_as_run"}
+    assert printed["bench"] == "planner"
+    assert "Crocoddyl" in captured.err
+
+
+def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
+    cases = make_cases(bench, 6)
+    save_cases(tmp_path / "cases.npz", bench, cases)
+    with np.load(tmp_path / "cases.npz") as saved:
+        assert saved["states"].shape == (6, 51, 37) and saved["inputs"].shape == (6, 50, 12)
+        np.testing.assert_array_equal(saved["x0"][3], cases[3].x0)
+    for case in cases:
+        assert np.linalg.norm(case.x0[3:7]) == pytest.approx(1.0)
+        assert (case.window.contacts[1:] > case.window.contacts[:-1]).any()
+
+
+def test_peer_gets_its_arguments_and_ends_with_its_input(fake):
+    with PeerProcess([*fake, "cases.npz"]) as peer:
+        assert peer.ready["saw"] == ["cases.npz"]
+        assert peer.ask(case=0, cones=True, threads=2, repeat=3) == {"ms": [3.0, 3.0, 3.0]}
+    assert peer._process.returncode == 0
+
+
+@pytest.mark.parametrize("body, said", [
+    ("raise SystemExit('no wheel here')", "no wheel here"),
+    ("print('hello')", "hello"),
+    ("print('{}', flush=True); input(); raise RuntimeError('it broke')", "it broke"),
+])  # fmt: skip
+def test_a_peer_that_fails_is_one_line_that_names_the_remedy(tmp_path, body, said):
+    script = tmp_path / "broken.py"
+    script.write_text(body)
+    with pytest.raises(BadRequest) as error:
+        PeerProcess([sys.executable, str(script)]).ask(case=0)
+    assert said in str(error.value) and "make peers" in str(error.value)
+
+
+def test_a_peer_without_interpreter_names_the_remedy(tmp_path):
+    with pytest.raises(BadRequest, match="make peers"):
+        PeerProcess([str(tmp_path / "python")])
+
+
+def test_an_environment_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setattr(peer_environment, "peer_folder", lambda: tmp_path / "peers")
+    monkeypatch.setattr(planner, "peer_folder", lambda: tmp_path / "peers")
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
+    assert command_line(["bench", "planner", "--json"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "make peers" in captured.err.splitlines()[-1]
+
+
+@pytest.mark.skipif(not (peer_folder() / "installed").exists(), reason="`make peers` has not run")
+def test_crocoddyl_answers(bench, tmp_path):
+    path = tmp_path / "cases.npz"
+    save_cases(path, bench, make_cases(bench, 1))
+    with PeerProcess([str(peer_python(peer_folder())), str(PEER_SCRIPT), str(path)]) as peer:
+        assert peer.ready["crocoddyl"] == "3.2.1"
+        answers = [
+            peer.ask(case=0, cones=cones, threads=threads, repeat=1)
+            for cones in (True, False) for threads in (1, THREADS)
+        ]  # fmt: skip
+    for answer in answers:
+        assert answer["ms"][0] > 0.0 and 0.0 < answer["step_length"] <= 1.0
+        assert np.isfinite(answer["cost"])
+    assert answers[0]["cost"] == pytest.approx(answers[1]["cost"])
+    assert answers[0]["cost"] != pytest.approx(answers[2]["cost"]), "the cones must count"

@@ -1,0 +1,161 @@
+"""`saltus bench rollouts`: its rows, its criteria, and what is not here."""
+
+import json
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from saltus.bench.rollouts import bench as rollouts
+from saltus.bench.rollouts.bench import measure
+from saltus.bench.rollouts.engines import (
+    MOST_ON_WARP_CPU,
+    Engine,
+    cpu_name,
+    warp_cpu_name,
+    warp_engines,
+)
+from saltus.bench.rollouts.problem import Horizon, walking_problem
+from saltus.bench.rollouts.verdicts import Measured, added, criteria, crossing, note
+from saltus.cli.main import run as command_line
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.unavailable import Unavailable
+
+KEYS = ["backend", "device", "candidates", "knots", "ms_p50", "ms_p99"]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return walking_problem()
+
+
+class Noted:
+    """A backend that notes who was asked, and falls back when told to."""
+
+    def __init__(self, name, calls, fallbacks=0):
+        self.name, self.calls, self.fallbacks = name, calls, fallbacks
+
+    def roll_out(self, x0, policies):
+        self.calls.append(self.name)
+
+    def statistics(self):
+        return {"fallbacks": self.fallbacks * len(self.calls)}
+
+
+def times(backend, device, candidates, *ms):
+    return Measured(backend, device, candidates, 1e-3 * np.array(ms, dtype=np.float64))
+
+
+def nowhere(horizon):
+    raise Unavailable("no such thing; install it")
+
+
+def both(horizon):
+    local = ThreadedRollout(*horizon, 1)
+    return nullcontext([Engine("mujoco", cpu_name(), local), Engine("remote", "there", local, 9)])
+
+
+def test_rows_ratio_and_what_is_missing():
+    result = rollouts.run((9, 16), 0.02, [("mujoco", both), ("warp", nowhere)])
+    assert [list(row) for row in result.rows] == [KEYS] * 3
+    rows = {(row["backend"], row["candidates"]): row for row in result.rows}
+    assert list(rows) == [("mujoco", 9), ("remote", 9), ("mujoco", 16)]
+    for row in rows.values():
+        assert row["knots"] == 50 and 0.0 < row["ms_p50"] <= row["ms_p99"]
+    assert "warp: no such thing; install it" in result.note
+    assert set(result.figures) == {"rollouts"}
+
+
+def test_command_line_prints_one_json_object(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    real = rollouts.run
+    monkeypatch.setattr(rollouts, "run", lambda: real((9,), 0.02, [("mujoco", both)]))
+    assert command_line(["bench", "rollouts", "--json"]) == 0
+    captured = capsys.readouterr()
+    printed = json.loads(captured.out)
+    assert len(captured.out.splitlines()) == 1 and list(printed) == ["bench", "rows", "ratio"]
+    assert [row["backend"] for row in printed["rows"]] == ["mujoco", "remote"]
+    assert "9 candidates" in captured.err
+    assert (tmp_path / "runs/benchmarks/rollouts/rollouts.png").stat().st_size > 10_000
+
+
+def test_the_ratio_is_of_remote_to_local_at_the_smallest_size(monkeypatch):
+    ms = {("mujoco", 9): 2.0, ("remote", 9): 3.0, ("mujoco", 16): 4.0, ("remote", 16): 4.1}
+
+    def measured(engines, problem, size, budget):
+        return [times(name, name, size, ms[name, size]) for name in ("remote", "mujoco")]
+
+    monkeypatch.setattr(rollouts, "measure", measured)
+    result = rollouts.run((9, 16), 0.02, [("mujoco", both)])
+    assert result.ratio == pytest.approx(1.5)
+
+
+def test_engines_take_turns(problem):
+    calls: list[str] = []
+    engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
+    measured = measure(engines, problem, 9, 1e-9)
+    assert calls == list("ab" + "ab" + "ba" + "ab")  # first to make the batches
+    assert [len(one.seconds) for one in measured] == [3, 3]
+
+
+def test_an_engine_for_which_another_answered_has_no_row(problem, capsys):
+    engines = [Engine("a", "a", Noted("a", [])), Engine("b", "b", Noted("b", [], fallbacks=1))]
+    assert [one.backend for one in measure(engines, problem, 9, 1e-9)] == ["a"]
+    assert "b did not answer" in capsys.readouterr().err
+    assert measure([Engine("a", "a", Noted("a", []), most=8)], problem, 9, 1e-9) == []
+
+
+def test_the_problem_is_a_walk_that_goes_on(problem):
+    horizon = problem.horizon
+    assert horizon == Horizon(50, 0.01, 2)
+    policies = problem.policies(9)
+    assert policies.count == 9 and len(policies.inputs) == 1
+    np.testing.assert_array_equal(policies.step_size, np.linspace(0.0, 1.0, 9))
+    batch = ThreadedRollout(*horizon, 1).roll_out(problem.x0, policies)
+    assert batch.finite.all() and batch.states[:, -1, 2].min() > 0.2
+    assert np.abs(batch.states[8] - batch.states[0]).max() > 0.01
+    loaded = batch.normal_forces[0] > 1.0
+    assert (loaded[1:] & ~loaded[:-1]).any(), "no foot lands"
+
+
+def test_the_remote_backend_is_judged_by_its_pairs():
+    pairs = [times("mujoco", "c", 9, 8.0, 9.0, 30.0), times("remote", "l", 9, 8.4, 9.6, 30.5)]
+    np.testing.assert_allclose(added(pairs, 9), [0.4, 0.6, 0.5])
+    assert added(pairs, 16) is None
+    (criterion,) = criteria(pairs)
+    assert criterion.value == pytest.approx(0.5) and criterion.met
+    pairs[1] = times("remote", "l", 9, 9.4, 10.6, 31.5)
+    assert not criteria(pairs)[0].met
+    assert criteria(pairs[:1]) == []
+
+
+def test_a_gpu_is_judged_by_its_large_batch_and_where_it_overtakes():
+    cpu = [times("mujoco", cpu_name(), n, 1.0 * n) for n in (64, 256, 1024)]
+    gpu = [times("warp", "GPU X", n, 160.0) for n in (64, 256)]
+    measured = [*cpu, *gpu, times("warp", "GPU X", 1024, 49.0)]
+    (criterion,) = criteria(measured)
+    assert criterion.value == pytest.approx(49.0) and criterion.met
+    assert "GPU X" in note(measured, []) and " 160 candidates" in note(measured, [])
+    assert not criteria([*cpu, times("warp", "GPU X", 1024, 51.0)])[0].met
+    on_cpu = times("warp", warp_cpu_name(), 1024, 1.0)
+    assert criteria([*cpu, on_cpu]) == [], "Warp on the CPU is no GPU"
+
+
+@pytest.mark.parametrize("slope, level", [(0.0, 100.0), (0.5, 30.0)])
+def test_power_laws_cross_where_they_do(slope, level):
+    sizes = (9, 16, 64, 256, 1024)
+    slow, fast = {n: 1.0 * n for n in sizes}, {n: level * n**slope for n in sizes}
+    assert crossing(slow, fast) == pytest.approx(level ** (1.0 / (1.0 - slope)))
+    assert crossing(fast, slow) is None
+    assert crossing(slow, {n: 0.5 * n for n in sizes}) == 9.0
+    assert crossing(slow, {}) is None
+
+
+def test_warp_on_the_cpu_takes_small_batches_only():
+    engine = warp_engines(Horizon(2, 0.01, 1))[-1]
+    assert (engine.backend, engine.device) == ("warp", warp_cpu_name())
+    assert engine.most == MOST_ON_WARP_CPU
+
+
+def test_the_cpu_is_named_in_full():
+    assert "core" in cpu_name() and len(cpu_name()) > 8

@@ -1,0 +1,93 @@
+"""Normalised errors squared of Gaussian noise with a known covariance."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.signal import lfilter
+from scipy.stats import chi2
+
+from robots.rotations import exp3
+from saltus.bench.estimators.consistency import (
+    INSIDE,
+    LEVELS,
+    consistency,
+    correlation_time,
+    normalised,
+)
+
+P = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 0.3]])
+
+
+def noise(n, seed, memory=0.0):
+    """Errors (n, 3) with covariance P that forget themselves by `memory` a tick (AR(1))."""
+    rng = np.random.default_rng(seed)
+    white = rng.normal(size=(n, 3)) @ np.linalg.cholesky(P).T
+    white[1:] *= np.sqrt(1.0 - memory**2)
+    return lfilter([1.0], [1.0, -memory], white, axis=0)
+
+
+def judged(errors, scale=1.0):
+    return consistency([normalised(errors, np.tile(scale * P, (len(errors), 1, 1)))])
+
+
+def test_white_noise_has_three_on_average_and_95_percent_inside():
+    found = judged(noise(20000, 1))
+    assert found.mean == pytest.approx(3.0, abs=0.06)
+    assert found.inside == pytest.approx(0.95, abs=0.006)
+    assert found.samples == pytest.approx(20000, rel=0.1) and found.consistent
+
+
+@pytest.mark.parametrize("scale", [0.7, 1.4])
+def test_a_covariance_that_is_wrong_is_not_consistent(scale):
+    found = judged(noise(20000, 2), scale)
+    assert found.mean == pytest.approx(3.0 / scale, rel=0.03) and not found.consistent
+
+
+def test_errors_that_follow_each_other_are_fewer_samples():
+    """The normalised error of AR(1) with factor a forgets itself by a^2: time (1+a^2)/(1-a^2)."""
+    found = judged(noise(60000, 3, memory=0.95))
+    assert found.samples == pytest.approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
+
+
+def test_most_consistent_filters_pass_however_their_errors_follow_each_other():
+    """With a band for independent ticks half of these would be refused."""
+    found = [judged(noise(4000, seed, memory=0.9)) for seed in range(60)]
+    assert sum(one.consistent for one in found) >= 54
+    low, high = chi2.ppf(LEVELS, 3 * 4000) / 4000
+    assert sum(low <= one.mean <= high for one in found) < 40
+
+
+def test_runs_count_as_one_stream():
+    parts = [normalised(noise(500, seed), np.tile(P, (500, 1, 1))) for seed in range(4)]
+    found = consistency(parts)
+    assert found.mean == pytest.approx(np.concatenate(parts).mean())
+    assert 500 < found.samples <= 2000
+
+
+def test_no_covariance_is_never_consistent():
+    errors = noise(50, 4)
+    covariances = np.tile(P, (50, 1, 1))
+    covariances[3, 0, 0] = np.nan
+    covariances[4] = -P
+    values = normalised(errors, covariances)
+    assert np.isinf(values[3:5]).all() and np.isfinite(np.delete(values, [3, 4])).all()
+    found = consistency([values])
+    assert not found.consistent and found.inside <= 0.96
+
+
+def test_an_error_that_never_changes_is_one_sample():
+    assert correlation_time([np.full(80, 2.0)]) == 80.0
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
+def test_a_turn_of_the_axes_changes_nothing(seed, angle, tilt):
+    turn = exp3(np.array([tilt, 0.0, angle]))
+    errors = noise(5, seed)
+    plain = normalised(errors, np.tile(P, (5, 1, 1)))
+    turned = normalised(errors @ turn.T, np.tile(turn @ P @ turn.T, (5, 1, 1)))
+    np.testing.assert_allclose(turned, plain, rtol=1e-9)
+
+
+def test_the_band_of_one_tick_is_that_of_the_tables():
+    np.testing.assert_allclose(INSIDE, [0.2158, 9.3484], atol=1e-4)

@@ -1,0 +1,118 @@
+"""Errors of a filter on made-up runs whose errors are known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.kinematics import foot_jacobians_in_base
+from robots.rotations import exp3, quaternion_from_rotation
+from saltus.bench.estimators.errors import (
+    AFTER_TOUCHDOWN,
+    IN_THE_AIR,
+    after_touchdown,
+    errors_of,
+    joined,
+    rms,
+    slipping_share,
+)
+
+
+def still(n):
+    """q (n, 19), v (n, 18), contact (n, 4) of a robot that stands."""
+    q = np.concatenate([[0.0, 0.0, STAND_HEIGHT], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS.ravel()])
+    return np.tile(q, (n, 1)), np.zeros((n, 18)), np.ones((n, 4), dtype=bool)
+
+
+def test_known_errors_have_known_measures():
+    q, v, contact = still(100)
+    q[:, 0] = np.linspace(0.0, 2.0, 100)  # it walks 2 m
+    q_hat, v_hat = q.copy(), v.copy()
+    v_hat[:, :3] += [0.3, 0.0, -0.4]
+    v_hat[:, 3:] += 7.0  # no part of the linear velocity
+    q_hat[:, 2] -= 0.02
+    q_hat[:, 1] += np.linspace(1.0, 1.1, 100)  # a constant offset is no drift
+    tilted = exp3(np.array([0.0, 0.0, 1.3])) @ exp3(np.array([0.1, 0.0, 0.0]))
+    q_hat[:, 3:7] = quaternion_from_rotation(tilted)
+    found = errors_of(q, v, contact, q_hat, v_hat)
+    assert rms(found.velocity) == pytest.approx(0.5)
+    assert rms(found.tilt) == pytest.approx(0.1)  # the heading does not count
+    assert rms(found.height) == pytest.approx(0.02)
+    assert found.distance == pytest.approx(2.0) and found.drift == pytest.approx(0.1)
+
+
+def test_runs_of_a_stream_add_up():
+    q, v, contact = still(10)
+    one = errors_of(q, v, contact, q, v + 1.0)
+    other = errors_of(q, v, contact, q + 1e-3 * np.arange(10)[:, None], v)._replace(distance=3.0)
+    both = joined([one, other, other])
+    assert both.velocity.shape == (30, 3) and both.touchdown.shape == (30,)
+    assert rms(both.velocity) == pytest.approx(1.0)
+    assert both.distance == 6.0 and both.drift == pytest.approx(2 * 9e-3 * np.sqrt(2.0))
+
+
+def test_no_touchdown_has_no_error():
+    assert rms(np.empty((0, 3))) is None
+
+
+def steps(*changes, n=400):
+    """Contact (n, 4): only the second foot lifts; `changes` are the ticks at which it switches."""
+    contact = np.ones((n, 4), dtype=bool)
+    for change in changes:
+        contact[change:, 1] ^= True
+    return contact
+
+
+def test_the_50_ms_after_a_touchdown_begin_with_it():
+    found = after_touchdown(steps(100, 200))
+    assert np.flatnonzero(found).tolist() == list(range(200, 200 + AFTER_TOUCHDOWN))
+
+
+@pytest.mark.parametrize(("off", "counts"), [(IN_THE_AIR - 1, False), (IN_THE_AIR, True)])
+def test_a_bounce_is_no_touchdown(off, counts):
+    assert after_touchdown(steps(100, 100 + off)).any() == counts
+
+
+def test_a_foot_that_comes_down_twice_counts_from_the_first_time():
+    found = np.flatnonzero(after_touchdown(steps(100, 200, 205, 210)))
+    assert found.tolist() == list(range(200, 250))
+
+
+def test_a_run_that_begins_in_the_air_and_one_that_ends_at_a_touchdown():
+    contact = np.zeros((30, 4), dtype=bool)
+    contact[IN_THE_AIR - 1 :, 0] = True  # it may have been on the ground a tick before
+    assert not after_touchdown(contact).any()
+    contact[:] = False
+    contact[-1:, 2] = True
+    assert np.flatnonzero(after_touchdown(contact)).tolist() == [29]
+
+
+@given(st.lists(st.integers(1, 399), max_size=12))
+def test_there_are_at_most_50_ticks_a_landing_and_none_without(changes):
+    contact = steps(*changes)
+    landings = int((contact[1:] & ~contact[:-1]).sum())
+    assert after_touchdown(contact).sum() <= AFTER_TOUCHDOWN * landings
+
+
+def test_feet_slip_when_the_base_moves_and_the_joints_do_not():
+    q, v, contact = still(20)
+    assert slipping_share(q, v, contact) == 0.0
+    v[10:, 1] = 0.2
+    assert slipping_share(q, v, contact) == 0.5
+    contact[10:, :2] = False  # what is in the air does not slip
+    assert slipping_share(q, v, contact) == pytest.approx(1.0 / 3.0)
+    assert np.isnan(slipping_share(q, v, np.zeros_like(contact)))
+
+
+def test_a_foot_that_rolls_does_not_slip():
+    """Thighs turn by w and the base follows: each calf turns by w too, so its centre moves w r."""
+    q, v, contact = still(5)
+    joint_velocity = np.tile([0.0, 0.8, 0.0], 4)
+    jacobians = foot_jacobians_in_base(q[0, 7:])
+    feet = np.array([j @ joint_velocity[3 * i : 3 * i + 3] for i, j in enumerate(jacobians)])
+    v[:, 6:] = joint_velocity
+    v[:, :3] = [0.8 * FOOT_RADIUS, 0.0, 0.0] - feet[0]
+    assert slipping_share(q, v, contact) == 0.0
+    v[:, 0] -= 0.8 * FOOT_RADIUS + 0.05
+    assert slipping_share(q, v, contact) == 1.0
