@@ -93,8 +93,8 @@ def _rows(parameters: list[Any]) -> Iterator[str]:
 
 def _values(parameter: Any) -> str:
     """What an option takes: its choices, or its type."""
-    kind = parameter.type_descriptor.annotation
-    if isinstance(kind, EnumType):
+    kind: Any = parameter.type_descriptor.annotation
+    if type(kind) is EnumType:
         return ", ".join(str(member.value) for member in kind)
     return getattr(kind, "__name__", str(kind)).upper()
 
