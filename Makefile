@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test browser lint test-numeric test-hybrid slow peers clean
+.PHONY: sim test docs browser lint test-numeric test-hybrid slow peers clean
 .DELETE_ON_ERROR:
 
 sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
@@ -18,6 +18,9 @@ NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge tests/
 test: $(VENV)/installed-dev browser  ## what CI runs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-numeric lint test-hybrid
 	$(VENV)/bin/pytest -q --ignore=tests/hybrid $(NUMERIC:%=--ignore=%)
+
+docs: $(VENV)/installed-docs  ## the documentation site, in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 # The tests of the view look at its page as a person does.
 browser:  ## Chromium, from Debian's or Ubuntu's packages where it is missing
@@ -56,6 +59,10 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: pyproject.toml $(VENV)/installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-docs: pyproject.toml $(VENV)/installed
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[docs]'
 	@touch $@
 
 $(PEERS)/installed: saltus/bench/planner/peers.txt
