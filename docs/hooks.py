@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from enum import EnumType
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,8 +93,8 @@ def _rows(parameters: list[Any]) -> Iterator[str]:
 
 def _values(parameter: Any) -> str:
     """What an option takes: its choices, or its type."""
-    kind: Any = parameter.type_descriptor.annotation
-    if type(kind) is EnumType:
+    kind: type = parameter.type_descriptor.annotation
+    if issubclass(kind, Enum):
         return ", ".join(str(member.value) for member in kind)
     return getattr(kind, "__name__", str(kind)).upper()
 
