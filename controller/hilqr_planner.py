@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.driving.goal import Commands, sequence_of
-from controller.plan_outline import NO_CANDIDATES
+from controller.planner import NO_CANDIDATES, Planner
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
 from controller.reference_gains import gains_along
@@ -37,7 +37,7 @@ class Solution(NamedTuple):
     status: str
 
 
-class HilqrPlanner:
+class HilqrPlanner(Planner):
     """Plans from a state estimate: `solve(estimate) -> Plan`.
 
     Time zero of the reference is the first estimate's time. Plans start on the reference's own

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PERIOD_S = 1.0 / 30.0  # between two outlines, at least
-NO_CANDIDATES = np.zeros((0, 1, 3))
 
 
 class Outlines:

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.driving.goal import Commands
 from controller.driving.intake import CommandIntake
-from controller.plan_outline import NO_CANDIDATES, Outlines
+from controller.plan_outline import Outlines
+from controller.planner import NO_CANDIDATES, Planner, Stop
 from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
 from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
@@ -28,47 +28,6 @@ LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
 
-Stop = Callable[[], bool]
-
-
-class Planner(Protocol):
-    """Anything that turns estimates into plans.
-
-    Attributes:
-        line_search: of the last solve; None where it searched no line.
-        round_trip_s: of the last solve, spent on asking a physics server, its physics apart [s].
-    """
-
-    line_search: LineSearch | None
-
-    @property
-    def commands(self) -> Commands | None:
-        """Where the goals of a driven robot come from; None where it is not driven."""
-        ...
-
-    @property
-    def round_trip_s(self) -> float:
-        """See above."""
-        ...
-
-    @property
-    def candidates(self) -> NDArray[np.float64]:
-        """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
-        ...
-
-    def solve(
-        self,
-        estimate: StateEstimate,
-        lead: float = 0.0,
-        out_of_time: Stop | None = None,
-        on_plan: Callable[[Plan], None] | None = None,
-    ) -> Plan:
-        """Plan from the state `lead` seconds after the estimate; see `HilqrPlanner.solve`."""
-        ...
-
-    def statistics(self) -> dict[str, Any]:
-        """What the report says besides, plain values only."""
-        ...
 
 
 class SolveGuard:

@@ -114,6 +114,11 @@ class HilqrSection(SolverOptions, frozen=True):
     paused: Search = Search()
     realtime: RealtimeSearch = RealtimeSearch()
 
+    @property
+    def time_limit(self) -> float:
+        """After how long a solve in real time tries fewer candidates [s]."""
+        return self.realtime.time_limit
+
     def in_mode(self, mode: Literal["paused", "realtime"]) -> PlannerOptions:
         """The options of a planner in this mode."""
         search = self.realtime.without_limit() if mode == "realtime" else self.paused

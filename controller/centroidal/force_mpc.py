@@ -72,7 +72,7 @@ class ForceMpc:
             raise ValueError(f"steps is {steps}; give 1 or more")
         self.body, self.steps = body, steps
         self._limits = (friction, force_min, force_max)
-        self._weights, self._force_weight = weights.state_weights(), weights.force
+        self._weights, self._force_weight = np.array(weights.state_weights()), weights.force
         self._weight = body.mass * GRAVITY  # also the unit of the solver's forces
         self.qp = UpdatedQp(
             cost_matrix(steps, self._weights, self._force_weight, self._weight),

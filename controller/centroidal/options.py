@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
-
 from runtime.options import Options, Range, positive
 
-Array = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 
@@ -105,11 +101,9 @@ class ForceMpcWeights(Options, frozen=True):
     velocity: Annotated[Triple, Range("s^2/m^2", 0.0, 1e6)] = (1.0, 1.0, 0.5)
     force: Annotated[float, positive("1/N^2", 1e6)] = 1e-5
 
-    def state_weights(self) -> Array:
+    def state_weights(self) -> tuple[float, ...]:
         """Diagonal of Q, (12,)."""
-        return np.concatenate(
-            (self.orientation, self.position, self.angular_velocity, self.velocity)
-        )
+        return (*self.orientation, *self.position, *self.angular_velocity, *self.velocity)
 
 
 class ConvexMpcOptions(CentroidalOptions, frozen=True):

@@ -18,16 +18,16 @@ from controller.centroidal.qp_solver import Status
 from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
 from controller.driving.goal import Commands, sequence_of
-from controller.plan_outline import NO_CANDIDATES
+from controller.planner import Planner
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
-from runtime.messages import LineSearch, Plan, StateEstimate
+from runtime.messages import Plan, StateEstimate
 
 Array = NDArray[np.float64]
 
 FORCES_LAST_S = 0.1  # for which forces of an earlier solve will do [s]
 
 
-class CentroidalPlanner:
+class CentroidalPlanner(Planner):
     """Plans from a state estimate: `solve(estimate) -> Plan`.
 
     Time zero of the path is the first estimate's time, and its clock is the estimates': how long a
@@ -35,10 +35,6 @@ class CentroidalPlanner:
 
     It is made in the path's axes, where the body's yaw is small, and turned back at the end.
     """
-
-    line_search: LineSearch | None = None  # none of these planners searches a line
-    round_trip_s = 0.0  # nor asks a server
-    candidates = NO_CANDIDATES
 
     def __init__(self, options: CentroidalOptions, law: ForceLaw, path: Path) -> None:
         """`law` chooses forces; `path` is what the robot is asked to do."""

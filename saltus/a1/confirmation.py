@@ -22,7 +22,7 @@ def confirm_motion(config: LaunchConfig) -> None:
         BadRequest: something else was typed, or nothing can be.
     """
     address, port = config.hardware.link.robot
-    if config.robot != "a1" or IPv4Address(address).is_loopback:
+    if not config.kind.real or IPv4Address(address).is_loopback:
         return
     if config.hardware.mode != "full":
         say(LIMP.format(address, port))

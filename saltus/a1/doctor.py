@@ -46,7 +46,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
     Raises:
         BadRequest: the launch is not on an A1, or its address or port cannot be had.
     """
-    if config.robot != "a1":
+    if not config.kind.real:
         raise BadRequest(
             f"doctor checks a launch on a real A1, such as `saltus doctor a1`; this one's robot is "
             f"{config.robot}"

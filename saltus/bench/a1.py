@@ -5,7 +5,7 @@ from typing import Any
 from saltus.bench.result import BenchResult
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import Outcome, launch
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 LATENCY_AIM_US = 1500.0  # 99 % of states are to be answered sooner
 

@@ -23,7 +23,7 @@ from runtime.topics import COMMAND, PLAN
 from saltus.bench.result import BenchResult
 from saltus.launch.announcement import RunningLaunch, running_launches
 from saltus.launch.cores import serve_commands
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 BOUND_MS = 60.0  # 95 % of the keys are to show sooner
 PRESSES = 40

@@ -14,8 +14,8 @@ from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from saltus.bench.contest import US, Contest, Contestant, Times
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.study import Criterion
-from saltus.studies.systems.impacts.catalogue import CASES
+from saltus.studies.engine import Criterion
+from saltus.studies.halm_posa.systems.catalogue import CASES
 
 ROUNDS, SAMPLES = 5, 2**13
 BLOCK, BLOCK_BOUND_US = "rocking block", 20.0  # a sample on one core [us]

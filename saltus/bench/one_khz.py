@@ -5,7 +5,7 @@ from saltus.common.timing import TICK_US
 from saltus.configuration.launch import load_launch
 from saltus.doctor.core_times import record, time_estimator, time_tracker
 from saltus.launch.lock_step import LockStep
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 RECORDED_S = 0.3
 

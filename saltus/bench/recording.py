@@ -27,7 +27,7 @@ from saltus.common.console import say
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.recording.recorder import RunRecorder
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 SECONDS = 6.0
 AT_MOST_BYTES, AT_MOST_SHARE = 15_000_000, 0.1  # of six seconds; of a core

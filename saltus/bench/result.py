@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from saltus.studies.study import Criterion
+    from saltus.studies.engine import Criterion
 
 
 class BenchResult(NamedTuple):

@@ -46,7 +46,7 @@ from saltus.doctor.core_times import record, time_estimator
 from saltus.launch import assembly
 from saltus.launch.hardware import open_link
 from saltus.launch.lock_step import LockStep
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 TARGET_P50_US, TARGET_P99_US = 120.0, 200.0
 RECORDED_S, WARM_UP = 1.0, 500  # [s], ticks

@@ -62,13 +62,13 @@ def launch(
         Overrides(assignments or (), planner, mode, duration, drive, view, bridge),
     )
     config = configure(settings)
-    if bridge and not config.bridged:
+    if bridge and not config.kind.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
     if read_only and (dry_run or record):
         raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     for warning in warnings(keys_without_effect(config, settings)):
         say(f"warning: {warning}")
-    if config.bridged and config.hardware.mode == "read_only":
+    if config.kind.bridged and config.hardware.mode == "read_only":
         from saltus.a1.read_only_view import view as show_readings  # loads the compiler
 
         return show_readings(config, json)
@@ -78,14 +78,14 @@ def launch(
     with viewer(config) if view else nullcontext():
         outcome = run(config, folder, record=record is not None)
     if record:
-        if config.robot != "a1":  # of which nobody knows the true pose
+        if not config.kind.real:  # of which nobody knows the true pose
             lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
             seconds = float(lived_s or outcome.summary["simulated_s"])
             leave_strip(record, seconds, assembly.event_times(config))
     if json:
         print_json(outcome.summary)
     else:
-        print_facts(launch_facts(config.robot, outcome.summary, outcome.problems, outcome.reports))
+        print_facts(launch_facts(outcome.summary, outcome.problems, outcome.reports))
     if outcome.interrupted:
         return INTERRUPTED
     return 0 if outcome.ok else 1

@@ -33,7 +33,7 @@ def perturb(
             help=f"{', '.join(PLANNERS)}, several with commas between, or {ALL}.",
             autocompletion=completion.sweep_planner_names,
         ),
-    ] = PLANNERS[0],
+    ] = "hilqr",
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores unless given.")

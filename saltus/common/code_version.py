@@ -13,6 +13,14 @@ from saltus import __version__
 from saltus.common.kernel_cache import PACKAGES
 
 ALL = tuple(f"{package}/**/*" for package in (*PACKAGES, "runtime", "saltus"))
+# What decides a run in lock step: no bridge to a robot, no report page, no command.
+LOCK_STEP = tuple(
+    f"{package}/**/*"
+    for package in (
+        *(name for name in PACKAGES if name != "hw_bridge"), "runtime", "saltus/configuration",
+        "saltus/launch", "saltus/metrics",
+    )
+)  # fmt: skip
 SUFFIXES = (".py", ".xml")
 
 

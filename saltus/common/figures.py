@@ -1,10 +1,7 @@
-"""Figures without a window: how they look, and how they and other files are written whole."""
+"""Figures without a window: how they look, and how they are written."""
 
 from __future__ import annotations
 
-import errno
-import os
-import tempfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +9,8 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+
+from saltus.common.files import write_file
 
 _STYLE: dict[Any, Any] = {
     "axes.labelsize": 9, "axes.linewidth": 0.6, "axes.spines.right": False,
@@ -48,7 +47,7 @@ def save(figures: Mapping[str, Figure], folder: Path) -> list[Path]:
     """
     drawn = {f"{name}.png": png(drawing) for name, drawing in figures.items()}
     folder.mkdir(parents=True, exist_ok=True)
-    return [write_whole(folder / name, content) for name, content in drawn.items()]
+    return [write_file(folder / name, content) for name, content in drawn.items()]
 
 
 def png(drawing: Figure) -> bytes:
@@ -65,23 +64,3 @@ def svg(drawing: Figure) -> bytes:
     with mpl.rc_context({"svg.hashsalt": "saltus", "svg.fonttype": "path"}):
         drawing.savefig(content, format="svg", metadata=nothing)
     return content.getvalue()
-
-
-def write_whole(path: Path, content: bytes) -> Path:
-    """Write beside ``path`` and move there: a reader sees the old file or the whole new one.
-
-    Raises:
-        OSError: it cannot be written, or is a folder or a device; nothing half-written is left.
-    """
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "is no regular file, which could be replaced")
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as part:
-        try:
-            part.write(content)
-            part.close()
-            os.chmod(part.name, 0o644)
-            os.replace(part.name, path)
-        except BaseException:
-            os.unlink(part.name)
-            raise
-    return path

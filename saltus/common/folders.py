@@ -1,13 +1,12 @@
 """Where launch and configuration files are, and what is kept from one run to the next."""
 
 import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 
 from saltus.common.errors import BadRequest
+from saltus.common.files import replacing
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -28,20 +27,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A path beside ``path``, to write to: its file replaces ``path`` at the end, whole or never.
-
-    Raises:
-        OSError: it cannot be written; ``path`` is as it was.
-    """
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as beside:
-        part = Path(beside) / path.name
-        yield part
-        part.replace(path)
-
-
-def keep_whole(path: Path, write: Callable[[Path], None], what: str) -> None:
+def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
     """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
 
     Args:
@@ -67,18 +53,6 @@ def new_run_folder(name: str) -> Path:
     stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     names = (stem, *(f"{stem}-{number}" for number in range(2, 1000)))
     return next(path for each in names if not (path := Path("runs") / each).exists())
-
-
-def write_whole(path: Path, data: bytes) -> str:
-    """Write a file, or leave none; returns why it could not be written, empty when it was."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        with suppress(OSError):
-            if path.is_file():  # and no device
-                path.unlink()  # half a file says nothing, and takes room
-        return str(error)
-    return ""
 
 
 def is_file(path: Path) -> bool:

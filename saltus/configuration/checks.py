@@ -9,7 +9,8 @@ from controller.driving.script import Script
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
-from saltus.configuration.planners import PLANNERS
+from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.planners import PLANNERS, PLUGIN_FORM, is_plugin
 from saltus.configuration.timing import TimingOptions
 
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from saltus.configuration.launch import LaunchConfig
 
-ESTIMATORS = ("salted", "leg_odometry", "invariant")
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
-NAMES = {"planner": PLANNERS, "estimator": ESTIMATORS, "rollout": ROLLOUTS}  # accepted by key
+# Accepted, by key.
+NAMES = {"planner": tuple(PLANNERS), "estimator": tuple(ESTIMATORS), "rollout": ROLLOUTS}
 
 
 def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
@@ -37,9 +38,11 @@ def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
         return BadRequest(f"{blame(*keys)}: {message}")
 
     for key, names in NAMES.items():
-        if (name := getattr(config, key)) not in names:
-            raise refuse(f"{key} is {name!r}; accepted: {', '.join(names)}", key)
-    if config.robot != "simulated":
+        if (name := getattr(config, key)) in names or (key != "rollout" and is_plugin(name)):
+            continue
+        accepted = names if key == "rollout" else (*names, PLUGIN_FORM)
+        raise refuse(f"{key} is {name!r}; accepted: {', '.join(accepted)}", key)
+    if not config.kind.simulated:
         _check_robot(config, refuse)
     if config.mode == "realtime" and config.timing != TimingOptions():
         raise refuse(
@@ -60,7 +63,7 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
             "perturbations are a simulated robot's; an emulated one has emulator.events",
             "perturbations", "robot",
         )  # fmt: skip
-    if config.robot != "a1" and config.simulation.engine != "mujoco":
+    if config.kind.emulated and config.simulation.engine != "mujoco":
         raise refuse(
             "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
             "mujoco", "simulation.engine", "robot",
@@ -72,7 +75,7 @@ def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) ->
     if config.reference in GAITS:
         return
     gaits = ", ".join(GAITS)
-    if config.planner != "hilqr":
+    if config.planner_entry.walks_by_gait:
         raise refuse(
             f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
             f"one of {gaits}", "reference", "planner",
@@ -120,16 +123,16 @@ def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> No
             f"drive.source {by} is for mode realtime; in lock step only a script drives",
             "mode", "drive.source",
         )  # fmt: skip
-    if config.robot == "emulator":
+    if not config.kind.planned:
         raise refuse(
             f"drive.source {by} is for the launch that plans, not this one", "drive.source"
         )
-    if by == "remote" and not config.bridged:
+    if by == "remote" and not config.kind.bridged:
         raise refuse(
             "drive.source remote needs an A1, real or emulated; a simulated robot takes keyboard, "
             "gamepad, client", "drive.source", "robot",
         )  # fmt: skip
-    if by == "keyboard" and config.bridged and not config.hardware.operator.keyboard:
+    if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
         raise refuse(
             "drive.source keyboard needs hardware.operator.keyboard true",
             "drive.source", "hardware.operator.keyboard",
@@ -141,6 +144,6 @@ def _check_strides(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
     try:
         for gait in GAITS.values():
             if gait.duty < 1.0:
-                gait.knots(getattr(config, config.planner).period)
+                gait.knots(config.planner_options.period)
     except ValueError as error:
         raise refuse(str(error), f"{config.planner}.period", "command", "drive") from error

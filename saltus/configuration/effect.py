@@ -7,8 +7,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from controller.gaits import GAITS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.keys import keys_of, values_of
 from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.planners import PLANNERS, is_plugin
+from saltus.configuration.robots import robots_where
 from saltus.configuration.settings import DEFAULT, FILE, Settings
 
 Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
@@ -62,7 +65,7 @@ def _only(path: str, *values: str) -> Reason:
 
 
 def _planner_runs(config: LaunchConfig) -> str:
-    return "robot emulator is moved by another launch" if config.robot == "emulator" else ""
+    return "robot emulator is moved by another launch" if not config.kind.planned else ""
 
 
 def _is_driven(config: LaunchConfig) -> str:
@@ -94,14 +97,23 @@ def _convex_mpc_walks(config: LaunchConfig) -> str:
     return _only("planner", "convex_mpc")(config)
 
 
+def _plugin_runs(config: LaunchConfig) -> str:
+    here = is_plugin(config.planner) or is_plugin(config.estimator)
+    return "" if here else "planner and estimator are Saltus's own"
+
+
+def _plugin_plans(config: LaunchConfig) -> str:
+    return "" if is_plugin(config.planner) else f"planner is {config.planner}"
+
+
 _DRIVEN_BY = "drive.source"
 _LINK = "hardware.link"
 
 # All rules of a key are asked in this order; the first reason counts.
 RULES = (
-    Rule(("planner", "reference", "reference_from", "command", "drive", "sources", "hilqr",
-          "convex_mpc", "instant_qp", "tracker", "estimator", "salted", "leg_odometry", "invariant",
-          "rollout", "warp", "isaacgym", "remote"), _planner_runs),
+    Rule(("planner", *PLANNERS, "reference", "reference_from", "command", "drive", "sources",
+          "tracker", "estimator", *ESTIMATORS, "plugin", "rollout", "warp", "isaacgym", "remote"),
+         _planner_runs),
     Rule(("command",), _commands_move),
     Rule(("drive",), _is_driven),
     Rule(("drive.silence", "sources"), _has_driver),
@@ -110,28 +122,27 @@ RULES = (
     Rule(("sources.gamepad",), _only(_DRIVEN_BY, "gamepad", "client")),
     Rule(("timing", "view.speed"), _only("mode", "paused")),
     Rule(("realtime",), _only("mode", "realtime")),
-    Rule(("reference_from", "hilqr", "rollout", "warp", "isaacgym", "remote"),
-         _only("planner", "hilqr")),
+    Rule(("reference_from", "rollout", "warp", "isaacgym", "remote"), _only("planner", "hilqr")),
     Rule(("reference_from",), _from_a_gait),
     Rule(("hilqr.paused",), _only("mode", "paused")),
     Rule(("hilqr.realtime",), _only("mode", "realtime")),
     Rule(("hilqr.variant", "hilqr.touchdown_order"), _only("hilqr.derivatives", "rigid")),
     Rule(("convex_mpc",), _convex_mpc_walks),
     Rule(("convex_mpc.time_limit",), _only("planner", "convex_mpc")),
-    Rule(("instant_qp",), _only("planner", "instant_qp")),
+    *(Rule((name,), _only("planner", name)) for name in PLANNERS if name != "convex_mpc"),
     Rule(("convex_mpc.time_limit", "instant_qp.time_limit"), _only("mode", "realtime")),
-    Rule(("salted",), _only("estimator", "salted")),
-    Rule(("leg_odometry",), _only("estimator", "leg_odometry")),
-    Rule(("invariant",), _only("estimator", "invariant")),
+    *(Rule((name,), _only("estimator", name)) for name in ESTIMATORS),
+    Rule(("plugin",), _plugin_runs),
+    Rule(("plugin.period", "plugin.time_limit"), _plugin_plans),
     Rule(("warp",), _only("rollout", "warp")),
     Rule(("isaacgym",), _only("rollout", "isaacgym")),
     Rule(("remote",), _only("rollout", "remote")),
-    Rule(("simulation",), _only("robot", "simulated", "emulated", "emulator")),
+    Rule(("simulation",), _only("robot", *robots_where("simulated"), *robots_where("emulated"))),
     Rule(("simulation.server",), _only("simulation.engine", "remote", "isaacgym")),
-    Rule(("hardware",), _only("robot", "a1", "emulated")),
+    Rule(("hardware",), _only("robot", *robots_where("bridged"))),
     Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
-          "hardware.tick_unit_s"), _only("robot", "a1")),
-    Rule(("emulator",), _only("robot", "emulated", "emulator")),
+          "hardware.tick_unit_s"), _only("robot", *robots_where("real"))),
+    Rule(("emulator",), _only("robot", *robots_where("emulated"))),
     Rule(("bus.folder",), _only("bus.transport", "ipc")),
     Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
 )  # fmt: skip

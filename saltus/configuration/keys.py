@@ -16,6 +16,7 @@ from saltus.configuration.option_docs import descriptions
 from saltus.configuration.options import fields_of
 
 NO_UNIT = "-"
+_MAPPING = "a mapping"
 
 
 class Key(NamedTuple):
@@ -54,8 +55,9 @@ class Key(NamedTuple):
 
 
 def keys_of(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
-    """The keys of a class of options that hold a value, in the order of its fields."""
-    return list(_keys(kind, path, _defaults(kind)))
+    """The keys of a class of options that hold a value: its own, then those of its sections."""
+    own = path.count(".")
+    return sorted(_keys(kind, path, _defaults(kind)), key=lambda key: key.key.count(".") > own)
 
 
 def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
@@ -77,8 +79,11 @@ def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
 def values_of(config: LaunchConfig) -> dict[str, Any]:
     """Keys of a launch and their values as plain data; a command is a speed or a script."""
     plain = msgspec.to_builtins(config)
-    values = {key.key: _value_at(plain, key.key.split(".")) for key in keys_of()}
-    return {key: value for key, value in values.items() if not isinstance(value, type(...) | dict)}
+    values = ((key, _value_at(plain, key.key.split("."))) for key in keys_of())
+    return {
+        key.key: value for key, value in values
+        if value is not ... and (key.kind == _MAPPING or not isinstance(value, dict))
+    }  # fmt: skip
 
 
 def text_of(value: Any) -> str:
@@ -142,7 +147,7 @@ def _words(kinds: list[Any]) -> str:
     words = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
     return " or ".join(
         dict.fromkeys(
-            words.get(kind, "a mapping" if typing.get_origin(kind) is dict else "a list")
+            words.get(kind, _MAPPING if typing.get_origin(kind) is dict else "a list")
             for kind in kinds
         )
     )

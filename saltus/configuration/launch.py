@@ -7,24 +7,21 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
 from controller.driving.options import DriveOptions
 from controller.driving.script import ScriptStep
-from controller.planner_options import HilqrSection
 from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
-from estimator.invariant.options import InvariantOptions
-from estimator.options import LegOdometryOptions
-from estimator.salted.options import SaltedOptions
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
-from saltus.configuration.checks import ESTIMATORS, check_launch
+from saltus.configuration.checks import check_launch
+from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
 from saltus.configuration.options import fields_of, read_mapping, to_options
 from saltus.configuration.recording import RecordingOptions
+from saltus.configuration.robots import ROBOTS, Robot, RobotKind, robots_where
 from saltus.configuration.settings import Settings
 from saltus.configuration.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
@@ -33,7 +30,6 @@ from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOpti
 from sim_bridge.suites import SuiteError, parse_events
 
 Mode = Literal["paused", "realtime"]
-Robot = Literal["simulated", "a1", "emulated", "emulator"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
@@ -96,7 +92,7 @@ class ViewOptions(Options, frozen=True):
     speed: Annotated[float, positive("-", 1000.0)] = 1.0
 
 
-class LaunchConfig(Options, frozen=True):
+class LaunchConfig(EstimatorChoice, frozen=True):
     """Everything that one launch is made of; the file and the overrides are gone.
 
     Attributes:
@@ -104,7 +100,6 @@ class LaunchConfig(Options, frozen=True):
             A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
         duration: length of the run; of an A1's, how long it runs before it sits down.
-        planner: which planner runs; its options have a section of its name.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
@@ -113,14 +108,7 @@ class LaunchConfig(Options, frozen=True):
         sources: what keys and sticks ask for, where they drive.
         perturbations: what is done to the robot, and when.
         timing: how long solves take and how old estimates are, in lock step.
-        hilqr: the planner HiLQR MPC.
-        convex_mpc: the planner Convex MPC.
-        instant_qp: the planner Instant QP.
         tracker: from plans to motor commands.
-        estimator: which filter estimates; its options have a section of its name.
-        salted: the salted Kalman filter.
-        leg_odometry: the leg-odometry filter.
-        invariant: the invariant filter.
         rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
             options.
         warp: rollouts by MuJoCo Warp.
@@ -138,7 +126,6 @@ class LaunchConfig(Options, frozen=True):
     robot: Robot = "simulated"
     mode: Mode = "paused"
     duration: Annotated[float, Range("s", TICK_S, 1e6)] = 6.0
-    planner: str = "hilqr"
     reference: str = "walk"
     reference_from: ReferenceSource = "kinematic"
     command: Command | tuple[ScriptStep, ...] = Command()
@@ -146,14 +133,7 @@ class LaunchConfig(Options, frozen=True):
     sources: SourceOptions = SourceOptions()
     perturbations: tuple[Perturbation, ...] = ()
     timing: TimingOptions = TimingOptions()
-    hilqr: HilqrSection = msgspec.field(default_factory=HilqrSection)
-    convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
-    instant_qp: InstantQpOptions = InstantQpOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
-    estimator: str = "salted"
-    salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
-    leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
-    invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
     rollout: str = "mujoco"
     warp: WarpOptions = WarpOptions()
     isaacgym: IsaacGymOptions = IsaacGymOptions()
@@ -169,7 +149,7 @@ class LaunchConfig(Options, frozen=True):
     @property
     def controllable(self) -> bool:
         """Whether somebody who watches may do more than that."""
-        return self.robot == "simulated" if self.view.control is None else self.view.control
+        return self.kind.simulated if self.view.control is None else self.view.control
 
     @property
     def speed(self) -> float:
@@ -182,9 +162,9 @@ class LaunchConfig(Options, frozen=True):
         return isinstance(self.command, tuple) or self.drive.source != "none"
 
     @property
-    def bridged(self) -> bool:
-        """Whether the tracker drives an A1 over UDP, real or emulated."""
-        return self.robot in ("a1", "emulated")
+    def kind(self) -> RobotKind:
+        """The kind of the robot."""
+        return ROBOTS[self.robot]
 
     @property
     def ticks(self) -> int:
@@ -240,7 +220,7 @@ def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
         settings.write("drive.source", overrides.drive, "--drive")
         settings.write("mode", "realtime", "--drive")
     stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
-    if stays and settings.mapping.get("robot", "simulated") == "simulated":
+    if stays and settings.mapping.get("robot", "simulated") in robots_where("simulated"):
         settings.write("duration", DRIVEN_S, stays)
     assign(settings, overrides.assignments)
     if overrides.bridge is not None:
@@ -308,4 +288,6 @@ def _not_in_estimator(key: str) -> str:
 
 def write_config(config: LaunchConfig, path: Path) -> None:
     """Write the whole configuration, defaults included, as a launch file that reads back."""
-    path.write_bytes(msgspec.yaml.encode(config))
+    plain = msgspec.to_builtins(config)
+    ordered = sorted(plain.items(), key=lambda item: isinstance(item[1], dict))  # values first
+    path.write_bytes(msgspec.yaml.encode(dict(ordered)))

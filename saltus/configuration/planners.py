@@ -1,27 +1,106 @@
-"""The planners of a launch: their names, what people call them, and their colours."""
+"""The planners of a launch: a new one is an entry of `PLANNERS` and a section here."""
+
+from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
+
+from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
+from controller.planner_options import HilqrSection
+from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 
-
-class Look(NamedTuple):
-    """Name and colour of a planner, for people."""
-
-    name: str
-    colour: str
-
-
-# Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
-LOOKS = {
-    "hilqr": Look("HiLQR MPC", "#0072B2"),
-    "convex_mpc": Look("Convex MPC", "#D55E00"),
-    "instant_qp": Look("Instant QP", "#009E73"),
-}
-PLANNERS = tuple(LOOKS)
 ALL = "all"  # stands for every planner on the command line
+PLUGIN_FORM = "MODULE:NAME or FILE.py:NAME"  # names a planner or an estimator of one's own
+
+
+class PlannerEntry(NamedTuple):
+    """A planner, and what a launch must know of it.
+
+    Attributes:
+        label: its name for people.
+        colour: in pictures.
+        factory: ``MODULE:FUNCTION`` that makes it from a `LaunchConfig`.
+        check: ``MODULE:FUNCTION`` that refuses a `LaunchConfig` it cannot run; empty for none.
+        walks_by_gait: it follows gaits only, not recorded trajectories.
+        starts_on_knots: a plan starts at a knot of the reference after the solve, not at once.
+    """
+
+    label: str
+    colour: str
+    factory: str
+    check: str = ""
+    walks_by_gait: bool = True
+    starts_on_knots: bool = False
+
+
+_FACTORIES = "saltus.launch.planners"
+# Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
+PLANNERS = {
+    "hilqr": PlannerEntry(
+        "HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_hilqr",
+        walks_by_gait=False, starts_on_knots=True,
+    ),
+    "convex_mpc": PlannerEntry("Convex MPC", "#D55E00", f"{_FACTORIES}:convex_mpc"),
+    "instant_qp": PlannerEntry("Instant QP", "#009E73", f"{_FACTORIES}:instant_qp"),
+}  # fmt: skip
 _OTHER = "#555555"
+
+
+class PluginOptions(Options, frozen=True):
+    """Options of a planner or an estimator that is not Saltus's own.
+
+    Attributes:
+        period: in lock step a plan is asked for once in this time.
+        time_limit: of a solve in real time; the planner is told when it is over.
+        values: whatever else it reads.
+    """
+
+    period: Annotated[float, positive("s", 1.0)] = 0.01
+    time_limit: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
+    values: dict[str, Any] = {}
+
+
+class PlannerChoice(Options, frozen=True):
+    """Which planner runs, and the options of each.
+
+    Attributes:
+        planner: which planner runs; its options have a section of its name. One of your own is
+            MODULE:NAME or FILE.py:NAME.
+        hilqr: the planner HiLQR MPC.
+        convex_mpc: the planner Convex MPC.
+        instant_qp: the planner Instant QP.
+        plugin: a planner or an estimator of your own.
+    """
+
+    planner: str = "hilqr"
+    hilqr: HilqrSection = msgspec.field(default_factory=HilqrSection)
+    convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
+    instant_qp: InstantQpOptions = InstantQpOptions()
+    plugin: PluginOptions = PluginOptions()
+
+    @property
+    def planner_entry(self) -> PlannerEntry:
+        """The planner that runs."""
+        return entry_of(self.planner)
+
+    @property
+    def planner_options(self) -> HilqrSection | ConvexMpcOptions | InstantQpOptions | PluginOptions:
+        """The section of the planner that runs."""
+        return getattr(self, self.planner) if self.planner in PLANNERS else self.plugin
+
+
+def is_plugin(name: str) -> bool:
+    """Whether a name says where a planner or an estimator of one's own is."""
+    place, _, member = name.rpartition(":")
+    return bool(place) and member.isidentifier()
+
+
+def entry_of(name: str) -> PlannerEntry:
+    """A planner by its name; one of the user's own has its class's name, in grey."""
+    return PLANNERS.get(name) or PlannerEntry(name.rpartition(":")[2], _OTHER, name)
 
 
 def planners_named(names: str) -> tuple[str, ...]:
@@ -30,25 +109,20 @@ def planners_named(names: str) -> tuple[str, ...]:
     Raises:
         BadRequest: there is no planner of a name.
     """
-    found: list[str] = []
+    chosen: list[str] = []
     for name in (part.strip() for part in names.split(",")):
-        if name not in (*PLANNERS, ALL):
+        if name not in (*PLANNERS, ALL) and not is_plugin(name):
             raise BadRequest(
-                f"--planner {names}: no planner {name!r}; accepted: {', '.join(PLANNERS)}, several "
-                f"of them with commas between, or {ALL}"
+                f"--planner {names}: no planner {name!r}; accepted: {', '.join(PLANNERS)}, "
+                f"{PLUGIN_FORM}, several of them with commas between, or {ALL}"
             )
-        found += PLANNERS if name == ALL else (name,)
-    return tuple(dict.fromkeys(found))
+        chosen += PLANNERS if name == ALL else (name,)
+    return tuple(dict.fromkeys(chosen))
 
 
 def planners_in_words(planners: Collection[str]) -> str:
     """What `planners_named` reads back as these planners."""
     return ALL if set(planners) == set(PLANNERS) else ",".join(planners)
-
-
-def look(planner: str) -> Look:
-    """Name and colour of a planner; one that is not known here has its own name, in grey."""
-    return LOOKS.get(planner, Look(planner, _OTHER))
 
 
 def in_order(planners: set[str]) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from saltus.common.errors import BadRequest
-from saltus.common.folders import replacing
+from saltus.common.files import replacing
 from saltus.recording.fields import Column, columns_of, component_names
 from saltus.recording.run import BY_NAME, Messages, Run
 

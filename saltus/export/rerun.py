@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from robots.a1.constants import JOINT_NAMES
 from saltus.common.errors import BadRequest
-from saltus.common.folders import replacing
+from saltus.common.files import replacing
 from saltus.export.motion import RecordedMotion, States
 from saltus.recording.robot_scene import ESTIMATE, LINKS, SHAPES, TRUNK, WORLD, link_rotations
 

@@ -48,7 +48,7 @@ def arrows_of_run(run: Path, motion: RecordedMotion) -> list[Arrow]:
     except BadRequest as error:
         say(f"the film shows no scripted pushes: {error}")
         return arrows
-    if config.robot == "simulated":
+    if config.kind.simulated:
         arrows += [_by_script(TICK_S * first, TICK_S * last, event)
                    for first, last, event in occurrences]  # fmt: skip
     return arrows

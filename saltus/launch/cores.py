@@ -78,8 +78,7 @@ def settle(config: LaunchConfig, name: str) -> None:
     avoid_huge_pages()
     if not config.realtime.pin:
         return
-    emulated = config.robot == "emulated"
-    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), emulated))
+    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), config.kind.emulated))
     if refusal:
         logging.warning("%s", refusal)
 

@@ -64,11 +64,11 @@ def _compile(config: LaunchConfig) -> None:
 def _parts_of(config: LaunchConfig) -> list[str]:
     """The parts of a launch, those that take longest first."""
     parts = ["estimator", "planner", "tracker", "simulation"]
-    if config.estimator == "salted":
+    if config.estimator_entry.compilation:
         parts.insert(1, "dynamics")  # of the filter
-    if config.bridged:
+    if config.kind.bridged:
         parts.append("bridge")
-    if config.robot in ("emulated", "emulator"):
+    if config.kind.emulated:
         parts.append("emulator")
     return parts
 

@@ -23,7 +23,7 @@ LIMP = (
 def hardware_options(config: LaunchConfig) -> HardwareOptions:
     """The bridge's options; an emulated robot is where its emulator is."""
     options = config.hardware
-    if config.robot == "emulated":
+    if config.kind.emulated:
         emulator = config.emulator
         link = LinkOptions(
             robot_address=emulator.address, robot_port=emulator.port,
@@ -53,9 +53,9 @@ def check_at_hand(config: LaunchConfig) -> None:
     """
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
-    if config.robot in ("emulated", "emulator"):
+    if config.kind.emulated:
         open_robot_socket(config).close()
-    if config.bridged:
+    if config.kind.bridged:
         options = hardware_options(config)
         open_link(options.link).close()
         open_operator(options.operator).close()

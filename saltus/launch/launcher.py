@@ -24,7 +24,7 @@ from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
 from saltus.launch.problems import Problem, find_problems
-from saltus.launch.process_table import DRIVER, Cast, cast_of
+from saltus.launch.process_table import DRIVER, ProcessTable, process_table
 from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
 from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.launch.stall import STALL_S, START_S, describe_stall
@@ -87,7 +87,7 @@ def launch(
     """
     assembly.check(config)
     check_at_hand(config)
-    cast = cast_of(config)
+    table = process_table(config)
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:
@@ -106,11 +106,11 @@ def launch(
             recorder = open_recorder(files, config) if folder and record else None
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, meddle)
-            programs = dict.fromkeys(cast.processes, PROGRAM) | dict(modules or {})
+            programs = dict.fromkeys(table.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
-                    children, cast.finishing, cast.spared, cast.grace_s, report=say
+                    children, table.finishing, table.expendable, table.grace_s, report=say
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
@@ -119,18 +119,18 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        outcome = _conclude(config, cast, files, run, supervisor.deaths, stop())
+        outcome = _conclude(config, table, files, run, supervisor.deaths, stop())
         outcome.summary["folder"] = None if folder is None else str(folder)
         return outcome
 
 
 def _conclude(
-    config: LaunchConfig, cast: Cast, files: RunFolder, run: "_Run", deaths: list[Death],
+    config: LaunchConfig, table: ProcessTable, files: RunFolder, run: "_Run", deaths: list[Death],
     interrupted: bool,
 ) -> Outcome:  # fmt: skip
     """How a launch ended, also as its ``summary.json``."""
     listener = run.listener
-    reports = {name: files.read_report(name) for name in cast.processes}
+    reports = {name: files.read_report(name) for name in table.processes}
     say_missing_reports(reports, deaths, run.completed)
     summary = _summary(config, listener, reports, deaths)
     end = "complete" if run.completed else "interrupted" if interrupted else "broken"
@@ -161,7 +161,7 @@ def _summary(
     names = ("planner", "tracker", "estimator")
     planner, tracker, estimator = (reports.get(name, {}) for name in names)
     summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
-    if config.bridged:
+    if config.kind.bridged:
         summary["robot"] = robot_summary(listener.status, tracker, deaths)
     return summary
 
@@ -185,7 +185,7 @@ def _child(
         sys.executable, "-m", programs[name], name, str(folder.configuration),
         str(sockets), str(folder.report(name)), str(os.getpid()),
     ]  # fmt: skip
-    reads_keys = "tracker" if config.bridged else DRIVER
+    reads_keys = "tracker" if config.kind.bridged else DRIVER
     return Child(name, command, folder.log(name), name == reads_keys)
 
 
@@ -222,7 +222,7 @@ class _Run:
                 if self._meddle is not None:
                     self._meddle(supervisor, self.listener)
                 time.sleep(POLL_S)
-        if self.completed and self._config.robot == "simulated":
+        if self.completed and self._config.kind.simulated:
             self._hear_the_rest()
 
     def _hear_the_rest(self) -> None:
@@ -238,7 +238,7 @@ class _Run:
         """Whether nobody in real time needs the tracker any more; in lock step it just waits."""
         ticks, config = self.listener.ticks, self._config
         last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
-        alone = config.robot == "simulated" and config.mode == "realtime"
+        alone = config.kind.simulated and config.mode == "realtime"
         return alone and last >= config.ticks
 
     def _go_on_without_peer(self, supervisor: Supervisor) -> None:
@@ -250,7 +250,7 @@ class _Run:
 
     def _over(self, supervisor: Supervisor) -> bool:
         if self._stop() or supervisor.lost:
-            if self._config.bridged and not supervisor.lost:
+            if self._config.kind.bridged and not supervisor.lost:
                 say("ending the launch; the robot sits down first")
             return True
         if self._tick() < 0 and supervisor.deaths:
@@ -260,7 +260,7 @@ class _Run:
         if self._config.mode == "paused":  # in real time nobody stops time
             moved = max(moved, self.listener.paced_at_s)
         still = time.monotonic() - moved
-        if self._config.robot == "emulator":
+        if not self._config.kind.planned:
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         longest = START_S if self._tick() < 0 else STALL_S
         if still > longest:

@@ -37,7 +37,7 @@ from runtime.topics import (
 from saltus.common.children import PEER_GONE, die_with_parent
 from saltus.common.compilation import watch
 from saltus.common.errors import BadRequest
-from saltus.common.folders import write_whole
+from saltus.common.files import write_file
 from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
 from saltus.configuration.options import read_mapping
 from saltus.launch import assembly, warmup
@@ -100,7 +100,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         await_listeners(plans, RECORDER + 1, stop)
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
-        limit = assembly.solve_time_limit(config)
+        limit = config.planner_options.time_limit
         driver = script = tuner = None
         if config.drive.source != "none":
             driver = bus.subscriber(COMMAND)
@@ -138,7 +138,7 @@ def estimator(
 
 def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
-    if config.bridged:
+    if config.kind.bridged:
         from saltus.launch import hardware_processes
 
         return hardware_processes.tracker(config, open_bus, stop)
@@ -229,11 +229,11 @@ def main(arguments: list[str]) -> int:
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1
-    failure = write_whole(
-        Path(report_path), msgspec.json.encode(report, enc_hook=lambda x: x.tolist())
-    )
-    if failure:  # it did its work all the same
-        logging.getLogger("saltus").error("no report of the %s: %s", name, failure)
+    text = msgspec.json.encode(report, enc_hook=lambda x: x.tolist())
+    try:
+        write_file(Path(report_path), text)
+    except OSError as error:  # it did its work all the same
+        logging.getLogger("saltus").error("no report of the %s: %s", name, error)
     return 0
 
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from controller.gaits import GAITS
 from controller.references import ReferenceTrajectory, save_reference
-from saltus.common.code_version import code_version, fingerprint
+from saltus.common.code_version import LOCK_STEP, code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, keep_whole
+from saltus.common.folders import cache_folder, keep_in_cache
 from saltus.configuration.launch import TICK_S, LaunchConfig
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
+from saltus.launch.lock_step import LockStep, Tick
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensor_options import SensorOptions
 
@@ -41,9 +42,9 @@ def recorded_walk(config: LaunchConfig, recorder: str = RECORDER) -> Path:
     walk = walk_of(config, recorder)
     path = _path(walk)
     if not path.is_file():
-        say(f"recording the walk of {look(recorder).name} (once)")
+        say(f"recording the walk of {entry_of(recorder).label} (once)")
         trajectory = record(walk)
-        keep_whole(
+        keep_in_cache(
             path, lambda part: save_reference(trajectory, part),
             "reference_from: the recorded walk",
         )  # fmt: skip
@@ -73,11 +74,6 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
     Raises:
         BadRequest: the robot falls.
     """
-    from saltus.launch.lock_step import (  # here: lock step's own planner may ask for a walk
-        LockStep,
-        Tick,
-    )
-
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(walk)
     truths, torques = [], []
@@ -88,7 +84,7 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
 
     if run.run(keep).fell:
         raise BadRequest(
-            f"reference_from: {look(walk.planner).name} fell within {run.simulation.time:.1f} s "
+            f"reference_from: {walk.planner_entry.label} fell within {run.simulation.time:.1f} s "
             f"while its walk was recorded; change {walk.planner}'s options or the command, or set "
             "reference_from=kinematic"
         )
@@ -96,7 +92,7 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
     loop = round(stride / TICK_S) if stride < walk.duration else 1
     shift = run.simulation.truth().q[:3] - q[-loop, :3] if loop > 1 else np.zeros(3)
     return ReferenceTrajectory(
-        name=f"{walk.reference} of {look(walk.planner).name}",
+        name=f"{walk.reference} of {walk.planner_entry.label}",
         period=TICK_S,
         q=q,
         v=np.array([truth.v for truth in truths]),
@@ -109,4 +105,4 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
 
 def _path(walk: LaunchConfig) -> Path:
     """A file whose name changes with the code, the physics engine and every option of the walk."""
-    return cache_folder() / "walks" / f"{fingerprint(walk, code_version())}.npz"
+    return cache_folder() / "walks" / f"{fingerprint(walk, code_version(LOCK_STEP))}.npz"

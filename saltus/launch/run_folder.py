@@ -10,7 +10,8 @@ import msgspec
 
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import new_run_folder, write_whole
+from saltus.common.files import write_file
+from saltus.common.folders import new_run_folder
 from saltus.launch.supervisor import Death
 
 
@@ -63,9 +64,10 @@ class RunFolder:
     def write_summary(self, summary: dict[str, Any]) -> None:
         """Write ``summary.json``; a disk that has no room for it costs a line, not the launch."""
         text = msgspec.json.format(msgspec.json.encode(summary))
-        failure = write_whole(self.path / "summary.json", text + b"\n")
-        if failure:
-            say(f"summary.json could not be written: {failure}")
+        try:
+            write_file(self.path / "summary.json", text + b"\n")
+        except OSError as error:
+            say(f"summary.json could not be written: {error}")
 
 
 def folder_for_logs(name: str) -> Path:

@@ -15,12 +15,12 @@ from saltus.launch.listener import Listener
 
 def beat_of(config: LaunchConfig) -> Topic[Any]:
     """The topic whose ticks say that the launch lives."""
-    return ROBOT_STATUS if config.bridged else GROUND_TRUTH
+    return ROBOT_STATUS if config.kind.bridged else GROUND_TRUTH
 
 
 def unit_of(config: LaunchConfig) -> str:
     """What the seconds of the progress are."""
-    return "s run" if config.bridged else "s simulated"
+    return "s run" if config.kind.bridged else "s simulated"
 
 
 def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
@@ -28,7 +28,7 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
     metrics, command = listener.metrics, listener.command
     if tick < 0:
         return 0.0, f"waits at {config.emulator.address}:{config.emulator.port}" if (
-            config.robot == "emulator"
+            not config.kind.planned
         ) else "starting"
     way = f"{metrics.distance:.2f} m" if command is None else words_of(command)
     if listener.status is not None:
@@ -44,7 +44,7 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
 @contextmanager
 def operator_keys(config: LaunchConfig) -> Iterator[None]:
     """Keys go one by one, unechoed, to the robot's bridge, or to who drives a simulated one."""
-    operated = config.bridged and config.hardware.operator.keyboard
+    operated = config.kind.bridged and config.hardware.operator.keyboard
     driven = config.drive.source == "keyboard"
     # None where a shell has closed it: <&-
     if not ((operated or driven) and sys.stdin and sys.stdin.isatty()):

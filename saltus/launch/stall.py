@@ -28,7 +28,7 @@ def describe_stall(config: LaunchConfig, ticks: Mapping[str, int]) -> str:
         ticks: newest tick by name of topic, -1 before the first.
     """
     tick = ticks[GROUND_TRUTH.name]
-    if config.bridged:
+    if config.kind.bridged:
         return "the tracker is silent"
     if tick < 0:
         return "nobody has sent anything"

@@ -77,14 +77,14 @@ def robot_summary(
 
 
 def launch_facts(
-    robot: str, summary: Mapping[str, Any], problems: Sequence[Problem],
+    summary: Mapping[str, Any], problems: Sequence[Problem],
     reports: Mapping[str, Mapping[str, Any]],
 ) -> list[Fact]:  # fmt: skip
-    """All that `saltus launch` prints in the end, of any kind of robot."""
+    """All that `saltus launch` prints in the end; of an emulator alone what it lived through."""
     recording = Path(summary["folder"]) / "run.mcap"
     kept = "logs, reports, summary.json" + (", run.mcap" if recording.exists() else "")
     folder = Fact("folder", f"{summary['folder']}: {kept}")
-    if robot == "emulator":
+    if "planner" not in reports:
         return [*emulator_facts(reports["emulator"]), folder]
     facts = readable_summary(summary, problems)
     if phrase := rollout_phrase(reports.get("planner", {}).get("rollouts", {})):

@@ -34,14 +34,14 @@ class Supervisor:
     Attributes:
         children: the processes, in the order in which they are started; stopped in this order too.
         finishing: the process whose end with status 0 is the end of the launch.
-        spared: processes whose death the launch survives.
+        expendable: processes whose death the launch survives.
         grace_s: time that each has to end after SIGTERM, before SIGKILL [s].
         report: takes one line for each thing worth telling.
     """
 
     children: Sequence[Child]
     finishing: str
-    spared: frozenset[str] = frozenset()
+    expendable: frozenset[str] = frozenset()
     grace_s: float = 5.0
     report: Callable[[str], None] = lambda _line: None
 
@@ -105,7 +105,7 @@ class Supervisor:
         # Who is killed from outside has no last words that would explain it.
         words = "" if status == -signal.SIGKILL else child.last_words()
         cause = describe_exit(status) + (f": {words}" if words else "")
-        death = Death(child.name, cause, child.name not in self.spared)
+        death = Death(child.name, cause, child.name not in self.expendable)
         self.deaths.append(death)
         after = "stopping the others" if death.fatal else "the others go on"
         self.report(f"{child.name} died ({cause}); {after}")

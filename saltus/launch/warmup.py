@@ -20,6 +20,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig, Mode, make_config
 from saltus.configuration.options import read_mapping
 from saltus.launch import assembly
+from saltus.launch.plugins import load
 
 if TYPE_CHECKING:
     from sim_bridge.simulated_a1 import SimulatedA1
@@ -114,19 +115,15 @@ def _standing(tick: int) -> SensorReading:
 
 
 def _compile_estimator(config: LaunchConfig) -> None:
-    """Warm one up; of the salted filter what `_compile_dynamics` compiles meanwhile comes last."""
-    if config.estimator == "salted":
-        from estimator.salted.compilation import compile_corrections
-
-        compile_corrections()
+    """Warm one up; what `_compile_dynamics` compiles meanwhile comes last."""
+    if module := config.estimator_entry.compilation:
+        load(f"{module}:compile_corrections")()
     warm_estimator(config)
 
 
-def _compile_dynamics(_: LaunchConfig) -> None:
-    """Compile a share of the salted filter, which takes longer than any other part."""
-    from estimator.salted.compilation import compile_dynamics
-
-    compile_dynamics()
+def _compile_dynamics(config: LaunchConfig) -> None:
+    """Compile a share of the filter, which takes longer than any other part."""
+    load(f"{config.estimator_entry.compilation}:compile_dynamics")()
 
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {

@@ -27,7 +27,7 @@ class GoalWatch:
         if script is not None:
             drive = msgspec.structs.replace(drive, silence=HOLDS_S)
         self._script = None
-        if script is not None and not config.bridged:
+        if script is not None and not config.kind.bridged:
             self._script = Script(script, drive, config.reference)
         self._intake = CommandIntake(drive)
         self._first: float | None = None

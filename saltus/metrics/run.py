@@ -132,12 +132,10 @@ class RunMetrics:
 
 def run_metrics(config: LaunchConfig) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
-    simulated, driving = config.robot == "simulated", None
-    if config.driven:
-        driving = DrivingMetrics(config)
+    simulated = config.kind.simulated
     return RunMetrics(
-        judging=simulated, anywhere=not simulated, by_estimates=config.robot == "a1",
-        driving=driving,
+        judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
+        driving=DrivingMetrics(config) if config.driven else None,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class RunRecorder(Recorder):
         """
         super().__init__(path)
         self._thinner = PlanThinner(config.recording)
-        channels = self._open = OpenChannels(self, config.robot != "a1", config.speed)
+        channels = self._open = OpenChannels(self, not config.kind.real, config.speed)
         takers: dict[Topic[Any], Callable[[Any, int], None]] = {
             SENSOR_READING: channels.add_reading, STATE_ESTIMATE: channels.add_estimate,
             GROUND_TRUTH: channels.add_truth, MOTOR_COMMAND: channels.add_motor_command,

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from controller.gaits import GAITS
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.lateral import has_states
@@ -50,7 +50,7 @@ def driving_section(subject: Subject, shown: list[Trial]) -> Html | None:
         tag("figure", image(_panel(trial, trial.trace)), tag("figcaption", _name(trial)))
         for trial in drawable if trial.trace is not None and len(trial.trace.goals)
     ]  # fmt: skip
-    rows = [[cell.condition.words, look(cell.planner).name, *_means(cell)]
+    rows = [[cell.condition.words, entry_of(cell.planner).label, *_means(cell)]
             for cell in cells(subject, driven)]  # fmt: skip
     title = "Commanded and true velocity"
     return section(
@@ -72,7 +72,7 @@ def base_motion(trace: Trace) -> Array:
 
 def _name(trial: Trial) -> str:
     group = f" ({trial.group})" if trial.group else ""
-    return f"{look(trial.planner).name}, trial {trial.row['trial']}{group}"
+    return f"{entry_of(trial.planner).label}, trial {trial.row['trial']}{group}"
 
 
 def _means(cell: Cell) -> list[str]:
@@ -86,7 +86,8 @@ def _means(cell: Cell) -> list[str]:
 
 def _panel(trial: Trial, trace: Trace) -> Panel:
     """The three velocities and the gait above each other, on one axis of time."""
-    name, colour = look(trial.planner)
+    entry = entry_of(trial.planner)
+    name, colour = entry.label, entry.colour
     made, axes = figure(
         rows=4, width=7.2, height=5.4, sharex=True, gridspec_kw={"height_ratios": (3, 3, 3, 1)}
     )

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from robots.a1.constants import FOOT_NAMES
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import has_states
 from saltus.report.pictures import Panel, drawn, side_by_side
@@ -42,7 +42,7 @@ def hildebrand_section(subject: Subject, shown: list[Trial]) -> Html:
 def _figure(trial: Trial) -> Html:
     assert trial.trace is not None
     panel = _panel(trial, trial.trace)
-    caption = f"{look(trial.planner).name}, trial {trial.row['trial']}"
+    caption = f"{entry_of(trial.planner).label}, trial {trial.row['trial']}"
     if not len(trial.trace.plan_contacts):
         caption += ". No plan after a perturbation: " + (
             "none was made." if trial.trace.events else "the robot was not disturbed."
@@ -71,8 +71,9 @@ def _panel(trial: Trial, trace: Trace) -> Panel:
     limits = (-BEFORE_S, AFTER_S) if trace.events else (0.0, min(WITHOUT_EVENT_S, trace.time[-1]))
     axes[-1, 0].set_xlim(*limits)
     axes[-1, 0].set_xlabel("time since the perturbation [s]" if trace.events else "time [s]")
+    label = entry_of(trial.planner).label
     alt = (f"Contacts of the feet {', '.join(FOOT_NAMES)} over time, "
-           f"{look(trial.planner).name}: {', '.join(name for name, _, _ in rows)}")  # fmt: skip
+           f"{label}: {', '.join(name for name, _, _ in rows)}")  # fmt: skip
     return drawn(made, alt)
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, tag
 from saltus.report.outcomes import Cell, cells
 from saltus.report.pictures import Panel, drawn, side_by_side
@@ -85,7 +85,8 @@ def _extent(trials: Sequence[Trial]) -> tuple[float, float, float, float]:
 
 
 def _panel(cell: Cell, extent: tuple[float, float, float, float]) -> Panel:
-    name, colour = look(cell.planner)
+    entry = entry_of(cell.planner)
+    name, colour = entry.label, entry.colour
     furthest = worst(cell.trials)
     made, axes = figure(width=SIZE[0], height=SIZE[1])
     axes.axhline(0.0, color="black", linestyle="--", linewidth=0.7)

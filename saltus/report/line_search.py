@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Array, Subject, Trial
@@ -50,7 +50,8 @@ def has_search(trial: Trial) -> bool:
 def _panel(trial: Trial) -> Panel:
     assert trial.trace is not None
     sizes, costs = trial.trace.step_sizes, trial.trace.costs[0]
-    name, colour = look(trial.planner)
+    entry = entry_of(trial.planner)
+    name, colour = entry.label, entry.colour
     made, axes = figure(width=4.4, height=2.8)
     _draw(axes, sizes, costs, colour)
     axes.set_title(f"{name}, trial {trial.row['trial']}", loc="left", color=colour)

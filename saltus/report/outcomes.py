@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.subject import Subject, Trial
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval
@@ -76,7 +76,7 @@ def safe_commands(trial: Trial) -> int:
 
 
 def _of_run(trial: Trial) -> str:
-    name, side = look(trial.planner).name, _metres(trial.deviation)
+    name, side = entry_of(trial.planner).label, _metres(trial.deviation)
     came = "" if trial.is_driven else f"; it came at most {side} to the side"
     end = f"The run broke off {trial.broke_off}." if trial.broke_off else ""
     problems = f"Problems: {trial.problems}." if trial.problems else ""
@@ -101,13 +101,13 @@ def _of_sweep(subject: Subject) -> str:
 def _rate(subject: Subject, planner: str) -> str:
     own = [trial for trial in subject.trials if trial.planner == planner]
     upright = sum(not trial.fell for trial in own)
-    return f"{look(planner).name} in {upright} of {len(own)} trials"
+    return f"{entry_of(planner).label} in {upright} of {len(own)} trials"
 
 
 def _furthest(subject: Subject, planner: str) -> str:
     own = [trial.deviation for trial in subject.trials
            if trial.planner == planner and not (trial.fell or trial.is_driven)]  # fmt: skip
-    return f"{look(planner).name} {_metres(max(own))}" if own else ""
+    return f"{entry_of(planner).label} {_metres(max(own))}" if own else ""
 
 
 def _metres(value: float) -> str:

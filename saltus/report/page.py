@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from saltus.common.errors import BadRequest
-from saltus.common.figures import write_whole
+from saltus.common.files import write_file
 from saltus.report import choice
 from saltus.report.driving import driving_section
 from saltus.report.hildebrand import hildebrand_section
@@ -63,7 +63,7 @@ def write_report(
     _check_target(target)
     content = page(subject, strips, video).encode()
     try:
-        write_whole(target, content)
+        write_file(target, content)
     except OSError as error:
         raise BadRequest(f"--output {target}: {error.strerror or error}") from error
     broke_off = any(trial.broke_off for trial in subject.trials)

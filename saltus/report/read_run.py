@@ -159,7 +159,7 @@ def _task(config: LaunchConfig) -> str:
 
 def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
     version = summary.get("code")
-    done = config.perturbations or (config.emulator.events if config.robot != "a1" else ())
+    done = config.perturbations or (config.emulator.events if config.kind.emulated else ())
     events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in done)
     by_hand = summary.get("processes", {}).get("simulation", {}).get("pushes", {})
     if pushes := by_hand.get("applied"):

@@ -10,7 +10,7 @@ from saltus.configuration.planners import ALL, planners_in_words
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, Trial
 from saltus.report.sweep_files import Asked, read_asked, read_rows
-from saltus.trace import Trace, load_trace
+from saltus.trace import Trace, load_trace, trace_path
 from sim_bridge.suites import SuiteError, parse_suite
 
 
@@ -42,7 +42,7 @@ def read_sweep(folder: Path) -> Subject:
 
 def _trace(folder: Path, row: Row) -> Trace | None:
     try:
-        return load_trace(folder / "traces" / f"{row['planner']}-{row['trial']}.npz")
+        return load_trace(trace_path(folder, row["planner"], row["trial"]))
     except (OSError, ValueError):
         return None
 

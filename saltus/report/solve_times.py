@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, table
 from saltus.report.outcomes import START, safe_commands
 from saltus.report.pictures import Panel, drawn, side_by_side
@@ -53,7 +53,7 @@ def has_times(trials: Sequence[Trial]) -> bool:
 
 def _times_table(groups: dict[str, list[Trial]]) -> Html:
     head = ["Planner", "Solves", "p50 [ms]", "p90 [ms]", "p99 [ms]", "Longest [ms]"]
-    rows = [[look(c).name, *_quantiles(trials)] for c, trials in groups.items()]
+    rows = [[entry_of(c).label, *_quantiles(trials)] for c, trials in groups.items()]
     told = "Time of one solve, on the machine that ran it"
     if any(not has_times(trials) for trials in groups.values()):
         told += ". Where only quantiles of trials are known: their median p50 and largest p99"
@@ -77,7 +77,8 @@ def _histogram(times: dict[str, Array]) -> Panel:
     bins = np.geomspace(0.9 * low, 1.1 * high, BINS)
     made, axes = figure(width=4.8, height=2.6)
     for planner, ms in times.items():
-        name, colour = look(planner)
+        entry = entry_of(planner)
+        name, colour = entry.label, entry.colour
         share = np.full(len(ms), 100.0 / len(ms))
         axes.hist(ms, bins=bins.tolist(), weights=share, histtype="stepfilled", color=colour,
                   alpha=0.35)  # fmt: skip
@@ -87,7 +88,9 @@ def _histogram(times: dict[str, Array]) -> Panel:
     axes.set_xlabel("time of a solve [ms]; dashed: median")
     axes.set_ylabel("share of the solves [%]")
     axes.legend(fontsize=8, frameon=False)
-    medians = "; ".join(f"{look(c).name} median {np.median(ms):.2f} ms" for c, ms in times.items())
+    medians = "; ".join(
+        f"{entry_of(planner).label} median {np.median(ms):.2f} ms" for planner, ms in times.items()
+    )
     return drawn(made, f"Histogram of solve times: {medians}")
 
 
@@ -116,7 +119,7 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
         own = [t for t in trials if t.trace and safe_commands(t) > START]
         if own:
             names = ", ".join(str(trial.row["trial"]) for trial in own)
-            touched.append(f"{look(planner).name}: trials {names}.")
+            touched.append(f"{entry_of(planner).label}: trials {names}.")
     told = (
         "Motor commands of 1 ms by status; hold, stand down and damp are the safe commands: "
         + ("none was sent." if not touched else "sent in " + " ".join(touched))
@@ -135,7 +138,7 @@ def _count_table(
     counts: dict[str, Counter[str]], known: Sequence[str], words: dict[str, str], caption: str
 ) -> Html:
     found = [*known, *sorted({s for count in counts.values() for s in count}.difference(known))]
-    rows = [[look(c).name, *(str(count[s]) for s in found)] for c, count in counts.items()]
+    rows = [[entry_of(c).label, *(str(count[s]) for s in found)] for c, count in counts.items()]
     return table(["Planner", *(words.get(s, s.replace("_", " ")) for s in found)], rows, caption)
 
 

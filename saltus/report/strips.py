@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job
@@ -117,14 +117,14 @@ def _strip(subject: Subject, trial: Trial, pictures: Sequence[bytes]) -> Html:
     panels = []
     for time, picture in zip(strip_times(trial), pictures, strict=False):
         label = f"{time - begin:+.2f} s"
-        alt = f"The A1 under {look(trial.planner).name} at {label}"
+        alt = f"The A1 under {entry_of(trial.planner).label} at {label}"
         panels.append(Panel(data_uri("image/webp", picture), alt, label))
     told = tag("span", tag("b", _title(subject, trial)), ". ", _end(trial))
     return side_by_side(panels, told, "strip")
 
 
 def _film(subject: Subject, trial: Trial, content: bytes) -> Html:
-    alt = f"Film of the A1 under {look(trial.planner).name}, trial {trial.row['trial']}"
+    alt = f"Film of the A1 under {entry_of(trial.planner).label}, trial {trial.row['trial']}"
     picture = tag("img", src=data_uri("image/webp", content), alt=alt, class_="film")
     told = f"Film: {_title(subject, trial)}, at normal speed."
     return tag("figure", picture, tag("figcaption", told))
@@ -134,7 +134,7 @@ def _title(subject: Subject, trial: Trial) -> str:
     row = trial.row
     told = subject.conditions.of(row).words
     when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
-    return f"{look(trial.planner).name}, trial {row['trial']} ({told}{when})"
+    return f"{entry_of(trial.planner).label}, trial {row['trial']} ({told}{when})"
 
 
 def _end(trial: Trial) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, folded, note, section, table, tag
 from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
 from saltus.report.subject import Subject, Trial
@@ -87,14 +87,15 @@ def _trial(subject: Subject, trial: Trial) -> list[Any]:
 
 
 def _name(planner: str) -> Html:
-    name, colour = look(planner)
+    entry = entry_of(planner)
+    name, colour = entry.label, entry.colour
     return Html(tag("i", "", class_="dot", style=f"background:{colour}") + tag("span", name))
 
 
 def _bar(rate: float, low: float, high: float, planner: str) -> Html:
     """The rate as a mark on a line from 0 to 100 %, its interval as a band."""
     band = f"left:{100 * low:.1f}%;width:{100 * (high - low):.1f}%"
-    colour = look(planner).colour
+    colour = entry_of(planner).colour
     return tag(
         "span",
         tag("i", style=f"{band};background:{colour};opacity:.3"),

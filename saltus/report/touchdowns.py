@@ -6,7 +6,7 @@ import numpy as np
 
 from robots.a1.pinocchio_model import load_pinocchio
 from saltus.common.figures import figure
-from saltus.configuration.planners import look
+from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.pictures import Panel, drawn, side_by_side
 from saltus.report.subject import Subject, Trial
@@ -57,7 +57,7 @@ def touchdowns_section(subject: Subject, shown: list[Trial]) -> Html:
 
 
 def _name(trial: Trial) -> str:
-    return f"{look(trial.planner).name}, trial {trial.row['trial']}"
+    return f"{entry_of(trial.planner).label}, trial {trial.row['trial']}"
 
 
 def _left_out(each: Measured) -> list[str]:
@@ -75,7 +75,8 @@ def _caption(trial: Trial, each: Measured) -> str:
 
 def _panel(trial: Trial, each: Measured) -> Panel:
     """Spread and s over time, above each other."""
-    name, colour = look(trial.planner)
+    entry = entry_of(trial.planner)
+    name, colour = entry.label, entry.colour
     made, axes = figure(rows=2, width=4.4, height=3.0, sharex=True, height_ratios=[1.6, 1.0])
     assert trial.trace is not None
     events = bool(trial.trace.events)

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from saltus.common.errors import BadRequest
+from saltus.common.files import write_file
 from saltus.sweep.running import Finished
 from saltus.sweep.trials import Row
-from saltus.trace import save_trace
+from saltus.trace import save_trace, trace_path
 
 # What two runs must agree on to make one sweep, and what a folder has otherwise.
 IDENTITY = {
@@ -34,8 +35,8 @@ class SweepFolder:
 
         Args:
             path: where.
-            about: suite, suite_text, mode, code, settings, and the numbers of the trials asked for,
-                by planner; those of earlier requests stay.
+            about: suite, suite_text, mode, code, settings, digests of plug-ins, and the numbers of
+                the trials asked for, by planner; those of earlier requests stay.
 
         Raises:
             BadRequest: it holds another sweep or something else, is in use, or cannot be made.
@@ -63,8 +64,7 @@ class SweepFolder:
         """
         row = finished.row
         if finished.trace is not None:
-            name = f"{row['planner']}-{row['trial']}.npz"
-            save_trace(finished.trace, self.path / "traces" / name)
+            save_trace(finished.trace, trace_path(self.path, row["planner"], row["trial"]))
         self._append(msgspec.json.encode(row) + b"\n")
         self.rows[row["planner"], row["trial"]] = row
 
@@ -102,13 +102,16 @@ class SweepFolder:
                     raise BadRequest(
                         f"--output {self.path}: holds a sweep with {name}; give another folder"
                     )
-            about = about | {"trials": _union(before["trials"], about["trials"])}
-        beside = self.path / f".sweep.json.{os.getpid()}"
-        try:
-            beside.write_bytes(msgspec.json.format(msgspec.json.encode(about)) + b"\n")
-            os.replace(beside, self._about)
-        finally:
-            beside.unlink(missing_ok=True)
+            plugins = before.get("plugins", {})
+            for name, digest in plugins.items():
+                if about["plugins"].get(name, digest) != digest:
+                    raise BadRequest(f"--output {self.path}: holds a sweep with another version of "
+                                     f"{name}; give another folder")  # fmt: skip
+            about = about | {
+                "trials": _union(before["trials"], about["trials"]),
+                "plugins": plugins | about["plugins"],
+            }
+        write_file(self._about, msgspec.json.format(msgspec.json.encode(about)) + b"\n")
 
     def _read_about(self) -> dict[str, Any]:
         try:

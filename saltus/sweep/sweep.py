@@ -1,5 +1,6 @@
 """Runs a suite: every trial once, whatever is finished kept, and gone on with later."""
 
+import hashlib
 import os
 from collections.abc import Iterable
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from saltus.common.code_version import code_version
+from saltus.common.code_version import LOCK_STEP, code_version
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file, new_run_folder
@@ -16,12 +17,15 @@ from saltus.common.progress import RunProgress
 from saltus.configuration.effect import warnings
 from saltus.launch import assembly
 from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.plugins import source_of
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, attempt, run_paused, run_realtime
 from saltus.sweep.trials import Row, Trial, make_trials, select
 from sim_bridge.options import SimulationOptions
 from sim_bridge.suites import SuiteError, parse_suite
+
+SOURCES = (*LOCK_STEP, "saltus/sweep/**/*", "saltus/trace/**/*")  # that decide rows and traces
 
 
 class SweepRequest(NamedTuple):
@@ -165,9 +169,12 @@ def _check_engines(trials: list[Trial], jobs: int) -> None:
 
 def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) -> dict[str, Any]:
     trials = {name: [t.key[1] for t in wanted if t.key[0] == name] for name in request.planners}
+    names = {name for t in wanted for name in (t.config.planner, t.config.estimator)}
     return {
-        "suite": path.stem, "suite_text": text, "mode": request.mode,
-        "code": code_version(), "settings": list(request.settings), "trials": trials,
+        "suite": path.stem, "suite_text": text, "mode": request.mode, "code": code_version(SOURCES),
+        "settings": list(request.settings), "trials": trials,
+        "plugins": {name: hashlib.sha256(source).hexdigest()[:16] for name in sorted(names)
+                    if (source := source_of(name))},
     }  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def trace_of_run(folder: Path) -> Trace:
         BadRequest: the folder holds no run, or one that another version recorded.
     """
     config = config_of_run(folder)
-    zero = _first_estimate(folder) if config.bridged else Stamp(0, 0.0)
+    zero = _first_estimate(folder) if config.kind.bridged else Stamp(0, 0.0)
     events = [TICK_S * (push.tick - zero.tick) for push in pushes_of_run(folder)]
     recorder = TraceRecorder(config, event_times(config) or events)
     commands: list[MotorCommand] = []

@@ -1,7 +1,7 @@
 """What is kept of one trial, for its report: states and contacts, one plan, counters."""
 
 import json
-import os
+import re
 import zipfile
 import zlib
 from dataclasses import dataclass, field, fields
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.common.files import replacing
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.trace.touchdown_columns import from_members, to_members
 
@@ -67,6 +68,11 @@ class Trace:
     touchdowns: Touchdowns | None = None
 
 
+def trace_path(sweep: Path, planner: str, trial: int) -> Path:
+    """The trace of a trial in the folder of a sweep; a plug-in's name may have slashes."""
+    return sweep / "traces" / f"{re.sub(r'[/:]', '_', planner)}-{trial}.npz"
+
+
 def save_trace(trace: Trace, path: Path) -> None:
     """Write a trace, compressed, most of it in single precision.
 
@@ -78,13 +84,8 @@ def save_trace(trace: Trace, path: Path) -> None:
     members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
     members |= to_members(trace.touchdowns)
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("wb") as file:
-            np.savez_compressed(file, **members)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **members)
 
 
 def load_trace(path: Path) -> Trace:

@@ -46,7 +46,7 @@ class Levers:
         try:
             if config.planner == "hilqr":
                 self._tuning = bus.publisher(TUNING)
-            if config.robot == "simulated":
+            if config.kind.simulated:
                 self._push = bus.publisher(PUSH)
                 if config.mode == "paused":
                     self._pace = bus.publisher(PACE)

@@ -25,7 +25,7 @@ from saltus.bench.estimators.replay import replay
 from saltus.bench.estimators.streams import Stream, streams
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep

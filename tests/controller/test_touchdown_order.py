@@ -19,7 +19,7 @@ from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
-from saltus.launch.assembly import make_derivatives
+from saltus.launch.planners import make_derivatives
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]

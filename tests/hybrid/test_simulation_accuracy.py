@@ -15,8 +15,8 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.systems.slope_ball import slope_ball_body
-from saltus.studies.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
+from saltus.studies.kong.systems.slope_ball import slope_ball_body
+from saltus.studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
 from tests.hybrid.compiled_functions import with_numba
 
 each_way = pytest.mark.parametrize("way", [with_numba, lambda s: s], ids=["compiled", "python"])

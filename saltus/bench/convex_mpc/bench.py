@@ -43,7 +43,7 @@ from saltus.bench.convex_mpc.solvers import (
 )
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 STEPS, COUNT, SEED, HARD = 10, 200, 1, 2.5
 BOUNDS_MS = {"convex_mpc": 2.0, "hard_pushes": 2.0, "instant_qp": 0.3}  # of our median

@@ -21,13 +21,13 @@ from saltus.bench.estimators.streams import Stream, record_missing, streams
 from saltus.bench.estimators.table import legend, table
 from saltus.bench.result import BenchResult
 from saltus.common.progress import RunProgress
-from saltus.configuration.checks import ESTIMATORS
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.launch import assembly
 from sim_bridge.perturbations import BaseVelocity
 
 
-def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = ESTIMATORS) -> BenchResult:
+def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS)) -> BenchResult:
     """Measure every filter on every stream, or on those chosen.
 
     What is not recorded yet is recorded first, which takes minutes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 Row = Mapping[str, Any]
 

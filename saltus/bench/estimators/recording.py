@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from runtime.messages import SensorReading
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, keep_whole
-from saltus.configuration.checks import ESTIMATORS
+from saltus.common.folders import cache_folder, keep_in_cache
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import PLANNERS
 from saltus.launch.lock_step import LockStep
@@ -97,7 +97,7 @@ def record_and_keep(config: LaunchConfig, path: Path) -> None:
         BadRequest: the folder cannot be written.
     """
     recording = record(config)
-    keep_whole(path, lambda part: np.savez(part, **recording._asdict()), "a sensor stream")
+    keep_in_cache(path, lambda part: np.savez(part, **recording._asdict()), "a sensor stream")
     for old in path.parent.glob(f"{path.name.rpartition('-')[0]}-*.npz"):
         if old != path:
             old.unlink(missing_ok=True)

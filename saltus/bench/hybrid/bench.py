@@ -19,7 +19,7 @@ from saltus.bench.hybrid.first_simulation import MOST_S, PROGRAMS, first_times
 from saltus.bench.hybrid.van_der_pol import IMPACTS, METHODS, OURS, equally_accurate
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 AGREE = 1e-8  # largest difference of ends [m, m/s] from the compiled ones
 ROUNDS, SEED = 7, 0

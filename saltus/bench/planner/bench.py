@@ -25,8 +25,8 @@ from saltus.bench.planner.peer_process import PeerProcess
 from saltus.bench.planner.stages import StageTimer
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
-from saltus.studies.planner_cases import THREADS, make_cases, make_workbench, save_cases
-from saltus.studies.study import Criterion
+from saltus.studies.a1.planner_cases import THREADS, make_cases, make_workbench, save_cases
+from saltus.studies.engine import Criterion
 
 CASES, ROUNDS, REPEAT = 12, 4, 2  # 96 samples of everything
 SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]

@@ -13,7 +13,7 @@ from controller.driving.reference import DrivenReference
 from controller.hilqr_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from saltus.bench.contest import Times
-from saltus.studies.planner_cases import Array, Case, PlannerParts, Workbench
+from saltus.studies.a1.planner_cases import Array, Case, PlannerParts, Workbench
 
 
 class StageTimer:

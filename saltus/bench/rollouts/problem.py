@@ -14,7 +14,7 @@ from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Policies
 from robots.state import Array, integrate
-from saltus.studies.planner_cases import SPEED, SPREAD
+from saltus.studies.a1.planner_cases import SPEED, SPREAD
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
 TORQUE = 1.0  # standard deviation of the step of the torques [N m]

@@ -10,7 +10,7 @@ import numpy as np
 from robots.state import Array
 from saltus.bench.contest import MS
 from saltus.bench.rollouts.engines import warp_cpu_name
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 ADDED_BOUND_MS = 1.0  # median, of the remote backend over loopback [ms]
 GPU_BATCH, GPU_BOUND_MS = 1024, 50.0  # candidates, and the longest their line search may take [ms]

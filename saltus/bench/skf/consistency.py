@@ -17,7 +17,7 @@ from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.bench.hybrid.van_der_pol import START, bounce, flow, gap
-from saltus.studies.filter_truths import Truths, simulate_truths
+from saltus.studies.kong.filters.truths import Truths, simulate_truths
 
 SWING = 0
 SPREAD = 0.01 * np.eye(2)  # covariance at the start

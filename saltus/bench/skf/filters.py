@@ -13,9 +13,9 @@ from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Array
-from saltus.studies.filter_trials import estimate_trials
-from saltus.studies.filter_truths import simulate_truths
-from saltus.studies.systems.constant_flow import LEFT, constant_flow
+from saltus.studies.kong.filters.trials import estimate_trials
+from saltus.studies.kong.filters.truths import simulate_truths
+from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
 
 TIMESTEP, STEPS = 0.05, 100  # [s], 4.7.1
 NOISE = 1.0  # ||V||, 4.7.1

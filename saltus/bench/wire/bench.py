@@ -24,7 +24,7 @@ from saltus.bench.wire.mutations import KINDS, Judged, judge, mutated, sound_fra
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.progress import RunProgress
-from saltus.studies.study import Criterion
+from saltus.studies.engine import Criterion
 
 BOUND_US = 30.0  # median, of encoding a command and of decoding a state
 CALLS, FRAMES, SEED = 20_000, 1_000_000, 1

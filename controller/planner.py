@@ -1,0 +1,64 @@
+"""What every planner is: from an estimate to a plan."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.messages import LineSearch, Plan, StateEstimate
+
+if TYPE_CHECKING:
+    from controller.driving.goal import Commands
+
+Stop = Callable[[], bool]
+NO_CANDIDATES = np.zeros((0, 1, 3))
+
+
+class Planner(ABC):
+    """Turns estimates into plans; a new planner has `solve`, and the rest where it has use for it.
+
+    Attributes:
+        line_search: of the last solve; None where it searched no line.
+    """
+
+    line_search: LineSearch | None = None
+
+    @abstractmethod
+    def solve(
+        self,
+        estimate: StateEstimate,
+        lead: float = 0.0,
+        out_of_time: Stop | None = None,
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Plan:
+        """Plan from an estimate.
+
+        Args:
+            estimate: the newest one.
+            lead: the plan takes effect so long after the estimate [s].
+            out_of_time: whether the solve shall come to its end; None where it has no limit.
+            on_plan: takes plans that are there before the last one, which is returned.
+        """
+
+    @property
+    def commands(self) -> Commands | None:
+        """Where the goals of a driven robot come from; None where it is not driven."""
+        return None
+
+    @property
+    def round_trip_s(self) -> float:
+        """Time of the last solve for asking a physics server, its physics not counted [s]."""
+        return 0.0
+
+    @property
+    def candidates(self) -> NDArray[np.float64]:
+        """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
+        return NO_CANDIDATES
+
+    def statistics(self) -> dict[str, Any]:
+        """What the report says besides, plain values only."""
+        return {}

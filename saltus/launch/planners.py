@@ -1,0 +1,121 @@
+"""How the planners of `saltus.configuration.planners` are made for a launch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.gaits import GAITS
+from saltus.common.errors import BadRequest
+from saltus.launch import rollouts
+from saltus.launch.assembly import make_commands
+from saltus.launch.recorded_walk import recorded_walk
+
+if TYPE_CHECKING:
+    from controller.a1_model import Derivatives
+    from controller.centroidal.options import CentroidalOptions
+    from controller.centroidal.path import Path
+    from controller.centroidal.planner import CentroidalPlanner
+    from controller.driving.goal import Commands
+    from controller.hilqr_planner import HilqrPlanner
+    from controller.planner_options import PlannerOptions
+    from controller.references import Reference
+    from saltus.configuration.launch import LaunchConfig
+
+
+def hilqr(config: LaunchConfig) -> HilqrPlanner:
+    """HiLQR on its reference and its rollout backend.
+
+    Raises:
+        BadRequest: the reference or the backend cannot be made for these options.
+    """
+    from controller.hilqr_planner import HilqrPlanner
+
+    options = rollouts.planning(config)
+    reference = make_reference(config, make_commands(config))
+    backend = rollouts.make_rollout(config)
+    derivatives = make_derivatives(options, replay=config.rollout != "mujoco")
+    return HilqrPlanner(options, reference, backend, derivatives)
+
+
+def check_hilqr(config: LaunchConfig) -> None:
+    """Refuse a reference or a rollout backend that cannot be made.
+
+    Raises:
+        BadRequest: one cannot; of a gait it is found out before any numerics are loaded.
+    """
+    if config.reference_from == "convex_mpc" or config.reference not in GAITS:
+        make_reference(config)
+    else:
+        try:
+            GAITS[config.reference].knots(config.hilqr.period)
+        except ValueError as error:
+            raise BadRequest(f"reference: {error}") from error
+    rollouts.check(config)
+
+
+def make_reference(config: LaunchConfig, commands: Commands | None = None) -> Reference:
+    """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
+
+    Raises:
+        BadRequest: it does not fit the planner's knots, its file holds no trajectory, or no walk
+            can be recorded.
+    """
+    if commands is not None:
+        from controller.driving.reference import DrivenReference
+
+        return DrivenReference(config.drive, config.hilqr.period, commands)
+    from controller import references
+
+    name = config.reference
+    if config.reference_from == "convex_mpc" and name in GAITS:
+        name = str(recorded_walk(config))
+    try:
+        return references.make_reference(name, config.speed, config.hilqr.period)
+    except ValueError as error:
+        raise BadRequest(f"reference: {error}") from error
+
+
+def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivatives:
+    """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out.
+
+    `replay` where that is another physics: see `RolloutDerivatives`.
+    """
+    if options.derivatives == "rigid":
+        from controller.rigid_derivatives import RigidDerivatives
+
+        return RigidDerivatives(options.period, options.touchdown_order)
+    from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+
+    horizon = options.period, options.search.substeps, options.search.threads
+    if options.derivatives == "rollout":
+        return RolloutDerivatives(*horizon, replay=replay)
+    return DifferenceDerivatives(*horizon)
+
+
+def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:
+    """Convex MPC on the path of the gait, or of the commands."""
+    from controller.centroidal.convex_mpc import convex_mpc
+
+    return convex_mpc(config.convex_mpc, _path(config, config.convex_mpc), _in_real_time(config))
+
+
+def instant_qp(config: LaunchConfig) -> CentroidalPlanner:
+    """Instant QP on the path of the gait, or of the commands."""
+    from controller.centroidal.instant_qp import instant_qp
+
+    return instant_qp(config.instant_qp, _path(config, config.instant_qp), _in_real_time(config))
+
+
+def _in_real_time(config: LaunchConfig) -> bool:
+    return config.mode == "realtime"
+
+
+def _path(config: LaunchConfig, options: CentroidalOptions) -> Path:
+    commands = make_commands(config)
+    if commands is not None:
+        from controller.centroidal.driven_path import DrivenPath
+
+        return DrivenPath(options, config.drive, commands)
+    from controller.centroidal.path import CommandedPath
+
+    return CommandedPath(options.path, GAITS[config.reference], config.speed)

@@ -1,0 +1,59 @@
+"""Planners and estimators by where they are: in a module that can be imported, or in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from saltus.common.errors import BadRequest
+
+
+def load(place: str) -> Callable[..., Any]:
+    """The function or class that ``MODULE:NAME`` or ``FILE.py:NAME`` says.
+
+    Raises:
+        BadRequest: it is not there, or what is there cannot be imported.
+    """
+    module_name, _, name = place.rpartition(":")
+    try:
+        module = _from_file(module_name) if module_name.endswith(".py") else _import(module_name)
+        return getattr(module, name)
+    except AttributeError as error:
+        raise BadRequest(f"{place}: {module_name} has no {name}") from error
+    except (ImportError, OSError, SyntaxError) as error:
+        raise BadRequest(f"{place}: {error}") from error
+
+
+def _import(name: str) -> ModuleType:
+    return importlib.import_module(name)
+
+
+def _from_file(path: str) -> ModuleType:
+    """The module of a file, loaded once; its name is made of the path."""
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    name = f"saltus_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None  # it ends in .py
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def source_of(place: str) -> bytes:
+    """The file that a plug-in is in; empty for what Saltus has itself or what cannot be read."""
+    path = Path(place.rpartition(":")[0])
+    return path.read_bytes() if path.suffix == ".py" and path.is_file() else b""

@@ -1,0 +1,1 @@
+"""Studies of the Unitree A1 in this project's own stack."""

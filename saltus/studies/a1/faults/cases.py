@@ -1,0 +1,69 @@
+"""The faults of `saltus study a1-faults`: what fails, how it is caused, how it must end."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds of walking [s]
+RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
+DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
+FAILING_PLANNER = "saltus.studies.a1.faults.failing_planner"  # module
+SEATED = frozenset({"lying"})  # sat down in order at the end
+
+
+class Fault(NamedTuple):
+    """One row of the table.
+
+    Attributes:
+        name: of the fault.
+        ends: postures accepted at the end.
+        caused: words that the reported cause contains; "" where the robot must walk on.
+        emulator: options of the emulator, over the launch file's.
+        harm: action from outside while the robot walks: verb and target.
+        planner: module of the planner's process, if another one.
+        launch: other keys over the launch file's.
+    """
+
+    name: str
+    ends: frozenset[str] = SEATED
+    caused: str = ""
+    emulator: Mapping[str, Any] = {}
+    harm: str = ""
+    planner: str = ""
+    launch: Mapping[str, Any] = {}
+
+
+def _event(kind: str, **what: Any) -> dict[str, Any]:
+    return {"events": [{"kind": kind, "at": AT_S, **what}]}
+
+
+FAULTS = (
+    Fault("none, but for a push of 1.0 m/s", emulator=_event("push", value=[0.0, 1.0, 0.0])),
+    Fault("planner killed", caused="planner died", harm="kill planner"),
+    Fault("estimator killed", caused="estimator died", harm="kill estimator"),
+    Fault("tracker killed", DOWN, "tracker died", harm="kill tracker"),
+    Fault("5 % of packets lost", emulator={"network": {"loss": 0.05}}),
+    Fault("packets late by 0 to 20 ms", DOWN, emulator={"network": {"jitter_s": 0.02}}),
+    Fault("30 % of packets doubled", emulator={"network": {"duplicate": 0.3}}),
+    Fault("30 % of packets out of order", emulator={"network": {"reorder": 0.3}}),
+    Fault("5 % of packets corrupted", emulator={"network": {"corrupt": 0.05}}),
+    Fault("cable cut for 50 ms", DOWN, "protection", emulator=_event("cut", **{"for": 0.05})),
+    Fault("cable cut for 2 s", DOWN, "ms old", emulator=_event("cut", **{"for": 2.0})),
+    Fault("power cut", DOWN, "ms old", emulator=_event("power_cut")),
+    Fault("encoder stuck", DOWN, "stuck", emulator=_event("stuck_encoder", motor=4)),
+    Fault("NaN from the planner", caused="no plan", planner=FAILING_PLANNER),
+    Fault(
+        "joint driven to its limit", DOWN, "limit",
+        emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),
+    ),
+    Fault("motor overheated", caused="degC", emulator=_event("heat", motor=7, temperature=61.0)),
+    Fault("disk full while recording", harm="fill disk"),
+    Fault("a stranger's packets", harm="stranger"),
+    Fault(
+        "stop by the A1's remote", DOWN, "remote",
+        emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
+    ),
+    Fault("stop by the keyboard", DOWN, "space key", harm="press key"),
+    Fault(
+        "stop by the gamepad", DOWN, "gamepad", harm="press gamepad",
+    ),
+)  # fmt: skip

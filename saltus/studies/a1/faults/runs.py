@@ -1,0 +1,206 @@
+"""Launch the emulated A1, cause one fault, and judge how the launch ends."""
+
+import os
+import resource
+import signal
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from robots.a1.constants import TORQUE_LIMIT
+from runtime.recording import read_frames
+from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.launcher import Outcome, launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
+from saltus.studies.a1.faults.cases import RUN_S, Fault
+
+WALKED_S = 3.0  # before a harm from outside is done [s]
+STOP_KEY = b" "
+GAMEPAD_STOP = struct.pack("<IhBB", 0, 1, 1, 1)  # linux/joystick.h: time, value, button, number
+STRANGER_PACKETS = 50  # of each kind, fifty times a second, for half a second
+TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
+
+
+@dataclass(frozen=True)
+class FaultRow:
+    """One launch with a fault."""
+
+    fault: str
+    ended: str
+    cause: str
+    ok: bool
+    walked_s: float | None
+    stop_ticks: float | None
+    torque_max: float
+    excursion_rad: float
+    temperature_max: float
+    frames_recorded: int
+    refused: dict[str, int]
+
+
+class Ports(NamedTuple):
+    """UDP ports of one run, free at its start."""
+
+    emulator: int
+    bridge: int
+
+
+class Harm:
+    """Cause a fault once the robot has walked for a while; `launch` calls it as it polls.
+
+    Attributes:
+        done_at: time of the fault [s], monotonic; None before it.
+    """
+
+    def __init__(self, fault: Fault, ports: Ports, key: int, gamepad: int) -> None:
+        """`key` and `gamepad` are file descriptors to write to."""
+        self.done_at: float | None = None
+        self._fault, self._ports = fault, ports
+        self._key, self._gamepad = key, gamepad
+
+    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
+        """Cause the fault when it is due."""
+        status = listener.status
+        if not self._fault.harm or status is None or status.state != "running":
+            return
+        walked = listener.metrics.summary()["simulated_s"]
+        if walked < WALKED_S or self.done_at is not None:
+            return
+        self.done_at = time.monotonic()
+        action, _, target = self._fault.harm.partition(" ")
+        getattr(self, f"_{action}")(target, supervisor)
+
+    def _kill(self, target: str, supervisor: Supervisor) -> None:
+        next(child for child in supervisor.children if child.name == target).signal(signal.SIGKILL)
+
+    def _press(self, target: str, _: Supervisor) -> None:
+        if target == "key":
+            os.write(self._key, STOP_KEY)
+        else:
+            os.write(self._gamepad, GAMEPAD_STOP)
+
+    def _fill(self, _target: str, _: Supervisor) -> None:
+        """Limit the size of the files of this process, which records: as a full disk does."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
+
+    def _stranger(self, *_: object) -> None:
+        """Send whole frames, cut ones and noise to the bridge from another address."""
+        from hw_bridge.wire.low_state import encode_low_state, zero_low_state
+
+        whole = encode_low_state(zero_low_state())
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            for frame in (whole, whole[:-1], b"", os.urandom(len(whole))) * STRANGER_PACKETS:
+                stranger.sendto(frame, ("127.0.0.1", self._ports.bridge))
+
+
+def run_fault(fault: Fault, folder: Path) -> FaultRow:
+    """Run one fault, recorded into `folder`; the row of the table."""
+    ports = Ports(_free_port(), _free_port())
+    gamepad = folder / "gamepad"
+    folder.mkdir(parents=True)
+    os.mkfifo(gamepad)
+    config = _config(fault, ports, gamepad)
+    modules = {"planner": fault.planner} if fault.planner else None
+    record = folder / "run"
+    with _standard_input() as key, _named_pipe(gamepad) as pad, _file_size_limit():
+        harm = Harm(fault, ports, key, pad)
+        outcome = launch(config, record, harm, modules)
+    return _row(fault, outcome, harm, record)
+
+
+def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
+    """The launch file a1-emulated with the fault, without its push, and with a shorter walk."""
+    plain = msgspec.to_builtins(load_launch("a1-emulated"))
+    plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
+    plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
+    plain["hardware"]["link"]["local_port"] = ports.bridge
+    plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": str(gamepad)}
+    return make_config(plain, f"fault {fault.name!r}")
+
+
+def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> FaultRow:
+    robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
+    worst = emulator.get("worst", {})
+    ended, cause = _final_posture(emulator), robot.cause
+    stop_ticks = _stop_ticks(fault, harm, emulator)
+    frames = sum(1 for _ in read_frames(record / "run.mcap"))
+    torque = worst.get("torque_demand", float("nan"))
+    ok = (
+        ended in fault.ends
+        and (fault.caused in cause if fault.caused else not cause)
+        and torque <= TORQUE_MARGIN * TORQUE_LIMIT
+        and frames > 0
+        and (stop_ticks is None or stop_ticks <= 3.0)
+    )
+    return FaultRow(
+        fault=fault.name, ended=ended, cause=cause, ok=ok,
+        walked_s=robot.get("running_s"),
+        stop_ticks=stop_ticks, torque_max=torque,
+        excursion_rad=worst.get("excursion", float("nan")),
+        temperature_max=worst.get("temperature", float("nan")),
+        frames_recorded=frames,
+        refused={k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
+    )  # fmt: skip
+
+
+def _final_posture(emulator: dict[str, Any]) -> str:
+    """Posture at the end; a damped robot may still be sinking."""
+    posture, state = emulator.get("posture", "unknown"), emulator.get("state")
+    return "sinking" if posture == "moving" and state == "protected" else posture
+
+
+def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | None:
+    """From the button to the first damping command that the robot got [ticks of 1 ms]."""
+    if not fault.name.startswith("stop"):
+        return None
+    pressed = emulator.get("button_pressed_at") or harm.done_at
+    damped = emulator.get("first_damping_at")
+    return float("nan") if pressed is None or damped is None else 1e3 * (damped - pressed)
+
+
+def _free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def _standard_input() -> Iterator[int]:
+    """A pipe in place of this process's standard input; yields the end to write keys to."""
+    read, write = os.pipe()
+    kept = os.dup(0)
+    os.dup2(read, 0)
+    try:
+        yield write
+    finally:
+        os.dup2(kept, 0)
+        for descriptor in (kept, read, write):
+            os.close(descriptor)
+
+
+@contextmanager
+def _named_pipe(path: Path) -> Iterator[int]:
+    """The end of a named pipe at which a gamepad's events are written."""
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _file_size_limit() -> Iterator[None]:
+    """Restore the limit on the size of files on leaving."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,0 +1,1 @@
+"""Pushes against the duration of a solve."""

@@ -1,0 +1,1 @@
+"""Drift of float32 rollouts."""

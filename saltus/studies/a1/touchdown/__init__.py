@@ -1,0 +1,1 @@
+"""Unpredictability of the A1's touchdowns."""

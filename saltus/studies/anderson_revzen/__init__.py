@@ -1,0 +1,1 @@
+"""Studies of Anderson and Revzen: integration of event-selected systems."""

@@ -1,0 +1,1 @@
+"""Section 5: the cost of a contact, event-selected and in MuJoCo."""

@@ -1,0 +1,1 @@
+"""Studies of Halm and Posa: set-valued impacts with friction."""

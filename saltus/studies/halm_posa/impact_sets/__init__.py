@@ -1,0 +1,1 @@
+"""Table 3: all outcomes of simultaneous impacts."""

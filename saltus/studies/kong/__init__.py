@@ -1,0 +1,1 @@
+"""Studies of N. J. Kong's thesis on hybrid systems, by table or by topic."""

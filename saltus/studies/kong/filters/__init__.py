@@ -1,0 +1,1 @@
+"""Chapter 4: Kalman filters of hybrid systems on many trials."""

@@ -1,0 +1,1 @@
+"""Chapter 5: HiLQR with saltation matrices and with reset Jacobians."""

@@ -1,0 +1,1 @@
+"""Section 2.6: swing-ups of a rotary cart pole."""

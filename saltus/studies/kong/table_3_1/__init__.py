@@ -1,0 +1,1 @@
+"""Table 3.1: covariance through an event."""

@@ -1,0 +1,1 @@
+"""Random systems, compared with SciPy's solve_ivp."""

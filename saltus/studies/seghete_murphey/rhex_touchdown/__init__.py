@@ -1,0 +1,1 @@
+"""Section V: double touchdowns of a planar RHex."""

@@ -1,0 +1,89 @@
+"""Compile what most tests use, on all cores, before they start: ``python -m tests.kernels``.
+
+Tests that run side by side would each compile the same functions. What takes a second or less is
+left to them.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+import saltus as saltus  # before numba compiles: it says where compiled code is kept
+
+LAUNCHES = (
+    ("stand", "estimator=salted"),
+    ("sim", "planner=convex_mpc", "estimator=leg_odometry"),
+    ("sim", "planner=instant_qp", "estimator=invariant"),
+    ("a1-emulated",),
+)
+NO_INPUT = np.zeros(0)
+
+
+def compile_simulation() -> None:
+    """Integration, event location and rollouts of hybrid systems."""
+    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+    from hybrid.simulation import simulate
+
+    simulate(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 0.1)
+
+
+def compile_bank() -> None:
+    """The bank of salted filters, of which the salted filter is a part."""
+    from hybrid.filters.bank import SaltedBank
+
+    _run_filter(SaltedBank)
+
+
+def compile_particles() -> None:
+    """The particle filter."""
+    from hybrid.filters.particle import ParticleFilter
+
+    _run_filter(ParticleFilter)
+
+
+def _run_filter(kind: Callable) -> None:
+    from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+    from saltus.studies.systems.constant_flow import LEFT, constant_flow
+
+    system = constant_flow()
+    model = FilterModel(
+        system,
+        {mode: ProcessNoise(0.01 * np.eye(2)) for mode in system.modes},
+        {mode: Measurement(lambda t, x, u: x.copy(), np.eye(2)) for mode in system.modes},
+    )
+    kind(model, LEFT, np.array([-9.0, 0.0]), 0.1 * np.eye(2)).step(NO_INPUT, np.zeros(2), 0.3)
+
+
+def compile_launch(*launch: str) -> None:
+    """All processes of a launch, a process each."""
+    from saltus.configuration.launch import load_launch
+    from saltus.launch.first_compilation import ensure_compiled
+
+    ensure_compiled(load_launch(launch[0], list(launch[1:])))
+
+
+PARTS = {"simulation": compile_simulation, "bank": compile_bank, "particles": compile_particles}
+
+
+def main(arguments: list[str]) -> int:
+    """Compile one part, or all parts: the launches in turn, the rest beside them."""
+    if arguments:
+        PARTS[arguments[0]]()
+        return 0
+    with ThreadPoolExecutor(1) as beside:
+        statuses = beside.map(_compile_apart, PARTS)
+        for launch in LAUNCHES:
+            compile_launch(*launch)
+        return max(statuses)
+
+
+def _compile_apart(part: str) -> int:
+    """In a process of its own; its exit status."""
+    return subprocess.run([sys.executable, "-m", "tests.kernels", part]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,311 @@
+"""``saltus doctor a1``: verdicts on an emulated A1, and on surveys of robots with each fault."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hw_bridge.link import Datagram
+from hw_bridge.options import HardwareOptions
+from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
+from hw_bridge.wire.remote import encode_remote
+from saltus.a1 import doctor as hardware_doctor
+from saltus.a1 import survey as hardware_survey
+from saltus.a1.doctor import JUDGES, judge
+from saltus.a1.exchange import Exchange, Heard
+from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
+from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
+from saltus.cli.main import run
+from saltus.doctor.checks import Check
+from tests.saltus.a1.emulated_a1 import REST, emulated_a1
+from tests.saltus.a1.test_hardware_view import EarsOpenFor, assert_limp
+
+OPTIONS = HardwareOptions()
+NAMES = [name for name, _, _ in JUDGES]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(hardware_survey, "FAST_S", 0.4)
+    monkeypatch.setattr(hardware_survey, "SLOW_S", 0.2)
+    monkeypatch.setattr(hardware_doctor, "machine_checks", lambda: [Check("m", True, False, "")])
+
+
+def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
+    status = run(["doctor", "a1", *robot.settings, "--json", *more])
+    found = json.loads(capsys.readouterr().out)
+    return status, found, {check["check"]: check for check in found["checks"]}
+
+
+def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
+    with emulated_a1(foot_force_offset=(-1, -2, -3, -4)) as robot:
+        status, found, checks = examined(capsys, robot)
+    assert_limp(robot)
+    assert list(checks) == [*NAMES, "m"]
+    # Cadence, modes and silences depend on how much of the machine this test is given.
+    for name in ("reachability", "header", "tick unit", "IMU", "joints", "temperatures",
+                 "foot forces"):  # fmt: skip
+        assert checks[name]["ok"], checks[name]
+    essential = all(check["ok"] for check in found["checks"] if check["essential"])
+    assert found["ok"] == essential and status == (0 if essential else 1)
+    assert "may not work" in checks["remote"]["found"]
+    measured = found["measured"]
+    assert measured["header"]["serial"] == 20211207
+    assert measured["tick_unit_s"] == pytest.approx(1e-3, rel=0.05)
+    assert measured["foot_force_counts"] == [-1, -2, -3, -4]
+
+
+def test_microseconds_and_a_stream(quick, capsys):
+    with emulated_a1(tick_unit_s=1e-6, reply="stream", stream_hz=500.0) as robot:
+        status, found, checks = examined(capsys, robot)
+    assert status == 1 and not checks["tick unit"]["ok"]
+    assert "--set hardware.tick_unit_s=1e-06" in checks["tick unit"]["found"]
+    assert checks["joints"]["ok"]  # the frames are looked at although the intake refuses them
+    assert found["measured"]["refused"].get("leap", 0) > 0
+
+
+def test_nobody_answers(quick, capsys):
+    with EarsOpenFor() as robot:
+        status, found, checks = examined(
+            capsys, robot, "--set", "hardware.connect_timeout_s=0.1"
+        )  # fmt: skip
+    assert status == 1 and list(checks) == ["reachability", "m"]
+    assert "no answer" in checks["reachability"]["found"]
+    assert found["measured"]["tick_unit_s"] is None and found["measured"]["header"] is None
+
+
+def test_a_table_for_a_person(quick, capsys):
+    with emulated_a1() as robot:
+        run(["doctor", "a1", *robot.settings])
+    out, err = capsys.readouterr()
+    assert all(name in out for name in NAMES) and "True" not in out
+    assert "limp" in err
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["moon"], ["a1", "emulator", "sim"]),
+    (["sim"], ["real A1", "saltus doctor a1", "simulated"]),
+    (["a1-emulated"], ["real A1", "emulated"]),
+    (["--set", "duration=3"], ["doctor a1"]),
+    (["a1", "--set", "hardware.tick_units=3"], ["tick_units", "tick_unit_s"]),
+    (["a1", "--set", "hardware.link.robot_address=robot"], ["robot_address", "192.168.123.10"]),
+    (["a1", "--set", "hardware.link.local_address=203.0.113.1"], ["cannot listen"]),
+])  # fmt: skip
+def test_a_bad_request_is_one_line(capsys, arguments, words):
+    assert run(["doctor", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and len(err.splitlines()) == 1
+    assert all(word in err for word in words)
+
+
+# Surveys made up: a robot that answers each command after 0.4 ms, and then one fault at a time.
+
+
+def lying(**changes: object) -> LowState:
+    q, mode = np.zeros(20), np.zeros(20, np.int64)
+    q[:12], mode[:12] = REST, SERVO
+    state = zero_low_state()._replace(
+        q=q, mode=mode, temperature=np.full(20, 30), accelerometer=np.array([0.0, 0.0, 9.81])
+    )
+    return state._replace(**changes)
+
+
+def phase(state: LowState, every_s: float, count: int, answers: int = 1) -> Phase:
+    asked = [every_s * k for k in range(count)]
+    step = every_s / answers
+    arrivals = [t + 0.0004 + step * j for t in asked for j in range(answers)]
+    return Phase(asked, [Heard(state, t) for t in arrivals])
+
+
+class Nowhere:
+    send_errors = 0
+
+    def send(self, frame: bytes) -> bool:
+        return True
+
+    def receive(self) -> list[Datagram]:
+        return []
+
+    def close(self) -> None:
+        pass
+
+
+def verdicts(state: LowState | None = None, **changes: object) -> dict[str, Check]:
+    state = state or lying()
+    exchange = Exchange(OPTIONS, Nowhere())
+    for k in range(500):
+        exchange.ticks.take(2 * k, 0.002 * k)
+    found = Survey(
+        phase(state, 0.002, 1000), phase(state, 0.01, 60), Silences(0.03, 0.035, True), exchange, 0
+    )
+    return {check.check: check for check in judge(found._replace(**changes), OPTIONS)}
+
+
+def test_without_a_fault_only_the_silent_remote_is_found_fault_with():
+    found = verdicts()
+    assert [name for name, check in found.items() if not check.ok] == ["remote"]
+    assert "0.4 ms" in found["reachability"].found
+    assert "one state per command" in found["cadence"].found
+    assert "after 35 ms" in found["lost commands"].found
+
+
+def hot(motor: int, degrees: int) -> np.ndarray:
+    temperature = np.full(20, 30)
+    temperature[motor] = degrees
+    return temperature
+
+
+def moved(motor: int, angle: float) -> np.ndarray:
+    q = lying().q.copy()
+    q[motor] = angle
+    return q
+
+
+def modes(motor: int, mode: int) -> np.ndarray:
+    all_ = lying().mode.copy()
+    all_[motor] = mode
+    return all_
+
+
+@pytest.mark.parametrize(("changes", "name", "words"), [
+    ({"accelerometer": np.array([0.0, 0.0, 1.0])}, "IMU", ["1.00 m/s2"]),
+    ({"accelerometer": np.array([9.81, 0.0, 0.0])}, "IMU", ["90.0 deg"]),
+    ({"accelerometer": np.array([0.0, 0.0, np.nan])}, "IMU", ["nan"]),
+    ({"gyroscope": np.array([0.0, 0.3, 0.0])}, "IMU", ["0.300 rad/s"]),
+    ({"quaternion_wxyz": np.array([0.5, 0.0, 0.0, 0.0])}, "IMU", ["0.5000"]),
+    ({"quaternion_wxyz": np.array([0.0, 0.0, 0.0, 0.0])}, "IMU", ["0.0000"]),
+    ({"q": np.zeros(20)}, "joints", ["zero", "power"]),
+    ({"q": moved(4, 4.6)}, "joints", ["FL thigh reads 4.60"]),
+    ({"q": moved(11, np.nan)}, "joints", ["RL calf reads nan"]),
+    ({"dq": np.full(20, 0.4)}, "joints", ["0.40 rad/s"]),
+    ({"temperature": hot(7, 52)}, "temperatures", ["RR thigh", "below 50"]),
+    ({"temperature": np.zeros(20, np.int64)}, "temperatures", ["none is measured"]),
+    ({"mode": modes(2, OVERHEATED)}, "motor modes", ["FR calf overheated"]),
+    ({"mode": np.full(20, BRAKE)}, "motor modes", ["FR hip brake", "9 more"]),
+    ({"foot_force": np.array([0, 40, 0, 0])}, "foot forces", ["foot_force_offset=[0,40,0,0]"]),
+    ({"header": Header(level_flag=0)}, "header", ["level_flag 0"]),
+])  # fmt: skip
+def test_each_fault_is_named_and_no_other_check_fails(changes, name, words):
+    found = verdicts(lying(**changes))
+    assert {n for n, check in found.items() if not check.ok} == {name, "remote"}
+    assert all(word in found[name].found for word in words), found[name].found
+
+
+def test_a_remote_that_speaks():
+    check = verdicts(lying(remote=encode_remote(["R2"])))["remote"]
+    assert check.ok and "held: R2" in check.found
+
+
+def test_a_header_that_changes():
+    state = lying()
+    mixed = phase(state, 0.002, 1000)
+    mixed.heard.append(Heard(state._replace(header=Header(serial=9)), 2.0))
+    assert "2 different ones" in verdicts(fast=mixed)["header"].found
+
+
+@pytest.mark.parametrize(("fast", "slow", "ok", "words"), [
+    ((0.002, 1000, 1), (0.01, 60, 1), True, "one state per command"),
+    ((0.002, 1000, 1), (0.01, 60, 5), True, "a stream of 500 Hz"),
+    ((0.002, 1000, 2), (0.01, 60, 10), True, "a stream of 1000 Hz"),
+    ((0.002, 1000, 2), (0.01, 60, 1), True, "neither"),
+    ((0.005, 400, 1), (0.01, 60, 1), False, "300 Hz are needed"),
+])  # fmt: skip
+def test_cadence(fast, slow, ok, words):
+    state = lying()
+    check = verdicts(fast=phase(state, *fast), slow=phase(state, *slow))["cadence"]
+    assert check.ok == ok and words in check.found
+
+
+def test_pauses_spoil_the_cadence():
+    full = phase(lying(), 0.002, 1000)
+    held_up = Phase(full.asked, [one for k, one in enumerate(full.heard) if k % 100 > 20])
+    check = verdicts(fast=held_up)["cadence"]
+    assert not check.ok and "max 44.0 ms" in check.found
+
+
+def test_a_robot_that_never_brakes_is_a_warning_not_a_fault():
+    check = verdicts(silences=Silences(0.5, None, True))["lost commands"]
+    assert check.ok and "go on with its last command" in check.found
+    assert not verdicts(silences=Silences(0.002, 0.004, True))["lost commands"].ok
+    assert not verdicts(silences=Silences(0.0, None, False))["lost commands"].ok
+
+
+def test_round_trips_pair_each_question_with_the_frame_after_it():
+    state = lying()
+    asked, arrivals = [0.0, 0.1, 0.2, 0.3], [0.01, 0.105, 0.106, 0.31]
+    trips = round_trips(Phase(asked, [Heard(state, t) for t in arrivals]))
+    assert trips == pytest.approx([0.01, 0.005])  # none in the third interval; the last is open
+
+
+class BrakesAfter(Nowhere):
+    """A robot that answers at once, and brakes when a question comes too late."""
+
+    def __init__(self, silence_s: float) -> None:
+        self.silence_s, self.last, self.tick = silence_s, time.monotonic(), 0
+        self.braked = False
+        self.waiting: list[Datagram] = []
+
+    def send(self, frame: bytes) -> bool:
+        now = time.monotonic()
+        self.braked |= self.tick > 0 and now - self.last > self.silence_s
+        self.last, self.tick = now, self.tick + 1
+        mode = np.full(20, BRAKE if self.braked else SERVO)
+        data = encode_low_state(lying(mode=mode, tick=self.tick))
+        self.waiting.append(Datagram(data, OPTIONS.link.robot, now))
+        return True
+
+    def receive(self) -> list[Datagram]:
+        waiting, self.waiting = self.waiting, []
+        return waiting
+
+
+def test_the_silence_that_a_robot_brakes_after_is_found(quick):
+    silences = survey(OPTIONS, BrakesAfter(0.15)).silences
+    assert silences.tried and silences.braked_s is not None
+    assert silences.borne_s < 0.15 < silences.braked_s + 1e-3
+
+
+# The tick's unit.
+
+
+@given(
+    unit=st.sampled_from([1e-3, 1e-6, 2e-3]), start=st.integers(0, 2**32 - 1),
+    late=st.lists(st.floats(0.0, 0.004), min_size=400, max_size=400),
+)  # fmt: skip
+def test_the_unit_is_measured_whatever_the_jitter_and_over_the_wrap(unit, start, late):
+    meter = TickMeter()
+    for k, jitter in enumerate(late):
+        robot_s = 0.002 * k
+        meter.take((start + round(robot_s / unit)) % 2**32, robot_s + jitter)
+    assert meter.unit_s == pytest.approx(unit, rel=0.004 / 0.7)
+    assert likely_unit(meter.unit_s) == pytest.approx(unit, rel=0.01)
+
+
+def test_a_tick_that_stands_still_has_no_unit():
+    meter = TickMeter()
+    for k in range(1000):
+        meter.take(7, 0.002 * k)
+    assert meter.unit_s is None and not judge_unit(meter.unit_s, 1e-3)[0]
+
+
+def test_a_robot_that_restarts_is_measured_anew():
+    meter = TickMeter()
+    for k in range(2000):
+        meter.take(5_000_000 + k if k < 1000 else k, 0.001 * k)
+    assert meter.unit_s == pytest.approx(1e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize(("measured", "configured", "ok", "remedy"), [
+    (1.001e-3, 1e-3, True, ""), (0.99e-6, 1e-6, True, ""),
+    (1.001e-6, 1e-3, False, "hardware.tick_unit_s=1e-06"),
+    (1e-3, 1e-6, False, "hardware.tick_unit_s=0.001"),
+    (2.0004e-3, 1e-3, False, "hardware.tick_unit_s=0.002"),
+])  # fmt: skip
+def test_the_verdict_on_the_unit(measured, configured, ok, remedy):
+    well, found = judge_unit(measured, configured)
+    assert well == ok and found.endswith(remedy or "says")

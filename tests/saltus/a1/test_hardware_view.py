@@ -1,0 +1,169 @@
+"""``saltus launch a1 --read-only`` against an emulated A1: what it says, and all that it sends."""
+
+import io
+import json
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from hw_bridge.emulator.events import PowerCut
+from hw_bridge.safety.verdict import JOINT_LABELS
+from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import POS_STOP, SERVO
+from hw_bridge.wire.low_state import zero_low_state
+from hw_bridge.wire.remote import encode_remote
+from runtime.histogram import Quantiles
+from saltus.a1.glance import Glance, as_lines, as_summary
+from saltus.a1.panel import one_line, panel
+from saltus.cli.main import run
+from tests.hw_bridge.safety.safety_samples import sample_of
+from tests.saltus.a1.emulated_a1 import REST, EarsOpen, emulated_a1
+
+
+def read_only(robot: EarsOpen, *more: str) -> int:
+    return run(["launch", "a1", "--read-only", *robot.settings, *more])
+
+
+def assert_limp(robot: EarsOpen) -> None:
+    """Every frame that the robot ever got switches all loops off."""
+    assert robot.commands
+    for command in robot.commands:
+        setpoints = command.setpoints
+        assert (setpoints.q == POS_STOP).all() and (command.mode[:12] == SERVO).all()
+        assert not np.any([setpoints.kp, setpoints.kd, setpoints.tau])
+
+
+def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_are_sent(capsys):
+    with emulated_a1() as robot:
+        assert read_only(robot, "--duration", "0.5", "--json") == 0
+    assert_limp(robot)
+    out = capsys.readouterr().out
+    assert out.count("\n") == 1
+    found = json.loads(out)
+    assert 0 < found["frames"] <= len(robot.heard) <= found["sent"]
+    assert found["header"]["serial"] == 20211207
+    assert found["tick_unit_s"] == pytest.approx(1e-3, rel=0.05)
+    assert found["rate_hz"] > 0.0 and found["gap_ms"]["p50"] <= found["gap_ms"]["max"]
+    last = found["last"]
+    assert last["q"] == pytest.approx(REST, abs=1e-6)
+    assert last["mode"] == [SERVO] * 12 and last["foot_force"] == [-1, -23, -8, -14]
+    assert last["remote"]["buttons"] == [] and last["remote"]["head"] == "00 00"
+
+
+def test_commands_carry_the_robots_header_once_it_is_known():
+    with emulated_a1(serial=77, robot_id=5) as robot:
+        read_only(robot, "--duration", "0.3", "--json")
+    headers = [command.header for command in robot.commands]
+    assert headers[0] == Header() and headers[-1] == Header(255, 3, 5, 77, 8)
+    assert headers == sorted(headers, key=lambda header: header.serial)
+
+
+def test_without_a_terminal_a_line_a_second_and_readable_lines_at_the_end(capsys):
+    with emulated_a1() as robot:
+        assert read_only(robot, "--duration", "1.2") == 0
+    out, err = capsys.readouterr()
+    assert "frames in" in out and "as hardware.tick_unit_s says" in out and "servo" in out
+    assert "limp" in err
+    assert 1 <= sum("Hz, age" in line for line in err.splitlines()) <= 2
+
+
+def test_nobody_answers(capsys):
+    with EarsOpenFor() as robot:
+        status = read_only(robot, "--set", "hardware.connect_timeout_s=0.2")
+    out, err = capsys.readouterr()
+    assert status == 1 and out == ""
+    assert "no answer from 127.0.0.1" in err.splitlines()[-1]
+    assert "saltus launch emulator" in err.splitlines()[-1]
+
+
+class EarsOpenFor(EarsOpen):
+    """A robot that hears and says nothing."""
+
+    def __enter__(self) -> "EarsOpenFor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def test_a_wrong_tick_unit_is_named_with_its_remedy(capsys):
+    with emulated_a1(tick_unit_s=1e-6) as robot:
+        read_only(robot, "--duration", "0.6")
+    out = capsys.readouterr().out
+    assert "leap" in out and "--set hardware.tick_unit_s=1e-06" in out
+
+
+def test_ctrl_c_ends_it_well(capsys):
+    with emulated_a1() as robot:
+        begin = time.monotonic()
+
+        def interrupt() -> None:
+            while len(robot.heard) < 100 and time.monotonic() - begin < 20.0:
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        hand = threading.Thread(target=interrupt)
+        hand.start()
+        assert read_only(robot, "--duration", "60", "--json") == 0
+        hand.join()
+    assert json.loads(capsys.readouterr().out)["seconds"] < 50.0
+
+
+def test_a_robot_that_falls_silent_is_no_success(capsys):
+    with emulated_a1(events=(PowerCut(0.2),)) as robot:
+        assert read_only(robot, "--duration", "1.6", "--json") == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["last"]["age_s"] > 1.0
+    assert "no state came from the A1" in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [["sim"], ["push"], ["emulator"]])
+def test_only_an_a1_can_be_read(capsys, arguments):
+    assert run(["launch", *arguments, "--read-only"]) == 2
+    assert "are for an A1" in capsys.readouterr().err
+
+
+def glance(**changes: object) -> Glance:
+    mode = np.full(20, SERVO)
+    mode[4], mode[7] = 0x08, 0x42
+    state = zero_low_state()._replace(
+        mode=mode, q=np.linspace(-1.0, 1.0, 20), temperature=np.full(20, 31),
+        foot_force=np.array([-1, -23, 300, 0]), remote=encode_remote(["R2"]),
+    )  # fmt: skip
+    values = {
+        "robot": ("192.168.123.10", 8007), "seconds": 3.0, "sent": 1500, "frames": 1490,
+        "refused": {"crc": 2, "old": 8}, "rate_hz": 499.0, "rate_now_hz": 498.0,
+        "gap_ms": Quantiles(2.0, 2.5, 3.0, 7.0), "header": Header(), "tick_unit_s": 1e-3,
+        "tick_unit_configured_s": 1e-3, "sample": sample_of(state, 9.99, 9.99, 5), "now": 10.0,
+    }  # fmt: skip
+    return Glance(**(values | changes))
+
+
+def drawn(of: Glance) -> str:
+    console = Console(file=io.StringIO(), width=80, soft_wrap=True)
+    console.print(panel(of), crop=True)
+    return console.file.getvalue()
+
+
+def test_the_picture_has_every_motor_foot_button_and_refusal():
+    picture = drawn(glance())
+    for word in (*JOINT_LABELS, "overheated", "0x42", "servo", "-23", "300", "R2", "age 10.0 ms",
+                 "old 8, crc 2", "498 Hz", "192.168.123.10"):  # fmt: skip
+        assert word in picture
+    assert len(picture.splitlines()) < 24 and max(map(len, picture.splitlines())) <= 80
+    assert "tick_unit_s" not in picture
+
+
+def test_the_picture_warns_of_a_wrong_tick():
+    assert "--set hardware.tick_unit_s=1e-06" in drawn(glance(tick_unit_s=1.001e-6))
+
+
+def test_before_the_first_believed_frame_there_is_something_to_see():
+    blank = glance(sample=None, header=None, tick_unit_s=None)
+    assert "refused" in drawn(blank) and "old 8" in one_line(blank)
+    assert as_lines(blank) and as_summary(blank)["last"] is None

@@ -1,0 +1,222 @@
+"""A bad request is one line on standard error that names what is accepted, and exit status 2."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+import typer
+
+from saltus.bench.catalogue import BENCHMARKS
+from saltus.cli import completion
+from saltus.cli.main import app, run
+from saltus.common import code_version
+from saltus.common.console import print_table
+from saltus.common.errors import BadRequest
+from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.launch import load_launch
+from saltus.configuration.planners import PLANNERS
+
+
+def refused(capsys, *arguments: str) -> str:
+    """The one line that a bad command line gives; nothing may come on standard output."""
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    lines = captured.err.splitlines()
+    assert len(lines) == 1, captured.err
+    return lines[0]
+
+
+@pytest.mark.parametrize(("arguments", "accepted"), [
+    (["fly"], ["launch", "perturb", "bench", "doctor"]),
+    (["launch"], ["--duration", "--record"]),
+    (["launch", "sim", "--durations", "3"], ["--durations", "--duration", "--mode", "--set"]),
+    (["launch", "sim", "--mode", "fast"], ["paused", "realtime"]),
+    (["launch", "sim", "--duration", "long"], ["--duration"]),
+    (["launch", "sim", "--duration", "-1"], ["duration is -1; give 0.001 to 1000000 s"]),
+    (["launch", "moon"], ["sim", "push", "stand", "trot"]),
+    (["launch", "nowhere.yaml"], ["nowhere.yaml", "sim"]),
+    (["launch", "sim", "--set", "durations=3"], ["durations", "duration", "reference"]),
+    (["launch", "sim", "--set", "hilqr.knotz=3"], ["hilqr.knotz", "knots", "paused"]),
+    (["launch", "sim", "--set", "hilqr.cost.base=3"], ["accepted in hilqr.cost"]),
+    (["launch", "sim", "--set", "hilqr.knots=many"], ["int", "hilqr.knots"]),
+    (["launch", "sim", "--set", "duration"], ["KEY=VALUE"]),
+    (["launch", "sim", "--set", "duration.x=1"], ["duration is a value"]),
+    (["launch", "sim", "--set", "planner=magic"], ["hilqr"]),
+    (["launch", "sim", "--set", "reference=gallop"], ["stand", "walk", "trot"]),
+    (["launch", "sim", "--set", "perturbations=[{kind: kick}]"], ["base_velocity", "motor_block"]),
+    (["launch", "sim", "--set", "simulation.timestep=0.0007"], ["timestep"]),
+    (["launch", "sim", "--set", "leg_odometry.gravity=-1"], ["gravity"]),
+    (["launch", "sim", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
+    (["launch", "sim", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
+    (["launch", "sim", "--set", "estimator={huber: 3}"], ["leg_odometry.huber"]),
+    (["launch", "sim", "--set", "leg_odometry.hub=3"], ["leg_odometry.hub", "huber"]),
+    (["launch", "sim", "--set", "duration=.nan"], ["duration is nan"]),
+    (["launch", "sim", "--set", "duration=1e-9"], ["duration is 1e-09; give 0.001 to"]),
+    (["launch", "sim", "--set", "duration=1e9"], ["duration is 1000000000; give 0.001 to"]),
+    (["launch", "sim", "--set", "simulation.timestep=1e-9"], ["simulation.timestep is 1e-09;"]),
+    (["launch", "sim", "--set", "hilqr.cost.base_velocity=-1"],
+     ["hilqr.cost.base_velocity is -1; give 0 to 1000000 s^2/m^2"]),
+    (["launch", "sim", "--set", "command=[{at: 0, velocity_x: 1e+6}]"],
+     ["command[0].velocity_x is 1000000; give -5 to 5 m/s"]),
+    (["launch", "sim", "--set", "emulator.events=[{kind: cut, at: 1, for: 0}]"],
+     ["emulator.events[0].for is 0; give above 0, up to 86400 s"]),
+    (["launch", "sim", "--set", "perturbations=[{kind: base_velocity, at: 1,value: [0, 1e+9, 0]}]"],
+     ["perturbations[0].value is 1000000000; give -20 to 20 m/s"]),
+    (["launch", "sim", "--set", "simulation.motors.corner_speed=30"],
+     ["simulation.motors.corner_speed is 30; give less than no_load_speed"]),
+    (["launch", "sim", "--set", "command.velocity_x=.inf"], ["command.velocity_x is inf"]),
+    (["launch", "sim", "--set", "instant_qp.feedback.velocity_kd=[1, .nan, 1]"],
+     ["instant_qp.feedback.velocity_kd is nan; give 0 to"]),
+    (["launch", "sim", "--set", "planner=instant_qp", "--set", "instant_qp.period=0.0004"],
+     ["period is 0.0004", "0.001"]),
+    (["launch", "sim", "--set", f"duration={'[' * 100_000}"], ["nested more than 40"]),
+    (["launch", "x" * 5000], ["sim", "push"]),
+    (["launch", "sim", "--set", f"reference={'x' * 5000}"], ["stand", "walk", "trot"]),
+    (["perturb", "x" * 5000], ["push-stand", "push-walk"]),
+    (["perturb", "push-moon"], ["push-stand", "push-walk"]),
+    (["perturb", "push-stand", "--planner", "pid"], ["hilqr", "all"]),
+    (["perturb", "push-stand", "--trial", "2"], ["trials 0 to 1"]),
+    (["perturb", "push-stand", "--group", "left"], ["left", "no groups"]),
+    (["perturb", "push-stand", "--cluster", "slurm"], ["slurm", "loky", "dask"]),
+    (["perturb", "push-stand", "--set", "planner=hilqr"], ["--planner"]),
+    (["perturb", "push-stand", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
+    (["perturb", "push-stand", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
+    (["perturb", "push-stand", "--set", "durations=3"], ["durations", "duration"]),
+    (["perturb", "push-stand", "--scheduler", "tcp://127.0.0.1:9"], ["--cluster dask"]),
+    (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),
+    (["perturb", "push-stand", "--mode", "realtime", "--jobs", "2"], ["--jobs"]),
+    (["bench", "coffee"], ["planner"]),
+    (["doctor", "--fix"], ["--fix", "--json"]),
+    (["launch", "sim", "--planner", "magic"], ["magic", "hilqr", "convex_mpc", "instant_qp"]),
+    (["perturb", "push-stand", "--controller", "hilqr"], ["--controller", "--planner"]),
+    (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--cluster"]),
+])  # fmt: skip
+def test_bad_request_names_what_is_accepted(capsys, arguments, accepted):
+    line = refused(capsys, *arguments)
+    assert line.startswith("saltus: ")
+    for word in accepted:
+        assert word in line
+
+
+def test_launch_file_that_is_no_mapping(capsys, tmp_path):
+    path = tmp_path / "list.yaml"
+    path.write_text("- walk\n")
+    assert "no mapping" in refused(capsys, "launch", str(path))
+
+
+def test_launch_file_that_is_no_yaml(capsys, tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text("mode: [paused\nduration: }\n")
+    assert "not YAML" in refused(capsys, "launch", str(path))
+
+
+def test_suite_with_an_unknown_key(capsys, tmp_path):
+    path = tmp_path / "suite.yaml"
+    path.write_text("reference: stand\nduration: 1.0\nrepeats: 3\ntrials: []\n")
+    line = refused(capsys, "perturb", str(path))
+    assert "repeats" in line and "trials" in line
+
+
+def test_recording_over_a_run_is_refused(capsys, tmp_path):
+    (tmp_path / "run.mcap").touch()
+    assert "holds a run already" in refused(capsys, "launch", "stand", "--record", str(tmp_path))
+
+
+def test_the_script_itself_exits_with_2_and_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "saltus.cli.main", "launch", "moon"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_version_is_that_of_the_package(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr() == (f"saltus {version('saltus')}\n", "")
+
+
+def test_without_a_name_the_benches_are_listed(capsys):
+    assert run(["bench"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(BENCHMARKS)
+    assert all(entry.description in line
+               for line, entry in zip(lines, BENCHMARKS.values(), strict=True))  # fmt: skip
+    assert run(["bench", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    assert set(json.loads(captured.out)["benches"]) == set(BENCHMARKS)
+
+
+@pytest.mark.parametrize("entry", BENCHMARKS.values(), ids=BENCHMARKS)
+def test_every_bench_is_where_the_list_says(entry):
+    assert callable(getattr(importlib.import_module(entry.module), entry.function))
+
+
+@pytest.mark.parametrize(("words", "offered"), [
+    ("saltus pert", ["perturb"]),
+    ("saltus launch pus", ["push"]),
+    ("saltus perturb table", ["table-6.1", "table-6.2"]),
+    ("saltus perturb table-6.1 --planner ", [*PLANNERS, "all"]),
+    ("saltus launch sim --planner c", ["convex_mpc"]),
+    ("saltus study zeno", ["zeno-block"]),
+    ("saltus bench ti", ["tick"]),
+    ("saltus doctor a1-e", ["a1-emulated"]),
+    ("saltus launch sim --set hilqr.cost.base_p", ["hilqr.cost.base_position="]),
+])  # fmt: skip
+def test_the_shell_completes(words, offered):
+    done = subprocess.run(
+        [sys.executable, "-m", "saltus.cli.main"], capture_output=True, text=True,
+        env=os.environ | {"_SALTUS_COMPLETE": "complete_bash", "COMP_WORDS": words,
+                          "COMP_CWORD": str(len(words.split(" ")) - 1)},
+    )  # fmt: skip
+    assert done.stdout.split() == offered
+
+
+def test_completion_of_values_and_files(tmp_path, monkeypatch):
+    assert completion.assignments("estimator=") == [f"estimator={name}" for name in ESTIMATORS]
+    assert completion.assignments("mode=r") == ["mode=realtime"]
+    assert completion.assignments("nothing=") == [] and completion.assignments("nothing") == []
+    for key in set(completion.assignments("")) - {"plugin.values="}:  # where any key may stand
+        with pytest.raises(BadRequest) as refusal:
+            load_launch("sim", [f"{key}{{no_such_key: 1}}"])
+        assert "unknown key" not in str(refusal.value) or "no_such_key" in str(refusal.value)
+    (tmp_path / "mine.yaml").touch()
+    (tmp_path / "other.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert completion.launch_names("mi") == ["mine.yaml"]
+    assert completion.suite_names(f"{tmp_path}/") == [f"{tmp_path}/mine.yaml"]
+
+
+def test_what_stands_in_square_brackets_is_printed(capsys):
+    print_table("doctor [x]", [{"found [m]": "pip install 'saltus[gpu]'", "more": ":smile: [/b]"}])
+    out = " ".join(capsys.readouterr().out.split())
+    for text in ("doctor [x]", "found [m]", "'saltus[gpu]'", ":smile: [/b]"):
+        assert text in out
+
+
+def test_the_code_of_a_result_is_all_that_the_wheel_has():
+    packages = {pattern.partition("/")[0] for pattern in code_version.ALL}
+    root = Path(code_version.__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    assert packages == set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+
+
+def test_help_is_no_error(capsys):
+    assert run(["--help"]) == 0
+    assert "perturb" in capsys.readouterr().out
+
+
+def test_help_shows_all_of_its_text():
+    """Help is read as markup: what stands in square brackets would vanish."""
+    commands = typer.main.get_command(app).commands
+    texts = {f"{name} {parameter.name}": parameter.help or ""
+             for name, command in commands.items() for parameter in command.params}  # fmt: skip
+    assert len(texts) > 20
+    assert not {name: text for name, text in texts.items() if "[" in text}

@@ -1,0 +1,150 @@
+"""`saltus config`: every key with unit and source, in a terminal, piped, as JSON and as a page."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from saltus.cli import completion
+from saltus.cli.main import run
+from saltus.configuration.key_table import markdown
+from saltus.configuration.keys import element_keys, keys_of, text_of, values_of
+from saltus.configuration.launch import load_launch
+
+COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]
+PAGE = Path(__file__).parents[3] / "docs" / "keys.md"
+NUMERICS = ("numba", "mujoco", "pinocchio", "scipy", "zmq", "viser", "matplotlib")
+
+
+def printed(capsys, *arguments):
+    assert run(["config", *arguments]) == 0
+    return capsys.readouterr()
+
+
+def as_json(capsys, *arguments):
+    return json.loads(printed(capsys, *arguments, "--json").out)
+
+
+def test_config_push_lists_every_key_on_a_line_with_its_unit(capsys):
+    lines = printed(capsys, "push").out.splitlines()
+    keys = {key.key: key for key in keys_of()}
+    assert len(lines) == len(values_of(load_launch("push"))) == len(keys) - 1 > 400
+    for line in lines:
+        name, *rest = line.split("  ")
+        unit = keys[name].unit
+        assert ("–" if unit == "-" else unit) in [cell.strip() for cell in rest], line
+        assert line.endswith(keys[name].description) and keys[name].description
+
+
+def test_what_each_key_says_of_itself(capsys):
+    found = as_json(
+        capsys, "push", "--set", "command.velocity_x=0.3", "--duration", "2", "--planner", "hilqr"
+    )
+    keys = {each["key"]: each for each in found["keys"]}
+    assert found["launch"].endswith("push.yaml") and found["warnings"] == []
+    speed = keys["command.velocity_x"]
+    assert (speed["value"], speed["default"], speed["unit"]) == (0.3, 0.0, "m/s")
+    assert speed["range"] == {"least": -5.0, "most": 5.0, "least_accepted": True}
+    assert speed["effect"] and speed["description"]
+    sources = {"command.velocity_x": "--set", "duration": "--duration", "planner": "--planner",
+               "reference": "file", "hilqr.knots": "default", "perturbations": "file"}  # fmt: skip
+    assert {key: keys[key]["source"] for key in sources} == sources
+    assert keys["mode"]["choices"] == ["paused", "realtime"]
+    assert not keys["warp.device"]["effect"] and keys["warp.device"]["reason"]
+    assert keys["perturbations"]["value"][0]["kind"] == "base_velocity"
+
+
+def test_a_script_is_one_key_and_a_speed_another(capsys):
+    script = [each["key"] for each in as_json(capsys, "drive", "command")["keys"]]
+    speed = [each["key"] for each in as_json(capsys, "sim", "command")["keys"]]
+    assert (script, speed) == (["command"], ["command.velocity_x"])
+
+
+def test_diff_prints_what_differs_from_the_defaults_alone(capsys):
+    settings = ["--set", "hilqr.knots=50", "--set", "simulation.seed=3"]  # 50 is the default
+    found = as_json(capsys, "stand", "--diff", *settings)["keys"]
+    assert [each["key"] for each in found] == ["duration", "reference", "simulation.seed"]
+    everything = as_json(capsys, "stand", *settings)["keys"]
+    assert [each for each in everything if each["value"] != each["default"]] == found
+
+
+def test_a_section_or_a_key_alone(capsys):
+    cost = [each["key"] for each in as_json(capsys, "sim", "hilqr.cost")["keys"]]
+    assert cost == [key.key for key in keys_of() if key.key.startswith("hilqr.cost.")] != []
+    assert [e["key"] for e in as_json(capsys, "sim", "hilqr.knots")["keys"]] == ["hilqr.knots"]
+    for prefix, accepted in (("hilqr.cos", "accepted in hilqr: knots, "), ("mod", "robot, mode")):
+        assert run(["config", "sim", prefix]) == 2
+        assert accepted in capsys.readouterr().err
+    assert "hilqr.cost" in completion.keys("hilqr.c") and "mode" in completion.keys("")
+
+
+def test_warnings_go_to_standard_error_and_into_the_json(capsys):
+    arguments = ["stand", "--set", "command.velocity_x=0.3"]
+    line = "command.velocity_x has no effect: reference stand does not move"
+    captured = printed(capsys, *arguments)
+    assert captured.err == f"warning: {line}\n" and "(no effect: reference stand" in captured.out
+    assert as_json(capsys, *arguments)["warnings"] == [line]
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["moon"], ["sim", "--set", "hilqr.knots=1"], ["sim", "--diffs"],
+])  # fmt: skip
+def test_a_bad_request_is_one_line_and_status_2(capsys, arguments):
+    assert run(["config", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1
+
+
+def test_a_printed_value_reads_back_as_it_is():
+    config = load_launch("drive", ["simulation.sensors.yaw_drift=-1.5e-7"])
+    settings = [f"{key}={text_of(value)}" for key, value in values_of(config).items()
+                if value is not None]  # fmt: skip
+    assert load_launch("drive", settings) == config
+
+
+def test_it_loads_no_numerics():
+    code = f"""
+import sys
+from saltus.cli.main import run
+assert run(["config", "push"]) == 0
+print([name for name in {NUMERICS} if name in sys.modules], file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]" and "hilqr.knots" in done.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 50])
+def test_in_a_terminal_no_line_is_wider_than_it(columns):
+    ours, theirs = pty.openpty()
+    size = {"COLUMNS": str(columns), "LINES": "40", "TERM": "dumb", "NO_COLOR": "1"}
+    with subprocess.Popen([*COMMAND, "push"], stdout=theirs, env=os.environ | size) as process:
+        os.close(theirs)
+        text = ""
+        while part := read(ours):
+            text += part
+    os.close(ours)
+    assert process.returncode == 0
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= columns and "hilqr.cost" in lines
+    value = next(line for line in lines if line.split()[:1] == ["base_position"])
+    assert value.split(maxsplit=1)[1].startswith("[40, 40, 150]")
+    assert ("length of the horizon." in text) == (columns == 80)
+
+
+def read(terminal):
+    try:
+        return os.read(terminal, 65536).decode(errors="replace")
+    except OSError:  # the other end is closed
+        return ""
+
+
+def test_the_page_of_all_keys_is_what_the_code_generates():
+    """Generate it again: `saltus config --markdown > docs/keys.md`."""
+    assert PAGE.read_text() == markdown() + "\n"
+    for key in (*keys_of(), *element_keys()):
+        assert f"| `{key.key}` |" in markdown()
+    assert "`perturbations[base_force].for`" in markdown() and "`command[].gait`" in markdown()

@@ -1,0 +1,146 @@
+"""Compiled code is kept under the sources it is made of: an edit never meets what was before it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from saltus.common import kernel_cache
+from saltus.common.kernel_cache import (
+    KEPT,
+    PACKAGES,
+    SourcesLocator,
+    folder_of,
+    forget_old,
+    sources,
+)
+from saltus.configuration.launch import load_launch
+from saltus.launch.first_compilation import _marker, ensure_compiled
+
+ROOT = Path(__file__).parents[3]
+INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
+OUTER = (
+    "from numba import njit\nfrom robots import (\n    inner as other,\n)\n\n\n"
+    "@njit(cache=True)\ndef outer(x):\n    return other.inner(x) + 1.0\n"
+)
+ASK = (
+    "import saltus; from controller.outer import outer; "
+    "print(outer(1.0), bool(outer.stats.cache_hits and not outer.stats.cache_misses))"
+)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout of its own: saltus's cache, and a function that calls one in another package."""
+    (tmp_path / "saltus" / "common").mkdir(parents=True)
+    common = ("__init__", "kernel_cache", "folders", "files", "errors")
+    for name in ("__init__", *(f"common/{name}" for name in common)):
+        shutil.copy(ROOT / "saltus" / f"{name}.py", tmp_path / "saltus" / f"{name}.py")
+    for path, text in (("robots/inner", INNER.format(2.0)), ("controller/outer", OUTER)):
+        file = tmp_path / f"{path}.py"
+        file.parent.mkdir()
+        (file.parent / "__init__.py").touch()
+        file.write_text(text)
+    (tmp_path / "pyproject.toml").touch()
+    return tmp_path
+
+
+def ask(checkout: Path, code: str = ASK) -> list[str]:
+    """What a process of its own prints."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False,
+        cwd=checkout, env=environment | {"PYTHONPATH": str(checkout)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_an_edit_in_another_file_is_not_met_with_old_code(checkout: Path) -> None:
+    assert ask(checkout) == ["3.0", "False"]
+    assert ask(checkout) == ["3.0", "True"]
+    (checkout / "robots" / "inner.py").write_text(INNER.format(5.0))
+    assert ask(checkout) == ["6.0", "False"]
+    (checkout / "robots" / "inner.py").write_text(INNER.format(2.0))
+    assert ask(checkout) == ["3.0", "True"]  # there and back costs nothing
+    assert not list((checkout / "robots").rglob("*.nbi"))
+
+
+def test_an_edit_elsewhere_costs_nothing(checkout: Path) -> None:
+    ask(checkout)
+    for path in ("robots/other.py", "controller/__init__.py", "docs.md"):
+        (checkout / path).write_text("x = 1\n")
+    assert ask(checkout) == ["3.0", "True"]
+
+
+def test_who_imports_numba_first_is_cached_alike(checkout: Path) -> None:
+    assert ask(checkout, f"import numba; {ASK}") == ["3.0", "False"]
+    assert ask(checkout) == ["3.0", "True"]
+
+
+def test_where_nothing_can_be_written_numba_finds_a_way(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / ".kernels").touch()  # and no folder
+    assert ask(checkout) == ["3.0", "False"]
+    assert ask(checkout) == ["3.0", "True"]
+
+
+def test_old_folders_and_what_vouches_for_them_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    marker = kernel_cache.marker_folder() / "mark"
+    marker.parent.mkdir()
+    marker.touch()
+    for number in range(KEPT + 2):
+        folder = tmp_path / "robots.state" / str(number)
+        folder.mkdir(parents=True)
+        os.utime(folder, (number, number))
+        assert marker.exists() == (number <= KEPT)
+        forget_old(folder)
+    assert sorted(each.name for each in folder.parent.iterdir()) == ["2", "3", "4"]
+    assert not marker.exists()
+
+
+def test_what_says_that_all_is_compiled_goes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr("saltus.launch.first_compilation._compile", compiled.append)
+    config = load_launch("stand")
+    for _ in range(2):
+        ensure_compiled(config)
+    assert len(compiled) == 1 and _marker(config).exists()
+    shutil.rmtree(tmp_path / "kernels")
+    ensure_compiled(config)
+    assert len(compiled) == 2
+
+
+def test_sources_are_all_that_a_kernel_is_made_of() -> None:
+    names = {str(path.relative_to(ROOT)) for path in sources(ROOT / "robots" / "soft_step.py")}
+    assert {"robots/soft_step.py", "robots/vectors.py", "robots/inverse_dynamics.py"} <= names
+    assert not any(name.startswith(("saltus", "docs", "tests")) for name in names)
+    models = {path.name for path in sources(ROOT / "robots" / "a1" / "mujoco_model.py")}
+    assert "a1.xml" in models
+
+
+def test_a_users_own_functions_are_left_to_numba(tmp_path: Path) -> None:
+    def function() -> None: ...
+
+    assert SourcesLocator.from_function(function, str(tmp_path / "mine.py")) is None
+    assert SourcesLocator.from_function(function, numba.__file__) is None
+    assert SourcesLocator.from_function(function, str(ROOT / "saltus" / "cli" / "main.py")) is None
+
+
+def test_every_kernel_of_ours_is_kept_in_its_folder() -> None:
+    from robots.state import difference
+
+    folder = Path(difference.stats.cache_path)
+    assert folder == folder_of(str(ROOT / "robots" / "state.py"))
+    assert folder.parent.name == "robots.state" and "robots" in PACKAGES

@@ -1,0 +1,185 @@
+"""Launch files: every one loads, overrides are typed, and what is written reads back."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
+from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.launch import (
+    LaunchConfig,
+    Overrides,
+    configure,
+    load_launch,
+    make_config,
+    read_launch,
+    write_config,
+)
+from saltus.configuration.options import read_mapping
+from saltus.configuration.settings import Settings
+from saltus.launch import assembly
+from saltus.launch.rollouts import planning
+from saltus.sweep.trials import make_trials
+from sim_bridge.suites import parse_suite
+
+LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", LAUNCH_FILES)
+def test_every_launch_file_loads(name):
+    config = load_launch(name)
+    assert (config.mode == "paused") == (config.robot == "simulated") and config.duration > 0.0
+
+
+def test_overrides_win_over_the_file_and_options_over_overrides():
+    settings = ["duration=3", "command.velocity_x=0.1", "hilqr.realtime.iterations=4"]
+    config = load_launch("sim", settings, "realtime", 2.0)
+    assert (config.duration, config.mode) == (2.0, "realtime")
+    assert config.command.velocity_x == 0.1
+    assert config.hilqr.realtime.iterations == 4
+    assert config.hilqr.knots == LaunchConfig().hilqr.knots
+
+
+def test_override_takes_lists_and_mappings_as_yaml():
+    event = "{kind: base_velocity, at: 1.5, value: [0, -1, 0]}"
+    config = load_launch("sim", [f"perturbations=[{event}]"])
+    assert config.perturbations[0].at == 1.5
+    assert config.perturbations[0].value == (0.0, -1.0, 0.0)
+
+
+def test_override_makes_sections_that_the_file_leaves_out():
+    settings = Settings({"duration": 1.0}, "test")
+    settings.assign(["simulation.sensors.gyroscope_noise=0.5", "simulation.seed=7"])
+    assert settings.mapping["simulation"] == {"sensors": {"gyroscope_noise": 0.5}, "seed": 7}
+
+
+@pytest.mark.parametrize("name", LAUNCH_FILES)
+def test_written_configuration_reads_back(tmp_path, name):
+    config = load_launch(name, ["hilqr.knots=30", "leg_odometry.huber=3.0"])
+    path = tmp_path / "launch.yaml"
+    write_config(config, path)
+    assert make_config(read_mapping(path), str(path)) == config
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [
+        {"duration": float("inf")},
+        {"duration": 0.0},
+        {"mode": "slow"},
+        {"command": 3},
+        {"hilqr": {"paused": {"step_sizes": "all"}}},
+    ],
+)
+def test_values_out_of_range_are_refused(mapping):
+    with pytest.raises(BadRequest):
+        make_config(mapping, "test")
+
+
+def test_push_launch_pushes_sideways_at_1_metre_per_second():
+    event = load_launch("push").perturbations[0]
+    assert msgspec.to_builtins(event)["kind"] == "base_velocity"
+    assert event.value == (0.0, 1.0, 0.0)
+
+
+def test_numbers_with_an_exponent_are_numbers():
+    """YAML 1.1 takes 1e-3, without a point, for text."""
+    settings = ["convex_mpc.time_limit=5e-3", "hilqr.knots=50", "command.velocity_x=1E-1"]
+    config = load_launch("sim", settings)
+    assert config.convex_mpc.time_limit == 0.005 and config.command.velocity_x == 0.1
+    (group,) = parse_suite(
+        "reference: stand\nduration: 5e0\n"
+        "trials: [{kind: base_velocity, at: 1e-1, value: [0, 15e-1, 0]}]"
+    )
+    assert (group.duration, group.trials[0].at) == (5.0, 0.1)
+    assert group.trials[0].value == (0.0, 1.5, 0.0)
+
+
+def test_the_old_form_of_a_filter_s_options_is_refused_with_the_new_place():
+    for section in ({"huber": 3.0}, {}):
+        with pytest.raises(BadRequest, match="leg_odometry.(huber|OPTION)"):
+            make_config({"estimator": section}, "old.yaml")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_is_built_from_its_own_section(name):
+    config = load_launch("sim", [f"estimator={name}"])
+    estimator = assembly.make_estimator(config)
+    options = getattr(config, name)
+    assert vars(estimator)["options"] is options
+    reading = assembly.make_simulation(config).reading()
+    assert estimator.update(reading).status in ("ok", "starting")
+    covariance = estimator.velocity_covariance
+    assert covariance.shape == (3, 3) and (np.linalg.eigvalsh(covariance) > 0.0).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
+    suite = "reference: stand\nduration: 1.0\ntrials: [{kind: motor_block, at: 0.5, for: 0.1}]"
+    settings = [f"estimator={name}", "leg_odometry.huber=3.0"]
+    (trial,) = make_trials(parse_suite(suite), "hilqr", "paused", "suite", settings)
+    assert trial.config.estimator == name and trial.config.leg_odometry.huber == 3.0
+    with pytest.raises(BadRequest, match="--set estimator.huber=3: .*leg_odometry.huber"):
+        make_trials(parse_suite(suite), "hilqr", "paused", "suite", ["estimator.huber=3"])
+
+
+@pytest.mark.parametrize(("overrides", "beginning"), [
+    (Overrides(["hilqr.knots=1"]), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
+    (Overrides(["hilqr={knots: 1}"]), "--set hilqr={knots: 1}: hilqr.knots is 1"),
+    (Overrides(["hilqr.knotz=3"]), "--set hilqr.knotz=3: unknown key"),
+    (Overrides(["simulation.friction=low"]), "--set simulation.friction=low: "),
+    (Overrides(["simulation.start=up"]), "--set simulation.start=up: simulation.start is 'up'"),
+    (Overrides(["perturbations=[{kind: kick}]"]), "--set perturbations=[{kind: kick}]: "),
+    (Overrides(["estimator={huber: 3}"]), "--set estimator={huber: 3}: estimator is the name"),
+    (Overrides(["hilqr.cost.input_loaded=1"]), "--set hilqr.cost.input_loaded=1: "),
+    (Overrides(duration=-1.0), "--duration: duration is -1"),
+    (Overrides(["duration=3"], duration=-1.0), "--duration: duration is -1"),
+    (Overrides(planner="magic"), "--planner: planner is 'magic'; accepted: hilqr"),
+    (Overrides(["timing.solve=0.01"], mode="realtime"), "--set timing.solve=0.01: timing is for"),
+    (Overrides(["robot=a1"]), "--set robot=a1: robot a1 cannot be paused"),
+    (Overrides(["robot=a1"], mode="paused"), "--mode: robot a1 cannot be paused"),
+    (Overrides(drive="remote"), "--drive: drive.source remote needs an A1"),
+])  # fmt: skip
+def test_a_message_begins_with_who_set_the_value(overrides, beginning):
+    with pytest.raises(BadRequest) as refusal:
+        configure(read_launch("sim", overrides))
+    assert str(refusal.value).startswith(beginning)
+
+
+def test_a_file_is_to_blame_for_its_own_values_alone(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text("hilqr: {knots: 1, period: 0.02}\n")
+    with pytest.raises(BadRequest, match=f"^{file}: hilqr.knots is 1"):
+        load_launch(str(file), ["hilqr.period=0.01"])
+    file.write_text("robot: a1\nmode: paused\n")
+    with pytest.raises(BadRequest, match=f"^{file}: robot a1 cannot be paused"):
+        load_launch(str(file))
+
+
+@pytest.mark.parametrize("mode", ["paused", "realtime"])
+def test_the_planner_gets_the_search_of_its_mode(mode):
+    settings = ["hilqr.paused.iterations=7", "hilqr.realtime.iterations=5"]
+    options = planning(load_launch("sim", settings, mode))
+    assert options.search.iterations == {"paused": 7, "realtime": 5}[mode]
+    assert options.knots == LaunchConfig().hilqr.knots
+
+
+@pytest.mark.parametrize(("key", "meant"), [
+    ("hilqr.iterations", "did you mean hilqr.paused.iterations or hilqr.realtime.iterations"),
+    ("hilqr.time_limit", "did you mean hilqr.realtime.time_limit"),
+    ("friction_", "accepted: planner"),
+])  # fmt: skip
+def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
+    with pytest.raises(BadRequest) as refusal:
+        load_launch("sim", [f"{key}=1"])
+    assert meant in str(refusal.value)
+    assert ("did you mean" in str(refusal.value)) == ("did you mean" in meant)
+
+
+def test_a_folder_is_no_launch_file(tmp_path):
+    with pytest.raises(BadRequest, match="is a folder; give the path of a YAML file or one of a1"):
+        load_launch(str(tmp_path))
+    write_config(load_launch("stand"), tmp_path / "launch.yaml")
+    with pytest.raises(BadRequest, match=f"give {tmp_path}/launch.yaml or one of"):
+        load_launch(str(tmp_path))

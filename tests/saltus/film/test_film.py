@@ -1,0 +1,184 @@
+"""`saltus film`: the film has the frames that were asked for, and shows what the robot did."""
+
+import json
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from saltus.cli import main
+from saltus.doctor import checks
+from saltus.film import film as film_module
+from tests.saltus.film.fake_run import END, PUSH_AT, make_run
+
+SIZE = ["--size", "256x192"]
+PER_SECOND = 10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graphics():
+    can_draw, reason = checks._rendering()
+    if not can_draw:
+        pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("film") / "run")
+
+
+def film(capsys, run: Path, file: Path, *options: str) -> dict:
+    status = main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
+                      *options])  # fmt: skip
+    output = capsys.readouterr()
+    assert status == 0, output.err
+    result = json.loads(output.out.splitlines()[-1])
+    assert result["file"] == str(file) and result["bytes"] == file.stat().st_size
+    assert [path.name for path in file.parent.iterdir()] == [file.name]  # nothing else is left
+    return result
+
+
+def pictures(file: Path) -> np.ndarray:
+    """All frames of an mp4 (n, height, width, 3), without the line of text on top."""
+    with av.open(str(file)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    return np.array(frames, dtype=float)[:, 32:]
+
+
+def change(frames: np.ndarray) -> float:
+    """The largest mean difference between a frame and the first one."""
+    return float(np.abs(frames - frames[0]).mean(axis=(1, 2, 3)).max())
+
+
+def orange(frame: np.ndarray) -> int:
+    """Pixels with the colour of a push."""
+    red, green, blue = np.moveaxis(frame, -1, 0)
+    return int(((red > 140) & (blue < 0.4 * red) & (green < 0.7 * red)).sum())
+
+
+def blue_line(frame: np.ndarray) -> int:
+    """Pixels with the colour of a plan."""
+    red, _, blue = np.moveaxis(frame, -1, 0)
+    return int((blue > red + 70).sum())
+
+
+def test_an_mp4_shows_the_whole_run_with_its_push_and_its_plan(run, tmp_path, capsys):
+    file = tmp_path / "a.mp4"
+    result = film(capsys, run, file)
+    with av.open(str(file)) as container:
+        (stream,) = container.streams.video
+        assert stream.codec_context.name == "h264" and stream.average_rate == PER_SECOND
+        assert (stream.width, stream.height) == (256, 192)
+    frames = pictures(file)
+    assert len(frames) == result["frames"] == round(END * PER_SECOND)
+    assert result["seconds"] == pytest.approx(END)
+    pushed = round(PUSH_AT * PER_SECOND)
+    assert max(map(orange, frames[:pushed])) == 0
+    assert min(map(orange, frames[pushed : pushed + 3])) > 20
+    assert blue_line(frames[-1]) > 10
+
+
+def test_pixels_change_because_the_robot_moves(tmp_path, run, capsys):
+    moving, still = tmp_path / "moving" / "a.mp4", tmp_path / "still" / "a.mp4"
+    moving.parent.mkdir()
+    still.parent.mkdir()
+    before_the_push = ["--to", str(PUSH_AT)]
+    film(capsys, run, moving, *before_the_push)
+    film(capsys, make_run(tmp_path / "run", speed=0.0), still, *before_the_push)
+    assert change(pictures(moving)) > 1.0 > 5.0 * change(pictures(still))
+
+
+def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
+    file = tmp_path / "a.GIF"
+    slow = ["--speed", "0.25", "--from", "0.2", "--to", "0.5", "--fps", "30"]
+    result = film(capsys, run, file, *slow)
+    assert result["frames"] == 36 and result["seconds"] == pytest.approx(1.2)
+    with Image.open(file) as gif:
+        assert gif.size == (256, 192) and gif.format == "GIF"
+        total = 0
+        for index in range(gif.n_frames):
+            gif.seek(index)
+            total += gif.info["duration"]
+    assert 24 < index + 1 <= 36  # equal pictures are one
+    assert total == 1200  # [ms]: 30 frames a second, though GIF counts in hundredths
+
+
+def test_a_run_without_true_states_shows_the_estimate(run, tmp_path, capsys):
+    estimates = make_run(tmp_path / "run", estimates_only=True)
+    (tmp_path / "film").mkdir()
+    film(capsys, estimates, tmp_path / "film" / "a.mp4", "--to", str(PUSH_AT))
+    (tmp_path / "true").mkdir()
+    film(capsys, run, tmp_path / "true" / "a.mp4", "--to", str(PUSH_AT))
+    shown, true = pictures(tmp_path / "film" / "a.mp4"), pictures(tmp_path / "true" / "a.mp4")
+    assert len(shown) == len(true) and np.abs(shown - true).mean() < 0.2 * change(true)
+
+
+@pytest.mark.parametrize("camera", ["front", "top", "140,-18,1.3"])
+def test_a_camera_sees_the_robot_from_elsewhere(run, tmp_path, capsys, camera):
+    file = tmp_path / "a.mp4"
+    film(capsys, run, file, "--camera", camera, "--to", "0.1")
+    (frame,) = pictures(file)
+    dark = frame.max(axis=-1) < 70
+    assert 0.01 < dark.mean() < 0.3
+    rows, columns = np.nonzero(dark)
+    assert abs(columns.mean() - 128) < 30 and rows.size  # in the middle
+
+
+def refused(capsys, *arguments: str) -> str:
+    assert main.run(["film", *arguments]) == main.BAD_REQUEST
+    output = capsys.readouterr()
+    assert output.out == "" and len(output.err.strip().splitlines()) == 1, output.err
+    return output.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["a.avi"], ".mp4 or .gif"), (["a"], ".mp4 or .gif"), (["folder.mp4"], "is a folder"),
+        (["nowhere/a.mp4"], "cannot be written"), (["file/a.mp4"], "cannot be written"),
+        (["a.mp4", "--camera", "behind"], "side, front, top"),
+        (["a.mp4", "--camera", "1,2"], "AZIMUTH,ELEVATION,DISTANCE"),
+        (["a.mp4", "--camera", "0,0,nan"], "AZIMUTH,ELEVATION,DISTANCE"),
+        (["a.mp4", "--size", "big"], "960x540"), (["a.mp4", "--size", "101x100"], "even"),
+        (["a.mp4", "--speed", "0"], "0.001 to 100"), (["a.mp4", "--speed", "nan"], "0.001 to 100"),
+        (["a.gif", "--fps", "60"], "1 to 50"), (["a.mp4", "--fps", "0"], "1 to 240"),
+        (["a.mp4", "--from", "2"], "0.00 to 1.00 s"), (["a.mp4", "--to", "-1"], "0.00 to 1.00 s"),
+        (["a.mp4", "--from", "nan"], "0.00 to 1.00 s"),
+        (["a.gif", "--speed", "0.001"], "too many"),
+    ],
+)  # fmt: skip
+def test_bad_options_are_one_line(run, tmp_path, capsys, monkeypatch, options, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.mp4").mkdir()
+    (tmp_path / "file").touch()
+    assert words in refused(capsys, str(run), *options)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder.mp4"]
+
+
+def test_a_recording_that_shows_nothing_is_one_line(run, tmp_path, capsys):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "no recorded run" in refused(capsys, str(tmp_path / "none"))
+    assert "no recorded run" in refused(capsys, str(empty))
+    content = (run / "run.mcap").read_bytes()
+    for kept, words in ((b"", "cut off"), (content[:100], "cut off"), (b"no MCAP", "")):
+        (empty / "run.mcap").write_bytes(kept)
+        assert words in refused(capsys, str(empty))
+        assert [path.name for path in empty.iterdir()] == ["run.mcap"]
+
+
+def test_without_the_encoder_one_line_says_how_to_get_it(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(film_module, "find_spec", lambda name: None)
+    assert "pip install 'saltus[view]'" in refused(capsys, str(run), str(tmp_path / "a.mp4"))
+
+
+def test_a_film_that_fails_leaves_the_old_one(run, tmp_path, capsys, monkeypatch, room_for):
+    file = tmp_path / "a.mp4"
+    file.write_bytes(b"old")
+    with room_for(2000):
+        assert "File too large" in refused(capsys, str(run), str(file), *SIZE)
+    monkeypatch.setenv("MUJOCO_GL", "none")
+    assert "saltus doctor" in refused(capsys, str(run), str(file), *SIZE)
+    assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]

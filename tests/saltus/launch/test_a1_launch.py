@@ -1,0 +1,227 @@
+"""A launch on an A1: what is asked first, who plays, and one whole run over UDP to the emulator."""
+
+import os
+import socket
+
+import msgspec
+import numpy as np
+import pytest
+
+import saltus.a1.confirmation as confirmation
+from runtime.messages import GroundTruth, RobotStatus, StateEstimate
+from runtime.recording import read_recording
+from saltus.a1.confirmation import confirm_motion
+from saltus.cli.main import run as saltus
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
+from saltus.launch.hardware import hardware_options
+from saltus.launch.process_table import process_table
+from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
+from saltus.launch.supervisor import Death
+from saltus.metrics.run import RunMetrics
+from saltus.studies.a1.faults.cases import FAULTS
+
+
+def last_json(capsys) -> dict:
+    return msgspec.json.decode(capsys.readouterr().out.strip().splitlines()[-1])
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Lines of standard input, as somebody types them."""
+
+    def type_(text: bytes) -> None:
+        read, write = os.pipe()
+        os.write(write, text)
+        os.close(write)
+        monkeypatch.setattr("saltus.a1.confirmation.STANDARD_INPUT", read)
+
+    return type_
+
+
+def test_a_real_robot_moves_only_once_the_word_is_typed(typed):
+    config = load_launch("a1")
+    typed(b"move\nuuu")
+    confirm_motion(config)
+    for text in (b"yes\n", b"\n", b"", b"Move\n"):
+        typed(text)
+        with pytest.raises(BadRequest, match="nothing was sent"):
+            confirm_motion(config)
+
+
+def test_a_closed_standard_input_is_nobody_who_says_the_word(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)  # as after <&-
+    with pytest.raises(BadRequest, match="nothing was sent"):
+        confirm_motion(load_launch("a1"))
+    assert capsys.readouterr().err.endswith("\n")  # what is said next begins a line
+
+
+def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
+    typed(b"move\nur ")
+    confirm_motion(load_launch("a1"))
+    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "
+
+
+@pytest.mark.parametrize(
+    "assignments",
+    [["hardware.mode=dry_run"], ["hardware.link.robot_address=127.0.0.1"], ["robot=emulated"]],
+)
+def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed, capsys):
+    typed(b"ur ")
+    confirm_motion(load_launch("a1", assignments))
+    assert "Type" not in capsys.readouterr().err
+    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "  # left for the robot's keys
+
+
+def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):
+    typed(b"")
+    confirm_motion(load_launch("a1", ["hardware.mode=dry_run"]))
+    assert "limp" in capsys.readouterr().err
+
+
+def test_an_emulated_robot_is_where_its_emulator_is():
+    config = load_launch("a1-emulated", ["emulator.port=9001", "emulator.tick_unit_s=1e-6"])
+    options = hardware_options(config)
+    assert options.link.robot == ("127.0.0.1", 9001)
+    assert options.link.local[0] == "127.0.0.1"
+    assert options.tick_unit_s == 1e-6
+    assert hardware_options(load_launch("a1")) == load_launch("a1").hardware
+
+
+def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
+    table = process_table(load_launch("a1-emulated"))
+    assert table.finishing == table.processes[0] == "tracker"
+    assert table.expendable == {"planner", "estimator"}
+    assert "simulation" not in table.processes and table.processes[-1] == "emulator"
+    assert "emulator" not in process_table(load_launch("a1")).processes
+
+
+def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
+    patient = ["hardware.motion.sit_down_timeout_s=40", "hardware.motion.damping_timeout_s=9"]
+    assert 16.0 < process_table(load_launch("a1")).grace_s < 30.0
+    assert process_table(load_launch("a1-emulated", patient)).grace_s > 49.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["a1", "--mode", "paused"], "cannot be paused"),
+        (["sim", "--dry-run"], "are for an A1"),
+        (["sim", "--read-only"], "are for an A1"),
+        (["a1-emulated", "--set", "perturbations=[{kind: base_force, at: 1, for: 1, "
+          "value: [0, 0, 1]}]"], "emulator.events"),
+        (["a1", "--set", "hardware.link.robot_address=robot"], "IPv4"),
+        (["a1", "--set", "hardware.safety.torque_limit=50"], "torque_limit"),
+        (["a1", "--set", "hardware.operator.gamepad=/nowhere", "--dry-run",
+          "--set", "hardware.link.robot_address=127.0.0.1",
+          "--set", "hardware.link.local_port=0"], "/nowhere"),
+        (["a1", "--dry-run", "--set", "hardware.link.local_address=203.0.113.9"], "203.0.113.9"),
+        (["a1-emulated", "--set", "emulator.events=[{kind: quake, at: 1}]"], "quake"),
+        (["emulator", "--set", "simulation.engine=isaacgym"], "simulation.engine mujoco"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_line_and_status_2(arguments, words, capsys):
+    assert saltus(["launch", *arguments]) == 2
+    error = capsys.readouterr().err.strip().splitlines()
+    assert words in error[-1], error
+
+
+def status(state: str, cause: str = "") -> RobotStatus:
+    return RobotStatus(
+        tick=0, time=0.0, state=state, cause=cause, temperature=np.zeros(12), power=0.0,
+        state_age=0.0, frames=0, refused=0,
+    )  # fmt: skip
+
+
+def truth(tick: int, x: float, trunk_contact: bool = False) -> GroundTruth:
+    q = np.zeros(19)
+    q[0], q[6] = x, 1.0
+    return GroundTruth(
+        tick=tick, time=0.0, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
+        contact=np.zeros(4), trunk_contact=trunk_contact,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["emulator", "a1-emulated"])
+def test_an_emulators_port_that_is_taken_is_found_out_before_anything_starts(name, capsys):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        assert saltus(["launch", name, "--set", f"emulator.port={port}"]) == 2
+    told = capsys.readouterr().err.strip()
+    assert f"127.0.0.1:{port}" in told and "\n" not in told
+
+
+def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
+    metrics = RunMetrics(judging=False, anywhere=True)
+    metrics.add_truth(truth(100, 5.0, trunk_contact=True))
+    metrics.add_status(status("running"))
+    metrics.add_truth(truth(1000, 5.0))
+    metrics.add_truth(truth(3000, 5.5))
+    metrics.add_status(status("sit_down"))
+    metrics.add_truth(truth(4000, 5.5, trunk_contact=True))
+    summary = metrics.summary()
+    assert (summary["fell"], summary["simulated_s"]) == (False, 2.0)
+    assert summary["distance_m"] == pytest.approx(0.5)
+
+
+def test_an_estimate_that_was_not_told_the_place_is_judged_from_its_first_on():
+    metrics = RunMetrics(anywhere=True)
+    for tick, x in ((0, 5.0), (5, 5.3)):
+        q = np.zeros(19)
+        q[0], q[6] = x - 5.0 + 0.1 * (tick > 0), 1.0
+        metrics.add_truth(truth(tick, x))
+        metrics.add_estimate(
+            StateEstimate(
+                tick=tick, time=0.0, q=q, v=np.zeros(18), contact=np.zeros(4), status="ok"
+            )
+        )
+    assert metrics.estimator()["position_rmse_m"] == pytest.approx(0.1 / np.sqrt(2.0))
+
+
+def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
+    report = {"robot": {"state": "off", "cause": "the planner died", "ended_well": False}}
+    death = Death("planner", "killed by SIGKILL", False)
+    assert robot_summary(None, report, [death])["cause"] == "planner died (killed by SIGKILL)"
+    assert robot_summary(None, report, [])["cause"] == "the planner died"
+    silent = robot_summary(status("damping", "too hot"), {}, [])
+    assert silent == {"state": "silent", "cause": "too hot", "ended_well": False}
+    assert any("too hot" in fact.text for fact in robot_facts(silent))
+    assert "no report" in emulator_facts({})[0].text
+
+
+def free_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
+    """How well it goes is for the slow tests and the study: a busy machine may stop the robot."""
+    ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}"]
+    quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
+             "hardware.motion.damping_s=0.2"]  # fmt: skip
+    sets = [argument for value in ports + quick for argument in ("--set", value)]
+    record = tmp_path / "run"
+    code = saltus(
+        ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]
+    )
+    summary = last_json(capsys)
+    assert code in (0, 1)
+    assert (code == 0) == summary["robot"]["ended_well"]
+    assert summary["robot"]["state"] == "off"
+    assert summary["robot"]["frames"]["accepted"] > 500
+    seen = {topic for topic, _ in read_recording(record / "run.mcap")}
+    assert {"robot_status", "motor_command", "ground_truth"} <= seen
+    states = [m.state for topic, m in read_recording(record / "run.mcap")
+              if topic == "robot_status" and isinstance(m, RobotStatus)]  # fmt: skip
+    assert states[0] == states[-1] == "off" and {"damping", "stand_up"} <= set(states)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
+    from saltus.studies.a1.faults.runs import run_fault
+
+    row = run_fault(fault, tmp_path / "fault")
+    assert row["ok"], row

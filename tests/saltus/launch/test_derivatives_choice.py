@@ -1,0 +1,62 @@
+"""`hilqr.derivatives` in a launch file: which derivatives it gives, and what is refused."""
+
+import numpy as np
+import pytest
+
+from controller.rigid_derivatives import RigidDerivatives
+from hybrid.hilqr import Trajectory
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.launch import planners, rollouts
+from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+
+KINDS = {
+    "rigid": RigidDerivatives,
+    "rollout": RolloutDerivatives,
+    "differences": DifferenceDerivatives,
+}
+STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+
+
+def make(*assignments):
+    search = "hilqr.paused={threads: 1, substeps: 4}"
+    config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
+    return planners.make_derivatives(rollouts.planning(config))
+
+
+def still():
+    """One knot of a robot a millimetre above the ground."""
+    x = STAND.copy()
+    x[2] += 0.001
+    return Trajectory(np.array([x, x]), np.zeros((1, 12)), 0.0, np.zeros((1, 4)))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_name_gives_its_derivatives(name):
+    derivatives = make(f"hilqr.derivatives={name}")
+    assert type(derivatives) is KINDS[name]
+    linear = derivatives.linearise(still())
+    assert linear.A.shape == (1, 36, 36) and linear.B.shape == (1, 36, 12)
+    assert np.isfinite(linear.A).all() and np.isfinite(linear.B).all()
+
+
+@pytest.mark.parametrize("name", ["rollout", "differences"])
+def test_a_knot_has_the_planners_period_and_substeps(name):
+    derivatives = make(f"hilqr.derivatives={name}")
+    assert derivatives.substeps == 4
+    assert derivatives.model.opt.timestep == pytest.approx(0.005)
+
+
+def test_those_of_the_rollouts_are_the_default():
+    assert isinstance(make(), RolloutDerivatives)
+
+
+def test_another_name_is_refused_in_one_line_with_the_accepted_ones(capsys):
+    status = run(["launch", "sim", "--set", "hilqr.derivatives=nonsense"])
+    captured = capsys.readouterr()
+    (line,) = captured.err.splitlines()
+    assert status == 2 and captured.out == ""
+    assert "hilqr.derivatives" in line
+    for name in KINDS:
+        assert name in line

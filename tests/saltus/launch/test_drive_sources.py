@@ -1,0 +1,221 @@
+"""Who drives a launch: what is refused, who reads the keys, and one launch that a client drives."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from controller.driving.options import DriveOptions
+from hw_bridge.driver.devices import KeyDevice
+from hw_bridge.driver.options import KeyOptions
+from runtime.bus import Bus
+from runtime.endpoints import Endpoints
+from runtime.messages import Command, GroundTruth, Plan
+from runtime.recording import read_recording
+from runtime.topics import COMMAND
+from runtime.wire import encode
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
+from saltus.launch.driving import bounds_of, drive
+from saltus.launch.process_table import process_table
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["sim", "--drive", "remote"], "needs an A1"),
+        (["sim", "--drive", "client", "--mode", "paused"], "for mode realtime"),
+        (["sim", "--drive", "client", "--set", "mode=paused"], "for mode realtime"),
+        (["drive", "--drive", "client"], "one drives, not two"),
+        (["sim", "--drive", "wheel"], "'keyboard', 'gamepad', 'remote', 'client'"),
+        (["emulator", "--drive", "client"], "not this one"),
+        (["sim", "--drive", "gamepad", "--set", "sources.gamepad.device=/nowhere"],
+         "sources.gamepad.device: cannot open /nowhere"),
+        (["sim", "--set", "sources.sticks.gait=gallop"], "stand, walk, trot, bound, auto"),
+        (["sim", "--set", "sources.keys.forward=0"], "above 0"),
+        (["a1-emulated", "--drive", "keyboard", "--set", "hardware.operator.keyboard=false"],
+         "hardware.operator.keyboard"),
+    ],
+)  # fmt: skip
+def test_who_cannot_drive_is_refused_in_one_line(arguments, words, capsys) -> None:
+    assert run(["launch", *arguments]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and words in lines[0]
+
+
+def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> None:
+    config = load_launch("sim", drive="keyboard")
+    assert (config.mode, config.drive.source, config.driven) == ("realtime", "keyboard", True)
+    assert config.duration > load_launch("sim").duration
+    assert load_launch("sim", ["duration=3"], drive="keyboard").duration == 3.0
+    assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "reads"),
+    [("sim", "keyboard", True), ("sim", "gamepad", True), ("sim", "client", False),
+     ("a1", "keyboard", False), ("a1", "remote", False), ("a1", "gamepad", True)],
+)  # fmt: skip
+def test_a_process_reads_what_the_tracker_does_not(name, source, reads) -> None:
+    table = process_table(load_launch(name, drive=source))
+    assert ("driver" in table.processes) == ("driver" in table.expendable) == reads
+
+
+@pytest.fixture
+def temporary(monkeypatch, tmp_path):
+    """A folder of temporary files of its own: no other launch is driven; short, for sockets.
+
+    Those of pytest are made before.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        monkeypatch.setenv("TMPDIR", folder)
+        yield Path(folder)
+
+
+def announced(temporary: Path, name: str, source: str) -> Announcer:
+    folder = temporary / f"saltus-{name}"
+    folder.mkdir()
+    write_config(load_launch("sim", drive=source), folder / "launch.yaml")
+    return Announcer(folder, folder / "launch.yaml", folder / "bus")
+
+
+def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
+    temporary, capsys
+) -> None:
+    assert run(["drive"]) == 2
+    assert "no launch is running" in capsys.readouterr().err
+    with announced(temporary, "a", "keyboard") as announcer:
+        assert run(["drive"]) == 2
+        line = capsys.readouterr().err.strip()
+        assert "driven by its keyboard" in line and "saltus launch sim --drive client" in line
+        assert "\n" not in line
+        [launch] = running_launches()
+        assert launch.alive and not launch.begun and launch.pid == os.getpid()
+        announcer.begin()
+        announcer.begin()
+        assert launch.begun
+    assert running_launches() == [] and not launch.alive and not launch.begun
+
+
+def test_a_file_that_says_nothing_is_no_launch(temporary) -> None:
+    with announced(temporary, "a", "client"):
+        (temporary / "saltus-a" / "launch.json").write_bytes(b"{}")
+        assert running_launches() == []
+
+
+def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys) -> None:
+    with announced(temporary, "a", "client"), announced(temporary, "b", "client"):
+        os.utime(temporary / "saltus-a", (1.0, 1.0))
+        [newest, _] = running_launches()
+        assert newest.file.parent.name == "saltus-b"
+        with Bus(newest.endpoints) as bus:
+            bus.publisher(COMMAND)
+            assert run(["drive"]) == 2
+    line = capsys.readouterr().err.strip()
+    assert "has a driver already" in line and "saltus-b" in line and "\n" not in line
+
+
+def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
+    """The launch of `process`, once its robot moves."""
+    while process.poll() is None:
+        for launch in running_launches(temporary):
+            if launch.begun:
+                return launch
+        time.sleep(0.05)
+    raise AssertionError(process.communicate()[1])
+
+
+def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None:
+    """Commands that are damaged, not finite, or old are counted, and change nothing."""
+    record = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "saltus.cli.main", "launch", "sim", "--drive", "client", "--record",
+         str(record), "--json"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    good = {"left": 0.0, "yaw_rate": 0.0, "gait": "trot"}
+    with Bus(begun(temporary, process).endpoints) as bus:
+        commands = bus.publisher(COMMAND)
+        assert commands.wait_for_subscribers(2, 60.0)
+        for sequence in range(100):
+            commands.send(Command(sequence=sequence, time=0.0, forward=0.4, **good))
+            if sequence == 50:
+                commands.send(Command(sequence=999, time=0.0, forward=float("nan"), **good))
+                commands.send(Command(sequence=3, time=0.0, forward=-1.0, **good))
+                damaged = encode(Command(sequence=999, time=0.0, forward=-1.0, **good))[:-3]
+                commands._socket.send(damaged)
+            time.sleep(0.02)
+        time.sleep(3.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    messages = list(read_recording(record / "run.mcap"))
+    plans = [message for _, message in messages if isinstance(message, Plan)]
+    obeyed = [plan.command for plan in plans]
+    assert max(obeyed) == 99 and obeyed[-1] == -1
+    first = obeyed.index(next(number for number in obeyed if number >= 0))
+    followed = obeyed[first : obeyed.index(-1, first)]
+    assert followed == sorted(followed) and 999 not in followed
+    truths = [message for _, message in messages if isinstance(message, GroundTruth)]
+    stood = [truth for truth in truths if truth.time < plans[-1].time][-1]
+    assert stood.q[0] > 0.1 and not json.loads(out.splitlines()[-1])["fell"]
+    assert abs(stood.v[:6]).max() < 0.1 and stood.contact.all()
+    counts = json.loads((record / "reports" / "planner.json").read_text())["commands"]
+    assert counts["not_finite"] == counts["old"] == counts["undecodable"] == 1
+    assert counts["silences"] >= 1
+    recorded = [m.sequence for _, m in messages if isinstance(m, Command)]
+    assert set(range(100)) <= set(recorded)
+
+
+def test_keys_go_out_until_nothing_can_come_any_more() -> None:
+    reading, writing = os.pipe()
+    device = KeyDevice(reading, KeyOptions(), bounds_of(DriveOptions()))
+    commands: list[Command] = []
+    os.write(writing, b"iij")
+    pacer = drive(device, commands.append, lambda: len(commands) > 3)
+    assert [(c.forward, c.yaw_rate) for c in commands[:4]] == [(0.2, 0.2)] * 4
+    assert commands[-1].forward == 0.0 and pacer.sent == len(commands) == 5
+    os.close(writing)
+    assert drive(device, commands.append, lambda: False).sent == 0
+    os.close(reading)
+
+
+def test_the_example_drives_in_a_circle(temporary) -> None:
+    with announced(temporary, "a", "client"):
+        [launch] = running_launches()
+        example = subprocess.Popen(
+            [sys.executable, str(ROOT / "examples" / "drive.py")],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        )
+        with Bus(launch.endpoints) as bus:
+            received = bus.subscriber(COMMAND).wait(60.0)
+        example.terminate()
+        example.wait()
+    assert received is not None
+    assert received.forward / received.yaw_rate == pytest.approx(0.5)
+
+
+def test_a_driver_may_be_there_before_the_launch_but_only_where_clients_drive(
+    temporary, capsys
+) -> None:
+    """The second launch gets past the bus: it is the run folder that cannot be had."""
+    folder = temporary / "bus"
+    (temporary / "run.mcap").touch()
+    rest = ["--set", f"bus.folder={folder}", "--record", str(temporary)]
+    with Bus(Endpoints.ipc(folder)) as bus:
+        bus.publisher(COMMAND)
+        assert run(["launch", "sim", "--drive", "keyboard", *rest]) == 2
+        assert "occupied" in capsys.readouterr().err
+        assert run(["launch", "sim", "--drive", "client", *rest]) == 2
+        assert "holds a run already" in capsys.readouterr().err

@@ -1,0 +1,161 @@
+"""What a person and a script get from a launch that goes wrong: first line, status, JSON, logs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from saltus.cli.main import run
+from saltus.common import console, folders
+from saltus.configuration.launch import load_launch
+from saltus.launch import launcher
+from saltus.launch.stall import describe_stall
+
+ROOT = Path(__file__).parents[3]
+STAND = ["launch", "stand", "--duration", "0.8"]
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Has launches take the broken planner; they leave their folders below `tmp_path`."""
+
+    def choose(fault: str) -> None:
+        monkeypatch.setenv("FAULT", fault)
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setattr(launcher, "PROGRAM", "tests.saltus.launch.broken_planner")
+        monkeypatch.chdir(tmp_path)
+
+    return choose
+
+
+def launch(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, dict[str, Any]]:
+    """Exit status, first line and JSON of the same launch, run twice."""
+    status = run([*STAND, *arguments])
+    first = capsys.readouterr().out.splitlines()[0]
+    assert run([*STAND, *arguments, "--json"]) == status
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err + first
+    return status, first, json.loads(captured.out.splitlines()[-1])
+
+
+def log_of(summary: dict[str, Any], process: str) -> str:
+    return (Path(summary["folder"]) / "logs" / f"{process}.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [("raises", "ArithmeticError: no such plan"), ("has_wrong_shapes", "ValueError: Plan.gains")],
+)
+def test_a_planner_that_fails_is_the_first_line(broken, capsys, fault, error):
+    broken(fault)
+    status, first, summary = launch(capsys)
+    assert status == 1 and summary["ok"] is False
+    assert first.startswith("FAILED     The planner failed in 51 of 81 solves; the A1 stood down")
+    failed, stood_down = summary["problems"][:2]
+    assert (failed["what"], stood_down["what"]) == ("planner_failed", "stood_down")
+    assert error in failed["detail"] and error in log_of(summary, "planner")
+    assert summary["planner"]["statuses"] == {"ok": 30, "failed": 51}
+
+
+def test_a_planner_that_hangs_is_named_and_ends_the_launch(broken, capsys, monkeypatch):
+    broken("hangs")
+    monkeypatch.setattr(launcher, "STALL_S", 1.0)
+    status, first, summary = launch(capsys)
+    assert status == 1 and summary["simulated_s"] == 0.3
+    assert first.startswith("FAILED     The planner hung; the launch broke off at 0.30 s of 0.8 s")
+    details = {problem["what"]: problem["detail"] for problem in summary["problems"]}
+    assert "the tracker waits for the planner's plan of tick 300" in details["broke_off"]
+
+
+def test_who_waits_for_whom_follows_the_messages_of_a_tick():
+    config, order = load_launch("push"), "sensor_reading state_estimate plan motor_command".split()
+    said = [
+        "the simulation waits for the tracker at tick 20",
+        "the tracker waits for the estimator's estimate of tick 20",
+        "the tracker waits for the planner's plan of tick 20",
+        "the simulation waits for the tracker's command of tick 20",
+        "the tracker waits for the simulation after tick 20",
+    ]
+    for done, words in enumerate(said):
+        ticks = {name: 20 if name in order[:done] else 19 for name in order}
+        assert describe_stall(config, ticks | {"ground_truth": 20}) == words
+    between = {name: 21 for name in order[:2]} | {"plan": 20, "motor_command": 20}
+    assert "command of tick 21" in describe_stall(config, between | {"ground_truth": 21})
+
+
+def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "saltus.cli.main", "launch", "stand", "--duration", "100"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert process.stderr is not None
+    next(line for line in process.stderr if "simulated" in line)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    first, *_, last = out.splitlines()
+    assert first.startswith("STOPPED    The A1 stayed on its feet for")
+    folder = tmp_path / last.split()[1].rstrip(":")
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["problems"][0]["what"] == "interrupted" and not summary["ok"]
+    assert {path.stem for path in (folder / "logs").iterdir()} == {
+        "planner", "estimator", "tracker", "simulation",
+    }  # fmt: skip
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").touch()  # below which there can be no folder, whoever asks
+    assert run([*STAND, "--record", str(tmp_path / "file" / "run")]) == 2
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1 and "--record" in error and "Not a directory" in error
+
+
+def test_without_a_place_for_runs_the_logs_are_elsewhere(tmp_path, monkeypatch, capsys):
+    (tmp_path / "runs").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run(["launch", "stand", "--duration", "0.05", "--json"]) == 0
+    captured = capsys.readouterr()
+    folder = Path(json.loads(captured.out)["folder"])
+    assert f"runs/ cannot be written (Not a directory): logs are in {folder}" in captured.err
+    assert (folder / "summary.json").exists() and folder.parent == tmp_path
+
+
+def test_lines_of_logs_carry_times_and_a_normal_end_is_no_warning(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run(["launch", "stand", "--duration", "0.05", "--json"]) == 0
+    lines = log_of(json.loads(capsys.readouterr().out), "tracker").splitlines()
+    assert "ok -> damp (stopped)" in lines[-1]
+    for line in lines:
+        assert line[:5] == f"{line[:4]}-" and line[:4].isdigit() and "WARNING" not in line
+
+
+def test_two_folders_of_one_second_have_names_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folders.time, "strftime", lambda _format: "now")
+    first = folders.new_run_folder("stand")
+    first.mkdir(parents=True)
+    assert (str(first), str(folders.new_run_folder("stand"))) == ("runs/stand-now",
+                                                                  "runs/stand-now-2")  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [80, 50])
+def test_facts_wrap_within_their_column_on_a_terminal(monkeypatch, capsys, width):
+    def terminal(**options: Any) -> Console:
+        return Console(force_terminal=True, width=width, **options)
+
+    facts = [console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4), console.Fact("way", "x")]
+    console.print_facts(facts)
+    assert len(capsys.readouterr().out.splitlines()) == 2  # where nobody looks
+    monkeypatch.setattr(console, "Console", terminal)
+    console.print_facts(facts)
+    lines = capsys.readouterr().out.splitlines()
+    assert "\x1b[1;31mFAILED" in lines[0] and len(lines) > 2
+    assert all(line.startswith(" " * 8) and len(line) <= width for line in lines[1:-1])

@@ -1,0 +1,160 @@
+"""Nothing is compiled, or loaded from the compiler's cache, once the processes' loops run."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+from numba import njit
+
+from saltus.common.compilation import compiled_since, signature_counts, watch
+from saltus.configuration.launch import load_launch
+from saltus.launch.launcher import launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
+
+ROOT = Path(__file__).parents[3]
+
+
+@njit
+def twice(x: float) -> float:
+    return 2.0 * x
+
+
+@njit
+def thrice(x: float) -> float:
+    return x + twice(x)
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module of ours that knows two compiled functions, one of them by two names."""
+    module = ModuleType("controller.kernels")
+    vars(module).update(twice=twice, again=twice, thrice=thrice, number=2.0)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    return module
+
+
+def test_functions_are_counted_once_and_named_when_they_gain_a_signature(
+    kernels: ModuleType,
+) -> None:
+    before = signature_counts()
+    assert [before[each] for each in (twice, thrice)] == [0, 0]
+    assert compiled_since(before) == []
+    kernels.thrice(1.0)  # and what it calls
+    name = twice.py_func.__module__
+    assert compiled_since(before) == [f"{name}.thrice", f"{name}.twice"]
+    warm = signature_counts()
+    kernels.thrice(2.0)
+    assert compiled_since(warm) == []
+    kernels.again(1)  # a type that was not seen before
+    assert compiled_since(warm) == [f"{name}.twice"]
+
+
+def test_what_comes_with_a_module_that_is_imported_late_counts(
+    kernels: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @njit("float64(float64)")
+    def half(x: float) -> float:
+        return 0.5 * x
+
+    late = ModuleType("robots.kernels")
+    vars(late)["half"] = half
+
+    def node() -> dict[str, Any]:
+        monkeypatch.setitem(sys.modules, late.__name__, late)
+        return {"ticks": 3}
+
+    report = watch(node)
+    assert report["ticks"] == 3
+    assert [name.rpartition(".")[2] for name in report["compiled_late"]] == ["half"]
+    assert watch(lambda: {})["compiled_late"] == []
+
+
+class Trial(NamedTuple):
+    """A process of `warm_processes`, and some of what it must have gone through."""
+
+    module: str
+    arguments: Sequence[str]
+    seen: Sequence[str]
+
+
+TRACKED = (
+    "waiting", "ok", "hold", "stand_down", "damp", "lying_down", "estimate_diverged",
+    "estimate_not_finite", "estimate_old", "no_estimate", "reading_not_plausible", "tilted",
+    "too_low", "plan_failed", "plan_not_finite", "plan_from_future", "plan_out_of_order",
+    "plan_stale", "plan_ended", "command_not_finite", "torque_limited",
+)  # fmt: skip
+BRIDGED = (
+    "stand_up", "ready", "running", "sit_down", "damping", "off", "late state", "slew", "target",
+    "total_power", "clock", "malformed", "measurement", "mode", "not_finite", "not_measured",
+    "FR thigh: the encoder is stuck at 0.89 rad (unchanged for 50 ms while the motor moves)",
+)  # fmt: skip
+PLANNED = ("ok", "time_limit", "failed", "a foot lands")
+TRIALS = (
+    Trial("tracker", (), TRACKED),
+    Trial("bridge", (), BRIDGED),
+    Trial("simulation", (), ("blocked", "in the air", "fell")),
+    Trial("estimator", ("salted",), ("ok", "degraded", "diverged", "starting", "in the air")),
+    Trial("estimator", ("leg_odometry",), ("ok", "diverged", "starting", "in the air")),
+    Trial("estimator", ("invariant",), ("ok", "diverged", "starting", "in the air")),
+    Trial("planner", ("stand",), PLANNED),
+    Trial("planner", ("stand", "hilqr.touchdown_order=selected"), PLANNED),
+    Trial("planner", ("sim", "planner=convex_mpc"), PLANNED),
+    Trial("planner", ("sim", "planner=instant_qp"), ("ok", "failed", "a foot lands")),
+)
+
+
+def run(trial: Trial, folder: Path) -> dict[str, Any]:
+    """What a process of its own tells, in which nothing has been called before."""
+    module = f"tests.saltus.launch.warm_processes.{trial.module}"
+    done = subprocess.run(
+        [sys.executable, "-m", module, *trial.arguments], cwd=folder, text=True, timeout=600,
+        capture_output=True, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: " ".join((trial[0], *trial[1])))
+def test_a_warm_process_compiles_nothing_more(trial: Trial, tmp_path: Path) -> None:
+    told = run(trial, tmp_path)
+    if told["cold"]:
+        # A function that is compiled takes those that it calls along; one from the cache does not,
+        # and a gap in the warm-up shows.
+        told = run(trial, tmp_path)
+    assert told["late"] == []
+    assert set(trial.seen) <= set(told["seen"])
+
+
+class Killer:
+    """Kills the planner once the robot has lived for a while."""
+
+    def __init__(self, tick: int) -> None:
+        self.tick, self.killed = tick, False
+
+    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
+        if not self.killed and listener.ticks["ground_truth"] > self.tick:
+            planner = next(each for each in supervisor.children if each.name == "planner")
+            planner.signal(signal.SIGKILL)
+            self.killed = True
+
+
+@pytest.mark.parametrize("kill_at", [300, None])
+def test_no_process_of_a_launch_compiles_late(kill_at: int | None, tmp_path: Path) -> None:
+    # On a loaded machine the kill comes late, and the tracker stands down 0.35 s after it.
+    config = load_launch("stand", mode="realtime", duration=0.5 if kill_at is None else 3.0)
+    outcome = launch(config, tmp_path / "run", None if kill_at is None else Killer(kill_at))
+    assert outcome.completed
+    living = {name: report for name, report in outcome.reports.items() if report}
+    assert set(outcome.reports) - set(living) == ({"planner"} if kill_at else set())
+    late = {name: report["compiled_late"] for name, report in living.items()}
+    assert late == dict.fromkeys(living, [])
+    expected = {"ok"} if kill_at is None else {"ok", "hold", "stand_down", "damp"}
+    assert set(living["tracker"]["commands"]) >= expected

@@ -1,0 +1,166 @@
+"""The whole stack in its processes: it repeats to the bit, survives its planner, leaves nothing."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runtime.bus import Bus
+from runtime.endpoints import Endpoints
+from runtime.messages import LineSearch, Plan
+from runtime.recording import read_recording
+from runtime.topics import PLAN
+from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep, Tick
+
+ROOT = Path(__file__).parents[3]
+PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
+SHORT = ["--set", PUSH, "--duration", "0.3"]
+
+
+def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    """`saltus` with a temporary folder of its own, so that what it leaves there can be seen.
+
+    Its name is short: the path of a socket has at most 107 characters.
+    """
+    (folder / "t").mkdir()
+    environment = os.environ | {"TMPDIR": str(folder / "t"), "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "saltus.cli.main", *arguments], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def children(folder: Path) -> dict[str, int]:
+    """Process ids by name of the launch that runs in `folder`."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().decode().split("\0")
+        except (OSError, UnicodeDecodeError):
+            continue
+        if "saltus.launch.processes" in words and any(str(folder) in word for word in words):
+            found[words[words.index("saltus.launch.processes") + 1]] = int(entry.name)
+    return found
+
+
+def wait_until(condition, timeout: float = 90.0) -> None:
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.05)
+
+
+def sockets(folder: Path) -> list[Path]:
+    return list((folder / "t").rglob("*.ipc"))
+
+
+def moving(folder: Path) -> bool:
+    """The recorder has written something: messages flow."""
+    recording = folder / "run" / "run.mcap"
+    return recording.exists() and recording.stat().st_size > 20_000
+
+
+@pytest.mark.parametrize("timing", [[], ["timing.solve=0.025", "timing.estimate=0.002"]])
+def test_lock_step_in_processes(tmp_path, timing):
+    settings = [word for assignment in timing for word in ("--set", assignment)]
+    launch = start(
+        tmp_path, "launch", "stand", *SHORT, *settings, "--set", "recording.plans=all",
+        "--set", "recording.gains=float64", "--json", "--record", str(tmp_path / "run"),
+    )  # fmt: skip
+    out, err = launch.communicate(timeout=120)
+    assert launch.returncode == 0, err
+    summary = json.loads(out.splitlines()[-1])
+    truths: dict[int, list[float]] = {}
+    one = LockStep(load_launch("stand", [PUSH, *timing], duration=0.3))
+    plans: dict[int, Plan] = {}
+    searches: dict[int, LineSearch] = {}
+
+    def keep(tick: Tick) -> None:
+        truths[tick.truth.tick] = tick.truth.q.tolist()
+        plans.update({tick.plan.tick: tick.plan} if tick.plan else {})
+        searches.update({tick.search.tick: tick.search} if tick.search else {})
+
+    metrics = one.run(keep)
+    messages = list(read_recording(tmp_path / "run" / "run.mcap"))
+    recorded = {m.tick: m.q.tolist() for topic, m in messages if topic == "ground_truth"}
+    assert summary["simulated_s"] == 0.3 and not summary["fell"]
+    assert {tick: recorded[tick] for tick in truths} == truths  # to the last bit
+    assert list(searches) == list(range(0, 273, 25) if timing else range(0, 300, 10))
+    for topic, own in (("line_search", searches), ("plan", plans)):
+        sent = {m.tick: m for name, m in messages if name == topic}
+        assert {tick: sent[tick] for tick in own} == own
+    assert summary["max_lateral_deviation_m"] == metrics.max_lateral_deviation > 0.005
+    assert set(summary) >= {
+        "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
+        "estimator",
+    }  # fmt: skip
+    assert summary["ok"] and summary["problems"] == []
+    assert set(summary["planner"]) >= {"solves", "solve_ms", "rate_hz"}
+    assert set(summary["tracker"]) >= {"ticks", "missed", "lateness_us"}
+    errors = {"position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad"}
+    assert set(summary["estimator"]) >= errors | {"update_us"}
+    assert not list((tmp_path / "t").iterdir())
+
+
+@pytest.mark.parametrize("mode", ["paused", "realtime"])
+def test_killed_planner_is_told_and_the_robot_goes_on_until_ctrl_c(tmp_path, mode):
+    launch = start(
+        tmp_path, "launch", "stand", "--mode", mode, "--duration", "100", "--json",
+        "--record", str(tmp_path / "run"),
+    )  # fmt: skip
+    wait_until(lambda: moving(tmp_path))
+    before = children(tmp_path)
+    assert set(before) == {"planner", "estimator", "tracker", "simulation"}
+    os.kill(before["planner"], signal.SIGKILL)
+    wait_until(lambda: "stand_down" in (tmp_path / "run/logs/tracker.log").read_text())
+    wait_until(lambda: set(children(tmp_path)) == {"estimator", "tracker", "simulation"})
+
+    launch.send_signal(signal.SIGINT)
+    out, err = launch.communicate(timeout=30)
+    assert launch.returncode == 130
+    assert "planner died (killed by SIGKILL" in err
+    assert json.loads(out.splitlines()[-1])["fell"] is False
+    report = json.loads((tmp_path / "run" / "reports" / "tracker.json").read_text())
+    assert report["commands"]["stand_down"] > 0 and report["errors"] == 0
+    assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())
+
+
+def test_lost_tracker_ends_the_launch(tmp_path):
+    launch = start(tmp_path, "launch", "stand", "--duration", "100", "--json")
+    wait_until(lambda: "tracker" in children(tmp_path))
+    os.kill(children(tmp_path)["tracker"], signal.SIGKILL)
+    _, err = launch.communicate(timeout=60)
+    assert launch.returncode == 1
+    assert "tracker died (killed by SIGKILL); stopping the others" in err
+    assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())
+
+
+def test_killed_supervisor_leaves_no_process_and_no_socket(tmp_path):
+    launch = start(tmp_path, "launch", "stand", "--duration", "100")
+    wait_until(lambda: len(children(tmp_path)) == 4 and len(sockets(tmp_path)) >= 6)
+    launch.kill()
+    launch.communicate()
+    wait_until(lambda: children(tmp_path) == {}, timeout=20.0)
+    assert sockets(tmp_path) == []
+
+
+@pytest.mark.parametrize("transport", ["ipc", "tcp"])
+def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys, transport):
+    folder, port = tmp_path / "bus", 47800 + os.getpid() % 1000
+    endpoints = {"ipc": Endpoints.ipc(folder), "tcp": Endpoints.tcp("127.0.0.1", port)}[transport]
+    place = {"ipc": f"folder: {folder}", "tcp": f"base_port: {port}"}[transport]
+    arguments = ["launch", "stand", "--set", f"bus={{transport: {transport}, {place}}}"]
+    with Bus(endpoints) as bus:
+        bus.publisher(PLAN)
+        assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1
+    assert "occupied" in captured.err
+    assert children(tmp_path) == {}

@@ -1,0 +1,173 @@
+"""The supervisor on dummy processes: deaths are told, the order is kept, nobody is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from saltus.common.children import Child, describe_exit
+from saltus.launch.supervisor import Supervisor
+
+PREAMBLE = """
+import signal, sys, time
+def bye(*_):
+    with open({diary!r}, "a") as diary:
+        diary.write({name!r} + chr(10))
+    sys.exit(0)
+signal.signal(signal.SIGTERM, bye)
+open({ready!r}, "w").close()
+"""
+SLEEP = "time.sleep(60)"
+
+
+def child(folder: Path, name: str, body: str = SLEEP) -> Child:
+    preamble = PREAMBLE.format(
+        diary=str(folder / "diary"), name=name, ready=str(folder / f"{name}.ready")
+    )
+    return Child(name, [sys.executable, "-c", preamble + body], folder / f"{name}.log")
+
+
+def wait_until(condition, timeout: float = 15.0) -> bool:
+    end = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def ready(folder: Path, *names: str) -> None:
+    assert wait_until(lambda: all((folder / f"{name}.ready").exists() for name in names))
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+
+
+def test_stops_in_the_order_given(tmp_path):
+    names = ["planner", "estimator", "tracker", "simulation"]
+    supervisor = Supervisor([child(tmp_path, name) for name in names], finishing="simulation")
+    with supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+    assert (tmp_path / "diary").read_text().split() == names
+    assert not any(alive(each.pid) for each in supervisor.children)
+    assert supervisor.deaths == []
+
+
+def test_death_is_told_with_its_cause(tmp_path):
+    lines: list[str] = []
+    failing = child(tmp_path, "tracker", "print('no motors here'); sys.exit(3)")
+    with Supervisor(
+        [failing, child(tmp_path, "simulation")], "simulation", report=lines.append
+    ) as supervisor:
+        supervisor.start()
+        assert wait_until(lambda: bool(supervisor.watch()))
+        assert supervisor.lost
+    death = supervisor.deaths[0]
+    assert (death.name, death.fatal) == ("tracker", True)
+    assert "exit status 3" in death.cause and "no motors here" in death.cause
+    assert len(lines) == 1 and "tracker died" in lines[0]
+
+
+def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
+    names = ["planner", "simulation"]
+    with Supervisor(
+        [child(tmp_path, name) for name in names], "simulation", expendable=frozenset({"planner"})
+    ) as supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+        os.kill(supervisor.children[0].pid, signal.SIGKILL)
+        assert wait_until(lambda: bool(supervisor.watch()))
+        assert supervisor.deaths[0].cause == "killed by SIGKILL"
+        assert not supervisor.lost and not supervisor.finished
+        assert supervisor.children[1].status is None
+
+
+def test_finishing_process_ends_the_launch(tmp_path):
+    with Supervisor([child(tmp_path, "simulation", "")], "simulation") as supervisor:
+        supervisor.start()
+        assert wait_until(lambda: supervisor.watch() == [] and supervisor.finished)
+    assert supervisor.deaths == []
+
+
+def test_one_that_ignores_sigterm_is_killed(tmp_path):
+    lines: list[str] = []
+    deaf = child(
+        tmp_path,
+        "planner",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "open(" + repr(str(tmp_path / "deaf.ready")) + ", 'w').close()\n" + SLEEP,
+    )
+    with Supervisor([deaf], "simulation", grace_s=0.2, report=lines.append) as supervisor:
+        supervisor.start()
+        ready(tmp_path, "deaf")
+    assert deaf.status == -signal.SIGKILL
+    assert "planner hung" in lines[0] and "was killed" in lines[0]
+    assert [(death.name, death.hung) for death in supervisor.deaths] == [("planner", True)]
+
+
+def test_the_end_of_one_that_was_dismissed_is_no_death(tmp_path):
+    names = ["tracker", "simulation"]
+    with Supervisor([child(tmp_path, name) for name in names], "simulation") as supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+        supervisor.dismiss("tracker")
+        assert wait_until(lambda: supervisor.children[0].status == 0)
+        assert supervisor.watch() == [] and not supervisor.lost and not supervisor.finished
+
+
+def test_children_stop_when_an_error_leaves_the_block(tmp_path):
+    supervisor = Supervisor([child(tmp_path, "planner")], "simulation")
+    with pytest.raises(RuntimeError), supervisor:
+        supervisor.start()
+        ready(tmp_path, "planner")
+        raise RuntimeError("the recorder broke")
+    assert not alive(supervisor.children[0].pid)
+
+
+def test_no_orphan_when_the_parent_is_killed(tmp_path):
+    orphan = (
+        "import os, pathlib, time\n"
+        "from saltus.common.children import die_with_parent\n"
+        "die_with_parent(int(os.environ['PARENT']))\n"
+        f"pathlib.Path({str(tmp_path / 'pid')!r} + '.part').write_text(str(os.getpid()))\n"
+        f"os.rename({str(tmp_path / 'pid')!r} + '.part', {str(tmp_path / 'pid')!r})\n"
+        "time.sleep(60)\n"
+    )
+    parent = (
+        "import os, subprocess, sys, time\n"
+        "os.environ['PARENT'] = str(os.getpid())\n"
+        f"subprocess.Popen([sys.executable, '-c', {orphan!r}], start_new_session=True)\n"
+        "time.sleep(60)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", parent],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    assert wait_until((tmp_path / "pid").exists)
+    pid = int((tmp_path / "pid").read_text())
+    assert alive(pid)
+    process.kill()
+    process.wait()
+    assert wait_until(lambda: not alive(pid))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (1, "exit status 1"),
+        (-9, "killed by SIGKILL"),
+        (-15, "killed by SIGTERM"),
+    ],
+)
+def test_exit_in_words(status, words):
+    assert describe_exit(status) == words

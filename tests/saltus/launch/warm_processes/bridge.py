@@ -1,0 +1,91 @@
+"""The bridge and the emulated A1 as their processes make them, in one misfortune after another."""
+
+import numpy as np
+
+from hw_bridge.safety.limits import Limiter
+from hw_bridge.setpoints import damping
+from hw_bridge.states import RobotState
+from hw_bridge.wire.layout import SERVO
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly, warmup
+from tests.hw_bridge.rig import Rig, stand_command
+from tests.hw_bridge.safety.safety_samples import pd_command
+from tests.saltus.launch.warm_processes.trial import tell
+
+EVENTS = (  # when the rig's robot stands; the heat has it damped
+    {"kind": "cut", "for": 0.008, "at": 1.9},
+    {"kind": "heat", "motor": "RR_calf", "temperature": 66.0, "at": 2.0},
+    {"kind": "push", "value": [0.0, 2.0, 0.0], "at": 2.05},
+    {"kind": "drive_joint", "motor": "FL_hip", "torque": 60.0, "for": 0.05, "at": 2.1},
+    {"kind": "remote", "for": 0.1, "buttons": ["R2"], "at": 2.15},
+    {"kind": "power_cut", "at": 2.25},
+)
+
+
+def bounce(tick: int, now: float):
+    q = stand_command(0, 0.0).q + 0.15 * np.sin(6.0 * now) * np.tile([0.0, 1.0, -2.0], 4)
+    return stand_command(tick, now, q=q)
+
+
+def hard(tick: int, now: float):
+    """More than any limit lets through, this way and that."""
+    sign = 1.0 if tick % 40 < 20 else -1.0
+    return stand_command(
+        tick, now, tau=np.full(12, 60.0 * sign), q=np.full(12, 3.0 * sign), kp=np.full(12, 1e3)
+    )
+
+
+def told(rig: Rig) -> set[str]:
+    """What a rig has gone through."""
+    decision = rig.bridge.decision
+    late = {"late state"} if decision.monitor.late else set()
+    states = {state.value for state in rig.states}
+    return states | late | set(decision.limiter.counts) | {decision.machine.cause}
+
+
+def misfortunes(rig: Rig) -> set[str]:
+    """What becomes of `rig`, which has no events, and of rigs to which something happens."""
+    rig.run_until(RobotState.RUNNING).run(0.1)
+    rig.command = hard
+    rig.run(0.1)
+    rig.command = stand_command
+    rig.bridge.end()
+    seen = told(rig.run(10.0))
+    seen |= told(Rig(events=list(EVENTS)).run(2.5))
+    stuck = Rig(events=[{"kind": "stuck_encoder", "motor": "FR_thigh", "at": 2.0}])
+    stuck.command = bounce
+    seen |= told(stuck.run(3.0))
+    spoiled = Rig().run_until(RobotState.RUNNING)
+    spoiled.command = lambda tick, now: stand_command(tick, now, tau=np.full(12, np.nan))
+    seen |= told(spoiled.run(0.2))
+    dry = Rig(mode="dry_run").run(0.1)
+    dry.command = hard
+    return seen | told(dry.run(0.1))
+
+
+def limit() -> set[str]:
+    """What the limiter says of commands that the bridge's own motions do not give."""
+    limiter, q, nan = Limiter(), pd_command().q, np.full(12, np.nan)
+    cases = (
+        (pd_command(), q, np.zeros(12), 1.0), (pd_command(), None, None, 1.001),
+        (damping(3.0), None, None, 1.002), (pd_command(kp=np.nan), q, nan, 1.003),
+        (pd_command()._replace(mode=SERVO + 1), q, np.zeros(12), 1.004),
+        (pd_command(q[:5]), q, np.zeros(12), 1.005), (pd_command(), q + 9.0, q, 0.5),
+        (pd_command(kp=1e308)._replace(tau=np.full(12, 1e308)), q, np.full(12, -50.0), 9.0),
+    )  # fmt: skip
+    return {name for case in cases for name in limiter.apply(*case).limited}
+
+
+def main() -> None:
+    config = load_launch("a1-emulated")
+    assembly.make_tracker(config)
+    assembly.make_simulation(config)
+    warmup.warm_emulator(config)
+    rig = Rig()
+    before = signature_counts()
+    tell(before, misfortunes(rig) | limit())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""A tracker as its process makes it, through every state and everything that it falls back to."""
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+from msgspec.structs import replace
+
+from controller.tracker import Tracker
+from runtime.messages import Plan, SensorReading, StateEstimate
+from saltus.common.compilation import signature_counts
+from saltus.configuration.launch import load_launch
+from saltus.launch import assembly
+from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
+from tests.saltus.launch.warm_processes.trial import on_wire, tell
+
+Estimates = Callable[[int], StateEstimate | None]
+Readings = Callable[[int], SensorReading | None]
+Plans = Callable[[int], Plan | None]
+
+RNG = np.random.default_rng(0)
+STATE = standing()[0], 0.02 * RNG.normal(size=18)  # nothing here may call a compiled function
+TILTED = np.array([np.sin(0.6), 0.0, 0.0, np.cos(0.6)])
+NAN = np.full(12, np.nan)
+
+
+def sound(tick: int) -> StateEstimate:
+    return estimate(tick, *STATE)
+
+
+def sensed(tick: int) -> SensorReading:
+    return reading(tick, *STATE)
+
+
+def planned(tick: int) -> Plan | None:
+    """A plan that differs from knot to knot, once in ten ticks."""
+    if tick % 10:
+        return None
+    drawn = (RNG.normal(size=shape) for shape in ((21, 18), (20, 12), (20, 12, 36)))
+    v, inputs, gains = drawn
+    contacts = np.tile([[1.0, 0.0], [0.0, 1.0]], (10, 2))
+    return replace(
+        plan(1 + tick, tick), states_v=0.02 * v, inputs=inputs, gains=20.0 * gains,
+        contacts=contacts,
+    )  # fmt: skip
+
+
+def nothing(tick: int) -> None:
+    return None
+
+
+class Reasons(logging.Handler):
+    """Keeps the reasons that the safety gate logs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.seen |= {str(word) for word in record.args or ()}
+
+
+class Life:
+    """A tracker, the tick it lives in, and what it has gone through."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self.tracker, self.tick, self.seen = tracker, 0, set[str]()
+
+    def live(
+        self, ticks: int, plans: Plans = planned, estimates: Estimates = sound,
+        readings: Readings = sensed,
+    ) -> None:  # fmt: skip
+        """Live through ticks in which these messages arrive."""
+        for tick in range(self.tick, self.tick + ticks):
+            e, p, r = estimates(tick), plans(tick), readings(tick)
+            command = self.tracker.command(
+                e and on_wire(e), p and on_wire(p), tick * TICK, r and on_wire(r)
+            )
+            self.seen.add(command.status)
+            if not self.tracker._standby.may_return(tick * TICK):
+                self.seen.add("lying_down")
+        self.tick += ticks
+        self.seen |= set(self.tracker.gate.counts)
+
+
+def bad(**changes: object) -> Estimates:
+    return lambda tick: replace(sound(tick), **changes)
+
+
+def misread(**changes: object) -> Readings:
+    return lambda tick: replace(sensed(tick), **changes)
+
+
+def formed(**changes: object) -> Plans:
+    def form(tick: int) -> Plan | None:
+        usual = planned(tick)
+        return usual and replace(usual, **changes)
+
+    return form
+
+
+def overflowing(tick: int) -> Plan | None:
+    usual = planned(tick)
+    if usual is not None:
+        usual.gains[:] = 1.7e308
+        usual.gains[:, :, ::2] *= -1.0
+    return usual
+
+
+def short(tick: int) -> Plan:
+    return plan(1 + tick, tick, knots=2)
+
+
+def lead_a_life(tracker: Tracker) -> set[str]:
+    """States and reasons of a life in which everything happens."""
+    life = Life(tracker)
+    life.live(2, nothing, nothing, nothing)
+    life.live(5, nothing, nothing)
+    life.live(250)
+    life.live(30, estimates=lambda tick: sound(tick - 5))  # older than the reading
+    life.live(20, readings=nothing)
+    life.live(30, lambda tick: plan(1 + tick, tick + 15))  # plans that begin later
+    life.live(30, estimates=bad(status="diverged"))
+    life.live(20, estimates=bad(status="degraded"))
+    life.live(20, estimates=bad(status="starting"))
+    life.live(130, estimates=bad(q=np.full(19, np.nan)))
+    life.live(250)
+    life.live(30, estimates=lambda tick: sound(tick - 30))
+    life.live(250)
+    life.live(150, overflowing)
+    life.live(250)
+    life.live(20, formed(status="failed"))
+    life.live(20, formed(time=1e6))
+    life.live(20, formed(inputs=np.full((20, 12), np.nan)))
+    life.live(20, lambda tick: plan(1, tick, knots=0))
+    life.live(20, lambda tick: plan(1, 0))
+    life.live(20, readings=misread(joint_position=NAN))
+    life.live(20, readings=misread(joint_torque=NAN, quaternion_imu_in_world=NAN[:4]))
+    life.live(1, short)
+    life.live(40, nothing)
+    life.live(250)
+    life.live(600, nothing)  # stale, stands, and back
+    life.live(250)
+    life.live(3500, nothing)  # stands, and lies down
+    life.live(30)
+    for q, readings in (
+        (np.concatenate((STATE[0][:3], TILTED, STATE[0][7:])), nothing),
+        (np.concatenate(([0.0, 0.0, 0.05], STATE[0][3:])), sensed),
+    ):
+        tracker.reset()
+        life.live(50)
+        life.live(30, estimates=bad(q=q), readings=readings)
+    tracker.damp(life.tick * TICK)
+    return life.seen
+
+
+def main() -> None:
+    reasons = Reasons()
+    logger = logging.getLogger("controller.safety")
+    logger.addHandler(reasons)
+    logger.setLevel(logging.INFO)
+    tracker = assembly.make_tracker(load_launch("stand", mode="realtime"))
+    before = signature_counts()
+    seen = lead_a_life(tracker)
+    late = load_launch("stand", ["tracker.command_delay=0.005"], mode="realtime")
+    seen &= lead_a_life(assembly.make_tracker(late))
+    tell(before, seen | reasons.seen)
+
+
+if __name__ == "__main__":
+    main()

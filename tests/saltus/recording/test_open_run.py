@@ -1,0 +1,183 @@
+"""A recorded run as arrays: they are the messages, field by field."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import saltus
+from robots.rotations import rotation_from_quaternion
+from runtime import topics
+from runtime.messages import Command, decode, encode
+from runtime.recording import Recorder
+from saltus.common.errors import BadRequest
+from saltus.configuration.options import read_mapping
+from saltus.recording.fields import FIELDS, columns_of
+from tests.saltus.short_walk import SECONDS, record_walk
+
+WHOLE = ("recording.plans=all", "recording.gains=float64")
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """The folder of a run, and what was sent."""
+    folder = tmp_path_factory.mktemp("walk")
+    return folder, record_walk(folder, *WHOLE)
+
+
+@pytest.fixture
+def copy(walk, tmp_path):
+    """The folder of a run to do harm to."""
+    for file in walk[0].iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    return tmp_path
+
+
+def sent(walk, name):
+    """(times [s], messages) of a topic."""
+    own = [(at, decode(topic.message, frame)) for at, topic, frame in walk[1] if topic.name == name]
+    return [1e-9 * at for at, _ in own], [message for _, message in own]
+
+
+@pytest.mark.parametrize("name", [
+    "simulated_reading", "sensor_reading", "state_estimate", "plan", "motor_command",
+    "ground_truth", "line_search",
+])  # fmt: skip
+def test_arrays_are_what_was_sent(walk, name):
+    """To the last bit, whether the folder is opened or the file."""
+    times, messages = sent(walk, name)
+    for path in (walk[0], str(walk[0] / "run.mcap")):
+        read = saltus.open_run(path)[name]
+        assert len(read) == len(messages) > 10 and read.topic == name and read.undecodable == 0
+        np.testing.assert_allclose(read.log_time, times, rtol=0.0, atol=1e-12)
+        for field in type(messages[0]).__struct_fields__:
+            assert field in read.fields and field in dir(read)
+            values = getattr(read, field)
+            assert len(values) == len(messages)
+            for value, message in zip(values, messages, strict=True):
+                np.testing.assert_array_equal(value, getattr(message, field))
+
+
+@pytest.mark.parametrize("name", ["state_estimate", "ground_truth"])
+def test_parts_of_a_state_are_its_whole(walk, name):
+    state = saltus.open_run(walk[0])[name]
+    q = [state.position_base, state.quaternion_base, state.joint_position]
+    v = [state.velocity_base, state.angular_velocity_base, state.joint_velocity]
+    np.testing.assert_array_equal(np.hstack(q), state.q)
+    np.testing.assert_array_equal(np.hstack(v), state.v)
+
+
+def test_velocity_is_in_the_axes_of_the_base(tmp_path):
+    """Of a robot that tips over: turned into world, it is how fast the position changes."""
+    record_walk(tmp_path, "perturbations=[{kind: base_velocity, at: 0.01, value: [0, 4, 2]}]")
+    truth = saltus.open_run(tmp_path)["ground_truth"]
+    after = truth.time > 0.02
+    own, time = truth.velocity_base[after], truth.time[after]
+    rotations = np.array([rotation_from_quaternion(q) for q in truth.quaternion_base[after]])
+    moved = truth.position_base[after][-1] - truth.position_base[after][0]
+
+    def travelled(velocity):
+        return 0.5 * np.diff(time) @ (velocity[1:] + velocity[:-1])
+
+    np.testing.assert_allclose(travelled(np.einsum("nij,nj->ni", rotations, own)), moved, atol=1e-3)
+    assert np.abs(travelled(own) - moved).max() > 0.02
+
+
+def test_a_run_says_what_it_holds(walk):
+    run = saltus.open_run(walk[0])
+    names = [topic.name for _, topic, _ in walk[1]]
+    assert run.topics == {name: names.count(name) for name in names}
+    assert set(run) == set(names) and "plan" in run and "push" not in run
+    assert run.complete and run.cause == "" and run.summary is None
+    assert run.config == read_mapping(walk[0] / "launch.yaml")
+    assert run.config["duration"] == SECONDS and run["plan"] is run["plan"]
+
+
+def test_a_recording_that_was_cut_off_gives_the_beginning(walk, copy):
+    file = copy / "run.mcap"
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    whole, cut = saltus.open_run(walk[0]), saltus.open_run(copy)
+    assert not cut.complete and "cut off" in cut.cause
+    for name in ("ground_truth", "plan"):
+        count = len(cut[name])
+        assert 0 < count < len(whole[name])
+        np.testing.assert_array_equal(cut[name].time, whole[name].time[:count])
+
+
+def test_a_launch_says_why_its_recording_stopped(copy):
+    (copy / "summary.json").write_text('{"fell": true, "recording": {"cause": "disk full"}}')
+    run = saltus.open_run(copy)
+    assert run.summary is not None and run.summary["fell"] is True
+    assert not run.complete and run.cause == "disk full"
+
+
+def test_what_does_not_decode_is_counted(tmp_path):
+    """Where nothing does, another version made it."""
+    good, bad = Command(sequence=1, time=0.5, forward=0.1, left=0.0, yaw_rate=0.0), b"no message"
+    for count in (0, 2):
+        with Recorder(tmp_path / "run.mcap") as recorder:
+            for frame in [bad, *[encode(good)] * count, bad]:
+                recorder.write(topics.COMMAND, frame, 0)
+        run = saltus.open_run(tmp_path)
+        if count:
+            command = run["command"]
+            assert len(command) == 2 and command.undecodable == 2
+            assert np.isnan(command.height).all() and (command.gait == "auto").all()
+        else:
+            with pytest.raises(BadRequest, match="command was recorded by another version"):
+                run["command"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (lambda f: (f / "run.mcap").unlink(), "holds no recorded run.*saltus launch NAME --record"),
+        (lambda f: (f / "run.mcap").write_bytes(b"notes" * 9), "recorded by another version"),
+        (lambda f: (f / "run.mcap").write_bytes(b""), "'ground_truth'; there is: nothing"),
+    ],
+)
+def test_what_is_no_recording_is_one_line(copy, harm, words):
+    harm(copy)
+    with pytest.raises(BadRequest, match=words):
+        saltus.open_run(copy)["ground_truth"]
+
+
+def test_a_recording_with_a_damaged_chunk_is_one_line(copy):
+    file = copy / "run.mcap"
+    data = bytearray(file.read_bytes())
+    at = data.index(b"\x28\xb5\x2f\xfd")  # the first chunk's compressed bytes
+    data[at + 4 : at + 400] = bytes(396)
+    file.write_bytes(data)
+    with pytest.raises(BadRequest, match="damaged"):
+        saltus.open_run(copy)
+
+
+def test_topics_and_fields_that_are_not_there_are_named(walk):
+    run = saltus.open_run(walk[0])
+    for name in ("truth", "push"):
+        with pytest.raises(BadRequest, match=f"{name!r}; there is: .*ground_truth"):
+            run[name]
+    with pytest.raises(AttributeError, match="'velocity'; there are: .*velocity_base"):
+        _ = run["ground_truth"].velocity
+    assert not hasattr(run["ground_truth"], "velocity")
+
+
+def test_every_recorded_field_has_a_meaning():
+    kinds = {topic.message for topic in topics.RECORDED}
+    assert set(FIELDS) == kinds
+    for kind in kinds:
+        assert set(FIELDS[kind]) == set(kind.__struct_fields__)
+        assert all(column.field.meaning for column in columns_of(kind).values())
+
+
+def test_reading_loads_neither_compiler_nor_physics(walk):
+    program = (
+        "import sys, saltus; light = 'numpy' not in sys.modules;"
+        "run = saltus.open_run(sys.argv[1]); run['plan'], run['ground_truth'], run.config;"
+        "print(light, {'numba', 'mujoco', 'pinocchio', 'scipy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(walk[0])], capture_output=True,
+                          text=True, check=True, cwd=Path(__file__).parents[3])  # fmt: skip
+    assert done.stdout.strip() == "True set()"

@@ -1,0 +1,75 @@
+"""The report of driven robots: velocities from a path, the picture, the measures."""
+
+import json
+
+import numpy as np
+import pytest
+
+from controller.driving.goal import Goal
+from controller.gaits import GAITS
+from saltus.metrics.run import DRIVING_MEASURES
+from saltus.report.driving import base_motion
+from saltus.report.page import write_report
+from saltus.trace import Trace, load_trace, save_trace
+from saltus.trace.recorder import goal_row
+from tests.saltus.report.fake_sweep import make_sweep
+
+TITLE = "Commanded and true velocity"
+
+
+def curve(forward: float, left: float, turn: float) -> Trace:
+    """A robot that turns while it goes on, obeying two goals."""
+    time = np.arange(0.0, 8.0, 0.01)
+    yaw, q = turn * time, np.zeros((len(time), 19))
+    q[:, 0] = (forward * np.sin(yaw) - left * (1.0 - np.cos(yaw))) / turn
+    q[:, 1] = (forward * (1.0 - np.cos(yaw)) + left * np.sin(yaw)) / turn
+    q[:, 2], q[:, 5], q[:, 6] = 0.3, np.sin(yaw / 2), np.cos(yaw / 2)
+    goals = [goal_row(0.0, Goal(9.0)), goal_row(0.5, Goal(forward, left, turn, None, "trot"))]
+    return Trace(time, q, np.ones((len(time), 4)), np.ones((len(time), 4)), goals=np.array(goals),
+                 events=[2.0, 4.0])  # fmt: skip
+
+
+def test_motion_of_a_curve_is_the_same_at_every_heading():
+    motion = base_motion(curve(0.5, 0.1, 1.0))
+    np.testing.assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)
+
+
+def test_a_goal_to_stand_is_one_of_no_velocity():
+    assert goal_row(0.5, Goal(1.0, 1.0, 1.0)) == [0.5, 0.0, 0.0, 0.0, 0.0]
+    assert list(GAITS)[int(goal_row(0.5, Goal(0.1, gait="bound"))[4])] == "bound"
+
+
+def test_goals_are_kept_in_traces_and_older_ones_have_none(tmp_path):
+    trace, path = curve(0.5, 0.1, 1.0), tmp_path / "trace.npz"
+    save_trace(trace, path)
+    assert load_trace(path).goals.tolist() == trace.goals.tolist()
+    with np.load(path) as file:
+        older = {name: file[name] for name in file.files if name != "goals"}
+    np.savez_compressed(path, **older)
+    assert load_trace(path).goals.shape == (0, 5)
+    np.savez_compressed(path, goals=np.full((1, 5), np.nan), **older)
+    with pytest.raises(ValueError, match="goals"):
+        load_trace(path)
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_page_of_a_driven_sweep(tmp_path, traced):
+    folder = make_sweep(tmp_path / "sweep", suite="drive", traces=False, planners=("hilqr",))
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    measures = dict(zip(DRIVING_MEASURES, (0.0123, 0.0456, 0.78, 1.5, 12.25), strict=True))
+    changes = {"kind": "none", "at": None, "value": None, "max_lateral_deviation_m": None}
+    with (folder / "rows.jsonl").open("w") as file:
+        for row in rows:
+            file.write(json.dumps(row | changes | measures) + "\n")
+    if traced:
+        save_trace(curve(0.5, 0.1, 1.0), folder / "traces" / "hilqr-0.npz")
+    written = write_report(folder)
+    text = written.path.read_text()
+    assert TITLE in text and "Sideways, over time" not in text
+    assert "0.012" in text and "0.046" in text and "undisturbed" in text
+    assert ("Commanded and true velocity over time" in text) is traced
+    assert "to the side" not in written.verdict
+
+
+def test_page_of_another_sweep_has_no_such_part(tmp_path):
+    assert TITLE not in write_report(make_sweep(tmp_path / "sweep")).path.read_text()

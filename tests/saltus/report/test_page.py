@@ -1,0 +1,209 @@
+"""The page of `saltus report`: whole, self-contained, honest about what is missing."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from saltus.cli import main
+from saltus.report import drawings, page, strips
+from saltus.report.drawings import Drawings
+from tests.saltus.report.fake_sweep import make_sweep
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+
+
+class Page(HTMLParser):
+    """Elements, open ones, texts and addresses of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.images: list[dict] = []
+        self.addresses: list[str] = []
+        self.unclosed: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags.append(tag)
+        if tag == "img":
+            self.images.append(given)
+        self.addresses += [v for k, v in attrs if k in ("src", "href", "srcset", "data", "action")]
+        assert not [name for name in given if name.startswith("on")]
+        if tag not in ("img", "meta", "br"):
+            self.unclosed.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.unclosed.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pixels():
+    """A few bytes in place of every rendered picture."""
+
+    def draw_pictures(jobs):
+        pictures = {
+            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
+        }
+        return Drawings(pictures, "")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strips, "draw_pictures", draw_pictures)
+        yield
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    return write(make_sweep(tmp_path_factory.mktemp("report") / "sweep"))
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """A sweep without traces, which needs no figure."""
+    return make_sweep(tmp_path / "bare", traces=False)
+
+
+@pytest.fixture(scope="module")
+def found(report):
+    return Page(report.path.read_text())
+
+
+def write(folder: Path) -> page.Written:
+    return page.write_report(folder)
+
+
+def written(folder: Path) -> Page:
+    return Page(write(folder).path.read_text())
+
+
+def test_nothing_is_fetched_and_nothing_runs(found):
+    assert not found.unclosed
+    assert "script" not in found.tags and "iframe" not in found.tags and "link" not in found.tags
+    assert found.addresses and all(address.startswith("data:") for address in found.addresses)
+    style = (Path(page.__file__).parent / "page.css").read_text()
+    assert not re.search(r"url\(|@import|https?:", style)
+
+
+def test_every_picture_says_what_it_shows(found):
+    assert len(found.images) > 20
+    assert all(len(image["alt"]) > 10 for image in found.images)
+
+
+def test_no_markup_is_seen_as_text(found):
+    assert not re.search(r"</?[a-z]+>", found.text)
+    assert found.tags.count("dt") == found.tags.count("dd") >= 6
+
+
+def test_verdict_comes_first_and_table_stands_beside_the_thesis(found):
+    text = found.text
+    verdict = "HiLQR MPC in 4 of 4 trials; Convex MPC in 4 of 4 trials; Instant QP in 2 of 4 trials"
+    assert text.index(verdict) < text.index("Who stayed on their feet")
+    assert "100 % (8 of 8)" in text and "25 % (2 of 8)" in text and "3.729" in text
+    assert "0 to 66 %" in text and "34 to 100 %" in text  # Wilson, 0 of 2 and 2 of 2
+    assert "does not say whether its average deviation counts" in text
+
+
+def test_another_suite_has_no_thesis_beside_it(tmp_path):
+    text = written(make_sweep(tmp_path / "s", suite="pushes", traces=False)).text
+    assert "Thesis: rate" not in text and "3.729" not in text
+
+
+def test_safe_commands_and_failed_plans_are_on_the_page(found):
+    text = found.text
+    assert "Safe commands: sent in 2 of 12 trials, 680 ms in all. Plans that failed: 4" in text
+    assert "Instant QP: trials 2, 3." in text
+
+
+def test_without_traces_nothing_is_said_about_commands_that_nobody_counted(tmp_path):
+    text = written(make_sweep(tmp_path / "s", traces=False)).text
+    assert "none was sent" not in text and "in traces alone, and there is none" in text
+    assert "680 ms in all (of trials without a trace, ticks before the first plan count" in text
+    assert "plans that failed or came late alone are known" in text
+
+
+def test_figures_of_the_thesis_are_there(found):
+    labels = " ".join(image["alt"] for image in found.images)
+    assert "Instant QP, 1.5 m/s to the left: 2 of 2 fell" in labels
+    assert "Contacts of the feet FR, FL, RR, RL over time, HiLQR MPC: schedule, one plan" in labels
+    assert "Cost of 4 candidates by step size, 1 of them diverged" in labels
+    assert "Film of the A1 under HiLQR MPC, trial 2" in labels
+
+
+def test_names_in_the_data_are_text(tmp_path):
+    folder = make_sweep(tmp_path / "s", suite="<script>alert(1)</script>", traces=False)
+    found = written(folder)
+    assert "script" not in found.tags and "<script>alert(1)</script>" in found.text
+
+
+def test_the_same_sweep_gives_the_same_bytes(tmp_path):
+    subject = page.read_subject(make_sweep(tmp_path / "s", planners=("hilqr",)))
+    assert page.page(subject) == page.page(subject)
+
+
+def test_sweep_without_traces_says_so_and_keeps_its_tables(bare):
+    found = written(bare)
+    assert "12 of 12 trials have no readable trace" in found.text
+    assert "Instant QP in 2 of 4" in found.text and not found.images
+
+
+def test_unfinished_sweep_and_half_a_row(bare):
+    rows = (bare / "rows.jsonl").read_bytes().splitlines(keepends=True)
+    (bare / "rows.jsonl").write_bytes(b"".join(rows[:5]) + rows[5][:40])
+    text = written(bare).text
+    assert "5 of 12 trials are done. On its feet" in text
+    assert "it goes on where it stopped" in text and "1 line(s) of rows.jsonl" in text
+
+
+def test_empty_sweep(bare):
+    (bare / "rows.jsonl").write_bytes(b"")
+    assert "No trial has finished yet" in written(bare).text
+
+
+def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(strips, "draw_pictures", drawings.draw_pictures)
+    monkeypatch.setenv("MUJOCO_GL", "none")
+    text = written(make_sweep(tmp_path / "s", planners=("instant_qp",))).text
+    assert "Pictures are missing here" in text and "saltus doctor" in text
+    assert "Solve times" in text
+
+
+def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
+    target = tmp_path / "page.html"
+    assert main.run(["report", str(bare), "--output", str(target), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["report"] == str(target) and told["rows"] == 12 and "4 of 4" in told["verdict"]
+    assert target.exists()
+
+
+@pytest.mark.parametrize("options", [["--strip", "hilqr:99"], ["--video", "x"], ["--output", "."]])
+def test_wrong_options_are_one_line(bare, options, capsys):
+    assert main.run(["report", str(bare), *options]) == main.BAD_REQUEST
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_folder_that_is_neither(tmp_path, capsys):
+    for folder in (tmp_path, tmp_path / "nothing"):
+        assert main.run(["report", str(folder)]) == main.BAD_REQUEST
+        told = capsys.readouterr().err.strip()
+        assert "neither a recorded run nor a sweep" in told and "\n" not in told
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")
+def test_a_real_browser_finds_nothing_to_complain_about(report, tmp_path):
+    command = [
+        str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+        "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={tmp_path / 'profile'}",
+        "--dump-dom", report.path.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "Who stayed on their feet" in done.stdout
+    assert "CONSOLE" not in done.stderr

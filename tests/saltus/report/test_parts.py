@@ -1,0 +1,114 @@
+"""Parts of the report: stances, published figures, choices, escaping, cells."""
+
+import numpy as np
+import pytest
+
+from saltus.common.errors import BadRequest
+from saltus.configuration.planners import PLANNERS, entry_of, in_order
+from saltus.report import choice, page
+from saltus.report.hildebrand import stances
+from saltus.report.html import Html, tag
+from saltus.report.lateral import since_event, worst
+from saltus.report.outcomes import cells
+from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
+from saltus.report.subject import Trial
+from saltus.report.thesis import published
+from tests.saltus.report.fake_sweep import make_sweep
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory):
+    return page.read_subject(make_sweep(tmp_path_factory.mktemp("parts") / "sweep"))
+
+
+def test_stances_cover_exactly_the_samples_in_contact():
+    rng = np.random.default_rng(3)
+    time = 0.5 + 0.01 * np.arange(200)
+    for _ in range(50):
+        contact = (rng.random(200) < rng.random()).astype(float)
+        bars = stances(time, contact)
+        assert sum(length for _, length in bars) == pytest.approx(0.01 * contact.sum())
+        middle = time + 0.005
+        inside = [any(a < t < a + length for a, length in bars) for t in middle]
+        np.testing.assert_array_equal(inside, contact > 0.5)
+
+
+def test_stances_of_nothing():
+    assert stances(np.zeros(0), np.zeros(0)) == []
+
+
+def test_published_figures_are_the_thesis_percentages():
+    percent = {
+        ("hilqr", 1.0): 100, ("convex_mpc", 1.0): 88, ("instant_qp", 1.0): 50,
+        ("hilqr", 1.5): 88, ("convex_mpc", 1.5): 50, ("instant_qp", 1.5): 25,
+    }  # fmt: skip
+    for (planner, speed), rate in percent.items():
+        cell = published("table-6.1", planner, "base_velocity", speed)
+        assert cell is not None and round(100 * cell.success / cell.trials + 1e-9) == rate
+    assert published("table-6.1", "hilqr", "base_velocity", 2.0) is None
+    assert published("push-walk", "hilqr", "base_velocity", 1.5) is None
+    block = published("table-6.2", "instant_qp", "motor_block", 0.0)
+    assert block is not None and block.success == 0 and "40 %" in block.remark
+
+
+def test_everything_but_markup_is_escaped():
+    assert tag("p", '<b> & "x"', Html("<br>")) == "<p>&lt;b&gt; &amp; &quot;x&quot;<br></p>"
+    assert tag("a", title='"><script>') == '<a title="&quot;&gt;&lt;script&gt;"></a>'
+
+
+def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
+    assert in_order({"instant_qp", "mine", "hilqr"}) == ["hilqr", "instant_qp", "mine"]
+    assert len({entry_of(name).colour for name in (*PLANNERS, "mine")}) == 4
+
+
+def test_diagonal_pushes_are_of_one_magnitude():
+    pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
+    assert {Trial({"value": push}).magnitude for push in pushes} == {1.5}
+
+
+def test_cells_hold_every_trial_once(subject):
+    found = cells(subject)
+    assert len(found) == 6
+    assert sorted(t.name for cell in found for t in cell.trials) == sorted(
+        t.name for t in subject.trials
+    )
+    assert [cell.condition.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
+    fallen = found[-1]
+    assert fallen.planner == "instant_qp" and fallen.deviation is None
+    assert fallen.deviation_of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)
+
+
+def test_strips_of_the_thesis_suite_show_the_first_large_push_of_everybody(subject):
+    assert [trial.name for trial in choice.strips(subject, ())] == [f"{c}:2" for c in PLANNERS]
+
+
+def test_strips_of_another_suite_show_worst_survivor_and_first_fall(tmp_path):
+    other = page.read_subject(make_sweep(tmp_path / "s", suite="mine"))
+    names = [trial.name for trial in choice.strips(other, ())]
+    assert names == ["hilqr:2", "convex_mpc:2", "instant_qp:0", "instant_qp:2"]
+
+
+def test_strips_that_are_asked_for(subject):
+    assert [t.name for t in choice.strips(subject, ["hilqr:1"])] == ["hilqr:1"]
+    with pytest.raises(BadRequest, match="hilqr:0, hilqr:1"):
+        choice.strips(subject, ["hilqr:7"])
+
+
+def test_a_fall_ends_the_line_and_the_strip(subject):
+    fallen = next(trial for trial in subject.trials if trial.fell)
+    survivor = next(trial for trial in subject.trials if not trial.fell)
+    assert fallen.trace is not None and fallen.fall_time is not None and survivor.trace is not None
+    time, side = since_event(fallen)
+    assert time[-1] <= fallen.fall_time - fallen.begin + 1e-9 < fallen.trace.time[-1]
+    assert len(time) == len(side)
+    assert strip_times(fallen)[-1] <= fallen.fall_time + AFTER_FALL_S + 1e-9
+    for trial in (fallen, survivor):
+        times = [*strip_times(trial), *film_times(trial)]
+        assert min(times) >= trial.trace.time[0] and max(times) <= trial.trace.time[-1] + 1e-9
+
+
+def test_the_worst_is_on_its_feet():
+    rows = [{"planner": "a", "trial": i, "fell": i == 2, "max_lateral_deviation_m": 0.1 * i}
+            for i in range(3)]  # fmt: skip
+    trials = [Trial(row) for row in rows]
+    assert worst(trials) is trials[1] and worst(trials[2:]) is None

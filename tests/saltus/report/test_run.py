@@ -1,0 +1,207 @@
+"""The report about a recorded run, and about what is left of one that broke off."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from runtime.messages import StateEstimate, encode
+from runtime.recording import Recorder
+from runtime.topics import STATE_ESTIMATE
+from saltus import open_run
+from saltus.cli import main
+from saltus.configuration.launch import load_launch, write_config
+from saltus.report import page, read_run, strips
+from saltus.report.drawings import Drawings
+from tests.saltus.report.fake_sweep import fake_trace
+from tests.saltus.short_walk import record_walk
+
+SUMMARY = {
+    "fell": False, "simulated_s": 3.0, "distance_m": 0.5, "max_lateral_deviation_m": 0.123,
+    "planner": {"solve_ms": {"p50": 18.5, "p99": 31.25}}, "completed": True, "processes": {},
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A run of the launch file `push`, its recording replaced by a trace."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_config(load_launch("push"), folder / "launch.yaml")
+    (folder / "summary.json").write_text(json.dumps(SUMMARY))
+    Recorder(folder / "run.mcap").close()
+    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({}, "no graphics"))
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    return folder
+
+
+def test_the_problems_of_a_run_come_first(run):
+    problems = [{"what": "fell", "words": "the A1 fell"},
+                {"what": "planner_failed", "words": "the planner failed in 71 of 101 solves"}]
+    (run / "summary.json").write_text(json.dumps(SUMMARY | {"problems": problems}))
+    verdict = page.write_report(run).verdict
+    assert verdict.startswith("Problems: the planner failed in 71 of 101 solves. With HiLQR MPC")
+
+
+def test_a_run_is_one_trial(run):
+    written = page.write_report(run)
+    text = written.path.read_text()
+    assert written.rows == 1 and "stayed on its feet; it came at most 0.12 m" in written.verdict
+    assert written.path == run / "report.html"
+    assert "Who stayed on their feet" not in text  # a rate of one run says nothing
+    assert "Cost by step size" in text and "velocity_x" in text
+
+
+def test_a_fall_is_told_with_its_time(run):
+    summary = SUMMARY | {"fell": True, "processes": {"simulation": {"fell_at_s": 2.75}}}
+    (run / "summary.json").write_text(json.dumps(summary))
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell at 2.75 s")
+
+
+def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
+    """An emulated robot lies on for seconds after its fall."""
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
+    tilt = np.radians(np.minimum(90.0, 100.0 * np.maximum(trace.time - 0.5, 0.0)))  # 60 at 1.1 s
+    trace.q[:, 3], trace.q[:, 6] = np.sin(0.5 * tilt), np.cos(0.5 * tilt)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    (run / "summary.json").write_text(json.dumps(SUMMARY | {"fell": True}))
+    fall_time = page.read_subject(run).trials[0].fall_time
+    assert fall_time == pytest.approx(1.11, abs=0.011)
+    trace.q[:, 3], trace.q[:, 6] = 0.0, 1.0  # it fell, and nobody saw when
+    assert page.read_subject(run).trials[0].fall_time is None
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell; ")
+
+
+def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
+    trace.solve_ms[:] = 0.0  # as recordings of lock step have it
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    text = page.write_report(run).path.read_text()
+    assert ">18.50<" in text and ">31.25<" in text and "Durations of all solves" not in text
+
+
+def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
+    death = {"name": "estimator", "cause": "signal SIGKILL", "fatal": True}
+    summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
+    (run / "summary.json").write_text(json.dumps(summary))
+    written = page.write_report(run)
+    assert "broke off at 1.50 of" in written.verdict and "stayed" not in written.verdict
+    text = written.path.read_text()
+    assert "broken off after 1.50 s (estimator: signal SIGKILL)" in text
+
+
+def test_a_run_that_broke_off_has_no_summary(run):
+    (run / "summary.json").write_text('{"fell": fal')
+    written = page.write_report(run)
+    assert written.broke_off
+    assert "still going on, or was broken off" in written.path.read_text()
+    assert "0.10 m" in written.verdict  # from the trace
+
+
+@pytest.mark.parametrize("summary", [None, SUMMARY | {"completed": False, "simulated_s": 0.2}])
+def test_a_run_that_was_killed_is_a_failure_that_is_said_first(tmp_path, capsys, summary):
+    """Whatever its recording shows until then."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    sent = record_walk(folder)
+    write_config(load_launch("sim", duration=20.0), folder / "launch.yaml")
+    file = folder / "run.mcap"
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    truth = open_run(folder)["ground_truth"]
+    end, tilt = truth.time[-1], np.degrees(2.0 * np.arcsin(np.hypot(*truth.q[-1, 3:5])))
+    assert 0.0 < end < 1e-9 * sent[-1][0]
+    if summary is not None:
+        end = summary["simulated_s"]  # the launch knew more than the recording holds
+        (folder / "summary.json").write_text(json.dumps(summary))
+    assert main.run(["report", str(folder)]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert second == str(folder / "report.html") and first in (folder / "report.html").read_text()
+    height = truth.position_base[-1, 2]
+    assert first.startswith(
+        f"With HiLQR MPC the run broke off at {end:.2f} of 20 s; in the last state that was "
+        f"recorded the base was {height:.2f} m high and tilted by {tilt:.0f} degrees"
+    )
+    assert ">broke off<" in (folder / "report.html").read_text()  # in the list of trials
+    assert main.run(["report", str(folder), "--json"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert result["broke_off"] is True and result["verdict"] == first
+
+
+def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    (run / "summary.json").unlink()
+    verdict = page.write_report(run).verdict
+    assert verdict.startswith("With HiLQR MPC the A1 fell at ")
+    assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
+    """Nobody knows where it truly was."""
+    write_config(load_launch("a1", duration=20.0), tmp_path / "launch.yaml")
+    with Recorder(tmp_path / "run.mcap") as recorder:
+        for tick in range(0, 400 * recorded, 10):
+            q = np.zeros(19)
+            q[2], q[6] = 0.25, 1.0
+            estimate = StateEstimate(tick=tick, time=70.0 + 1e-3 * tick, q=q, v=np.zeros(18),
+                                     contact=np.ones(4), status="ok")  # fmt: skip
+            recorder.write(STATE_ESTIMATE, encode(estimate), tick)
+    when = "at 0.39 of 20 s; " if recorded else "before a state"
+    verdict = page.write_report(tmp_path).verdict
+    assert f"the run broke off {when}" in verdict and ("was 0.25 m high" in verdict) == recorded
+
+
+def test_a_completed_run_says_where_its_recording_ends(tmp_path):
+    record_walk(tmp_path)
+    (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
+    file = tmp_path / "run.mcap"
+    assert "stopped before the run did" not in page.page(page.read_subject(tmp_path))
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert "stopped before the run did (it was cut off)" in page.page(page.read_subject(tmp_path))
+
+
+def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):
+    monkeypatch.undo()
+    (run / "run.mcap").write_bytes(b"not a recording")
+    written = page.write_report(run)
+    text = written.path.read_text()
+    assert "The recording cannot be read" in text and "--record DIR" in text
+    assert "0.12 m" in written.verdict
+
+
+def test_a_recording_without_its_configuration_is_one_line(run, capsys):
+    (run / "launch.yaml").unlink()
+    assert main.run(["report", str(run)]) == main.BAD_REQUEST
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_recording_that_stopped_early_is_said_to_know_only_the_beginning(run):
+    stopped = {"complete": False, "cause": "No space left on device"}
+    (run / "summary.json").write_text(json.dumps(SUMMARY | {"recording": stopped}))
+    assert "stopped before the run did (No space left on device)" in page.page(
+        page.read_subject(run)
+    )
+    (run / "summary.json").write_text(
+        json.dumps(SUMMARY | {"recording": {"complete": True, "cause": ""}})
+    )
+    assert "stopped before the run did" not in page.page(page.read_subject(run))
+
+
+def test_lock_step_has_no_times_that_count(run):
+    assert "In lock step the robot waits for every plan" in page.page(page.read_subject(run))
+    write_config(load_launch("push", (), "realtime"), run / "launch.yaml")
+    assert "In lock step the robot" not in page.page(page.read_subject(run))
+
+
+def test_an_undisturbed_run_is_told_nothing_about_pushes(run, monkeypatch):
+    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({"strip0": [b"x"] * 6}, ""))
+    assert "Fig. 6.9" in page.page(page.read_subject(run))
+    write_config(load_launch("sim"), run / "launch.yaml")
+    trace = replace(fake_trace("hilqr", 1.0, 0.0, fell=False), events=[])
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    text = page.page(page.read_subject(run))
+    assert "Times are since the start" in text and "since the start; the dashed" in text
+    assert "Fig. 6.9" not in text and "Figs. 6.5" not in text

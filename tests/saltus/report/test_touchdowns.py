@@ -1,0 +1,104 @@
+"""The report's section on touchdowns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.pinocchio_model import load_pinocchio
+from saltus.metrics.touchdowns import Touchdowns
+from saltus.report import touchdowns
+from saltus.report.subject import Subject, Trial
+from saltus.report.touchdown_measures import SAMPLES, measured
+from saltus.report.touchdowns import touchdowns_section
+from tests.saltus.report.fake_sweep import fake_trace
+
+STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+LANDINGS = (("RL",), ("FR", "RL"), ("FL", "RR"), ("FR",))  # at 0.5, 1.0, 1.5 and 2.0 s
+
+
+def landings(q=STAND) -> Touchdowns:
+    mask = np.array([[float(foot in feet) for foot in FOOT_NAMES] for feet in LANDINGS])
+    v = np.zeros((4, 18))
+    v[:, 2], v[:, 3] = -0.5, 0.2
+    return Touchdowns(np.array([0.5, 1.0, 1.5, 2.0]), np.tile(q, (4, 1)), v, mask, 1.0 - mask)
+
+
+def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") -> Trial:
+    """Of a robot that is pushed at 1.2 s."""
+    trace = replace(fake_trace(planner, 1.2, 1.0, fell), touchdowns=found)
+    return Trial({"planner": planner, "trial": 3, "fell": fell, "at": 1.2}, trace)
+
+
+def page_of(*shown: Trial) -> str:
+    subject = Subject("run", None, "walk", {}, "", shown)  # type: ignore[arg-type]
+    return str(touchdowns_section(subject, list(shown)))
+
+
+def test_the_section_draws_each_trial_and_tells_its_kinds():
+    text = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
+    assert text.count("<img") == 2 and "Touchdowns</h2>" in text
+    assert "Spread of the outcomes and s of 4 touchdowns over time, HiLQR MPC: at most" in text
+    assert text.count("<td>diagonal pair</td>") == text.count("<td>one foot</td>") == 2
+    assert f"{SAMPLES} sampled outcomes" in text
+
+
+def test_the_numbers_are_those_that_were_measured():
+    found = measured(load_pinocchio(), trial(landings()), 10)
+    assert [each.kind for each in found.landings] == [
+        "one foot",
+        *["diagonal pair"] * 2,
+        "one foot",
+    ]
+    widest = max(each.spread.base for each in found.landings if each.kind == "diagonal pair")
+    assert widest > 1e-4 and f">{1e3 * widest:.2f}<" in page_of(trial(landings()))
+
+
+def test_a_page_measures_few_and_says_so(monkeypatch):
+    """Those that are next to the push, in their order."""
+    found = measured(load_pinocchio(), trial(landings()), 2)
+    assert [each.time for each in found.landings] == [1.0, 1.5] and found.of == 4
+    monkeypatch.setattr(touchdowns, "MOST", 4)
+    both = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
+    assert both.count("2 of 4 touchdowns") == 2
+
+
+def test_touchdowns_after_a_fall_do_not_count():
+    fallen = trial(landings(), fell=True)
+    end = fallen.fall_time
+    assert end is not None and 1.5 < end < 2.0
+    assert measured(load_pinocchio(), fallen, 10).of == 3
+
+
+def test_what_cannot_be_measured_is_named():
+    straight = STAND.copy()
+    straight[[9, 12, 15, 18]] = 0.0
+    text = page_of(trial(landings(straight)))
+    assert "4 of 4 touchdowns are left out, the first one because A1 on FR, FL, RR, RL: leg" in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (None, "older than the touchdowns"),
+        (Touchdowns.none(), "HiLQR MPC, trial 3: no foot came down."),
+    ],
+)
+def test_traces_without_touchdowns_say_why(found, says):
+    text = page_of(trial(found))
+    assert text.count(says) == 1 and "<img" not in text
+
+
+def test_an_older_trace_beside_a_newer_one_is_told():
+    text = page_of(trial(landings()), trial(None, planner="convex_mpc"))
+    assert text.count("<img") == 1 and "Convex MPC, trial 3: Its trace is older" in text
+
+
+def test_no_trace_is_no_touchdown():
+    assert "no trace of a trial to draw" in page_of()
+
+
+def test_the_same_trial_gives_the_same_bytes():
+    assert page_of(trial(landings())) == page_of(trial(landings()))

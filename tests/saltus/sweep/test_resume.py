@@ -1,0 +1,250 @@
+"""A sweep that was cut off goes on where it stopped, and never mixes with another one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from saltus.cli.completion import sweep_planner_names
+from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
+from saltus.configuration.planners import PLANNERS, planners_in_words, planners_named
+from saltus.sweep import sweep
+from saltus.sweep.folder import SweepFolder
+from saltus.sweep.running import Finished
+from saltus.sweep.sweep import SweepRequest, run_sweep
+
+SUITE = """
+reference: stand
+duration: 1.0
+trials: {kind: base_velocity, at: [0.1, 0.2, 0.3], value: [[0, 1, 0], [0, -1, 0]]}
+"""
+
+
+class Counting:
+    """Stands in for what runs a trial: stopped by the user at `stop`, raising at `broken`.
+
+    At `compiled` the user stops it while compiled code is called.
+    """
+
+    def __init__(self, stop: int = -1, broken: int = -1, compiled: int = -1) -> None:
+        self.ran: list[int] = []
+        self.stop, self.broken, self.compiled = stop, broken, compiled
+
+    def __call__(self, trial) -> Finished:
+        number = trial.labels["trial"]
+        if number == self.stop:
+            raise KeyboardInterrupt
+        if number == self.broken:
+            raise RuntimeError("a leg\ncame off")
+        if number == self.compiled:
+            raise SystemError("in compiled code") from KeyboardInterrupt()
+        self.ran.append(number)
+        row = {"fell": False, "max_lateral_deviation_m": 0.1 * number, "solve_ms_p50": 1.0}
+        return Finished(trial.labels | row | {"group": "", "seed": 0, "solve_ms_p99": 2.0}, None)
+
+
+@pytest.fixture
+def request_of(tmp_path: Path):
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(SUITE)
+    folder = tmp_path / "sweep"
+    return lambda **more: SweepRequest(str(suite), **{"jobs": 1, "output": folder} | more)
+
+
+def numbers(result) -> list[int]:
+    return [row["trial"] for row in result.rows]
+
+
+@pytest.mark.parametrize("when", ["stop", "compiled"])
+def test_interrupted_sweep_goes_on_and_ends_as_one_that_was_not(request_of, tmp_path, when):
+    first, second = Counting(**{when: 3}), Counting()
+    result = run_sweep(request_of(), first)
+    assert (result.interrupted, numbers(result), result.missing) == (True, [0, 1, 2], 3)
+    result = run_sweep(request_of(), second)
+    assert (result.interrupted, numbers(result), result.missing) == (False, list(range(6)), 0)
+    assert second.ran == [3, 4, 5]
+    whole = run_sweep(request_of(output=tmp_path / "whole"), Counting())
+    assert whole.rows == result.rows
+    again = Counting()
+    assert run_sweep(request_of(), again).rows == result.rows and again.ran == []
+
+
+@pytest.mark.parametrize("torn", [b'{"planner":"hilqr","tri', b"\0\0\0\0\n"])
+def test_torn_last_line_is_dropped_and_its_trial_repeated(request_of, tmp_path, torn):
+    run_sweep(request_of(), Counting(stop=4))
+    rows = tmp_path / "sweep" / "rows.jsonl"
+    lines = rows.read_bytes().splitlines(keepends=True)
+    rows.write_bytes(b"".join(lines[:3]) + torn)
+    again = Counting()
+    assert numbers(run_sweep(request_of(), again)) == list(range(6))
+    assert again.ran == [3, 4, 5]
+    assert [json.loads(line)["trial"] for line in rows.read_text().splitlines()] == list(range(6))
+
+
+@pytest.mark.parametrize("damage", [b"\0\0\0\n", b"{}\n", b"17\n"])
+def test_damage_before_good_rows_is_named_and_loses_none_of_them(request_of, tmp_path, damage):
+    run_sweep(request_of(), Counting(stop=4))
+    rows = tmp_path / "sweep" / "rows.jsonl"
+    first, _, *rest = rows.read_bytes().splitlines(keepends=True)
+    damaged = b"".join([first, damage, *rest])
+    rows.write_bytes(damaged)
+    with pytest.raises(BadRequest, match="line 2 of rows.jsonl is damaged"):
+        run_sweep(request_of(), Counting())
+    assert rows.read_bytes() == damaged
+    rows.write_bytes(first + b"".join(rest))
+    again = Counting()
+    run_sweep(request_of(), again)
+    assert again.ran == [1, 4, 5]
+
+
+def test_broken_trial_is_told_and_the_others_run(request_of, capsys):
+    result = run_sweep(request_of(), Counting(broken=2))
+    assert numbers(result) == [0, 1, 3, 4, 5] and result.missing == 1
+    assert "trial 2 of hilqr failed: RuntimeError: a leg came off" in capsys.readouterr().err
+    assert numbers(run_sweep(request_of(), Counting())) == list(range(6))
+
+
+def test_parts_of_one_sweep_and_other_planners_share_a_folder(request_of, tmp_path):
+    run_sweep(request_of(trials=(4,)), Counting())
+    assert numbers(run_sweep(request_of(trials=(1, 4)), Counting())) == [1, 4]
+    both = run_sweep(request_of(planners=("convex_mpc",), trials=(1,)), Counting())
+    assert [row["planner"] for row in both.rows] == ["convex_mpc"]
+    about = json.loads((tmp_path / "sweep" / "sweep.json").read_text())
+    assert about["trials"] == {"hilqr": [1, 4], "convex_mpc": [1]} and about["suite_text"] == SUITE
+
+
+@pytest.mark.parametrize("change", ["suite", "settings", "code"])
+def test_another_sweep_is_refused(request_of, tmp_path, monkeypatch, change):
+    run_sweep(request_of(), Counting())
+    settings = ("duration=2",) if change == "settings" else ()
+    if change == "suite":
+        (tmp_path / "suite.yaml").write_text(SUITE.replace("0.3", "0.4"))
+    if change == "code":
+        monkeypatch.setattr(sweep, "code_version", lambda _: "other")
+    words = {"suite": "another suite", "settings": "other settings", "code": "another version"}
+    with pytest.raises(BadRequest, match=words[change]):
+        run_sweep(request_of(settings=settings), Counting())
+
+
+def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("held out")
+    with pytest.raises(BadRequest, match="something else"):
+        run_sweep(request_of(output=tmp_path / "full"), Counting())
+    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "trials": {}, "plugins": {}}
+    folder = SweepFolder(tmp_path / "used", about)
+    before = (tmp_path / "used" / "sweep.json").read_bytes()
+    with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
+        SweepFolder(tmp_path / "used", about | {"trials": {"convex_mpc": [0]}})
+    assert (tmp_path / "used" / "sweep.json").read_bytes() == before
+    folder.close()
+    SweepFolder(tmp_path / "used", about).close()
+
+
+def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(
+    request_of, tmp_path, capsys, room_for
+):
+    about = run_sweep(request_of(output=tmp_path / "one", trials=(0,)), Counting()).folder
+    row = (about / "rows.jsonl").stat().st_size
+    (tmp_path / "sweep").mkdir()
+    capsys.readouterr()
+    with room_for(max(2 * row + row // 2, (about / "sweep.json").stat().st_size)):
+        result = run_sweep(request_of(), Counting())
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert lines == [f"the sweep stopped: {tmp_path / 'sweep'}: File too large"]
+    kept = (tmp_path / "sweep" / "rows.jsonl").read_text()
+    done = [json.loads(line)["trial"] for line in kept.splitlines()]
+    assert done == numbers(result) == list(range(len(done))) and 2 <= len(done) < 6
+    assert result.missing == 6 - len(done) and kept.endswith("\n") and not result.interrupted
+    again = Counting()
+    assert numbers(run_sweep(request_of(), again)) == list(range(6))
+    assert again.ran == list(range(len(done), 6))
+
+
+def test_no_room_for_the_description_is_one_line_and_leaves_nothing(request_of, tmp_path, room_for):
+    with room_for(20), pytest.raises(BadRequest, match="--output .*File too large"):
+        run_sweep(request_of(), Counting())
+    assert [file.name for file in (tmp_path / "sweep").iterdir()] == ["rows.jsonl"]
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(request_of, tmp_path):
+    (tmp_path / "file").write_text("")
+    for output in (tmp_path / "file", tmp_path / "file" / "sweep"):
+        with pytest.raises(BadRequest, match=f"--output {output}: (File exists|Not a directory)"):
+            run_sweep(request_of(output=output), Counting())
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
+    """A terminal sends it to every process of the group, whatever each is doing then."""
+    suite = "{reference: stand, duration: 600, trials: {kind: motor_block, at: [1, 2, 3], for: 1}}"
+    (tmp_path / "suite.yaml").write_text(suite)
+    command = [sys.executable, "-m", "saltus.cli.main", "perturb", str(tmp_path / "suite.yaml"),
+               "--jobs", jobs, "--output", str(tmp_path / "sweep")]  # fmt: skip
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
+    )  # fmt: skip
+    try:
+        while not (tmp_path / "sweep" / "sweep.json").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        time.sleep(0.5)  # while workers are importing
+        os.killpg(process.pid, signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
+    assert process.returncode == 130, told
+    assert "Traceback" not in told and "KeyboardInterrupt" not in told
+    assert "3 trials are not finished; go on with: saltus perturb" in told.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("names", "planners"), [
+    ("hilqr", ("hilqr",)), ("convex_mpc, hilqr", ("convex_mpc", "hilqr")), ("all", tuple(PLANNERS)),
+    ("hilqr,hilqr", ("hilqr",)), ("instant_qp,all", ("instant_qp", "hilqr", "convex_mpc")),
+])  # fmt: skip
+def test_planners_are_a_list_that_reads_back(names, planners):
+    assert planners_named(names) == planners
+    assert set(planners_named(planners_in_words(planners))) == set(planners)
+
+
+@pytest.mark.parametrize("names", ["", "hilqr,", "hilqr,gpt", "all of them"])
+def test_an_unknown_planner_in_a_list_is_one_line(names):
+    with pytest.raises(BadRequest, match="accepted: hilqr, convex_mpc, instant_qp, MODULE"):
+        planners_named(names)
+
+
+def test_the_shell_completes_a_list_of_planners():
+    assert sweep_planner_names("") == [*PLANNERS, "all"]
+    assert sweep_planner_names("hilqr,") == ["hilqr,convex_mpc", "hilqr,instant_qp"]
+    assert sweep_planner_names("convex_mpc,hilqr,i") == ["convex_mpc,hilqr,instant_qp"]
+
+
+def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sweep, "run_paused", Counting(stop=1))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    suite, folder = str(tmp_path / "suite.yaml"), str(tmp_path / "sweep")
+    arguments = ["perturb", suite, "--jobs", "1", "--output", folder, "--json", "--set",
+                 "hilqr.knots=40", "--trial", "0", "--trial", "1", "--trial", "5"]  # fmt: skip
+    assert command_line(arguments) == 130
+    captured = capsys.readouterr()
+    assert [row["trial"] for row in json.loads(captured.out)["rows"]] == [0]
+    rest = captured.err.split("go on with: ")[1].split()
+    assert rest == [
+        "saltus", "perturb", suite, "--planner", "hilqr", "--mode", "paused", "--jobs", "1",
+        "--trial", "0", "--trial", "1", "--trial", "5", "--set", "hilqr.knots=40",
+        "--output", folder,
+    ]  # fmt: skip
+    more = [*arguments, "--planner", "hilqr,instant_qp"]
+    assert command_line(more) == 130
+    assert "--planner hilqr,instant_qp --mode" in capsys.readouterr().err
+    monkeypatch.setattr(sweep, "run_paused", Counting(broken=5))
+    assert command_line(arguments) == 1
+    monkeypatch.setattr(sweep, "run_paused", Counting())
+    assert command_line(rest[1:]) == 0

@@ -1,0 +1,94 @@
+"""The study of touchdowns, on touchdowns that are made up and on short runs."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from controller.gaits import GAITS, TROT
+from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.pinocchio_model import load_pinocchio
+from saltus.metrics.touchdowns import Touchdowns
+from saltus.studies.a1.touchdown import study as a1_touchdown
+from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
+from saltus.studies.a1.touchdown.runs import Walked, measure, walk
+from saltus.studies.a1.touchdown.study import verdicts
+from saltus.studies.engine import StudyOptions
+
+MODEL = load_pinocchio()
+STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+
+
+def walked(gait, *landings, fell=False) -> Walked:
+    """A run whose feet come down at 0.5 m/s, the others on the ground."""
+    count = len(landings)
+    v = np.zeros((count, 18))
+    v[:, 2], v[:, 3] = -0.5, 0.2
+    landing = np.array([[float(foot in feet) for foot in FOOT_NAMES] for feet in landings])
+    return Walked(gait, Touchdowns(np.arange(float(count)), np.tile(STAND, (count, 1)), v,
+                                   landing.reshape(count, 4), 1.0 - landing), fell)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    runs = (walked("walk", ("FR",), ("RL",)), walked("trot", ("FR", "RL")),
+            walked("bound", ("FR", "FL"), ("RR", "RL"), ("FR",)))  # fmt: skip
+    return [each for run in runs for each in measure(MODEL, run, 32, StudyOptions())]
+
+
+def test_a_row_for_each_gait_and_kind_of_touchdown(found):
+    rows = a1_touchdown.rows_of(found)
+    assert [(row["gait"], row["landing"], row["touchdowns"]) for row in rows] == [
+        ("walk", "one foot", 2), ("trot", "diagonal pair", 1), ("bound", "front pair", 1),
+        ("bound", "one foot", 1), ("bound", "rear pair", 1),
+    ]  # fmt: skip
+    assert set(a1_touchdown.SHOWN) <= set(rows[0])
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
+    assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1
+    assert all(0.0 < row["spread_m_s"] <= row["spread_max_m_s"] < row["jump_m_s"] for row in rows)
+    assert all(row["planner_m_s"] < 0.2 * row["jump_m_s"] for row in rows)
+
+
+def test_the_orders_are_those_of_the_feet_and_both_figures_are_drawn(found):
+    assert all(each.orders > 0.0 for each in found)
+    panels = spread_figure(found).axes
+    assert len(panels) == 3 and len(panels[0].lines) == 5  # one series for each kind
+    clouds = cloud_figure(found).axes
+    assert [panel.get_title() for panel in clouds][1] == "trot: FR, RL down"
+    assert len(clouds[0].lines[0].get_xdata()) == 32
+    assert len(clouds[0].lines[1].get_xdata()) == 24  # four feet come down one after another
+
+
+def test_what_is_said_follows_from_the_numbers(found):
+    runs = [walked("walk", fell=True), walked("trot", ("FR", "RL"))]
+    told = verdicts(runs, found)
+    assert told[0].startswith("walk: the robot fell") and told[1] == "walk: no foot landed."
+    assert told[2].startswith("6 touchdowns measured: every sampled impact ended")
+    assert "kinetic energy never grew" in told[2]
+    bad = [found[0]._replace(outcomes=found[0].outcomes._replace(ended=0.5, energy_growth=0.1))]
+    worse = " ".join(verdicts(runs, bad))
+    assert "NOT every" in worse and "GREW" in worse and "unknown with |s|" in worse
+    assert verdicts([walked("walk")], []) == ["walk: no foot landed."]
+
+
+def test_a_walk_gives_the_touchdowns_after_its_ramp(monkeypatch):
+    """A gait that trots at once, so that a short run has some."""
+    monkeypatch.setitem(GAITS, "trot", replace(TROT, start=0.0, ramp=0.15))
+    ticks = []
+    run = walk("trot", 0.25, 0, ticks.append)
+    assert not run.fell and ticks == list(range(250))
+    assert len(run.touchdowns.time) > 0 and run.touchdowns.time.min() >= 0.15
+    assert run.touchdowns.landing.sum(axis=1).min() >= 1.0
+
+
+@pytest.mark.slow
+def test_all_three_gaits_stay_up_and_every_impact_ends():
+    result = a1_touchdown.run(StudyOptions(trials=64))
+    assert {row["gait"] for row in result.records} == {"walk", "trot", "bound"}
+    kinds = {(row["gait"], row["landing"]) for row in result.records}
+    assert {("trot", "diagonal pair"), ("bound", "rear pair")} <= kinds
+    assert not any("fell" in note for note in result.notes)
+    assert any("every sampled impact ended" in note and "never grew" in note
+               for note in result.notes)  # fmt: skip

@@ -1,0 +1,190 @@
+"""The study of the planner's derivatives, on few problems of a pushed trot."""
+
+import json
+
+import numpy as np
+import pytest
+
+from controller.planner_options import PlannerOptions
+from hybrid.hilqr import Trajectory
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.state import integrate
+from saltus.common.errors import BadRequest
+from saltus.studies.a1.derivatives.descent import TICK, loop_growth
+from saltus.studies.a1.derivatives.errors import KINDS, balanced_step, kinds_of, relative
+from saltus.studies.a1.derivatives.prediction import HORIZONS, deviations
+from saltus.studies.a1.derivatives.problems import pushes, record_push, situations, spread
+from saltus.studies.a1.derivatives.study import compare, run
+from saltus.studies.engine import StudyOptions
+from sim_bridge.rollouts.planning_model import planning_model
+from sim_bridge.rollouts.threaded import ThreadedRollout
+
+OPTIONS = PlannerOptions()
+MODEL = planning_model(OPTIONS.period / OPTIONS.search.substeps)
+
+
+@pytest.fixture(scope="module")
+def problems():
+    trial = pushes(1)["trot"][0]
+    recorded = record_push("trot", trial, every=4, after_push_s=0.08)
+    assert len(recorded) == 2, "of 8 solves"
+    return recorded
+
+
+@pytest.fixture(scope="module")
+def result(problems):
+    return compare(problems, StudyOptions())
+
+
+def standing(height=STAND_HEIGHT - 0.001, velocity=(0.0, 0.0, 0.0)):
+    """x (37,) with the feet a millimetre in the ground."""
+    x = np.concatenate([[0, 0, height, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+    x[19:22] = velocity
+    return x
+
+
+def classify(*states):
+    """Situations of knots that begin in these states, without torques."""
+    return list(situations(MODEL, np.stack([*states, states[-1]]), np.zeros((len(states), 12)), 2))
+
+
+def test_feet_stand_fly_and_slide():
+    assert classify(standing()) == ["sticking"]
+    assert classify(standing(height=1.0)) == ["flight"]
+    assert classify(standing(velocity=(1.0, 0.0, 0.0))) == ["sliding"]
+
+
+def test_a_joint_beyond_its_limit_is_no_free_flight():
+    x = standing(height=1.0)
+    x[7] = MODEL.jnt_range[1, 1] + 0.01
+    assert classify(x) == ["joint limit"]
+
+
+def test_feet_land_and_lift_off():
+    air, ground = standing(height=1.0), standing()
+    assert classify(air, air, ground) == ["flight", "approach", "touchdown"]
+    assert classify(ground, air) == ["sticking", "lift-off"]
+    fall = standing(height=STAND_HEIGHT + 0.003, velocity=(0.0, 0.0, -1.0))
+    assert classify(fall) == ["touchdown"], "between the substeps of a knot"
+
+
+def test_one_foot_that_slides_makes_the_knot_a_sliding_one():
+    x = standing()
+    dx = np.zeros(36)
+    dx[24] = 5.0  # FR's hip swings its foot sideways [rad/s]
+    x[:19], x[19:] = integrate(x[:19], x[19:], dx)
+    assert classify(x) == ["sliding"]
+
+
+def test_problems_are_the_planner_s_after_the_push(problems):
+    for problem in problems:
+        np.testing.assert_array_equal(problem.x0, problem.seed.states[0])
+        assert len(problem.seed.inputs) == len(problem.window.inputs) == OPTIONS.knots
+        assert abs(problem.x0[0] - problem.window.q[0, 0]) < 0.1, "[m]: the window of this time"
+    pushed = [abs(problem.x0[20]) for problem in problems]
+    assert max(pushed) > 1.0, "1.5 m/s to the side"
+
+
+def test_more_pushes_than_there_are_are_refused():
+    with pytest.raises(BadRequest, match="--trials 17: robustness has 16 pushes"):
+        run(StudyOptions(trials=17))
+
+
+def test_the_balanced_step_is_where_differences_agree_best():
+    errors = {("between steps", 10.0**-n): np.full((5, 2), 10.0**-e)
+              for n, e in ((3, 1), (5, 4), (7, 6), (9, 3))}  # fmt: skip
+    assert balanced_step(errors) == 1e-7
+
+
+def test_errors_are_relative_to_the_reference():
+    reference = np.full((1, 36, 36), 2.0), np.full((1, 36, 12), 4.0)
+    found = 1.5 * reference[0], -reference[1]
+    np.testing.assert_allclose(relative(found, reference), [[0.5, 2.0]])
+
+
+def test_without_a_perturbation_nothing_deviates(problems):
+    backend, nominal = ThreadedRollout(25, 0.01, 2, 1), problems[0].seed
+    gains = np.zeros((OPTIONS.knots, 12, 36))
+    found = deviations(backend, nominal, gains, 7, np.zeros(36))
+    assert found is not None and found.shape == (max(HORIZONS) + 1, 36)
+    assert np.abs(found).max() < 1e-6
+
+
+def rows_of(result, part, **values):
+    return [row for row in result.records if row["part"] == part
+            and all(row[key] == value for key, value in values.items())]  # fmt: skip
+
+
+def test_rollout_is_the_derivative_of_the_step_in_every_situation(result):
+    rows = rows_of(result, "error")
+    assert {"sticking", "touchdown"} <= {row["case"] for row in rows}
+    for row in rows:
+        assert row["rollout_dxr"] < 1e-5, (row["case"], row["measure"])
+        if row["measure"].endswith("median"):  # one-sided ones may straddle a change
+            assert row["differences"] < 0.05, row["case"]
+        assert row["left_out"] <= 0.1 * (row["count"] + row["left_out"])
+
+
+def test_rigid_feet_are_none_of_a_soft_contact(result):
+    (sticking,) = rows_of(result, "error", case="sticking", measure="A, median")
+    assert sticking["rigid_xi"] > 0.5 and sticking["rigid_dxr"] > 0.5
+
+
+def test_saltation_shows_at_touchdowns_alone(result):
+    (lands,) = rows_of(result, "error", case="touchdown", measure="A, median")
+    (sticks,) = rows_of(result, "error", case="sticking", measure="A, median")
+    assert lands["rollout_xi"] > 0.5 > sticks["rollout_xi"]
+
+
+def test_the_step_of_differences_has_an_optimum(result):
+    rows = rows_of(result, "step", measure="median")
+    errors = [row["rollout_dxr"] for row in rows]
+    assert 1e-8 <= rows[int(np.argmin(errors))]["step"] <= 1e-5
+    assert errors[0] > 1e3 * min(errors) and errors[-1] > 3.0 * min(errors)
+    assert set(rows[0]["situations"]) >= {"sticking", "touchdown"}
+
+
+def test_small_deviations_are_predicted_by_the_step_s_derivative(result):
+    for row in rows_of(result, "prediction", size=0.01, touchdown=False):
+        assert row["rollout_dxr"] < 0.05 and row["rigid_xi"] > 0.5
+
+
+def test_rows_are_json_and_hold_every_part(result):
+    rows = json.loads(json.dumps(result.records, allow_nan=False))
+    parts = {row["part"] for row in rows}
+    assert parts == {"error", "step", "prediction", "descent", "gain", "loop", "time"}
+    assert all(set(result.shown) <= set(row) for row in rows)
+    for row in rows_of(result, "descent", measure="cost/seed"):
+        assert all(0.0 < row[key] <= 1.0 for key in KINDS), "no iteration makes a plan worse"
+
+
+def test_notes_say_what_the_rows_say(result):
+    errors = rows_of(result, "error")
+    worst = max(row["rollout_dxr"] for row in errors if row["measure"].endswith("99 %"))
+    assert f"to {worst:.1g} in 99 % of the knots" in result.notes[0]
+    kept = sum(row["count"] for row in errors if row["measure"] == "A, median")
+    assert f"({kept} of " in result.notes[0]
+    assert list(result.figures) == ["derivatives"]
+
+
+def test_kinds_are_those_of_the_table(problems):
+    kinds = kinds_of(OPTIONS)
+    assert [kind.key for kind in kinds] == list(KINDS)
+    seed = problems[0].seed
+    short = Trajectory(seed.states[:4], seed.inputs[:3], 0.0, seed.aux[:3])
+    for kind in kinds:
+        A, B = kind.linearise(short)
+        assert A.shape == (3, 36, 36) and B.shape == (3, 36, 12), kind.key
+
+
+def test_a_late_integrator_grows_as_its_characteristic_says():
+    # x+ = x - g x_before: z^2 - z + g = 0
+    one = np.ones((1, 1))
+    for g in (0.2, 0.5, 1.5):
+        root = np.abs(np.roots([1.0, -1.0, g])).max()
+        assert loop_growth(one, one, -g * one, 1) == pytest.approx(np.log(root) / TICK)
+    assert loop_growth(one, one, -0.2 * one, 1) < 0.0 < loop_growth(one, one, -0.2 * one, 10)
+
+
+def test_few_problems_are_spread_over_all():
+    assert spread(list(range(10)), 3) == [0, 4, 9] and spread([1, 2], 5) == [1, 2]

@@ -1,0 +1,187 @@
+"""The study of latency: which pushes it takes, its rows, and what it says of them."""
+
+import json
+
+import pytest
+
+from saltus.common.errors import BadRequest
+from saltus.studies.a1.latency import study as latency
+from saltus.studies.a1.latency import trials as latency_trials
+from saltus.studies.a1.latency.figure import latency_figure
+from saltus.studies.a1.latency.study import notes, slowest, verdict
+from saltus.studies.a1.latency.trials import DELAYED, IDEAL, Point, choose, pushes, run_points
+from saltus.studies.engine import StudyOptions
+from saltus.sweep.running import Finished
+
+OTHERS = ("convex_mpc", "instant_qp")
+HILQR_AT_25 = Point(IDEAL, "hilqr", 25)
+
+
+def every_push():
+    return pushes(HILQR_AT_25, StudyOptions())
+
+
+def run_trial(trial) -> Finished:
+    """In place of a run: HiLQR falls above 50 ms, the others above 10 ms and where pushed hard."""
+    hilqr, solve_ms = trial.config.planner == "hilqr", 1e3 * trial.config.timing.solve
+    fell = solve_ms > 50.0 if hilqr else solve_ms > 10.0 or trial.labels["value"][1] > 1.0
+    row = {"fell": fell, "max_lateral_deviation_m": 9.0 if fell else 0.1, "solve_ms_p50": 4.0}
+    return Finished(trial.labels | row, None)
+
+
+@pytest.fixture
+def study(monkeypatch):
+    """The study on fake runs, in this process; `prepare` would compile."""
+    monkeypatch.setattr(latency_trials, "prepare", list)
+    return lambda options, run=run_trial: latency.run(options, run, "sequential")
+
+
+@pytest.mark.parametrize("count", range(1, 17))
+def test_pushes_are_spread_over_both_speeds(count):
+    choice = choose(every_push(), count)
+    numbers = [trial.labels["trial"] for trial in choice]
+    slow = sum(trial.labels["value"] == [0.0, 1.0, 0.0] for trial in choice)
+    assert len(set(numbers)) == count and numbers == sorted(numbers)
+    assert slow - (count - slow) in (0, 1)
+
+
+def test_eight_pushes_have_every_foot_and_both_strides_at_both_speeds():
+    events = [trial.config.perturbations[0] for trial in choose(every_push(), 8)]
+    for speed in (1.0, 1.5):
+        at = [event.at for event in events if event.value[1] == speed]
+        assert {each.foot for each in at} == {"FR", "FL", "RR", "RL"}
+        assert {each.cycle for each in at} == {0, 3}
+
+
+def test_the_point_and_the_seed_reach_every_trial():
+    for trial in pushes(Point(DELAYED, "convex_mpc", 75), StudyOptions(trials=4, seed=7)):
+        config = trial.config
+        assert (config.planner, config.mode, config.simulation.seed) == ("convex_mpc", "paused", 7)
+        assert (config.timing.solve, config.timing.estimate) == (0.075, 0.002)
+        assert config.simulation.input_delay == config.tracker.command_delay == 0.01
+    first = every_push()[0].config
+    assert (first.timing.solve, first.timing.estimate) == (0.025, 0.0)
+    assert first.simulation.input_delay == first.tracker.command_delay == 0.0
+    assert first.reference_from == "convex_mpc"
+
+
+def test_more_pushes_than_there_are_get_refused(study):
+    with pytest.raises(BadRequest, match="--trials 17.* has 16 pushes; give 16 or fewer"):
+        study(StudyOptions(trials=17))
+
+
+def test_rows_of_a_small_run(study):
+    reports = []
+    options = StudyOptions(trials=4, progress=lambda *report: reports.append(report))
+    result = study(options)
+    rows = result.records
+    assert [(row["planner"], row["solve_ms"]) for row in rows] == [
+        (planner, ms) for planner in ("hilqr", *OTHERS) for ms in (0, 10, 25, 50, 75, 100)
+    ]
+    assert set(latency.SHOWN) <= set(rows[0]) and json.loads(json.dumps(rows)) == rows
+    assert [row["success"] for row in rows] == [4, 4, 4, 4, 0, 0] + 2 * [2, 2, 0, 0, 0, 0]
+    assert all(row["trials"] == 4 and row["broken"] == 0 for row in rows)
+    assert all(row["solve_ms_wall_p50"] == 4.0 for row in rows)
+    assert [row["mean_max_lateral_deviation_m"] for row in rows[3:5]] == [0.1, None]
+    assert all(row["success_low"] <= row["success"] / 4 <= row["success_high"] for row in rows)
+    assert (rows[0]["success_low"], rows[0]["success_high"]) == (pytest.approx(0.51, abs=0.01), 1.0)
+    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 on their feet")
+
+
+def test_the_full_size_has_both_conditions_and_every_10_ms():
+    points = latency.points(full=True)
+    assert len(points) == len(set(points)) == 2 * 3 * 11
+    assert {point.solve_ms for point in points} == set(range(0, 101, 10))
+    assert {point.condition for point in points} == {IDEAL, DELAYED}
+
+
+def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
+    def break_first(trial) -> Finished:
+        if trial.config.planner == "hilqr" and trial.labels["trial"] == 0:
+            raise RuntimeError("a leg\ncame off")
+        return run_trial(trial)
+
+    result = study(StudyOptions(trials=2), break_first)
+    assert [row["broken"] for row in result.records] == 6 * [1] + 12 * [0]
+    assert [row["trials"] for row in result.records] == 6 * [1] + 12 * [2]
+    text = next(note for note in result.notes if "broke" in note)
+    assert text.startswith("6 of 36 trials broke and are not counted; the first: trial 0 of HiLQR")
+    assert text.endswith("at 0 ms: RuntimeError: a leg came off")
+    assert "survives every push: none." in slowest(result.records)
+
+
+def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkeypatch):
+    def lose_workers(work, items):
+        yield work(items[1])
+        raise OSError("no memory left")
+
+    monkeypatch.setattr(latency_trials, "run_all", lose_workers)
+    outcomes = run_points([HILQR_AT_25], StudyOptions(trials=3), run_trial, "sequential")
+    assert [outcome.row is None for outcome in outcomes] == [True, False, True]
+    assert "OSError: no memory left" in outcomes[0].reason
+    (row,) = latency.rows_of(outcomes)
+    assert (row["trials"], row["success"], row["broken"]) == (1, 1, 2)
+
+
+def table(*points, condition="otherwise ideal", trials=16):
+    """Rows with these successes of HiLQR, Convex MPC and Instant QP, 10 ms apart."""
+    return [
+        {"condition": condition, "planner": planner, "solve_ms": 10 * k, "trials": trials,
+         "success": success, "broken": 0}
+        for k, point in enumerate(points)
+        for planner, success in zip(("hilqr", *OTHERS), point, strict=True)
+    ]  # fmt: skip
+
+
+def test_the_verdict_counts_equal_as_equal():
+    assert verdict(table((16, 15, 14), (2, 1, 0))) == "HiLQR is above both others at every point."
+    assert verdict(table((16, 16, 3), (9, 5, 9), (1, 2, 0), (5, 4, 4))) == (
+        "HiLQR is above both others at 1 of 4 points; equal to Convex MPC at 0 ms; "
+        "equal to Instant QP at 10 ms; below Convex MPC at 20 ms."
+    )
+    two = table((16, 16, 3), (9, 9, 3)) + table((8, 8, 3), (9, 8, 3), condition="with delays")
+    assert verdict(two) == (
+        "HiLQR is above both others at 1 of 4 points; equal to Convex MPC at 0, 10 ms otherwise "
+        "ideal and 0 ms with delays."
+    )
+
+
+def test_the_verdict_compares_rates_and_only_those_that_are_known():
+    rows = table((4, 4, 1), trials=8)
+    rows[1] |= {"trials": 4}
+    assert "below Convex MPC at 0 ms" in verdict(rows)
+    rows[2] |= {"trials": 0, "success": 0}
+    assert "not to be compared with Instant QP at 0 ms" in verdict(rows)
+
+
+def test_the_slowest_solve_is_before_the_first_fall():
+    text = "The slowest solve up to which HiLQR survives every push: "
+    assert slowest(table((16, 0, 0), (16, 0, 0), (15, 0, 0), (16, 0, 0))) == f"{text}10 ms."
+    assert slowest(table((15, 0, 0), (16, 0, 0))) == f"{text}none."
+    two = table((16, 0, 0)) + table((15, 0, 0), condition="with delays")
+    assert slowest(two) == f"{text}0 ms otherwise ideal, none with delays."
+
+
+def test_the_notes_say_what_the_model_covers(study):
+    result = study(StudyOptions(trials=2))
+    assert result.notes[0].startswith("HiLQR is above") and "50 ms" in result.notes[1]
+    assert "age of estimates" in result.notes[2] and "no solves of unequal" in result.notes[2]
+    assert notes(result.records, []) == list(result.notes)
+
+
+def test_the_figure_has_a_line_and_a_band_for_each_planner(study):
+    (drawing,) = study(StudyOptions(trials=2)).figures.values()
+    success, deviation = drawing.axes
+    assert len(success.lines) == len(deviation.lines) == len(success.collections) == 3
+    lines = {line.get_label(): line for line in success.lines}
+    assert lines["HiLQR MPC"].get_color() == "#0072B2"
+    assert list(lines["HiLQR MPC"].get_ydata()) == [100.0, 100.0, 100.0, 100.0, 0.0, 0.0]
+    assert list(lines["Instant QP"].get_ydata()) == [50.0, 50.0, 0.0, 0.0, 0.0, 0.0]
+    drawing.draw_without_rendering()
+
+
+def test_the_figure_has_a_line_of_panels_for_each_condition(study):
+    rows = study(StudyOptions(trials=2, full=True)).records
+    panels = latency_figure(rows).axes
+    assert [panel.get_title(loc="left") for panel in panels[::2]] == [IDEAL.name, DELAYED.name]
+    assert all(len(panel.lines) == 3 for panel in panels)

@@ -1,0 +1,91 @@
+"""The study of float32 rollouts beside MuJoCo's."""
+
+import json
+
+import numpy as np
+import pytest
+
+from saltus.studies.a1.rollout_drift.drift import compare
+from saltus.studies.a1.rollout_drift.drift import row as table_row
+from saltus.studies.a1.rollout_drift.motions import KNOTS, PERIOD, SUBSTEPS, WALKING, made_up
+from saltus.studies.a1.rollout_drift.study import ROUNDED, run
+from saltus.studies.engine import StudyOptions
+from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.threaded import ThreadedRollout
+
+
+@pytest.fixture(scope="module")
+def standing():
+    case = next(case for case in made_up(1, 0) if case.motion == "standing")
+    return case, ThreadedRollout(KNOTS, PERIOD, SUBSTEPS).roll_out(case.x0, case.policies)
+
+
+def changed(batch: RolloutBatch) -> RolloutBatch:
+    return RolloutBatch(*(part.copy() for part in batch))
+
+
+def test_a_backend_is_no_distance_from_itself(standing):
+    case, batch = standing
+    drift = compare(case, batch, batch)
+    for errors in drift[:5]:
+        np.testing.assert_array_equal(errors, 0.0)
+    assert drift[5:] == (True, True, 0.0)
+
+
+def test_distances_are_those_that_were_put_in(standing):
+    case, batch = standing
+    other = changed(batch)
+    other.states[2, -1, :3] += [0.003, 0.0, -0.004]
+    other.states[2, -1, 11] -= 0.07
+    other.states[2, -1, 20] += 0.5
+    other.normal_forces[2, 9, 1] += 3.0
+    drift = compare(case, other, batch)
+    assert drift.position[2, -1] == pytest.approx(0.005)
+    assert drift.joints[2, -1] == pytest.approx(0.07)
+    assert drift.velocity[2, -1] == pytest.approx(0.5)
+    assert drift.force[2, 9] == pytest.approx(3.0)
+    assert np.count_nonzero(drift.position) == np.count_nonzero(drift.force) == 1
+
+
+def test_another_choice_costs_what_mujoco_says_it_costs(standing):
+    case, batch = standing
+    costs = case.costs(batch)
+    order = np.argsort(costs)
+    other = changed(batch)
+    other.finite[order[0]] = False
+    drift = compare(case, other, batch)
+    assert not drift.same_choice and not drift.same_finite
+    assert drift.lost == pytest.approx(costs[order[1]] / costs[order[0]] - 1.0)
+    assert table_row("m", "b", "d", [drift])["same_choice"] == 0.0
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run(StudyOptions(trials=1))
+
+
+def test_rows_are_plain_and_hold_every_motion_and_backend(result):
+    rows = json.loads(json.dumps(result.records))
+    backends = {(row["backend"], row["device"]) for row in rows}
+    assert (ROUNDED, "cpu") in backends and ("warp", "cpu") in backends
+    motions = {row["motion"] for row in rows}
+    assert motions == {"free fall", "standing", "sliding", WALKING}
+    assert len(rows) == len(motions) * len(backends)
+
+
+def test_the_walk_s_line_searches_are_the_planner_s(result):
+    walk = next(row for row in result.records if row["motion"] == WALKING)
+    assert walk["searches"] == 2 and walk["candidates"] == 16, "8 step sizes, twice"
+
+
+def test_drift_is_there_and_small(result):
+    for row in result.records:
+        assert 0.0 < row["position_m_p50"] < 1e-5
+        assert row["cost_relative_p50"] < 1e-4
+
+
+def test_notes_say_how_often_the_same_candidate_is_taken(result):
+    walk = [row for row in result.records if row["motion"] == WALKING]
+    for row in walk:
+        start = f"{row['backend']} ({row['device']}): {row['same_choice']:.1%} of"
+        assert any(note.startswith(start) for note in result.notes)

@@ -1,0 +1,70 @@
+"""The hopper and the plate as MuJoCo models: the same physics as ours."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from hybrid.event_selected.integrator import integrate
+from hybrid.event_selected.system import EssOptions
+from saltus.studies.anderson_revzen.contacts.mujoco_models import (
+    TIMESTEP,
+    hopper_model,
+    plate_model,
+    simulate,
+    trajectory,
+)
+from saltus.studies.anderson_revzen.contacts.spring_bed import (
+    SpringBed,
+    depths,
+    random_starts,
+    spring_bed,
+)
+from saltus.studies.anderson_revzen.contacts.spring_hopper import START, SpringHopper, exact
+
+
+@pytest.mark.parametrize("springs", [1, 3, 40])
+def test_accelerations_are_those_of_the_springs(springs):
+    """Among them tilted plates, tips sunk in, and tips that leave fast and still push."""
+    bed = SpringBed(springs, mass=1.7, inertia=0.8)
+    system, model = spring_bed(bed), plate_model(bed)
+    data, rng = mujoco.MjData(model), np.random.default_rng(1)
+    touched = 0
+    for x in rng.normal([0.0, 0.95, 0.0, 0.0, 0.0, 0.0], [0.1, 0.1, 0.2, 1.0, 3.0, 1.0], (30, 6)):
+        data.qpos[:], data.qvel[:] = x[:3], x[3:]
+        mujoco.mj_forward(model, data)
+        ours = system.flow(x, system.side(x), system.parameters)[3:]
+        np.testing.assert_allclose(data.qacc, ours, rtol=1e-5, atol=1e-5 * bed.gravity)
+        touched += np.sum(depths(bed, x) > 0.0)
+        assert data.ncon == np.sum(depths(bed, x) > 0.0)
+    assert touched > 5 * springs
+
+
+def test_the_hopper_converges_to_the_closed_form_with_order_one():
+    hopper, start, errors = SpringHopper(), np.array(START), []
+    for timestep in (2e-3, 1e-3, 5e-4):
+        steps = round(2.0 / timestep)
+        states = trajectory(hopper_model(hopper, timestep), start, steps)
+        true = exact(hopper, start, timestep * np.arange(steps + 1))
+        errors.append(np.sqrt(np.mean((states - true) ** 2)))
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 2.0, atol=0.1)
+
+
+def test_the_plate_converges_to_our_trajectory():
+    bed = SpringBed(9)
+    start = random_starts(1, np.random.default_rng(2))[0]
+    tight = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)
+    true = integrate(spring_bed(bed), start, 2.0, tight).final_state
+    model = plate_model(bed, timestep=2e-4)
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    states = trajectory(model, start, 10_000)
+    np.testing.assert_allclose(states[-1], true, atol=2e-6)
+    first = trajectory(plate_model(bed), start, round(2.0 / TIMESTEP))
+    assert 1e-4 < np.abs(first[-1] - true).max() < 1e-2
+
+
+def test_one_call_makes_the_same_steps():
+    model = plate_model(SpringBed(4))
+    data, start = mujoco.MjData(model), random_starts(1, np.random.default_rng(5))[0]
+    simulate(model, data, start, 700)
+    states = trajectory(model, start, 700)
+    np.testing.assert_array_equal(np.concatenate([data.qpos, data.qvel]), states[-1])

@@ -1,0 +1,110 @@
+"""The plate on a bed of springs: its events, its forces and its motion."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from hybrid.event_selected.integrator import integrate
+from hybrid.event_selected.system import EssOptions
+from saltus.studies.anderson_revzen.contacts.spring_bed import (
+    SpringBed,
+    depths,
+    energy,
+    random_starts,
+    spring_bed,
+)
+from saltus.studies.anderson_revzen.contacts.spring_hopper import START, SpringHopper, exact
+
+BED = SpringBed(5, mass=1.3, inertia=2.0, tip_radius=0.05)
+TIGHT = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)
+
+
+def states(count, seed=0):
+    """Tilted plates, some of whose tips are touched."""
+    return np.random.default_rng(seed).normal(
+        [0.0, 0.95, 0.0, 0.0, 0.0, 0.0], [0.3, 0.1, 0.4, 1.0, 1.0, 1.0], (count, 6)
+    )
+
+
+def test_events_state_is_the_derivative_of_the_events():
+    system, step = spring_bed(BED), 1e-6
+    for x in states(20):
+        Dh = system.events_state(x, system.parameters)
+        for i in range(6):
+            nudge = step * np.eye(6)[i]
+            up, down = (system.events(x + s * nudge, system.parameters) for s in (1.0, -1.0))
+            np.testing.assert_allclose(Dh[:, i], (up - down) / (2.0 * step), atol=1e-9)
+
+
+def test_forces_are_minus_the_gradient_of_the_energy():
+    system, step = spring_bed(BED), 1e-5
+    inertia = np.array([BED.mass, BED.mass, BED.inertia])
+    touched = 0
+    for x in states(20):
+        force = inertia * system.flow(x, system.side(x), system.parameters)[3:]
+        for i in range(3):
+            nudge = step * np.eye(6)[i]
+            slope = (energy(BED, x + nudge) - energy(BED, x - nudge)) / (2.0 * step)
+            assert force[i] == pytest.approx(-slope, abs=1e-3)
+        touched += np.sum(depths(BED, x) > 0.0)
+    assert 20 < touched < 80
+
+
+def test_the_guards_are_the_paper_s():
+    """h = L0 + tan(theta) (x - x_s) - z, for tips without a radius."""
+    bed = replace(BED, tip_radius=1e-12)
+    for x in states(20):
+        printed = bed.length + math.tan(x[2]) * (x[0] - bed.positions) - x[1]
+        np.testing.assert_allclose(depths(bed, x) / math.cos(x[2]), printed, atol=1e-10)
+
+
+def test_the_motion_is_that_of_an_integrator_that_knows_no_guards():
+    bed = SpringBed(7)
+    system = spring_bed(bed)
+
+    def field(t, x):
+        depth = np.maximum(depths(bed, x), 0.0)
+        lever = math.cos(x[2]) * (bed.positions - x[0])
+        lever += math.sin(x[2]) * (bed.length - bed.tip_radius - x[1])
+        push, k = np.sum(depth), bed.spring_stiffness
+        x_force, z_force = -k * push * math.sin(x[2]), k * push * math.cos(x[2])
+        turn = k * np.sum(depth * lever) / bed.inertia
+        return [*x[3:], x_force / bed.mass, z_force / bed.mass - bed.gravity, turn]
+
+    for start in random_starts(2, np.random.default_rng(3)):
+        run = integrate(system, start, 2.0, TIGHT)
+        found = solve_ivp(field, (0.0, 2.0), start, "DOP853", rtol=1e-11, atol=1e-11).y[:, -1]
+        np.testing.assert_allclose(run.final_state, found, atol=1e-6)
+        assert energy(bed, run.final_state) == pytest.approx(energy(bed, start), rel=1e-8)
+        guards = [crossing.guard for crossing in run.crossings]
+        assert set(guards) == set(range(14))  # every tip is landed on, and left
+
+
+def test_a_mirrored_start_moves_in_the_mirror():
+    system, mirror = spring_bed(SpringBed(6)), np.array([-1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
+    start = np.array([0.1, 2.4, 0.08, 0.0, 0.0, 0.0])
+    one, other = (integrate(system, x, 2.0, TIGHT) for x in (start, mirror * start))
+    np.testing.assert_allclose(other.final_state, mirror * one.final_state, atol=1e-8)
+    tips = [[crossing.guard % 6 for crossing in run.crossings] for run in (one, other)]
+    assert tips[1] == [5 - tip for tip in tips[0]]
+
+
+@pytest.mark.parametrize("springs", [1, 4])
+def test_a_level_plate_is_the_hopper(springs):
+    times = np.linspace(0.0, 2.0, 41)
+    start = np.array([0.0, START[0], 0.0, 0.0, START[1], 0.0])
+    run = integrate(spring_bed(SpringBed(springs)), start, 2.0, TIGHT)
+    true = exact(SpringHopper(), np.array(START), times)
+    np.testing.assert_allclose(run.at(times)[:, [1, 4]], true, atol=1e-7)
+
+
+def test_mistakes_are_named():
+    with pytest.raises(ValueError, match="springs is 0"):
+        SpringBed(0)
+    with pytest.raises(ValueError, match="springs is 2.5; give a whole number"):
+        SpringBed(2.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="mass is nan"):
+        SpringBed(3, mass=math.nan)

@@ -1,0 +1,74 @@
+"""The study of what a contact costs, with few starts on small beds; times are not judged."""
+
+import json
+
+import numpy as np
+import pytest
+
+from saltus.studies.anderson_revzen.contacts.calibration import calibrate, rms
+from saltus.studies.anderson_revzen.contacts.measurement import (
+    FINER,
+    as_accurate,
+    our_errors,
+    prepared,
+    same_steps,
+)
+from saltus.studies.anderson_revzen.contacts.spring_bed import SpringBed, random_starts
+from saltus.studies.anderson_revzen.contacts.study import study
+from saltus.studies.engine import StudyOptions
+
+CONTACTS = (2, 6, 12)
+ASKED = ("contacts", "ours_s", "mujoco_s", "marginal_ratio")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return study(StudyOptions(trials=3, seed=4), CONTACTS)
+
+
+def test_rows_hold_what_is_asked_and_are_json(result):
+    assert [row["contacts"] for row in result.records] == list(CONTACTS)
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    for row in result.records:
+        assert set(ASKED) <= set(row) and set(result.shown) <= set(row)
+        assert row["ours_s"] > 0.0 and row["mujoco_s"] > 0.0
+        assert np.isfinite(row["marginal_ratio"])
+
+
+def test_no_start_is_less_accurate_than_in_mujoco(result):
+    for row in result.records:
+        assert row["ours_worse"] == 0.0
+        assert 0.0 < row["ours_rms"] <= row["mujoco_rms"] < 3e-3
+        assert 0.1 < row["in_contact"] < 0.3
+
+
+def test_the_criteria_are_accuracy_and_the_cost_of_a_contact(result):
+    accurate, cheap = result.criteria
+    assert accurate.met and cheap.met == (result.records[0]["marginal_ratio"] <= 0.5)
+    assert "no start on any bed is less accurate" in " ".join(result.notes)
+
+
+def test_figures_show_every_bed(result):
+    cost, errors = result.figures["figure-5.2"].axes
+    assert len(cost.lines) == len(errors.lines) == 4
+    assert all(len(line.get_xdata()) == len(CONTACTS) for line in cost.lines)
+    assert len(result.figures["figure-5.1"].axes) == 4
+
+
+def test_the_calibration_is_as_accurate_and_no_finer_than_it_must_be():
+    found = calibrate(falls=5)
+    assert 0.8 * found.mujoco_rms < found.ours_rms <= found.mujoco_rms
+    assert rms(found.mujoco, found.exact) == pytest.approx(2.0e-3, rel=0.1)
+
+
+def test_the_precision_on_the_plate_is_the_largest_that_was_tried():
+    starts = random_starts(3, np.random.default_rng(1))
+    beds = [prepared(SpringBed(count), starts) for count in CONTACTS]
+    epsilon = as_accurate(beds, starts, 0.02)
+    assert epsilon is not None and epsilon < 0.02
+    worse = [
+        np.any(our_errors(b, starts, same_steps(epsilon / FINER)) > b.mujoco_rms) for b in beds
+    ]
+    assert any(worse)
+    hopeless = [bed._replace(mujoco_rms=np.zeros(3)) for bed in beds]
+    assert as_accurate(hopeless, starts, 1e-5) is None

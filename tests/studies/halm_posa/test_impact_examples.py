@@ -1,0 +1,263 @@
+"""The example systems: matrices against their geometry, states and outcomes against the paper."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hybrid.derivatives import jacobian
+from hybrid.impacts.impact_lcp import anitescu_potra_matrix, step_matrix
+from hybrid.impacts.lemke import solve_lcp
+from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
+from saltus.studies.halm_posa.systems import box_and_wall, compass_gait, disk_stacking, ramone
+from saltus.studies.halm_posa.systems.catalogue import CASES
+
+GAIT, BOX = compass_gait.CompassGait(), box_and_wall.BoxAndWall()
+RAMONE, STACK = ramone.Ramone(), disk_stacking.DiskStacking()
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def hang(angle, length):
+    return length * np.array([np.sin(angle), -np.cos(angle)])
+
+
+def turned(angle, arm):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]])
+
+
+def gait_bodies(q):
+    """(mass, centre, moment of inertia, angle) of each body, written out."""
+    return [(1.0, q[:2] + hang(q[leg], 0.5), 0.0, q[leg]) for leg in (2, 3)]
+
+
+def gait_contacts(q0):
+    """Gaps and material points of the contacts: functions of q, the points marked at q0."""
+    feet = [lambda q, leg=leg: q[:2] + hang(q[leg], 1.0) for leg in (2, 3)]
+    return [(lambda q, f=f: f(q)[1], lambda q, f=f: f(q)[0]) for f in feet]
+
+
+def box_bodies(q):
+    return [(1.0, q[:2], 1.0 / 6.0, q[2])]
+
+
+def box_contacts(q0):
+    A, B = (lambda q, y=y: q[:2] + turned(q[2], (0.5, y)) for y in (-0.5, 0.5))
+    return [(lambda q: A(q)[1], lambda q: A(q)[0]), (lambda q: -B(q)[0], lambda q: B(q)[1])]
+
+
+def ramone_bodies(q):
+    hip = q[:2] + hang(q[2], 0.137675)
+    bodies = [(7.9026, q[:2], 0.08, q[2])]
+    for alpha, beta in ((3, 4), (5, 6)):
+        thigh, shank = q[2] + q[alpha], q[2] + q[alpha] + q[beta]
+        knee = hip + hang(thigh, 0.2)
+        bodies.append((0.7887, hip + hang(thigh, 0.019399), 0.00221, thigh))
+        bodies.append((0.510, knee + hang(shank, 0.2385 - 0.073265), 0.00652, shank))
+    return bodies
+
+
+def ramone_contacts(q0):
+    def foot(q, alpha, beta):
+        hip = q[:2] + hang(q[2], 0.137675)
+        knee = hip + hang(q[2] + q[alpha], 0.2)
+        return knee + hang(q[2] + q[alpha] + q[beta], 0.2385)
+
+    def contact(alpha, beta):
+        radius, turn = 0.02815, lambda q: q[alpha] + q[beta] + q[2] - (q0[alpha] + q0[beta] + q0[2])
+        return (
+            lambda q: foot(q, alpha, beta)[1] - radius,
+            lambda q: (foot(q, alpha, beta) + turned(turn(q), (0.0, -radius)))[0],
+        )
+
+    return [contact(3, 4), contact(5, 6)]
+
+
+def stack_bodies(q):
+    return [(1.0, q[3 * i : 3 * i + 2], 0.5, q[3 * i + 2]) for i in range(3)]
+
+
+def stack_contacts(q0):
+    def centre(q, i):
+        return q[3 * i : 3 * i + 2]
+
+    def contact(i, j):
+        normal = np.array([0.0, 1.0])
+        if j >= 0:
+            normal = (centre(q0, i) - centre(q0, j)) / np.linalg.norm(centre(q0, i) - centre(q0, j))
+        tangent = np.array([normal[1], -normal[0]])
+
+        def slip(q):
+            above = centre(q, i) + turned(q[3 * i + 2] - q0[3 * i + 2], -normal)
+            below = centre(q, j) + turned(q[3 * j + 2] - q0[3 * j + 2], normal) if j >= 0 else 0.0
+            return tangent @ (above - below)
+
+        def gap(q):
+            return np.linalg.norm(centre(q, i) - centre(q, j)) if j >= 0 else centre(q, i)[1]
+
+        return gap, slip
+
+    return [contact(1, -1), contact(2, -1), contact(0, 1), contact(0, 2), contact(2, 1)]
+
+
+SYSTEMS = {
+    "compass gait": (compass_gait, GAIT, gait_bodies, gait_contacts),
+    "box and wall": (box_and_wall, BOX, box_bodies, box_contacts),
+    "RAMone": (ramone, RAMONE, ramone_bodies, ramone_contacts),
+    "disk stacking": (disk_stacking, STACK, stack_bodies, stack_contacts),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@given(seed=SEEDS)
+def test_jacobians_are_derivatives_of_gaps_and_of_slips(name, seed):
+    module, parameters, _, contacts = SYSTEMS[name]
+    q = module.configuration(parameters)
+    q = q + 0.3 * np.random.default_rng(seed).normal(size=len(q))
+    problem = module.problem(parameters, q)
+    for i, (gap, slip) in enumerate(contacts(q)):
+        normal = jacobian(lambda x, gap=gap: np.array([gap(x)]), q)[0]
+        tangential = jacobian(lambda x, slip=slip: np.array([slip(x)]), q)[0]
+        np.testing.assert_allclose(problem.J_n[i], normal, atol=1e-7)
+        np.testing.assert_allclose(problem.J_D[2 * i], tangential, atol=1e-7)
+        np.testing.assert_array_equal(problem.J_D[2 * i + 1], -problem.J_D[2 * i])
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@given(seed=SEEDS)
+def test_inertia_is_that_of_the_moving_bodies(name, seed):
+    """v' M v / 2 is the sum of the bodies' kinetic energies, their motion by differences."""
+    module, parameters, bodies, _ = SYSTEMS[name]
+    rng = np.random.default_rng(seed)
+    q = module.configuration(parameters)
+    q, v = q + 0.3 * rng.normal(size=len(q)), rng.normal(size=len(q))
+    step, total = 1e-6, 0.0
+    for before, after in zip(bodies(q - step * v), bodies(q + step * v), strict=True):
+        speed, rate = ((after[i] - before[i]) / (2.0 * step) for i in (1, 3))
+        total += 0.5 * (before[0] * speed @ speed + before[2] * rate**2)
+    assert module.problem(parameters, q).kinetic_energy(v) == pytest.approx(total, rel=1e-7)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_impact_begins_in_touch(name):
+    """Every contact touches, one closes, none opens."""
+    module, parameters, _, contacts = SYSTEMS[name]
+    q = module.configuration(parameters)
+    gaps = [gap(q) for gap, _ in contacts(q)]
+    expected = [1.0, 1.0, 2.0, 2.0, 2.0] if name == "disk stacking" else [0.0, 0.0]  # of centres
+    np.testing.assert_allclose(gaps, expected, atol=1e-12)
+    closing = module.problem(parameters).J_n @ module.velocity(parameters)
+    assert closing.min() < -0.1 and closing.max() < 1e-12
+
+
+def test_the_compass_gait_turns_about_its_trailing_foot():
+    contact = compass_gait.problem().J_bar[[0, 1, 2, 4]] @ compass_gait.velocity()
+    expected = [-0.5 * np.sin(np.deg2rad(78.0)), 0.0, 0.0, 0.0]  # both feet's normals, slips
+    np.testing.assert_allclose(contact, expected, atol=1e-15)
+    feet = [gap_slip[1] for gap_slip in gait_contacts(None)]
+    q = compass_gait.configuration(GAIT)
+    assert feet[0](q) - feet[1](q) == pytest.approx(-2.0 * np.sin(np.deg2rad(78.0)))
+
+
+def test_ramone_stands_and_moves_as_table_7():
+    """The paper cuts the knee's -92.486 degrees to two digits, where -92.49 would be nearest."""
+    assert np.rad2deg(ramone.configuration(RAMONE)[6]) == pytest.approx(-92.48, abs=0.01)
+    np.testing.assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
+
+
+def test_ramone_refuses_a_step_that_its_trailing_leg_cannot_make():
+    with pytest.raises(ValueError, match="trailing_hip.*wider leading_hip"):
+        ramone.configuration(ramone.Ramone(leading_hip=0.0, trailing_hip=np.deg2rad(120.0)))
+
+
+def kinds(name):
+    """Every simultaneous outcome as the normal and tangential velocities of its contacts."""
+    module, parameters = SYSTEMS[name][:2]
+    problem, v = module.problem(parameters), module.velocity(parameters)
+    found = [each.v_plus for each in all_simultaneous(problem, v)]
+    return [(problem.J_n @ u, problem.J_D[::2] @ u) for u in found]
+
+
+@pytest.mark.parametrize("name", ["compass gait", "RAMone"])
+def test_the_trailing_foot_may_stick_slide_or_lift(name):
+    """5.4.2, 5.4.4: the leading foot sticks in every simultaneous outcome."""
+    found = kinds(name)
+    for normal, slip in found:
+        np.testing.assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
+    trailing = sorted((normal[1] > 1e-6, abs(slip[1]) > 1e-6) for normal, slip in found)
+    assert trailing == [(False, False), (False, True), (True, True)]
+
+
+@pytest.mark.parametrize("name", ["compass gait", "RAMone"])
+def test_lemkes_method_never_ends_where_the_trailing_foot_slides(name):
+    """Of three solutions the one between has the other index; covering vectors find the rest."""
+    problem, v = CASES[name].problem(), CASES[name].velocity()
+    every = [each.v_plus for each in all_simultaneous(problem, v)]
+    rng, ends = np.random.default_rng(0), set()
+    for _ in range(60):
+        end = simultaneous(problem, v, np.exp(rng.normal(0.0, 3.0, 8)))
+        assert end.ok
+        ends.add(int(np.argmin([problem.kinetic_norm(end.v_plus - u) for u in every])))
+    slides = [abs(problem.J_D[2] @ u) > 1e-6 > problem.J_n[1] @ u for u in every]
+    assert ends == {i for i, slide in enumerate(slides) if not slide} and len(ends) == 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_simultaneous_outcome_is_one_step_of_the_set_valued_law(name):
+    """A solution of (31), with beta = 0, solves (75) where the bounds exceed its impulses."""
+    problem, v = CASES[name].problem(), CASES[name].velocity()
+    m, zero = problem.count, np.zeros(problem.count)
+    one = solve_lcp(anitescu_potra_matrix(problem), np.concatenate([problem.J_bar @ v, zero]))
+    q = np.concatenate([one.z[:m] + 1e-3, problem.J_bar @ v, zero])
+    z = np.concatenate([zero, one.z])
+    w = step_matrix(problem) @ z + q
+    assert one.ok and min(z.min(), w.min()) > -1e-10
+    np.testing.assert_allclose(z * w, 0.0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["box and wall", "disk stacking"])
+def test_the_simultaneous_outcome_is_rest(name):
+    """5.4.3, 5.4.5."""
+    ((normal, slip),) = kinds(name)
+    np.testing.assert_allclose([*normal, *slip], 0.0, atol=1e-12)
+
+
+def test_one_impact_after_another_the_box_slides_on_and_leaves_the_wall():
+    """5.4.3, figure 5."""
+    problem, v = box_and_wall.problem(), box_and_wall.velocity()
+    after = sequential(problem, v, (1, 0)).v_plus
+    floor, wall = problem.J_n @ after
+    assert floor == pytest.approx(0.0, abs=1e-12) and wall > 0.05
+    assert problem.J_D[0] @ after > 0.1
+
+
+def test_the_square_box_is_the_authors_box_turned_by_a_quarter():
+    """At 80 degrees counter-clockwise the lowest and the rightmost corner are where A and B are."""
+    corners = np.array([turned(np.deg2rad(80.0), arm) for arm in
+                        ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))])  # fmt: skip
+    A, B = box_and_wall.corners(BOX, np.array([0.0, 0.0, -BOX.tilt]))
+    np.testing.assert_allclose(corners[corners[:, 1].argmin()], A, atol=1e-12)
+    np.testing.assert_allclose(corners[corners[:, 0].argmax()], B, atol=1e-12)
+
+
+def test_mirrored_disks_have_mirrored_outcomes():
+    mirror = np.zeros((9, 9))
+    for disk, image in ((0, 0), (1, 2), (2, 1)):
+        mirror[3 * disk : 3 * disk + 3, 3 * image : 3 * image + 3] = np.diag([-1.0, 1.0, -1.0])
+    problem, v = disk_stacking.problem(), disk_stacking.velocity()
+    np.testing.assert_array_equal(mirror @ v, v)
+    np.testing.assert_allclose(mirror @ problem.M @ mirror.T, problem.M, atol=1e-15)
+    after = sequential(problem, v, (0, 1, 2, 3, 4)).v_plus
+    image = sequential(problem, v, (1, 0, 3, 2, 4)).v_plus
+    np.testing.assert_allclose(mirror @ after, image, atol=1e-12)
+
+
+def test_the_catalogue_has_the_five_systems_and_their_settings():
+    assert list(CASES) == [
+        "rocking block", "compass gait", "box and wall", "RAMone", "disk stacking"
+    ]  # fmt: skip
+    for name, case in CASES.items():
+        problem = case.problem()
+        assert problem.name == name and len(case.velocity()) == problem.dim
+        assert problem.is_colliding(case.velocity())
+        assert 10 <= np.log2(case.samples) <= 20 and case.step > 0.0

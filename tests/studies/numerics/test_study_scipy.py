@@ -1,0 +1,161 @@
+"""The comparison with SciPy: 500 random systems, that it sees what is wrong, and its reference."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from saltus.studies.engine import StudyOptions
+from saltus.studies.numerics.scipy_comparison import family as scipy_family
+from saltus.studies.numerics.scipy_comparison import judgement as scipy_judgement
+from saltus.studies.numerics.scipy_comparison import study as scipy_comparison
+from saltus.studies.numerics.scipy_comparison.problems import TOLERANCES, WAYS, draw, structures
+from saltus.studies.numerics.scipy_comparison.reference import MAX_EVENTS, Accuracy, solve
+from saltus.studies.numerics.scipy_comparison.study import compare, difference, judge
+
+FINE = Accuracy("DOP853", 1e-12, 1e-14)
+
+
+def test_500_random_systems_end_as_scipy_has_them():
+    result = scipy_comparison.run(StudyOptions(trials=500, seed=1))
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    rows = {row["way"]: row for row in result.records}
+    assert tuple(rows) == (*WAYS, "all") and sum(rows[way]["trials"] for way in WAYS) == 500
+    assert rows["all"]["seeds"] == [] and all(each.met for each in result.criteria)
+    assert 0.0 < rows["all"]["worst"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    "seed, trial",
+    [
+        pytest.param(5, 710, id="a guard that oscillates about as often as it is sampled"),
+        pytest.param(5, 126, id="a reset onto its own guard, inside two others"),
+        pytest.param(5, 756, id="the same, after other events"),
+        pytest.param(7, 1105, id="a narrow pulse"),
+    ],
+)
+def test_systems_that_disagreed_once(seed, trial):
+    assert compare(seed, trial).verdict in ("agrees", "ended early")
+
+
+def test_draws_are_of_every_kind():
+    problems = [draw(0, trial) for trial in range(300)]
+    shapes = [structures()[problem.structure] for problem in problems]
+    assert {len(shape.edges) for shape in shapes} == {1, 2, 3, 4}
+    assert {n for shape in shapes for n in shape.dims} == {1, 2, 3, 4}
+    durations = np.array([problem.duration for problem in problems])
+    assert durations.min() < 0.02 and durations.max() > 50.0
+    assert {problem.way for problem in problems} == set(WAYS)
+    assert {problem.rtol for problem in problems} == set(TOLERANCES)
+    coarse = Accuracy("DOP853", 1e-6, 1e-8)
+    events = [len(solve(problem, coarse).edges) for problem in problems[:60]]
+    assert sum(0 < count < MAX_EVENTS for count in events) > 20
+
+
+def test_a_trial_depends_on_its_seed_and_number_alone():
+    one, again, other = draw(3, 5), draw(3, 5), draw(4, 5)
+    np.testing.assert_array_equal(one.u, again.u)
+    assert not np.array_equal(one.u, other.u)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ours, scale: ours._replace(times=ours.times + 1e-3 * scale),
+        lambda ours, _: ours._replace(state=ours.state + 0.5),
+        lambda ours, _: ours._replace(edges=ours.edges[:-1], times=ours.times[:-1]),
+        lambda ours, _: ours._replace(edges=(*ours.edges[:-1], ours.edges[-1] + 1)),
+    ],
+    ids=["late", "apart", "an event too few", "another event"],
+)
+def test_what_is_wrong_is_seen(change, monkeypatch):
+    judged = 0
+    for trial in range(5):
+        problem = draw(0, trial)
+        right = solve(problem, FINE)
+        if 0 < len(right.edges) < 20:
+            wrong = change(right, problem.duration)
+            monkeypatch.setattr(scipy_judgement, "simulate_ours", lambda _, wrong=wrong: wrong)
+            assert compare(0, trial).verdict == "disagrees"
+            judged += 1
+    assert judged > 0
+
+
+def test_scipy_agrees_with_scipy():
+    for trial in range(12):
+        problem = draw(0, trial)
+        by_another = solve(problem, Accuracy("RK45", problem.rtol, 1e-2 * problem.rtol))
+        expected = ("agrees", "sensitive") if by_another.status == "ok" else ("ended early",)
+        assert judge(problem, by_another)[0] in expected
+
+
+def test_what_is_not_ok_is_refused_where_scipy_goes_on(monkeypatch):
+    ended = solve(draw(0, 0), FINE)._replace(status="grazing")
+    monkeypatch.setattr(scipy_judgement, "simulate_ours", lambda problem: ended)
+    assert compare(0, 0)[2:4] == ("grazing", "refused")
+    monkeypatch.setattr(scipy_judgement, "solve", lambda *_: ended._replace(status="failed"))
+    assert compare(0, 0)[2:4] == ("grazing", "ended early")
+
+
+def test_closed_forms_are_those_of_the_flows():
+    checked = set()
+    for trial in range(200):
+        problem = draw(7, trial)
+        for m, n in enumerate(structures()[problem.structure].dims):
+            if not scipy_family.unforced(problem.u, m):
+                continue
+            x, h = problem.scales[m] * np.linspace(-1.0, 1.0, n), 0.2 * problem.duration
+            flow = solve_ivp(
+                lambda t, y: scipy_family.field(t, y, problem.u, m), (0.0, h), x,  # noqa: B023
+                method="DOP853", rtol=1e-12, atol=1e-14,
+            )  # fmt: skip
+            end = scipy_family.solution(0.0, x, problem.u, h, m)
+            apart = np.abs(end - flow.y[:, -1]) / (problem.scales[m] + np.abs(end))
+            assert apart.max() < 1e-8
+            checked.add((int(problem.u[m * scipy_family.MODE_SIZE]), n))
+    assert len(checked) >= 10
+
+
+def flight(guard, t=0.0):
+    """A ballistic flight over a duration of 1 s in the plane, from (0, 0.63, 4.914, 0.005)."""
+    structure = next(
+        i for i, each in enumerate(structures()) if each.dims[0] == 4 and each.edges[0] == (0, 0)
+    )
+    problem = draw(0, 0)
+    u = np.zeros(scipy_family.SIZE)
+    u[0], u[6], u[11] = scipy_family.BALLISTIC, -9.81, 1.0
+    first = scipy_family.FIRST_GUARD
+    for k in range(scipy_family.GUARDS):  # far below, but for the first
+        u[first + 8 * k : first + 8 * k + 7] = scipy_family.LINEAR, 1, 0, -100.0, 0.0, 0.0, 1.0
+    u[first : first + 7] = guard
+    u[scipy_family.FIRST_RESET : scipy_family.FIRST_RESET + 3] = scipy_family.BOUNCE, 1.0, 3
+    return problem._replace(
+        structure=structure, u=u, x=np.array([0.0, 0.63, 4.914, 0.005]), t=t, duration=0.4,
+        pulses=(), scales=(np.ones(4),) * 3,
+    )  # fmt: skip
+
+
+def test_the_reference_finds_a_dip_that_scipy_steps_over():
+    """SciPy compares signs at the ends of its steps; here one is as long as the flight."""
+    over_hills = (scipy_family.WAVE, 1, 0, 0.0, 0.3, 5.0, 1.0)
+    long = solve(flight(over_hills), Accuracy("DOP853", 1e-3, 1e-3, steps=1))
+    short = solve(flight(over_hills), FINE)
+    assert short.times[0] == pytest.approx(0.2894, abs=1e-4)
+    assert long.times[0] == pytest.approx(short.times[0], abs=1e-6)
+
+
+def test_the_reference_bounces_as_in_closed_form():
+    level = (scipy_family.LINEAR, 1, 0, 0.0, 0.0, 0.0, 1.0)
+    trace = solve(flight(level), FINE)
+    fall = (0.005 + np.sqrt(0.005**2 + 2.0 * 9.81 * 0.63)) / 9.81
+    np.testing.assert_allclose(trace.times, [fall], atol=1e-11)
+    speed, left = np.sqrt(0.005**2 + 2.0 * 9.81 * 0.63), 0.4 - fall
+    assert trace.state[1] == pytest.approx(speed * left - 0.5 * 9.81 * left**2, abs=1e-10)
+
+
+def test_differences_of_other_events_are_infinite():
+    problem = draw(0, 2)
+    trace = solve(problem, FINE)
+    assert difference(problem, trace, trace) == 0.0
+    assert difference(problem, trace, trace._replace(edges=(*trace.edges, 0))) == np.inf

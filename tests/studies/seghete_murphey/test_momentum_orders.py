@@ -1,0 +1,193 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.impacts.resolution import sequential
+from saltus.studies.seghete_murphey.momentum_maps import momentum_map
+from saltus.studies.seghete_murphey.momentum_orders import OrderOptions, all_orders, propagate
+
+SEEDS = st.integers(0, 2**32 - 1)
+RESTITUTIONS = st.floats(0.0, 1.0)
+PLASTIC = OrderOptions(restitution=0.0)
+
+
+def inner(M, a, b):
+    return a @ np.linalg.solve(M, b)
+
+
+def drawn(seed, m, n=4):
+    """Inertia, m normals with a common feasible direction, and a momentum that closes them all."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, n))
+    M = A @ A.T + 0.5 * np.eye(n)
+    J_n = rng.normal(size=(m, n))
+    J_n[:, 0] = 2.0
+    v = rng.normal(size=n)
+    v[0] = -1.0 - np.abs(J_n[:, 1:] @ v[1:]).max()
+    return M, J_n, M @ v
+
+
+def wedge(s):
+    """Two unit normals of cosine s, and a momentum that closes both: M is the identity."""
+    normals = np.array([[1.0, 0.0], [s, np.sqrt(1.0 - s * s)]])
+    return np.eye(2), normals, -normals[0] - 1.01 * normals[1]
+
+
+@settings(max_examples=25, deadline=None)
+@given(SEEDS, RESTITUTIONS, st.integers(1, 3))
+def test_every_outcome_is_feasible_gains_no_energy_and_is_the_product_of_its_maps(seed, e, m):
+    M, J_n, p = drawn(seed, m)
+    found = all_orders(M, J_n, p, OrderOptions(restitution=e, max_maps=30, max_orders=200))
+    for each in found.propagations:
+        product = p.copy()
+        for surface in each.order:
+            assert inner(M, product, J_n[surface]) < 0.0  # a map where it is infeasible only
+            product = product @ momentum_map(M, J_n[surface], e)
+        np.testing.assert_allclose(each.p_plus, product, atol=1e-8 * np.linalg.norm(p))
+        energies = inner(M, each.p_plus, each.p_plus), inner(M, p, p)
+        assert energies[0] <= energies[1] * (1.0 + 1e-12)
+        if each.status == "feasible":
+            speeds = J_n @ np.linalg.solve(M, each.p_plus)
+            sizes = np.sqrt([inner(M, u, u) for u in J_n])
+            assert (speeds >= -1e-9 * sizes * np.sqrt(energies[1])).all()
+    assert len({each.order for each in found.propagations}) == len(found.propagations)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SEEDS, st.sampled_from([0.3, 0.7, 1.0]))
+def test_going_round_an_order_is_among_all_orders(seed, e):
+    M, J_n, p = drawn(seed, 3)
+    options = OrderOptions(restitution=e, max_maps=60, max_orders=3000)
+    found = all_orders(M, J_n, p, options)
+    if found.status != "complete":
+        return
+    by_order = {each.order: each.p_plus for each in found.propagations}
+    for order in permutations(range(3)):
+        one = propagate(M, J_n, p, order, options)
+        assert one.status == "feasible"
+        np.testing.assert_array_equal(one.p_plus, by_order[one.order])
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_orthogonal_surfaces_give_every_permutation_and_one_outcome(e):
+    M = np.diag([1.0, 2.0, 3.0, 4.0])
+    p = -np.ones(4)
+    found = all_orders(M, np.eye(4), p, OrderOptions(restitution=e))
+    assert found.status == "complete"
+    assert {each.order for each in found.propagations} == set(permutations(range(4)))
+    assert found.largest_distance < 1e-14
+    np.testing.assert_allclose(found.propagations[0].p_plus, np.sqrt(e) * np.ones(4), atol=1e-15)
+
+
+@pytest.mark.parametrize("s", [0.6, 0.1, -0.2, -0.55, -0.8, -0.95])
+def test_elastic_wedge_needs_at_most_pi_over_its_angle(s):
+    found = all_orders(*wedge(s))
+    most = int(np.ceil(np.pi / np.arccos(-s)))
+    assert found.status == "complete"
+    assert len(found.propagations) == 2
+    assert max(len(each.order) for each in found.propagations) <= most
+    if s <= -0.55:
+        assert max(len(each.order) for each in found.propagations) > 2
+
+
+@pytest.mark.parametrize("s", [0.3, 0.05, 0.001])
+@pytest.mark.parametrize("e", [0.25, 1.0])
+def test_two_orders_part_by_the_commutator(s, e):
+    """|p (uv - vu)| = c^2 |s| (a^2 + b^2 - 2 a b s)^(1/2), which vanishes with s."""
+    M, J_n, p = wedge(s)
+    found = all_orders(M, J_n, p, OrderOptions(restitution=e))
+    assert {each.order for each in found.propagations} == {(0, 1), (1, 0)}
+    a, b = J_n @ p
+    apart = (1.0 + np.sqrt(e)) ** 2 * s * np.sqrt(a * a + b * b - 2.0 * a * b * s)
+    assert found.largest_distance == pytest.approx(apart / np.linalg.norm(p), rel=1e-10)
+
+
+def test_newtons_cradle_passes_the_blow_on():
+    """Three equal balls in touch: the only order there is sends off the last one."""
+    cradle = np.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+    found = all_orders(2.0 * np.eye(3), cradle, np.array([1.0, 0.0, 0.0]))
+    assert [each.order for each in found.propagations] == [(0, 1)]
+    np.testing.assert_allclose(found.propagations[0].p_plus, [0.0, 0.0, 1.0], atol=1e-15)
+
+
+def test_three_balls_hit_from_both_sides_have_outcomes_that_depend_on_the_order():
+    balls = np.array([[-1.0, 1.0, 0.0], [0.0, -1.0, 1.0]])
+    found = all_orders(np.diag([1.0, 2.0, 1.0]), balls, np.array([1.0, 0.0, -1.0]))
+    assert found.status == "complete" and found.largest_distance > 0.1
+    np.testing.assert_allclose([each.p_plus.sum() for each in found.propagations], 0.0, atol=1e-14)
+
+
+def test_a_feasible_momentum_stays_as_it_is():
+    M, J_n, p = wedge(0.2)
+    found = all_orders(M, J_n, -p)
+    assert [each.order for each in found.propagations] == [()]
+    np.testing.assert_allclose(found.propagations[0].p_plus, -p)
+
+
+def test_plastic_maps_at_an_acute_wedge_come_to_rest_only_in_the_limit():
+    M, J_n, p = wedge(-0.5)
+    few = [all_orders(M, J_n, p, OrderOptions(0.0, tolerance=t)) for t in (1e-4, 1e-8)]
+    steps = [len(found.propagations[0].order) for found in few]
+    assert steps[1] - steps[0] == pytest.approx(4.0 * np.log(10) / np.log(2.0), abs=1.5)
+    np.testing.assert_allclose(few[1].propagations[0].p_plus, 0.0, atol=1e-7)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_plastic_maps_are_sequential_impacts_without_friction(seed):
+    M, J_n, p = drawn(seed, 2)
+    impact = ContactProblem.planar(M, J_n, np.ones_like(J_n), 0.0, ("A", "B"), "drawn")
+    one = propagate(M, J_n, p, (0, 1), PLASTIC)
+    other = sequential(impact, np.linalg.solve(M, p), (0, 1))
+    np.testing.assert_allclose(
+        np.linalg.solve(M, one.p_plus), other.v_plus, atol=1e-6 * np.linalg.norm(other.v_plus)
+    )
+
+
+def test_limits_that_are_reached_are_said_with_the_configuration():
+    opposed = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    options = OrderOptions(max_maps=7)
+    stuck = all_orders(np.eye(2), opposed, np.array([1.0, 0.0]), options, "clamp", ("A", "B"))
+    assert stuck.status == "map_limit" and stuck.propagations[0].status == "map_limit"
+    said = "clamp on A, B at p = [1., 0.]: "
+    limit = "not feasible after 7 maps; raise max_maps or the tolerance"
+    assert stuck.message == f"{said}1 of 1 orders of impacts are {limit}"
+    one = propagate(np.eye(2), opposed, np.array([1.0, 0.0]), (0, 1), options, "clamp", "AB")
+    assert one.order == (1, 0) * 3 + (1,)
+    assert (one.status, one.message) == ("map_limit", said + limit)
+    many = all_orders(np.eye(4), np.eye(4), -np.ones(4), OrderOptions(max_orders=5), "stance")
+    assert many.status == "order_limit" and len(many.propagations) == 5
+    assert many.message.startswith("stance on 0, 1, 2, 3 at p = [-1., -1., -1., -1.]: more than 5")
+
+
+def test_mistakes_are_told():
+    M, J_n, p = wedge(0.2)
+    with pytest.raises(ValueError, match="name each of 2 surfaces once"):
+        propagate(M, J_n, p, (0, 0))
+    with pytest.raises(ValueError, match="block: p must be 2 finite numbers"):
+        all_orders(M, J_n, np.array([np.nan, 1.0]), name="block")
+    with pytest.raises(ValueError, match="no contact is active"):
+        all_orders(M, np.zeros((0, 2)), p)
+    with pytest.raises(ValueError, match="restitution 2"):
+        all_orders(M, J_n, p, OrderOptions(restitution=2.0))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tolerance": np.nan},  # would call every momentum feasible
+        {"tolerance": np.inf},
+        {"tolerance": -1.0},
+        {"max_maps": np.nan},
+        {"max_maps": 0},
+        {"max_orders": 1.5},
+        {"restitution": np.nan},
+    ],
+)
+def test_options_with_which_nothing_is_enumerated_are_refused(change):
+    with pytest.raises(ValueError, match=f"{next(iter(change))}.* give"):
+        OrderOptions(**change)

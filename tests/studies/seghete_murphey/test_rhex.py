@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybrid.impacts.surface_cosines import surface_cosines
+from saltus.studies.seghete_murphey.rhex_touchdown.rhex import (
+    RHex,
+    configuration,
+    inertia_and_normals,
+    joints,
+    leg_pitch,
+    measure,
+    other_hip,
+    problem,
+)
+
+SEEDS = st.integers(0, 2**32 - 1)
+HIPS, KNEES = st.floats(-3.0, 3.0), st.floats(0.3, 2.5)
+OFFSET = RHex(hip_height=-0.04, thigh_mass=0.3)
+STEP = 1e-6
+
+
+def masses(rhex, q):
+    """Masses (5,), centres (5, 2) and angles (5,) of the body, then of each leg's links."""
+    at = joints(rhex, q)
+    centres, angles = [q[:2]], [q[2]]
+    for leg in range(2):
+        hip, knee, foot = at[leg]
+        centres += [0.5 * (hip + knee), 0.5 * (knee + foot)]
+        angles += [q[2] + q[3 + leg], q[2] + q[3 + leg] + q[5 + leg]]
+    legs = [rhex.thigh_mass, rhex.shin_mass] * 2
+    return np.array([rhex.body_mass, *legs]), np.array(centres), np.array(angles)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
+    rng = np.random.default_rng(seed)
+    q, v = rng.normal(size=(2, 7))
+    ahead, behind = masses(OFFSET, q + STEP * v), masses(OFFSET, q - STEP * v)
+    speed, spin = ((a - b) / (2.0 * STEP) for a, b in zip(ahead[1:], behind[1:], strict=True))
+    rods = [OFFSET.thigh_mass * OFFSET.thigh_length**2, OFFSET.shin_mass * OFFSET.shin_length**2]
+    about = np.array([OFFSET.body_inertia, *np.array(rods * 2) / 12.0])
+    K = 0.5 * (ahead[0] @ (speed**2).sum(axis=1) + about @ spin**2)
+    assert problem(OFFSET, q).kinetic_energy(v) == pytest.approx(K, rel=1e-7)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SEEDS)
+def test_normals_are_the_derivatives_of_the_feets_heights(seed):
+    q = np.random.default_rng(seed).normal(size=7)
+    impact = problem(OFFSET, q, friction=0.5)
+    for k in range(7):
+        step = STEP * np.eye(7)[k]
+        feet = (joints(OFFSET, q + step)[:, 2] - joints(OFFSET, q - step)[:, 2]) / (2.0 * STEP)
+        np.testing.assert_allclose(impact.J_n[:, k], feet[:, 1], atol=1e-9)
+        np.testing.assert_allclose(impact.J_D[::2, k], feet[:, 0], atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(HIPS, KNEES, st.sampled_from(["apart", "together"]))
+def test_both_feet_stand_on_the_ground(hip, knee, stance):
+    q = configuration(OFFSET, hip, knee, stance)
+    feet = joints(OFFSET, q)[:, 2]
+    np.testing.assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
+    if stance == "apart":
+        np.testing.assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
+    else:
+        np.testing.assert_allclose(feet[0], feet[1], atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(HIPS, KNEES)
+def test_s_knows_its_symmetries(hip, knee):
+    """Legs swapped; mirrored; and, hips at the centre of mass, both legs turned by half a turn."""
+    for rhex in (RHex(), OFFSET):
+        s = measure(rhex, hip, knee)
+        assert measure(rhex, other_hip(rhex, hip, knee), knee) == pytest.approx(s, abs=1e-12)
+        assert measure(rhex, -hip, -knee) == pytest.approx(s, abs=1e-12)
+    s = measure(RHex(), hip, knee)
+    assert measure(RHex(), hip + np.pi, knee) == pytest.approx(s, abs=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(HIPS, KNEES, st.floats(0.3, 1.0))
+def test_pitch_of_the_body_is_a_symmetry_with_hips_at_the_centre_of_mass(hip, knee, theta):
+    turned = theta * np.array([0.0, 0.0, 1.0, -1.0, -1.0, 0.0, 0.0])
+    q = configuration(RHex(), hip, knee)
+    s = surface_cosines(*inertia_and_normals(RHex(), q))[0, 1]
+    assert surface_cosines(*inertia_and_normals(RHex(), q + turned))[0, 1] == pytest.approx(
+        s, abs=1e-12
+    )
+
+
+def test_pitch_of_the_body_is_none_with_hips_elsewhere():
+    turned = 0.5 * np.array([0.0, 0.0, 1.0, -1.0, -1.0, 0.0, 0.0])
+    low = RHex(hip_height=-0.1)
+    q = configuration(low, 0.3, 1.0)
+    s = [surface_cosines(*inertia_and_normals(low, x))[0, 1] for x in (q, q + turned)]
+    assert abs(s[1] - s[0]) > 1e-3 * abs(s[0])
+
+
+def test_massless_legs_are_almost_orthogonal_and_one_foot_on_the_other_is_tangent():
+    light = RHex(thigh_mass=1e-5, shin_mass=1e-5)
+    assert abs(measure(light, 0.2, 1.0)) < 1e-5
+    assert measure(RHex(), 0.0, 1e-4) > 0.9  # straight legs, feet together
+    assert leg_pitch(RHex(), 0.2, 0.0) == pytest.approx(0.2)
+
+
+def test_a_configuration_is_named():
+    with pytest.raises(
+        ValueError, match="RHex with hips at 17.19 and .* knees at 57.3 and 57.3 deg"
+    ):
+        problem(RHex(thigh_mass=0.0, shin_mass=0.0), configuration(RHex(), 0.3, 1.0))

@@ -1,0 +1,91 @@
+"""The study of a RHex's double touchdown, with a coarser contour and few random impacts."""
+
+import json
+
+import numpy as np
+import pytest
+
+from saltus.studies.engine import StudyOptions
+from saltus.studies.seghete_murphey.rhex_touchdown import study as uniqueness_rhex
+from saltus.studies.seghete_murphey.rhex_touchdown.landscape import (
+    extrema,
+    landscape,
+    named,
+    orthogonal,
+)
+from saltus.studies.seghete_murphey.rhex_touchdown.rhex import RHex, measure
+from saltus.studies.seghete_murphey.rhex_touchdown.study import DROP, run, touchdown
+
+
+@pytest.fixture(scope="module")
+def result():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(uniqueness_rhex, "GRID", (60, 24))
+        return run(StudyOptions(trials=20, seed=3))
+
+
+@pytest.fixture(scope="module")
+def rows(result):
+    return {row["point"]: row for row in result.records}
+
+
+def test_two_minima_are_one_stance_with_its_legs_swapped(rows):
+    A, B = rows["A"], rows["B"]
+    assert A["kind"] == B["kind"] == "minimum"
+    assert A["mirror_error_deg"] < 1e-4 and B["mirror_error_deg"] < 1e-4
+    assert A["hip_deg"] == pytest.approx(B["other_hip_deg"], abs=1e-4)
+    assert A["s"] == pytest.approx(B["s"], rel=1e-9)
+    assert A["leg_pitch_deg"] > 1.0 and B["leg_pitch_deg"] < -1.0
+    assert A["hip_height_mm"] > 100.0 and A["lowest_knee_mm"] > 0.0
+
+
+def test_the_maximum_is_no_stance_to_walk_in(rows):
+    C = rows["C"]
+    assert C["kind"] == "maximum" and C["s"] > 5.0 * rows["A"]["s"]
+    assert C["lowest_knee_mm"] < -10.0 and abs(C["hip_height_mm"]) < 1e-3
+
+
+def test_extrema_are_those_of_s(rows):
+    """Against points around them, and their number by another grid."""
+    rhex = RHex()
+    for row in rows.values():
+        if row["kind"] == "orthogonal":
+            continue
+        hip, knee = np.radians([row["hip_deg"], row["knee_deg"]])
+        sign = 1.0 if row["kind"] == "minimum" else -1.0
+        assert measure(rhex, hip, knee) == pytest.approx(row["s"], rel=1e-9)
+        for angle in np.linspace(0.0, 2.0 * np.pi, 12):
+            near = measure(rhex, hip + 0.01 * np.cos(angle), knee + 0.01 * np.sin(angle))
+            assert sign * near > sign * row["s"]
+        assert min(sign * k for k in row["curvatures"]) > 0.0
+    other = named(rhex, extrema(rhex, landscape(rhex, 41, 19, lambda *_: None)))
+    assert list(other) == ["A", "A'", "B", "B'", "C", "C'"]
+    assert np.degrees(other["A"].knee) == pytest.approx(rows["A"]["knee_deg"], abs=1e-3)
+
+
+def test_the_spread_of_the_outcomes_vanishes_with_s(rows):
+    assert rows["A"]["spread_elastic"] < 0.5 * rows["C"]["spread_elastic"]
+    assert rows["O"]["s"] == pytest.approx(0.0, abs=1e-15)
+    assert rows["O"]["spread_elastic"] < 1e-14 and rows["O"]["spread_plastic"] < 1e-14
+    hip, knee = orthogonal(RHex())
+    for away in (1e-2, 1e-4, 1e-6):
+        impact = touchdown(RHex(), hip, knee - away, DROP)
+        assert impact.status == "complete"
+        assert impact.spread == pytest.approx(impact.predicted, rel=1e-3)
+        assert 0.1 * abs(impact.s) < impact.spread < 4.01 * abs(impact.s)
+
+
+def test_rows_are_json_and_figures_are_drawn(result):
+    assert json.loads(json.dumps(list(result.records))) == list(result.records)
+    assert all(set(result.shown) <= set(row) for row in result.records)
+    assert len(result.figures["figure-3"].axes) == 3
+    labels = [text.get_text() for text in result.figures["figure-2"].axes[0].texts]
+    assert labels == ["A", "A'", "B", "B'", "C", "C'"]
+    assert sum(note.startswith("Met") for note in result.notes) == 1
+
+
+def test_a_contour_without_its_extrema_is_said_not_to_meet_the_source():
+    rhex = RHex()
+    coarse = landscape(rhex, 3, 2, lambda *_: None)
+    notes = uniqueness_rhex._findings(rhex, coarse, {}, [])
+    assert notes == ["Not met: of A, B and C the contour has none."]

@@ -1,0 +1,269 @@
+"""``saltus study``: one JSON object or a table, pictures whole or not at all, clear refusals."""
+
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from saltus.cli.main import run
+from saltus.common import progress
+from saltus.common.console import print_table
+from saltus.studies.catalogue import STUDIES, Study
+from saltus.studies.engine import Criterion, StudyResult
+from saltus.studies.kong.floquet.cases import CASES
+from saltus.studies.kong.hilqr import quadcopter, two_methods
+from saltus.studies.kong.saltation_matrices import study as saltation_rigid_body
+from saltus.studies.kong.saltation_matrices.study import cases
+from saltus.studies.style import COLOURS, figure, save
+
+ROWS = [
+    {"method": "xi", "cost": 12.34567, "converged": True, "multipliers": [[0.5, 0.25], [1.0, 0.0]]},
+    {"method": "[dxr]", "cost": float("nan"), "converged": False, "multipliers": []},
+]
+
+
+@pytest.fixture
+def tiny(monkeypatch, tmp_path):
+    """A study ``tiny`` that records its options; ``tiny.result`` may be replaced."""
+    module = types.ModuleType("tiny_study")
+
+    def give(options):
+        module.options = options
+        options.progress(1, 2, "halfway")
+        options.progress(2, 2, "done")
+        return module.result
+
+    drawing, axes = figure()
+    axes.plot([0.0, 1.0], [0.0, 1.0], color=COLOURS["xi"])
+    module.run, module.result = give, StudyResult(ROWS, {"line": drawing}, ("A note.",))
+    monkeypatch.setitem(sys.modules, "tiny_study", module)
+    monkeypatch.setitem(STUDIES, "tiny", Study("tiny_study", "nothing at all"))
+    monkeypatch.chdir(tmp_path)
+    return module
+
+
+def refused(capsys, *arguments):
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1
+    return captured.err
+
+
+def test_ctrl_c_in_the_middle_of_compiled_code_ends_quietly(tiny, capsys):
+    def stop(options):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    tiny.run = stop
+    assert run(["study", "tiny"]) == 130
+    assert capsys.readouterr() == ("", "")
+    tiny.run = lambda options: (_ for _ in ()).throw(SystemError("a real one"))
+    with pytest.raises(SystemError, match="a real one"):
+        run(["study", "tiny"])
+
+
+def test_more_trials_than_there_is_memory_for_are_refused(tiny, capsys):
+    tiny.run = lambda options: np.zeros((options.trials, 10**6))
+    said = refused(capsys, "study", "tiny", "--trials", str(10**12))
+    assert "study tiny --trials 1000000000000" in said and "fewer --trials" in said
+
+
+def test_the_numbers_of_a_wide_table_stay_whole(capsys):
+    keys = ("name", "hopper_epsilon_rms", "microseconds_per_sample", *"abcd")
+    print_table("wide", [dict.fromkeys(keys, "9.275e-06")])
+    out = capsys.readouterr().out
+    assert out.count("9.275e-06") == len(keys) and "microseconds" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_shown_keys_may_have_headings(tiny, capsys):
+    rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
+    headings = {"method_name": "method", "long_key": "log E_a"}
+    tiny.result = StudyResult(rows, shown=headings, digits=3)
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "log E_a" in out and "1.23 " in out and "long" not in out and "2.5" not in out
+    assert run(["study", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == rows
+
+
+def test_progress_in_a_log_says_how_long_it_will_take(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.RunProgress(20, "done") as shown:
+        for done, at in ((0, 106.0), (1, 112.0), (5, 120.0), (5, 121.0), (20, 130.0)):
+            now[0] = at
+            shown.show(done, "trials")
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["0/20 done  trials", "1/20 done  trials, 2 min left",
+                    "5/20 done  trials, 42 s left", "20/20 done  trials"]  # fmt: skip
+
+
+def test_what_loads_before_a_run_moves_does_not_count(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.RunProgress(6.0, "s simulated") as shown:
+        for done, at in ((0.0, 115.0), (0.001, 115.1), (0.5, 120.1), (0.5, 130.0)):
+            now[0] = at
+            shown.show(done, "")
+    said = capsys.readouterr().err.splitlines()
+    assert said == ["0/6 s simulated  ", "0.5/6 s simulated  , 56 s left",
+                    "0.5/6 s simulated  , standing still"]  # fmt: skip
+
+
+def test_json_is_one_object_on_standard_output(tiny, capsys, tmp_path):
+    assert run(["study", "tiny", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.count("\n") == 1
+    answer = json.loads(captured.out, parse_constant=lambda word: pytest.fail(word))
+    assert set(answer) == {"study", "rows", "seconds", "criteria"} and answer["study"] == "tiny"
+    assert answer["rows"][0] == ROWS[0] and answer["rows"][1]["cost"] is None
+    assert answer["seconds"] >= 0.0
+    assert "A note." in captured.err and "line.png" in captured.err
+    assert [path.name for path in (tmp_path / "runs/studies/tiny").iterdir()] == ["line.png"]
+
+
+def test_numpy_values_are_plain_in_json(tiny, capsys):
+    tiny.result = StudyResult([{"n": np.int64(3), "yes": np.bool_(True), "x": np.float64("inf")}])
+    assert run(["study", "tiny", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == [{"n": 3, "yes": True, "x": None}]
+
+
+def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "12.35" in out and "12.346" not in out and "0.5+0.25i 1" in out
+    assert "yes" in out and "nan" in out and "[dxr]" in out
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    assert out.index("A note.") < out.index("line.png")
+
+
+def test_a_heading_keeps_its_unit(tiny, capsys):
+    tiny.result = StudyResult(ROWS, shown={"method": "way", "cost": "cost [s]"})
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "cost [s]" in out and "way" in out and "method" not in out
+
+
+def test_a_table_may_show_some_keys_and_json_has_all(tiny, capsys):
+    tiny.result = StudyResult(ROWS, shown=("method", "converged"))
+    assert run(["study", "tiny"]) == 0
+    out = capsys.readouterr().out
+    assert "converged" in out and "cost" not in out and "12.35" not in out
+    assert run(["study", "tiny", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["rows"][0]) == set(ROWS[0])
+
+
+NUMBERS = {"expected_reduction": 0.0007161, "true_expected_reduction": 0.0007161, "cost": 1234.5}
+WIDE = {
+    "two methods": (two_methods.SHOWN, ("xi",), NUMBERS | {"iterations": 100, "contacts": 12}),
+    "quadcopter": (
+        quadcopter.SHOWN,
+        ("dxr",),
+        NUMBERS | {"final_mode": "right edge sliding", "position_error": 0.01379},
+    ),
+    "rigid bodies": (
+        saltation_rigid_body.SHOWN,
+        tuple(case.transition for case in cases()),
+        {"max_error_definition": 1.234e-15, "max_error_finite_difference": 1.234e-9},
+    ),
+    "floquet": ((), tuple(case.name for case in CASES), {"multipliers": [[0.1436, -0.7361]] * 2}),
+}
+
+
+@pytest.mark.parametrize("study", WIDE)
+def test_the_widest_tables_fit_eighty_columns_with_whole_words(study, tiny, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown, names, values = WIDE[study]
+    first, *others = shown or ("system", "multipliers", "poincare_multipliers", "max_difference")
+    values = {"poincare_multipliers": values.get("multipliers"), **values}
+    rows = [{first: name} | {key: values.get(key, 100.0) for key in others} for name in names]
+    tiny.result = StudyResult(rows, shown=shown)
+    assert run(["study", "tiny"]) == 0
+    table = capsys.readouterr().out
+    assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
+    words = set(table.split())
+    assert words >= set(" ".join((first, *others)).replace("_", " ").split()) | set(names)
+
+
+def test_options_reach_the_study(tiny, capsys, tmp_path):
+    folder = tmp_path / "a" / "b"
+    arguments = ["--trials", "7", "--seed", "3", "--full", "--output", str(folder)]
+    assert run(["study", "tiny", *arguments]) == 0
+    options = tiny.options
+    assert (options.trials, options.seed, options.full) == (7, 3, True)
+    assert (folder / "line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_name_the_studies_are_listed(tiny, capsys):
+    assert run(["study"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(STUDIES)
+    for line, (name, entry) in zip(lines, STUDIES.items(), strict=True):
+        assert line.startswith(name) and line.endswith(entry.description)
+    assert run(["study", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["studies"]) == set(STUDIES)
+
+
+def test_no_rows_is_not_success(tiny, capsys):
+    tiny.result = StudyResult([])
+    assert run(["study", "tiny", "--json"]) == 1
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["rows"] == [] and "no rows" in captured.err
+
+
+@pytest.mark.parametrize(("value", "op", "bound", "met"), [
+    (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<", 2.0, False), (2.0, "<=", 2.0, True),
+    (None, "<", 1.0, False), (float("nan"), "<", 1.0, False), (float("nan"), ">", 1.0, False),
+])  # fmt: skip
+def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound, met):
+    criteria = [Criterion("sure", 1.0, ">", 0.0), Criterion("order", value, op, bound)]
+    tiny.result = StudyResult(ROWS, criteria=criteria)
+    assert run(["study", "tiny", "--json"]) == (0 if met else 1)
+    first, second = json.loads(capsys.readouterr().out)["criteria"]
+    assert first == {"what": "sure", "value": 1.0, "op": ">", "bound": 0.0, "met": True}
+    assert second["met"] is met
+    assert run(["study", "tiny"]) == (0 if met else 1)
+    out = capsys.readouterr().out
+    assert f"{1 + met} of 2 criteria are met." in out and ("NOT MET: order is" in out) != met
+
+
+def test_trials_are_refused_by_studies_that_have_none(capsys):
+    none = [name for name, entry in STUDIES.items() if not entry.has_trials]
+    assert len(none) == 7
+    for name in none:
+        said = refused(capsys, "study", name, "--trials", "3")
+        assert f"study {name} has no trials" in said and "table-2.1" in said
+
+
+def test_bad_requests(tiny, capsys):
+    line = refused(capsys, "study", "table-9")
+    assert all(name in line for name in STUDIES)
+    assert "--trials" in refused(capsys, "study", "tiny", "--trials", "0")
+    assert "--seed" in refused(capsys, "study", "tiny", "--seed", "-1")
+    assert "--output" in refused(capsys, "study", "tiny", "--outputs", "x")
+
+
+def test_output_that_is_a_file_is_refused_before_the_study_runs(tiny, capsys, tmp_path):
+    (tmp_path / "taken").touch()
+    for output in ("taken", "taken/below"):
+        assert "--output" in refused(capsys, "study", "tiny", "--output", output)
+    assert not hasattr(tiny, "options")
+
+
+def test_a_picture_that_cannot_be_written_is_one_line(tiny, capsys, tmp_path):
+    (tmp_path / "out" / "line.png").mkdir(parents=True)
+    assert "--output" in refused(capsys, "study", "tiny", "--output", "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["line.png"]
+
+
+def test_no_picture_is_written_when_one_cannot_be_drawn(tmp_path):
+    class Broken(Figure):
+        def savefig(self, *args, **kwargs):
+            raise ValueError("cannot be drawn")
+
+    with pytest.raises(ValueError):
+        save({"good": figure()[0], "broken": Broken()}, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
