@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test browser lint kernels slow mutants peers clean
+.PHONY: sim test docs browser lint kernels slow mutants peers clean
 .DELETE_ON_ERROR:
 # Without bytecode every process of every test would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,6 +20,9 @@ test: $(VENV)/installed-dev browser  ## what CI runs
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=line kernels lint
 	$(VENV)/bin/pytest -q -n auto --dist worksteal -m 'not slow and not quiet'
 	$(VENV)/bin/pytest -q -m quiet
+
+docs: $(VENV)/installed-docs  ## the documentation site, in site/; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
 
 # The tests of the view look at its page as a person does.
 browser:  ## Chromium, from Debian's or Ubuntu's packages where it is missing
@@ -59,6 +62,10 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: pyproject.toml $(VENV)/installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-docs: pyproject.toml $(VENV)/installed
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[docs]'
 	@touch $@
 
 $(PEERS)/installed: saltus/bench/planner/peers.txt

@@ -19,7 +19,6 @@ LAUNCHES = (
     ("sim", "planner=instant_qp", "estimator=invariant"),
     ("a1-emulated",),
 )
-NO_INPUT = np.zeros(0)
 
 
 def compile_simulation() -> None:
@@ -45,6 +44,7 @@ def compile_particles() -> None:
 
 
 def _run_filter(kind: Callable) -> None:
+    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
     from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
 
@@ -54,7 +54,8 @@ def _run_filter(kind: Callable) -> None:
         {mode: ProcessNoise(0.01 * np.eye(2)) for mode in system.modes},
         {mode: Measurement(lambda t, x, u: x.copy(), np.eye(2)) for mode in system.modes},
     )
-    kind(model, LEFT, np.array([-9.0, 0.0]), 0.1 * np.eye(2)).step(NO_INPUT, np.zeros(2), 0.3)
+    start = FALLING, np.array([1.0, 0.0]), 0.1 * np.eye(2)
+    kind(model, *start).step(np.zeros(1), np.array([1.0, 0.0]), 0.01)
 
 
 def compile_launch(*launch: str) -> None:

@@ -1,6 +1,6 @@
-"""The tables of docs/recordings.md: topics, and the fields of their messages.
+"""The tables of docs/topics.md: topics, and the fields of their messages.
 
-``python -m saltus.recording.field_tables docs/recordings.md`` writes them anew.
+``python -m saltus.recording.field_tables docs/topics.md`` generates them.
 """
 
 import sys
@@ -15,7 +15,7 @@ END = "<!-- end -->"
 
 
 def tables() -> str:
-    """Both tables as Markdown."""
+    """All tables as Markdown."""
     kinds = list(dict.fromkeys(topic.message for topic in RECORDED))
     return "\n\n".join([_topics(), *map(_fields, kinds)])
 
@@ -36,7 +36,8 @@ def written_anew(page: str) -> str:
 def _topics() -> str:
     others = (COMMAND, *BY_WATCHERS)
     rows = [
-        f"| `{topic.name}` | `{topic.message.__name__}` | {topic.rate_hz:g} Hz "
+        f"| `{topic.name}` | [{(kind := topic.message.__name__)}](#{kind.lower()}) "
+        f"| {topic.rate_hz:g} Hz "
         f"| {'the sender' if topic in others else 'the launch'}'s | {TOPIC_MEANINGS[topic]} |"
         for topic in RECORDED
     ]
@@ -54,7 +55,7 @@ def _fields(kind: type[Message]) -> str:
         accepted = f": {', '.join(words[name])}" if name in words else ""
         rows.append(f"| `{name}` | {_shape(column)} | {unit or '–'} | {frame or '–'} "
                     f"| {meaning}{accepted} |")  # fmt: skip
-    return "\n".join([f"`{kind.__name__}`", "", *rows])
+    return "\n".join([f"## {kind.__name__}", "", *rows])
 
 
 def _shape(column: Column) -> str:

@@ -32,7 +32,7 @@ class Messages:
 
     Attributes:
         topic: name of the topic.
-        fields: names of the fields; docs/recordings.md says what each one means. `log_time` is
+        fields: names of the fields; docs/topics.md says what each one means. `log_time` is
             when a message was recorded [s].
         undecodable: number of messages that are left out, because they do not decode.
     """

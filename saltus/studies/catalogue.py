@@ -27,7 +27,7 @@ class Study(NamedTuple):
 
 def _find_studies() -> dict[str, Study]:
     """Every function under ``@study``, by name."""
-    found = {}
+    studies = {}
     for path in sorted(_ROOT.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         for match in _DECORATOR.finditer(text):
@@ -36,8 +36,8 @@ def _find_studies() -> dict[str, Study]:
             name, source, *options = map(ast.literal_eval, call.args)
             module = ".".join(path.relative_to(_ROOT.parents[1]).with_suffix("").parts)
             description = text.partition("\n")[0].strip('".')
-            found[name] = Study(module, source, description, *map(tuple, options))
-    return found
+            studies[name] = Study(module, source, description, *map(tuple, options))
+    return studies
 
 
 STUDIES = _find_studies()

@@ -20,7 +20,7 @@ class Clock:
         """A call that takes so long in every round, or in round k the k-th number."""
 
         def call(k):
-            self.now += seconds if np.isscalar(seconds) else seconds[k]
+            self.now += seconds[k] if isinstance(seconds, list) else seconds
             return result
 
         return call

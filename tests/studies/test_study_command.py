@@ -1,6 +1,8 @@
 """``saltus study``: one JSON object or a table, pictures whole or not at all, clear refusals."""
 
+import importlib
 import json
+import subprocess
 import sys
 import types
 
@@ -12,7 +14,7 @@ from saltus.cli.main import run
 from saltus.common import progress
 from saltus.common.console import print_table
 from saltus.studies.catalogue import STUDIES, Study
-from saltus.studies.engine import Criterion, StudyResult
+from saltus.studies.engine import STUDY_FUNCTIONS, Criterion, StudyResult
 from saltus.studies.kong.floquet.cases import CASES
 from saltus.studies.kong.hilqr import quadcopter, two_methods
 from saltus.studies.kong.saltation_matrices import study as saltation_rigid_body
@@ -40,7 +42,9 @@ def tiny(monkeypatch, tmp_path):
     axes.plot([0.0, 1.0], [0.0, 1.0], color=COLOURS["xi"])
     module.run, module.result = give, StudyResult(ROWS, {"line": drawing}, ("A note.",))
     monkeypatch.setitem(sys.modules, "tiny_study", module)
-    monkeypatch.setitem(STUDIES, "tiny", Study("tiny_study", "nothing at all"))
+    monkeypatch.setitem(STUDY_FUNCTIONS, "tiny", lambda options: module.run(options))
+    every = ("trials", "seed", "full")
+    monkeypatch.setitem(STUDIES, "tiny", Study("tiny_study", "nobody", "nothing at all", every))
     monkeypatch.chdir(tmp_path)
     return module
 
@@ -230,12 +234,31 @@ def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound
     assert f"{1 + met} of 2 criteria are met." in out and ("NOT MET: order is" in out) != met
 
 
-def test_trials_are_refused_by_studies_that_have_none(capsys):
-    none = [name for name, entry in STUDIES.items() if not entry.has_trials]
-    assert len(none) == 7
-    for name in none:
-        said = refused(capsys, "study", name, "--trials", "3")
-        assert f"study {name} has no trials" in said and "table-2.1" in said
+def test_options_without_effect_are_refused(capsys):
+    values = {"trials": ["--trials", "3"], "seed": ["--seed", "0"], "full": ["--full"]}
+    for name, entry in STUDIES.items():
+        for option in values.keys() - set(entry.options):
+            line = refused(capsys, "study", name, *values[option])
+            assert f"--{option} has no effect on study {name}" in line
+            assert all(f"--{accepted}" in line for accepted in entry.options)
+    for name in ("table-5.1", "floquet", "ess-order", "zeno-block"):  # nothing in them is random
+        assert not {"trials", "seed"} & set(STUDIES[name].options)
+
+
+def test_the_catalogue_is_what_the_modules_register():
+    for name, entry in STUDIES.items():
+        module = importlib.import_module(entry.module)
+        assert STUDY_FUNCTIONS[name] is module.run
+        assert (module.__doc__ or "").startswith(entry.description)
+
+
+def test_help_and_the_list_load_no_study(tmp_path):
+    code = (
+        "import sys; from saltus.cli.main import run; run(['study']);"
+        "print([m for m in sys.modules if m.startswith(('matplotlib', 'saltus.studies.'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['saltus.studies.catalogue']"
 
 
 def test_bad_requests(tiny, capsys):

@@ -73,8 +73,8 @@ class Exact(NamedTuple):
     def at(self, times: Array) -> Array:
         """States (T, 3) at times (T,) [s]."""
         starts = [piece.time for piece in self.pieces]
-        found = np.searchsorted(starts, times, side="right") - 1
-        return np.array([self.pieces[i].at(t) for i, t in zip(found, times, strict=True)])
+        roots = np.searchsorted(starts, times, side="right") - 1
+        return np.array([self.pieces[i].at(t) for i, t in zip(roots, times, strict=True)])
 
 
 def exact_flow(x: Array, duration: float) -> Exact:
@@ -91,12 +91,12 @@ def exact_flow(x: Array, duration: float) -> Exact:
 
 def first_crossing(piece: ExactPiece, side: Array, end: float) -> tuple[float, int] | None:
     """Time [s] and number of the guard that is crossed first before ``end``, if one is."""
-    found: list[tuple[float, int]] = []
+    roots: list[tuple[float, int]] = []
     for k in np.flatnonzero(side < 0.0):
         if RISING[k] * piece.at(end)[k] > 0.0:
             root: Any = brentq(lambda t, k=k: piece.at(t)[k], piece.time, end, xtol=1e-15)
-            found.append((root, int(k)))
-    return min(found, default=None)
+            roots.append((root, int(k)))
+    return min(roots, default=None)
 
 
 def matrix(side: Array) -> Array:

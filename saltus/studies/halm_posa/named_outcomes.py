@@ -29,9 +29,9 @@ def named_outcomes(problem: ContactProblem, v: Array) -> list[NamedOutcome]:
         for i, resolution in enumerate(all_simultaneous(problem, v))
     ]
     order = list(range(problem.count))
-    for way in (order, order[::-1]):
-        label = " ".join(problem.contacts[i] for i in way)
-        found.append(NamedOutcome(f"sequential {label}", sequential(problem, v, way)))
+    for sequence in (order, order[::-1]):
+        label = " ".join(problem.contacts[i] for i in sequence)
+        found.append(NamedOutcome(f"sequential {label}", sequential(problem, v, sequence)))
     return found
 
 

@@ -13,8 +13,8 @@ from saltus.metrics.touchdowns import Touchdowns
 from saltus.studies.a1.touchdown import study as a1_touchdown
 from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
 from saltus.studies.a1.touchdown.runs import Walked, measure, walk
-from saltus.studies.a1.touchdown.study import verdicts
-from saltus.studies.engine import StudyOptions
+from saltus.studies.a1.touchdown.study import findings
+from saltus.studies.engine import StudyOptions, record
 
 MODEL = load_pinocchio()
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
@@ -39,16 +39,17 @@ def found():
 
 def test_a_row_for_each_gait_and_kind_of_touchdown(found):
     rows = a1_touchdown.rows_of(found)
-    assert [(row["gait"], row["landing"], row["touchdowns"]) for row in rows] == [
+    assert [(row.gait, row.landing, row.touchdowns) for row in rows] == [
         ("walk", "one foot", 2), ("trot", "diagonal pair", 1), ("bound", "front pair", 1),
         ("bound", "one foot", 1), ("bound", "rear pair", 1),
     ]  # fmt: skip
-    assert set(a1_touchdown.SHOWN) <= set(rows[0])
-    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
-    assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
-    assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1
-    assert all(0.0 < row["spread_m_s"] <= row["spread_max_m_s"] < row["jump_m_s"] for row in rows)
-    assert all(row["planner_m_s"] < 0.2 * row["jump_m_s"] for row in rows)
+    records = [record(row) for row in rows]
+    assert set(a1_touchdown.SHOWN) <= set(records[0])
+    assert json.loads(json.dumps(records, allow_nan=False)) == records
+    assert all(row.ended == 1.0 and row.energy_growth < 1e-9 for row in rows)
+    assert rows[0].s_landing is None and 0.0 < abs(rows[1].s_landing) < 0.1
+    assert all(0.0 < row.spread_m_s <= row.spread_max_m_s < row.jump_m_s for row in rows)
+    assert all(row.planner_m_s < 0.2 * row.jump_m_s for row in rows)
 
 
 def test_the_orders_are_those_of_the_feet_and_both_figures_are_drawn(found):
@@ -63,14 +64,14 @@ def test_the_orders_are_those_of_the_feet_and_both_figures_are_drawn(found):
 
 def test_what_is_said_follows_from_the_numbers(found):
     runs = [walked("walk", fell=True), walked("trot", ("FR", "RL"))]
-    told = verdicts(runs, found)
+    told = findings(runs, found)
     assert told[0].startswith("walk: the robot fell") and told[1] == "walk: no foot landed."
     assert told[2].startswith("6 touchdowns measured: every sampled impact ended")
     assert "kinetic energy never grew" in told[2]
     bad = [found[0]._replace(outcomes=found[0].outcomes._replace(ended=0.5, energy_growth=0.1))]
-    worse = " ".join(verdicts(runs, bad))
+    worse = " ".join(findings(runs, bad))
     assert "NOT every" in worse and "GREW" in worse and "unknown with |s|" in worse
-    assert verdicts([walked("walk")], []) == ["walk: no foot landed."]
+    assert findings([walked("walk")], []) == ["walk: no foot landed."]
 
 
 def test_a_walk_gives_the_touchdowns_after_its_ramp(monkeypatch):
@@ -86,8 +87,8 @@ def test_a_walk_gives_the_touchdowns_after_its_ramp(monkeypatch):
 @pytest.mark.slow
 def test_all_three_gaits_stay_up_and_every_impact_ends():
     result = a1_touchdown.run(StudyOptions(trials=64))
-    assert {row["gait"] for row in result.records} == {"walk", "trot", "bound"}
-    kinds = {(row["gait"], row["landing"]) for row in result.records}
+    assert {row.gait for row in result.records} == {"walk", "trot", "bound"}
+    kinds = {(row.gait, row.landing) for row in result.records}
     assert {("trot", "diagonal pair"), ("bound", "rear pair")} <= kinds
     assert not any("fell" in note for note in result.notes)
     assert any("every sampled impact ended" in note and "never grew" in note

@@ -1,6 +1,7 @@
 """The study of latency: which pushes it takes, its rows, and what it says of them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,15 @@ from saltus.studies.a1.latency import study as latency
 from saltus.studies.a1.latency import trials as latency_trials
 from saltus.studies.a1.latency.figure import latency_figure
 from saltus.studies.a1.latency.study import notes, slowest, verdict
-from saltus.studies.a1.latency.trials import DELAYED, IDEAL, Point, choose, pushes, run_points
+from saltus.studies.a1.latency.trials import (
+    DELAYED,
+    IDEAL,
+    LatencyRow,
+    Point,
+    choose,
+    pushes,
+    run_points,
+)
 from saltus.studies.engine import StudyOptions
 from saltus.sweep.running import Finished
 
@@ -107,7 +116,7 @@ def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
     text = next(note for note in result.notes if "broke" in note)
     assert text.startswith("6 of 36 trials broke and are not counted; the first: trial 0 of HiLQR")
     assert text.endswith("at 0 ms: RuntimeError: a leg came off")
-    assert "survives every push: none." in slowest(result.records)
+    assert "survives every push: none." in slowest(result.rows)
 
 
 def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkeypatch):
@@ -120,14 +129,13 @@ def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkey
     assert [outcome.row is None for outcome in outcomes] == [True, False, True]
     assert "OSError: no memory left" in outcomes[0].reason
     (row,) = latency.rows_of(outcomes)
-    assert (row["trials"], row["success"], row["broken"]) == (1, 1, 2)
+    assert (row.trials, row.success, row.broken) == (1, 1, 2)
 
 
 def table(*points, condition="otherwise ideal", trials=16):
     """Rows with these successes of HiLQR, Convex MPC and Instant QP, 10 ms apart."""
     return [
-        {"condition": condition, "planner": planner, "solve_ms": 10 * k, "trials": trials,
-         "success": success, "broken": 0}
+        LatencyRow(condition, planner, 10 * k, trials, success, 0.0, 1.0, None, None, 0)
         for k, point in enumerate(points)
         for planner, success in zip(("hilqr", *OTHERS), point, strict=True)
     ]  # fmt: skip
@@ -148,9 +156,9 @@ def test_the_verdict_counts_equal_as_equal():
 
 def test_the_verdict_compares_rates_and_only_those_that_are_known():
     rows = table((4, 4, 1), trials=8)
-    rows[1] |= {"trials": 4}
+    rows[1] = replace(rows[1], trials=4)
     assert "below Convex MPC at 0 ms" in verdict(rows)
-    rows[2] |= {"trials": 0, "success": 0}
+    rows[2] = replace(rows[2], trials=0, success=0)
     assert "not to be compared with Instant QP at 0 ms" in verdict(rows)
 
 
@@ -166,7 +174,7 @@ def test_the_notes_say_what_the_model_covers(study):
     result = study(StudyOptions(trials=2))
     assert result.notes[0].startswith("HiLQR is above") and "50 ms" in result.notes[1]
     assert "age of estimates" in result.notes[2] and "no solves of unequal" in result.notes[2]
-    assert notes(result.records, []) == list(result.notes)
+    assert notes(result.rows, []) == list(result.notes)
 
 
 def test_the_figure_has_a_line_and_a_band_for_each_planner(study):
@@ -181,7 +189,7 @@ def test_the_figure_has_a_line_and_a_band_for_each_planner(study):
 
 
 def test_the_figure_has_a_line_of_panels_for_each_condition(study):
-    rows = study(StudyOptions(trials=2, full=True)).records
+    rows = study(StudyOptions(trials=2, full=True)).rows
     panels = latency_figure(rows).axes
     assert [panel.get_title(loc="left") for panel in panels[::2]] == [IDEAL.name, DELAYED.name]
     assert all(len(panel.lines) == 3 for panel in panels)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from saltus.studies.a1.rollout_drift.drift import compare
-from saltus.studies.a1.rollout_drift.drift import row as table_row
-from saltus.studies.a1.rollout_drift.motions import KNOTS, PERIOD, SUBSTEPS, WALKING, made_up
+from saltus.studies.a1.rollout_drift.drift import drift_row as table_row
+from saltus.studies.a1.rollout_drift.motions import KNOTS, PERIOD, SUBSTEPS, WALKING, random_motions
 from saltus.studies.a1.rollout_drift.study import ROUNDED, run
 from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.batch import RolloutBatch
@@ -16,7 +16,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 
 @pytest.fixture(scope="module")
 def standing():
-    case = next(case for case in made_up(1, 0) if case.motion == "standing")
+    case = next(case for case in random_motions(1, 0) if case.motion == "standing")
     return case, ThreadedRollout(KNOTS, PERIOD, SUBSTEPS).roll_out(case.x0, case.policies)
 
 
@@ -56,7 +56,7 @@ def test_another_choice_costs_what_mujoco_says_it_costs(standing):
     drift = compare(case, other, batch)
     assert not drift.same_choice and not drift.same_finite
     assert drift.lost == pytest.approx(costs[order[1]] / costs[order[0]] - 1.0)
-    assert table_row("m", "b", "d", [drift])["same_choice"] == 0.0
+    assert table_row("m", "b", "d", [drift]).same_choice == 0.0
 
 
 @pytest.fixture(scope="module")

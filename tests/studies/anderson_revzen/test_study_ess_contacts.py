@@ -14,7 +14,7 @@ from saltus.studies.anderson_revzen.contacts.measurement import (
     same_steps,
 )
 from saltus.studies.anderson_revzen.contacts.spring_bed import SpringBed, random_starts
-from saltus.studies.anderson_revzen.contacts.study import study
+from saltus.studies.anderson_revzen.contacts.study import compare_costs
 from saltus.studies.engine import StudyOptions
 
 CONTACTS = (2, 6, 12)
@@ -23,7 +23,7 @@ ASKED = ("contacts", "ours_s", "mujoco_s", "marginal_ratio")
 
 @pytest.fixture(scope="module")
 def result():
-    return study(StudyOptions(trials=3, seed=4), CONTACTS)
+    return compare_costs(StudyOptions(trials=3, seed=4), CONTACTS)
 
 
 def test_rows_hold_what_is_asked_and_are_json(result):

@@ -17,7 +17,7 @@ SAMPLES = 20_000
 
 @pytest.fixture(scope="module")
 def result():
-    return impact_sets.study(paper_subjects(SAMPLES), StudyOptions(trials=SAMPLES))
+    return impact_sets.sample_sets(paper_subjects(SAMPLES), StudyOptions(trials=SAMPLES))
 
 
 def test_energy_never_grows_and_every_sample_ends(result):
@@ -102,4 +102,4 @@ def test_the_trotting_a1_lands_on_a_pair_while_the_other_stands():
     closing = subject.problem.J_n @ subject.velocity
     assert (closing[[0, 3]] < -0.1).all() and (abs(closing[[1, 2]]) < 0.05).all()
     found = impact_sets.row(impact_sets.measure(subject, StudyOptions(trials=2000)))
-    assert found["terminated"] == 1.0 and found["outcomes_found"] == found["outcomes"]
+    assert found.terminated == 1.0 and found.outcomes_found == found.outcomes

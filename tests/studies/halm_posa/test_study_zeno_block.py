@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.halm_posa.zeno_block import run
+from saltus.studies.halm_posa.zeno_block import simulate_impacts
 
 
 @pytest.fixture(scope="module")
 def result():
-    return run(StudyOptions(trials=24))
+    return simulate_impacts(24)
 
 
 def test_rows_are_plain_and_reach_the_accumulation(result):
@@ -27,9 +26,9 @@ def test_corners_take_turns(result):
 
 def test_says_whether_what_was_asked_for_was_met(result):
     assert any(", within the 0.001" in note for note in result.notes)
-    early = run(StudyOptions(trials=3))
+    early = simulate_impacts(3)
     assert any("NOT within" in note for note in early.notes)
-    late = run(StudyOptions(trials=60))
+    late = simulate_impacts(60)
     assert "Ended early" in late.notes[-1] and "\n" not in late.notes[-1]
     assert late.records[-1]["time_error"] < 1e-6
 

@@ -5,7 +5,13 @@ import pytest
 
 from hybrid.examples.bouncing_ball import FALLING
 from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.ball_mpc.study import Settings, reference, study, track, tracking_cost
+from saltus.studies.kong.ball_mpc.study import (
+    Settings,
+    compare_updates,
+    reference,
+    track,
+    tracking_cost,
+)
 
 REDUCED = Settings(timestep=0.004, steps=251)
 
@@ -23,7 +29,7 @@ def target():
 def result():
     seen = []
     options = StudyOptions(progress=lambda done, total, what: seen.append((done, total)))
-    found = study(REDUCED, options)
+    found = compare_updates(REDUCED, options)
     assert seen.count((251, 251)) == 2
     return found
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
+from saltus.studies.engine import StudyOptions, record
 from saltus.studies.kong.convergent_hybrid import study
 from saltus.studies.kong.convergent_hybrid.cases import BALL, HOPPER, SPREAD
 from saltus.studies.kong.convergent_hybrid.notes import notes
@@ -37,30 +37,30 @@ def rows(groups):
 
 def by_system(rows):
     for task in REDUCED:
-        yield {one["plan"]: one for one in rows if one["system"] == task.name}
+        yield {one.plan: one for one in rows if one.system == task.name}
 
 
 def test_perturbed_starts_end_closer_together_with_the_cost_than_without(rows):
     for plans in by_system(rows):
         plain, convergent = plans["plain"], plans["convergent"]
-        assert plain["status"] == convergent["status"] == "converged"
-        assert convergent["trace"] < 0.6 * plain["trace"]
-        assert convergent["mean_distance"] < plain["mean_distance"]
-        assert convergent["phi_norm"] < 0.8 * plain["phi_norm"]
-        assert convergent["extra_effort"] > 0.0 == plain["extra_effort"]
-        assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
-        np.testing.assert_allclose(convergent["end"], plain["end"], atol=0.01)
+        assert plain.status == convergent.status == "converged"
+        assert convergent.trace < 0.6 * plain.trace
+        assert convergent.mean_distance < plain.mean_distance
+        assert convergent.phi_norm < 0.8 * plain.phi_norm
+        assert convergent.extra_effort > 0.0 == plain.extra_effort
+        assert convergent.events == plain.events and len(plain.events) >= 4
+        np.testing.assert_allclose(convergent.end, plain.end, atol=0.01)
 
 
 def test_reset_jacobians_in_place_of_saltation_matrices_buy_little_or_harm(rows):
     for plans in by_system(rows):
-        assert plans["dxr"]["trace"] > 1.4 * plans["convergent"]["trace"]
+        assert plans["dxr"].trace > 1.4 * plans["convergent"].trace
 
 
 def test_an_lqr_on_the_hoppers_convergent_plan_has_less_left_to_do(rows):
     *_, plans = by_system(rows)
-    assert plans["convergent"]["lqr_trace_ratio"] < 0.5 * plans["plain"]["lqr_trace_ratio"]
-    assert plans["convergent"]["lqr_effort"] < plans["plain"]["lqr_effort"]
+    assert plans["convergent"].lqr_trace_ratio < 0.5 * plans["plain"].lqr_trace_ratio
+    assert plans["convergent"].lqr_effort < plans["plain"].lqr_effort
 
 
 def test_small_starts_end_where_phi_says(groups):
@@ -85,26 +85,26 @@ def test_an_unperturbed_start_stays_on_the_plan_with_feedback_and_without(groups
 
 
 def test_rows_and_notes_are_made_from_the_numbers(rows):
-    assert [one["plan"] for one in rows] == ["plain", "convergent", "dxr"] * 2
-    assert set(SHOWN) <= set(rows[0])
-    assert json.loads(json.dumps(rows)) == rows
-    assert all(one["trials"] == TRIALS for one in rows)
+    assert [one.plan for one in rows] == ["plain", "convergent", "dxr"] * 2
+    records = [record(one) for one in rows]
+    assert set(SHOWN) <= set(records[0]) and json.loads(json.dumps(records)) == records
+    assert all(one.trials == TRIALS for one in rows)
     lines = notes(rows)
     assert sum("end closer together with" in line for line in lines) == 2
     other = {"plain": "convergent", "convergent": "plain", "dxr": "dxr"}
-    swapped = [one | {"plan": other[one["plan"]]} for one in rows]
+    swapped = [replace(one, plan=other[one.plan]) for one in rows]
     assert sum("do NOT end closer together" in line for line in notes(swapped)) == 2
-    lost = [one | {"mean_distance": None, "largest_distance": None} for one in rows]
+    lost = [replace(one, mean_distance=None, largest_distance=None) for one in rows]
     assert sum("nothing is shown" in line for line in notes(lost)) == 2
-    stalled = [one | {"status": "stalled", "failed": 2, "same_events": 0.5} for one in rows]
+    stalled = [replace(one, status="stalled", failed=2, same_events=0.5) for one in rows]
     assert len(notes(stalled)) == len(lines) + 3 * len(rows)
 
 
 def test_the_ball_keeps_its_areas(rows):
     """|det Phi| = e^4 after two bounces, whatever the plan; the hull of a circle shrinks so."""
     for one in rows[:3]:
-        assert one["phi_det"] == pytest.approx(0.75**4, rel=1e-6)
-        assert one["area_ratio"] == pytest.approx(0.75**4, rel=1e-2)
+        assert one.phi_det == pytest.approx(0.75**4, rel=1e-6)
+        assert one.area_ratio == pytest.approx(0.75**4, rel=1e-2)
 
 
 def test_an_unmoved_circle_has_the_area_ratio_one(groups):

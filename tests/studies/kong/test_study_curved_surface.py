@@ -16,13 +16,13 @@ def test_saltation_matrices_remove_the_second_contact_at_the_lower_cost(event_at
     comparison = curved_surface.solve(StudyOptions(), event_at, steps=200)
     names = [happened.event.transition.name for happened in comparison.seed.aux.events]
     assert names == ["impact", "liftoff", "apex", "impact"]
-    rows = {row["method"]: row for row in comparison.records("impact")}
+    rows = {row.method: row for row in comparison.rows("impact")}
     xi, dxr = rows["xi"], rows["dxr"]
-    assert xi["converged"] and xi["contacts"] == 1 and xi["final_mode"] == "constrained"
-    assert np.linalg.norm(np.subtract(xi["final_state"], TARGET)) < 0.1
-    assert dxr["cost"] > 1.1 * xi["cost"]
-    assert dxr["true_expected_reduction"] > 5.0 * xi["true_expected_reduction"]
-    assert event_at != "exact" or not dxr["converged"]
+    assert xi.converged and xi.contacts == 1 and xi.final_mode == "constrained"
+    assert np.linalg.norm(np.subtract(xi.final_state, TARGET)) < 0.1
+    assert dxr.cost > 1.1 * xi.cost
+    assert dxr.true_expected_reduction > 5.0 * xi.true_expected_reduction
+    assert event_at != "exact" or not dxr.converged
     assert json.loads(json.dumps(list(rows.values()))) == list(rows.values())
 
 

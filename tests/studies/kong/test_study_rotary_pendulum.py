@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from controller.convergent.rotary.swing_up import SwingUpOptions
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.rotary_pendulum.cases import BASE, SWINGS, family, solve
+from saltus.studies.engine import StudyOptions, record
+from saltus.studies.kong.rotary_pendulum.cases import BASE, SWINGS, SwingRow, family, solve
 from saltus.studies.kong.rotary_pendulum.figures import figures
 from saltus.studies.kong.rotary_pendulum.study import (
     choices,
@@ -22,8 +22,8 @@ from saltus.studies.kong.rotary_pendulum.study import (
 
 def rows(case, smooth, convergent):
     return [
-        {"trajectory": "smooth", "case": case, "success": smooth, "message": ""},
-        {"trajectory": "convergent", "case": case, "success": convergent, "message": "why"},
+        SwingRow("smooth", case, "ok", 1, 1.0, "", success=smooth),
+        SwingRow("convergent", case, "ok", 1, 1.0, "why", success=convergent),
     ]
 
 
@@ -42,22 +42,22 @@ def test_the_family_names_the_cases_where_it_does_not_hold():
 
 
 def test_where_the_difference_is_from_is_read_off_the_rows(small):
-    found = [entry.row | {"case": BASE.name} for entry in small.values()]
+    found = [replace(entry.row, case=BASE.name) for entry in small.values()]
     faster = [
-        row | {"swing_time": time, "success_swinging": share}
+        replace(row, swing_time=time, success_swinging=share)
         for row, time, share in zip(found, (1.0, 1.0, 0.5), (0.4, 0.4, 0.3), strict=True)
     ]
     (note,) = swing_note(faster)
     assert "smooth 40.0% in 1.00 s, convergent 30.0% in 0.50 s" in note
     assert "is shorter and no safer" in note
-    assert swing_note([row | {"success": None} for row in found]) == []
+    assert swing_note([replace(row, success=None) for row in found]) == []
 
 
 def test_plans_that_are_missing_or_coarse_are_named(small):
     row = small["smooth"].row
-    assert failures([row | {"interval_error": 0.0}]) == []
-    assert "no plan (why)" in failures([row | {"status": "infeasible", "message": "why"}])[0]
-    assert "off by 0.5" in failures([row | {"interval_error": 0.5}])[0]
+    assert failures([replace(row, interval_error=0.0)]) == []
+    assert "no plan (why)" in failures([replace(row, status="infeasible", message="why")])[0]
+    assert "off by 0.5" in failures([replace(row, interval_error=0.5)])[0]
 
 
 def test_success_while_swinging_is_of_the_later_waypoints(small):
@@ -66,8 +66,8 @@ def test_success_while_swinging_is_of_the_later_waypoints(small):
         late = [i for i in range(N) if np.any(np.abs(alpha[: i + 1]) > SWINGS)]
         share = np.mean([entry.perturbed.plus[i] + 0 for i in late])
         share = 0.5 * (share + np.mean([entry.perturbed.minus[i] + 0 for i in late]))
-        assert entry.row["success_swinging"] == pytest.approx(share)
-        assert entry.row["swing_time"] == pytest.approx((N - 1 - late[0]) / (N - 1))
+        assert entry.row.success_swinging == pytest.approx(share)
+        assert entry.row.swing_time == pytest.approx((N - 1 - late[0]) / (N - 1))
 
 
 def test_each_of_the_family_is_another_case():
@@ -86,14 +86,14 @@ def small():
 def test_rows_are_plain_and_agree_with_what_was_simulated(small):
     assert list(small) == ["minimal_energy", "smooth", "convergent"]
     for name, entry in small.items():
-        json.dumps(entry.row, allow_nan=False)
-        assert entry.row["trajectory"] == name and entry.row["status"] == "ok"
-        halves = entry.row["success_plus"] + entry.row["success_minus"]
-        assert entry.row["success"] == pytest.approx(0.5 * halves)
-        assert entry.row["max_torque"] <= 0.1 + 1e-6
+        json.dumps(record(entry.row), allow_nan=False)
+        assert entry.row.trajectory == name and entry.row.status == "ok"
+        halves = entry.row.success_plus + entry.row.success_minus
+        assert entry.row.success == pytest.approx(0.5 * halves)
+        assert entry.row.max_torque <= 0.1 + 1e-6
     smooth, convergent = small["smooth"].row, small["convergent"].row
-    assert convergent["average_divergence"] < smooth["average_divergence"]
-    assert smooth["roughness"] < small["minimal_energy"].row["roughness"]
+    assert convergent.average_divergence < smooth.average_divergence
+    assert smooth.roughness < small["minimal_energy"].row.roughness
 
 
 def test_all_figures_are_drawn(small):
@@ -105,8 +105,8 @@ def test_all_figures_are_drawn(small):
 def test_without_a_plan_the_row_says_why_and_the_others_are_drawn():
     task = SwingUpOptions(1.0, 21, torque_limit=0.002, max_iterations=30)
     solved = solve(replace(BASE, task=task), 1, 0, lambda _: None)
-    assert all(entry.row["success"] is None for entry in solved.values())
-    assert "at waypoint" in solved["smooth"].row["message"]
+    assert all(entry.row.success is None for entry in solved.values())
+    assert "at waypoint" in solved["smooth"].row.message
     assert set(figures(solved)) == {"swing"}
 
 

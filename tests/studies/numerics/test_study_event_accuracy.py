@@ -44,7 +44,7 @@ def test_a_missed_event_is_not_a_number_and_not_met(as_compiled, monkeypatch):
     assert np.all(np.isnan(event_times(early, states, as_compiled)))
     monkeypatch.setattr(event_accuracy, "cases", lambda: (early,))
     for row in event_accuracy.time_rows(StudyOptions(), 3):
-        assert row["value"] is None and not row["met"]
+        assert row.value is None and not row.met
 
 
 def test_a_case_that_does_not_compile_is_refused():
@@ -59,4 +59,4 @@ def test_a_low_order_is_not_met():
     errors = Errors(sizes, 7.0 * sizes**3)
     assert errors.order == pytest.approx(3.0)
     rows = event_accuracy.order_rows({"integrator": errors, "dense_output": errors})
-    assert not any(row["met"] for row in rows)
+    assert not any(row.met for row in rows)

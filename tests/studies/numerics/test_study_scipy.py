@@ -8,7 +8,6 @@ from scipy.integrate import solve_ivp
 
 from saltus.studies.engine import StudyOptions
 from saltus.studies.numerics.scipy_comparison import family as scipy_family
-from saltus.studies.numerics.scipy_comparison import judgement as scipy_judgement
 from saltus.studies.numerics.scipy_comparison import study as scipy_comparison
 from saltus.studies.numerics.scipy_comparison.problems import TOLERANCES, WAYS, draw, structures
 from saltus.studies.numerics.scipy_comparison.reference import MAX_EVENTS, Accuracy, solve
@@ -76,7 +75,7 @@ def test_what_is_wrong_is_seen(change, monkeypatch):
         right = solve(problem, FINE)
         if 0 < len(right.edges) < 20:
             wrong = change(right, problem.duration)
-            monkeypatch.setattr(scipy_judgement, "simulate_ours", lambda _, wrong=wrong: wrong)
+            monkeypatch.setattr(scipy_comparison, "simulate_ours", lambda _, wrong=wrong: wrong)
             assert compare(0, trial).verdict == "disagrees"
             judged += 1
     assert judged > 0
@@ -92,9 +91,9 @@ def test_scipy_agrees_with_scipy():
 
 def test_what_is_not_ok_is_refused_where_scipy_goes_on(monkeypatch):
     ended = solve(draw(0, 0), FINE)._replace(status="grazing")
-    monkeypatch.setattr(scipy_judgement, "simulate_ours", lambda problem: ended)
+    monkeypatch.setattr(scipy_comparison, "simulate_ours", lambda problem: ended)
     assert compare(0, 0)[2:4] == ("grazing", "refused")
-    monkeypatch.setattr(scipy_judgement, "solve", lambda *_: ended._replace(status="failed"))
+    monkeypatch.setattr(scipy_comparison, "solve", lambda *_: ended._replace(status="failed"))
     assert compare(0, 0)[2:4] == ("grazing", "ended early")
 
 

@@ -100,18 +100,18 @@ def _measure(
     trajectory: Trajectory, kinds: Sequence[Kind], options: PlannerOptions
 ) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
     """Situations and errors along one trajectory, as in `KnotErrors`."""
-    found = {kind.key: kind.linearise(trajectory) for kind in kinds}
+    matrices_by_kind = {kind.key: kind.linearise(trajectory) for kind in kinds}
     model = planning_model(options.period / options.search.substeps)
     errors, smaller = {}, None
     for step in reversed(STEPS):
         reference = compose(reference_derivatives(options, step).linearise(trajectory))
-        for key, matrices in found.items():
+        for key, matrices in matrices_by_kind.items():
             errors[key, step] = relative(matrices, reference)
         if smaller is not None:
             errors[BETWEEN, step] = relative(smaller, reference)
         horizon = options.period, options.search.substeps, 2
         one_sided = compose(DifferenceDerivatives(*horizon, difference=step).linearise(trajectory))
-        errors[ONE_SIDED, step] = relative(one_sided, found[ANALYTIC])
+        errors[ONE_SIDED, step] = relative(one_sided, matrices_by_kind[ANALYTIC])
         smaller = reference
     return situations(model, trajectory.states, trajectory.inputs, options.search.substeps), errors
 
@@ -126,9 +126,9 @@ def reference_derivatives(options: PlannerOptions, step: float) -> DifferenceDer
     return derivatives
 
 
-def relative(found: tuple[Array, Array], reference: tuple[Array, Array]) -> Array:
+def relative(matrices_by_kind: tuple[Array, Array], reference: tuple[Array, Array]) -> Array:
     """Norm of the error over the norm of the reference (N, 2), Frobenius's, of A and of B."""
     return np.stack([
         np.linalg.norm(one - other, axis=(1, 2)) / np.linalg.norm(other, axis=(1, 2))
-        for one, other in zip(found, reference, strict=True)
+        for one, other in zip(matrices_by_kind, reference, strict=True)
     ], axis=1)  # fmt: skip

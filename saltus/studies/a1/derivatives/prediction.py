@@ -75,8 +75,8 @@ def predict(
                 touchdowns.append([bool(lands[start : start + n].any()) for n in HORIZONS])
                 for key, loop in loops.items():
                     errors[key].append(_errors(loop[start : start + last], dx, true))
-    found = {key: np.array(each) for key, each in errors.items()}
-    return Prediction(np.array(sizes), np.array(touchdowns), found)
+    relative_errors = {key: np.array(each) for key, each in errors.items()}
+    return Prediction(np.array(sizes), np.array(touchdowns), relative_errors)
 
 
 def deviations(

@@ -35,12 +35,12 @@ class Drift(NamedTuple):
     lost: float  # (J_cpu of its choice - best J_cpu) / best J_cpu
 
 
-def compare(case: Case, found: RolloutBatch, expected: RolloutBatch) -> Drift:
+def compare(case: Case, rolled: RolloutBatch, expected: RolloutBatch) -> Drift:
     """Distances of `found` from `expected`, and what the line search takes."""
-    both = found.finite & expected.finite
-    dx = _differences(expected.states[both], found.states[both])
-    force = np.abs(found.normal_forces - expected.normal_forces)[both].max(axis=2)
-    ours, theirs = case.costs(expected), case.costs(found)
+    both = rolled.finite & expected.finite
+    dx = _differences(expected.states[both], rolled.states[both])
+    force = np.abs(rolled.normal_forces - expected.normal_forces)[both].max(axis=2)
+    ours, theirs = case.costs(expected), case.costs(rolled)
     best, choice = int(ours.argmin()), int(theirs.argmin())
     return Drift(
         np.linalg.norm(dx[..., :3], axis=2),
@@ -48,7 +48,7 @@ def compare(case: Case, found: RolloutBatch, expected: RolloutBatch) -> Drift:
         np.linalg.norm(dx[..., 18:21], axis=2),
         force,
         np.abs(theirs - ours)[both] / ours[both],
-        bool((found.finite == expected.finite).all()),
+        bool((rolled.finite == expected.finite).all()),
         choice == best,
         float((ours[choice] - ours[best]) / ours[best]),
     )
@@ -135,11 +135,11 @@ def draw(times: Array, drifts: Mapping[tuple[str, str, str], Sequence[Drift]]) -
         columns=len(motions), rows=len(_ROWS), width=2.5 * len(motions), height=4.6,
         sharex=True, sharey="row", squeeze=False,
     )  # fmt: skip
-    for (motion, name, device), found in drifts.items():
+    for (motion, name, device), rolled in drifts.items():
         colour = _COLOURS[backends.index((name, device)) % len(_COLOURS)]
         column = motions.index(motion)
         for panel, (field, _) in zip(axes[:, column], _ROWS, strict=True):
-            errors = np.concatenate([getattr(drift, field) for drift in found])
+            errors = np.concatenate([getattr(drift, field) for drift in rolled])
             for q, line in ((50, "-"), (99, "--")):
                 shown = np.maximum(np.percentile(errors, q, axis=0), _FLOOR)
                 panel.semilogy(times, shown, line, color=colour, linewidth=1.2)

@@ -146,9 +146,9 @@ def draw(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
         draw_sketch(axes[0], subject.name, problem.contacts)
     for axis, panel in zip(axes[posed:], views, strict=True):
         _draw_paths(axis, problem, panel, paths)
-        _draw_set(axis, _seen(problem, panel, outcomes))
+        _draw_set(axis, _in_panel(problem, panel, outcomes))
         _draw_named(axis, problem, panel, named)
-        axis.plot(*_seen(problem, panel, v), "o", color="black", ms=4, zorder=6, label="before")
+        axis.plot(*_in_panel(problem, panel, v), "o", color="black", ms=4, zorder=6, label="before")
         axis.set(xlabel=_label(problem, panel.x), ylabel=_label(problem, panel.y))
         _frame(axis)
     handles, labels = axes[-1].get_legend_handles_labels()
@@ -161,16 +161,17 @@ def draw(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
 
 
 def _draw_paths(axis: Any, problem: ContactProblem, panel: Panel, paths: list[Array]) -> None:
-    lines = [_seen(problem, panel, path) for path in paths]
+    lines = [_in_panel(problem, panel, path) for path in paths]
     axis.add_collection(LineCollection(lines, colors=_PATH, linewidths=0.4, zorder=1))
     axis.plot([], [], color=_PATH, lw=1.0, label="sampled paths")
 
 
-def _draw_set(axis: Any, seen: Array) -> None:
+def _draw_set(axis: Any, velocities: Array) -> None:
     """Dots of the set, one where many outcomes fall on the same place of the picture."""
-    cell = np.maximum(np.ptp(seen, axis=0) / CELLS, FLAT / CELLS)
-    _, first = np.unique(np.round(seen / cell), axis=0, return_index=True)
-    axis.plot(*seen[first].T, ".", color=_SET, ms=6.0, mew=0.0, zorder=2, label="after the impact")
+    cell = np.maximum(np.ptp(velocities, axis=0) / CELLS, FLAT / CELLS)
+    _, first = np.unique(np.round(velocities / cell), axis=0, return_index=True)
+    axis.plot(*velocities[first].T, ".", color=_SET, ms=6.0, mew=0.0, zorder=2,
+              label="after the impact")  # fmt: skip
 
 
 def _draw_named(
@@ -178,11 +179,11 @@ def _draw_named(
 ) -> None:
     """Simultaneous outcomes, then the two sequential ones, which come last."""
     for i, resolution in enumerate(resolutions[:-2]):
-        axis.plot(*_seen(problem, panel, resolution.path).T, "-o", color=COLOURS["initial"], ms=5,
-                  lw=1.2, zorder=3, label="simultaneous" if i == 0 else None)  # fmt: skip
-    ways = zip(resolutions[-2:], _SEQUENTIAL, ("-", "--"), ("in order", "reversed"), strict=True)
-    for resolution, colour, line, order in ways:
-        axis.plot(*_seen(problem, panel, resolution.path).T, line, marker="s", ms=2.5, lw=1.2,
+        axis.plot(*_in_panel(problem, panel, resolution.path).T, "-o", color=COLOURS["initial"],
+                  ms=5, lw=1.2, zorder=3, label="simultaneous" if i == 0 else None)  # fmt: skip
+    orders = zip(resolutions[-2:], _SEQUENTIAL, ("-", "--"), ("in order", "reversed"), strict=True)
+    for resolution, colour, line, order in orders:
+        axis.plot(*_in_panel(problem, panel, resolution.path).T, line, marker="s", ms=2.5, lw=1.2,
                   color=colour, zorder=4, label=f"sequential, {order}")  # fmt: skip
 
 
@@ -196,7 +197,7 @@ def _frame(axis: Any) -> None:
     axis.axvline(0.0, color="0.5", lw=0.5, zorder=0)
 
 
-def _seen(problem: ContactProblem, panel: Panel, velocities: Array) -> Array:
+def _in_panel(problem: ContactProblem, panel: Panel, velocities: Array) -> Array:
     """The two contact velocities (., 2) of velocities (., n)."""
     return np.stack([velocities @ _row(problem, *side) for side in panel], axis=-1)
 

@@ -26,7 +26,7 @@ Kind = Literal["plain", "convergent", "dxr"]
 KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")
 SPREAD = 0.02  # standard deviation of a start in height [m]
 SECONDS = 0.2  # a velocity error counts as the height error that it makes in this time [s]
-SEEN = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, SECONDS, 0.0, 0.0]])  # W, of (z, v, f, df/dt)
+OUTPUT = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, SECONDS, 0.0, 0.0]])  # W, of (z, v, f, df/dt)
 STARTS = np.diag([SPREAD, SPREAD / SECONDS])  # V: 0.02 m and 0.1 m/s
 COLUMNS = 2  # the force is the plan's own, and starts without error
 TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times velocity [1/m^2]
@@ -118,7 +118,7 @@ def narrow_model(task: Task, terminal: float = TERMINAL) -> EventDrivenModel:
 
 def wide_model(task: Task, weight: float, *, with_reset_jacobian: bool = False) -> EventDrivenModel:
     """The task with Phi V as states, and the cost on it."""
-    cost = ConvergentCost(task.system, task.cost(), COLUMNS, SEEN, weight / SPREAD**2)
+    cost = ConvergentCost(task.system, task.cost(), COLUMNS, OUTPUT, weight / SPREAD**2)
     system = augmented(task.system, COLUMNS, with_reset_jacobian=with_reset_jacobian)
     return _model(task, system, cost)
 
@@ -156,12 +156,13 @@ def _solved(
     seconds = time.perf_counter() - began
     if solution.trajectory is None:
         raise ValueError(f"{task.name}: the seed's rollout fails; choose another start or duration")
-    found = Hilqr(narrow_model(task)).start(
+    trajectory = Hilqr(narrow_model(task)).start(
         task.first, open_loop(solution.trajectory.inputs, len(task.first))
     )
-    assert found is not None  # the wide rollout went through the same
-    spread = _perturbations(task, found.inputs)
-    return Plan(task, kind, weight, found, solution.status, solution.iterations, seconds, spread)
+    assert trajectory is not None  # the wide rollout went through the same
+    spread = _perturbations(task, trajectory.inputs)
+    status, iterations = solution.status, solution.iterations
+    return Plan(task, kind, weight, trajectory, status, iterations, seconds, spread)
 
 
 def open_loop(inputs: Array, n: int) -> Policies:
@@ -175,4 +176,4 @@ def _perturbations(task: Task, inputs: Array) -> Array:
     x0, model = wide_start(task), wide_model(task, 0.0)
     wide = model.roll_out(x0, open_loop(inputs, len(x0))).select(0)
     columns = wide.states[:, len(task.first) :].reshape(-1, len(task.first), COLUMNS)
-    return SEEN @ columns
+    return OUTPUT @ columns

@@ -74,8 +74,8 @@ class ConvergentCost:
         """States (N+1, n) without the columns, zero beyond each mode's own dimension."""
         width = self.system.state_dim * (1 + self.columns)
         if states.shape[1] != width:
-            asked = f"a cost on {self.columns} columns takes {width}: give both the same columns"
-            raise ValueError(f"augmented states have {states.shape[1]} numbers, {asked}")
+            remedy = f"a cost on {self.columns} columns takes {width}: give both the same columns"
+            raise ValueError(f"augmented states have {states.shape[1]} numbers, {remedy}")
         own = np.zeros((len(states), self.system.state_dim))
         for knot in range(len(states)):
             n = self._dim(modes, knot)

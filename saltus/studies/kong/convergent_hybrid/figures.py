@@ -74,10 +74,10 @@ def draw_clouds(plans: Sequence[Plan], clouds: Sequence[Ends], circles: Sequence
     return drawing
 
 
-def draw_trade_off(found: Sequence[Sequence[Plan]]) -> Figure:
+def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
     """Predicted spread against effort as the weight grows, one panel a system."""
-    drawing, axes = figure(columns=len(found), width=3.6 * len(found), height=3.0, squeeze=False)
-    for panel, plans in zip(axes[0], found, strict=True):
+    drawing, axes = figure(columns=len(sweeps), width=3.6 * len(sweeps), height=3.0, squeeze=False)
+    for panel, plans in zip(axes[0], sweeps, strict=True):
         effort = [plan.effort for plan in plans]
         spread = [_CM * np.sqrt(plan.predicted_trace) for plan in plans]
         panel.plot(effort, spread, "o-", color=COLOURS["convergent"], ms=4)

@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull
 from hybrid.hilqr import Policies, backward_pass
 from hybrid.systems import Array
 from saltus.studies.kong.convergent_hybrid.cases import (
-    SEEN,
+    OUTPUT,
     SPREAD,
     STARTS,
     Plan,
@@ -95,13 +95,13 @@ def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
         rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
         if not rolled.ok[0]:
             continue
-        found = rolled.select(0)
-        names = tuple(happened.event.transition.name for happened in found.aux.events)
+        trajectory = rolled.select(0)
+        names = tuple(happened.event.transition.name for happened in trajectory.aux.events)
         same += names == plan.events
-        states.append(found.states)
-        modes.append(found.aux.knots)
+        states.append(trajectory.states)
+        modes.append(trajectory.aux.knots)
     x = np.reshape(states, (len(states), task.steps + 1, len(task.first)))
-    deviations = (x - plan.trajectory.states) @ SEEN.T
+    deviations = (x - plan.trajectory.states) @ OUTPUT.T
     knots = np.reshape(np.array(modes, dtype=np.int64), x.shape[:2])
     share, failed = same / max(1, len(x)), len(starts) - len(x)
     return Ends(deviations, x[:, :, 2], x[:, :, 0], knots, share, failed)
@@ -205,7 +205,7 @@ def row(one: Measured, plain: Measured) -> PlanRow:
 
 def trace_of_starts(starts: Array) -> float:
     """Mean |W dx|^2 of starts (T, 2) [m^2]."""
-    return float(np.mean(np.sum((starts @ SEEN[:, :2].T) ** 2, axis=1)))
+    return float(np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
 
 
 def log_det(ends: Ends) -> float | None:

@@ -43,47 +43,47 @@ SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
     total = len(TASKS) * len(KINDS)
-    found = [measure(task, options, i * len(KINDS), total) for i, task in enumerate(TASKS)]
+    measured = [measure(task, options, i * len(KINDS), total) for i, task in enumerate(TASKS)]
     options.progress(total, total, "measured")
-    return report(found, options)
+    return report(measured, options)
 
 
-def report(found: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
+def report(measured: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
     """Rows, figures and notes of measured tasks; with ``full`` other weights and starts too."""
-    rows = [row(one, group[0]) for group in found for one in group]
+    rows = [row(one, group[0]) for group in measured for one in group]
     figures, lines = {}, notes(rows)
-    for group in found:
+    for group in measured:
         plans, name = [one.plan for one in group], group[0].plan.task.name.replace(" ", "-")
         circles = [one.circle for one in group]
         figures[f"trajectories-{name}"] = draw_bundles(plans[:2], circles[:2])
         figures[f"ends-{name}"] = draw_clouds(plans, [one.cloud for one in group], circles)
     if options.full:
-        swept = [sweep(group, options) for group in found]
+        swept = [sweep(group, options) for group in measured]
         figures["trade-off"] = draw_trade_off(swept)
         lines += tuple(sweep_note(plans) for plans in swept)
-        lines += tuple(wider(group, scale, options) for group in found for scale in SCALES)
+        lines += tuple(wider(group, scale, options) for group in measured for scale in SCALES)
     return StudyResult(rows, figures, lines, SHOWN, digits=3)
 
 
 def measure(task: Task, options: StudyOptions, done: int, total: int) -> list[Measured]:
     """Plan a task in each way, and perturb the plans; ``done`` of ``total`` of them lie behind."""
-    starts, found = gaussian_starts(options.trials or TRIALS, options.seed), []
+    starts, measured = gaussian_starts(options.trials or TRIALS, options.seed), []
     for i, kind in enumerate(KINDS):
         options.progress(done + i, total, f"{task.name}, {kind}")
-        plan = plan_convergent(task, found[0].plan, kind=kind) if found else plan_plain(task)
+        plan = plan_convergent(task, measured[0].plan, kind=kind) if measured else plan_plain(task)
         cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
-        found.append(Measured(plan, starts, cloud, tracked, perturbed(plan, circle_starts())))
-    return found
+        measured.append(Measured(plan, starts, cloud, tracked, perturbed(plan, circle_starts())))
+    return measured
 
 
 def sweep(group: Sequence[Measured], options: StudyOptions) -> list[Plan]:
     """Plans of one task by growing weight, the plain one first; each is seeded with that."""
     plain, own = group[0].plan, group[1].plan
-    found = [plain, own]
+    measured = [plain, own]
     for i, weight in enumerate(WEIGHTS):
         options.progress(i, len(WEIGHTS), f"{plain.task.name}, weight {weight:g}")
-        found.append(plan_convergent(plain.task, plain, weight))
-    return sorted(found, key=lambda plan: plan.weight)
+        measured.append(plan_convergent(plain.task, plain, weight))
+    return sorted(measured, key=lambda plan: plan.weight)
 
 
 def wider(group: Sequence[Measured], scale: float, options: StudyOptions) -> str:

@@ -115,10 +115,10 @@ def _errors(means: Array, truth: Array) -> Array:
 
 def _kalman(problem: Problem, sensitivity: Sensitivity) -> Filter:
     def run(ys: Array, threads: int) -> Array:
-        found = estimate_trials(
+        estimates = estimate_trials(
             problem.model, problem.start, ys, problem.level.dt, sensitivity, threads=threads
         )
-        return common(problem.model.system, found.modes, found.means, problem.coordinates)
+        return common(problem.model.system, estimates.modes, estimates.means, problem.coordinates)
 
     return run
 
@@ -160,7 +160,7 @@ THESIS = {
 @study("skf-particles", "Kong, figure 4.4", ("trials", "seed", "full"))
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, filter, particles, mse, seconds_per_trial``, and figure 4.4."""
-    found: dict[str, list[Outcome]] = {}
+    outcomes_by_case: dict[str, list[Outcome]] = {}
     notes = [
         "Times are of processor time on one core. All filters are compiled from the first timestep"
         " to the last, and integrate to the same tolerance"
@@ -175,16 +175,17 @@ def run(options: StudyOptions) -> StudyResult:
     for case in cases:
         kind = "aslip" if case is ASLIP else "constant_flow"
         trials = options.trials or (FULL if options.full else TRIALS)[kind]
-        every = found[case.name] = []
+        every = outcomes_by_case[case.name] = []
         for one in outcomes(case, trials, options.seed):
             every.append(one)
             done += 1
             options.progress(done, total, f"{case.name} {one.filter} {one.particles or ''}")
     for case in (FLOW, ASLIP):
-        notes += [*compared(found[case.name]), f"The thesis: {THESIS[case.name]}."]
-    notes += [line for case in LONGER for line in compared(found[case.name])]
-    rows = [one.row() for case in (FLOW, ASLIP) for one in found[case.name]]
-    return StudyResult(rows, {"figure_4_4": draw([found[c.name] for c in (FLOW, ASLIP)])}, notes)
+        notes += [*compared(outcomes_by_case[case.name]), f"The thesis: {THESIS[case.name]}."]
+    notes += [line for case in LONGER for line in compared(outcomes_by_case[case.name])]
+    rows = [one.row() for case in (FLOW, ASLIP) for one in outcomes_by_case[case.name]]
+    drawing = draw([outcomes_by_case[case.name] for case in (FLOW, ASLIP)])
+    return StudyResult(rows, {"figure_4_4": drawing}, notes)
 
 
 def compared(every: Sequence[Outcome]) -> list[str]:

@@ -123,8 +123,8 @@ def _by_direct(case: Case) -> Solved:
     half = 0.5 * case.duration
     edges = ball.transitions[:1]
     problem = DirectProblem(ball, FALLING, edges, START, case.duration, running, terminal)
-    found = solve_direct(problem, (half, half), np.zeros(1))
-    return Solved(_row(case, len(edges), found.cost, None, found.status == "ok"), None, None)
+    solution = solve_direct(problem, (half, half), np.zeros(1))
+    return Solved(_row(case, len(edges), solution.cost, None, solution.status == "ok"), None, None)
 
 
 @dataclass(frozen=True)

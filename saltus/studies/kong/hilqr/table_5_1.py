@@ -67,7 +67,7 @@ def other_seeds(options: StudyOptions) -> tuple[str, ...]:
             for method in ("xi", "dxr")
         }
         kept = [row for row in rows["dxr"] if row.actual]
-        xi, dxr = (sum(row.converged for row in found) for found in (rows["xi"], kept))
+        xi, dxr = (sum(row.converged for row in group) for group in (rows["xi"], kept))
         lines.append(
             f"{optimal} optimal, {seed} seeded, {len(FRACTIONS)} seeds: xi converged from {xi},"
             f" dxr from {dxr} of the {len(kept)} where it kept a bounce."

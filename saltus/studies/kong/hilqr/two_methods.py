@@ -63,11 +63,11 @@ class Comparison(NamedTuple):
 
     def trajectories(self) -> dict[str, Trajectory]:
         """What a figure shows: the seed and both ends, those that there are."""
-        found = {"seed": self.seed}
+        trajectories = {"seed": self.seed}
         for method, solution in self.solutions.items():
             if solution.trajectory is not None:
-                found[method] = solution.trajectory
-        return found
+                trajectories[method] = solution.trajectory
+        return trajectories
 
     def rows(self, impact: str) -> list[MethodRow]:
         """Rows of the table; ``contacts`` counts the transitions that are named ``impact``."""
@@ -126,9 +126,10 @@ def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str
         if all(one[m].status == "converged" for m in METHODS)
     ]
     lower = sum(xi < dxr for xi, dxr in both)
-    told = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
+    converged = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
     return (
-        f"{beginning}, {told}; where both did ({len(both)}), xi had the lower cost {lower} times."
+        f"{beginning}, {converged}; where both did ({len(both)}), xi had the lower cost {lower}"
+        " times."
     )
 
 

@@ -126,14 +126,16 @@ def draw_swings(swings: Mapping[str, SwingUp]) -> Figure:
         times, states, _ = _fine(swing)
         flashes = times[-1] - _FLASH * np.arange(min(_SHOWN, times[-1]) / _FLASH)[::-1]
         x = np.stack([np.interp(flashes, times, state) for state in states.T])
-        near, tip = (_seen(*pole_point(QUBE_SERVO_2, x, r)) for r in (0.0, float(QUBE_SERVO_2.L_p)))
+        near, tip = (
+            _project(*pole_point(QUBE_SERVO_2, x, r)) for r in (0.0, float(QUBE_SERVO_2.L_p))
+        )
         shade = colours(np.linspace(0.0, 0.95, len(flashes)))
         poles = np.stack([near, tip], axis=1)
         arms = np.stack([np.zeros_like(near), near], axis=1)
         panel.add_collection(LineCollection(list(arms), colors="0.85", linewidths=0.6))
         panel.add_collection(LineCollection(list(poles), colors=list(shade), linewidths=1.0))
         late = states[times >= flashes[0]]
-        fine = _seen(*pole_point(QUBE_SERVO_2, late.T, QUBE_SERVO_2.L_p))
+        fine = _project(*pole_point(QUBE_SERVO_2, late.T, QUBE_SERVO_2.L_p))
         panel.plot(*fine.T, color="black", lw=0.4)
     np.atleast_1d(axes)[0].set(xlim=(-0.16, 0.16), ylim=(-0.16, 0.11), ylabel="[m]")
     return drawing
@@ -146,7 +148,7 @@ def _fine(swing: SwingUp) -> tuple[Array, Array, Array]:
     return times, state(times), torque(times)
 
 
-def _seen(ahead: Array, aside: Array, up: Array) -> Array:
+def _project(ahead: Array, aside: Array, up: Array) -> Array:
     """Places (k, 2) on the picture, without perspective."""
     azimuth, elevation = _VIEW
     right = aside * np.cos(azimuth) - ahead * np.sin(azimuth)

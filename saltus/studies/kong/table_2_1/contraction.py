@@ -49,9 +49,9 @@ class ReachGraph:
     def reached(self, start: Array) -> NDArray[np.bool_]:
         """The points, as (K,) bool, that can be reached from that nearest to a start (2,) [m]."""
         node = int(np.argmin(np.sum((self.points - start) ** 2, axis=1)))
-        found = np.zeros(len(self.points), dtype=np.bool_)
-        found[breadth_first_order(self.steps, node, return_predecessors=False)] = True
-        return found
+        mask = np.zeros(len(self.points), dtype=np.bool_)
+        mask[breadth_first_order(self.steps, node, return_predecessors=False)] = True
+        return mask
 
     def joins(self, start: Array, goal: Array, eta: float) -> bool:
         """Whether a way leads from start into the square of half side eta [m] about goal."""

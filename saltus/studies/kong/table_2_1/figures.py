@@ -125,5 +125,5 @@ def _map(axes: Any, arrows: bool = False) -> None:
 def _ratios(problem: HillProblem, path: HillPath) -> str:
     if not path.ok:
         return f": {path.status}"
-    found = evaluate(problem, path)
-    return f": $E_a$ = {found.area_ratio:.2g}, $E_m$ = {found.distance_ratio:.2g}"
+    evaluation = evaluate(problem, path)
+    return f": $E_a$ = {evaluation.area_ratio:.2g}, $E_m$ = {evaluation.distance_ratio:.2g}"

@@ -54,19 +54,19 @@ class Trials(NamedTuple):
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    asked, count = tuple(methods), number_of_trials(options)
+    chosen, count = tuple(methods), number_of_trials(options)
     options.progress(0, count, "compiling")
-    for method in asked:  # what is compiled is kept where the processes find it
+    for method in chosen:  # what is compiled is kept where the processes find it
         if method.planner.startswith("RRT"):
             _warm(method)
     made: dict[int, Sequence[Outcome]] = {}
-    work = partial(_trial, options.seed, asked)
+    work = partial(_trial, options.seed, chosen)
     with backend_ready("loky", None, default_jobs("loky")):
-        for trial, found in run_all(work, list(range(count))):
-            made[trial] = found
+        for trial, result in run_all(work, list(range(count))):
+            made[trial] = result
             options.progress(len(made), count, "trials")
     in_order = zip(*(made[trial] for trial in range(count)), strict=True)
-    return Trials(count, {m.number: list(each) for m, each in zip(asked, in_order, strict=True)})
+    return Trials(count, {m.number: list(each) for m, each in zip(chosen, in_order, strict=True)})
 
 
 def number_of_trials(options: StudyOptions) -> int:
@@ -103,11 +103,11 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
         return Outcome(False, *took, np.nan, np.nan, np.nan, broken, False, False, build)
-    found = evaluate(problem, path)
+    result = evaluate(problem, path)
     return Outcome(
-        True, *took, float(np.log(found.area_ratio)), float(np.log(found.distance_ratio)),
+        True, *took, float(np.log(result.area_ratio)), float(np.log(result.distance_ratio)),
         acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
-        found.status != "ok", build,
+        result.status != "ok", build,
     )  # fmt: skip
 
 

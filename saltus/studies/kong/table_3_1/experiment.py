@@ -189,12 +189,12 @@ def _first_order(case: Case, mean: Array, with_reset_jacobian: bool) -> tuple[Ar
     Raises:
         RuntimeError: the mean fails or grazes a guard.
     """
-    found = fundamental_matrix(
+    solution = fundamental_matrix(
         case.system, case.mode, case.state(mean), case.duration,
         with_reset_jacobian=with_reset_jacobian,
     )  # fmt: skip
-    if not found.ok:
-        raise RuntimeError(f"no first-order map along the mean of {case.name}: {found.message}")
+    if not solution.ok:
+        raise RuntimeError(f"no first-order map along the mean of {case.name}: {solution.message}")
     before = jacobian(case.state, mean)
-    after = jacobian(lambda state: case.coordinates(found.mode, state), found.state)
-    return after @ found.Phi @ before, case.coordinates(found.mode, found.state)
+    after = jacobian(lambda state: case.coordinates(solution.mode, state), solution.state)
+    return after @ solution.Phi @ before, case.coordinates(solution.mode, solution.state)

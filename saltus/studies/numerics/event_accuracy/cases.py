@@ -61,8 +61,8 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     if as_compiled and native_tables(case.system).reason:
         raise RuntimeError(f"{case.name} does not compile: {native_tables(case.system).reason}")
     states = case.draw(count, np.random.default_rng(seed))
-    found = event_times(case, states, as_compiled)
-    return float(np.max(np.abs(found - case.start - case.exact(states))))
+    times = event_times(case, states, as_compiled)
+    return float(np.max(np.abs(times - case.start - case.exact(states))))
 
 
 def cases() -> tuple[Case, ...]:

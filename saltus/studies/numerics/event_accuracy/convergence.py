@@ -78,17 +78,17 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
 
     (end, time), states, times = run(EXACT), [], []
     for h in sizes:
-        found, when = run(fixed(h))
-        states.append(np.max(np.abs(found - end)))
-        times.append(abs(when - time))
+        state, event_time = run(fixed(h))
+        states.append(np.max(np.abs(state - end)))
+        times.append(abs(event_time - time))
     return Errors(sizes, np.array(states)), Errors(sizes, np.array(times))
 
 
-def dense_output_errors(sizes: Array = SIZES, asked: int = 40) -> Errors:
+def dense_output_errors(sizes: Array = SIZES, count: int = 40) -> Errors:
     """Of states between the steps, at ``asked`` times before and after an impact."""
     system, exact = striking(), EXACT
     hit = simulate_step(system, 1, START, DURATION, np.zeros(0), options=exact).events[0].time
-    times = [t for t in np.linspace(0.01, DURATION - 0.01, asked) if abs(t - hit) > NEAR]
+    times = [t for t in np.linspace(0.01, DURATION - 0.01, count) if abs(t - hit) > NEAR]
     truth = [simulate_step(system, 1, START, t, np.zeros(0), options=exact).state for t in times]
     return Errors(sizes, np.array([_dense_error(system, h, times, truth) for h in sizes]))
 

@@ -59,18 +59,18 @@ def solve(problem: Problem, accuracy: Accuracy, x: Array | None = None) -> Trace
     x = problem.x if x is None else x
     edges, times = [], []
     while len(edges) < MAX_EVENTS:
-        met = _at_once(problem, mode, t, x)
-        if met is None:
-            met, x = _flow(problem, accuracy, mode, t, x, end)
-        if met is None:
+        crossing = _at_once(problem, mode, t, x)
+        if crossing is None:
+            crossing, x = _flow(problem, accuracy, mode, t, x, end)
+        if crossing is None:
             status = "ok" if np.isfinite(x).all() else "failed"
             return Trace(status, tuple(edges), np.array(times), mode, x)
-        edges.append(met.edge)
-        times.append(met.time)
+        edges.append(crossing.edge)
+        times.append(crossing.time)
         shape = structures()[problem.structure]
-        mode = shape.edges[met.edge][1]
-        t, n = met.time, shape.dims[mode]
-        x = reset_state(t, met.state, problem.u, met.edge, n)
+        mode = shape.edges[crossing.edge][1]
+        t, n = crossing.time, shape.dims[mode]
+        x = reset_state(t, crossing.state, problem.u, crossing.edge, n)
     return Trace("too many events", tuple(edges), np.array(times), mode, x)
 
 
@@ -116,9 +116,9 @@ def _flow(
         )  # fmt: skip
         if run.status < 0 or not np.isfinite(run.y[:, -1]).all():
             return None, np.full_like(x, np.nan)
-        met = _earliest(problem, guards, run, armed_at if left else t)
-        if met is not None:
-            return met, met.state
+        crossing = _earliest(problem, guards, run, armed_at if left else t)
+        if crossing is not None:
+            return crossing, crossing.state
         t, x = stop, run.y[:, -1].copy()
     return None, x
 
@@ -149,19 +149,20 @@ def _earliest(
     problem: Problem, guards: list[int], run: Any, armed_at: float
 ) -> Crossing | None:
     """SciPy's event, or an earlier one on its dense output."""
-    met = None
+    crossing = None
     for k, times in zip(guards, run.t_events, strict=True):
-        if len(times) and (met is None or times[0] < met.time):
-            met = Crossing(k, float(times[0]), run.y[:, -1].copy())
+        if len(times) and (crossing is None or times[0] < crossing.time):
+            crossing = Crossing(k, float(times[0]), run.y[:, -1].copy())
     nodes = run.t
     fractions = np.arange(SAMPLES) / SAMPLES
     samples = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * fractions).ravel(), nodes[-1])
     states = np.ascontiguousarray(run.sol(samples).T)
     for k in guards:
         time = _first_crossing(problem, k, samples, states, run.sol, armed_at)
-        if time is not None and (met is None or time < met.time - 1e-12 * problem.duration):
-            met = Crossing(k, time, run.sol(time))
-    return met
+        rounding = 1e-12 * problem.duration
+        if time is not None and (crossing is None or time < crossing.time - rounding):
+            crossing = Crossing(k, time, run.sol(time))
+    return crossing
 
 
 def _first_crossing(
@@ -203,13 +204,13 @@ def _guard_values(samples, states, u, k):
 @njit(cache=True)
 def _suspects(g):
     """Samples at which a guard is not positive, or lowest and by a parabola near zero."""
-    found = []
+    indices = []
     for i in range(len(g)):
         if g[i] <= 0.0:
-            found.append(i)
+            indices.append(i)
         elif 0 < i < len(g) - 1 and g[i] < g[i - 1] and g[i] <= g[i + 1]:
             bend = g[i - 1] - 2.0 * g[i] + g[i + 1]
             lowest = g[i] - (g[i - 1] - g[i + 1]) ** 2 / (8.0 * bend)
             if lowest < 0.2 * max(g[i - 1], g[i + 1]):
-                found.append(i)
-    return found
+                indices.append(i)
+    return indices

@@ -56,7 +56,7 @@ def landscape(
 
 def extrema(rhex: RHex, grid: Landscape) -> list[Extremum]:
     """Local extrema inside the grid, each refined from its best point of the grid."""
-    found = []
+    points = []
     for kind, sign in (("minimum", 1.0), ("maximum", -1.0)):
         for hip, knee in _starts(grid, sign):
             end = minimize(
@@ -66,19 +66,19 @@ def extrema(rhex: RHex, grid: Landscape) -> list[Extremum]:
                 options={"initial_simplex": _simplex(hip, knee), "xatol": 1e-9, "fatol": 1e-15},
             )
             hip, knee = float(end.x[0]), float(end.x[1])
-            found.append(
+            points.append(
                 Extremum(kind, hip, knee, measure(rhex, hip, knee), _curvatures(rhex, hip, knee))
             )
-    return found
+    return points
 
 
-def named(rhex: RHex, found: list[Extremum]) -> dict[str, Extremum]:
+def named(rhex: RHex, points: list[Extremum]) -> dict[str, Extremum]:
     """A and B: minima with the body above its feet; C: a maximum, its right leg forward.
 
     The others are copies, by half a turn of both legs, and have a prime.
     """
     names: dict[str, Extremum] = {}
-    for each in sorted(found, key=lambda e: leg_pitch(rhex, e.hip, e.knee)):
+    for each in sorted(points, key=lambda e: leg_pitch(rhex, e.hip, e.knee)):
         pitch = wrapped(leg_pitch(rhex, each.hip, each.knee))
         letter = "C" if each.kind == "maximum" else ("A" if np.sin(2.0 * pitch) > 0.0 else "B")
         first = 0.0 < pitch if letter == "C" else abs(pitch) < 0.5 * np.pi

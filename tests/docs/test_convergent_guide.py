@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-GUIDE = Path(__file__).parents[3] / "docs" / "convergent.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "convergent.md"
 
 
 def test_the_guide_runs(capsys):

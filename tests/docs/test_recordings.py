@@ -1,4 +1,4 @@
-"""The page about recordings: its code runs, and its tables are those of the code."""
+"""The pages on recordings and topics: their code runs, and the tables are those of the code."""
 
 import shlex
 from pathlib import Path
@@ -10,10 +10,11 @@ import saltus
 from saltus.cli import main
 from saltus.recording.field_tables import written_anew
 from saltus.recording.fields import PARTS
-from tests.saltus.doc_code import blocks
+from tests.docs.doc_code import blocks
 from tests.saltus.short_walk import record_walk
 
-PAGE = Path(__file__).parents[2] / "docs" / "recordings.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "recordings.md"
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +50,9 @@ def test_its_code_runs(place, monkeypatch, capsys):
 
 
 def test_its_tables_are_those_of_the_code():
-    text = PAGE.read_text()
+    text = (DOCS / "topics.md").read_text()
     assert written_anew(text) == text, (
-        "write them anew: python -m saltus.recording.field_tables docs/recordings.md"
+        "generate them: python -m saltus.recording.field_tables docs/topics.md"
     )
 
 

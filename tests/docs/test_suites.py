@@ -10,7 +10,7 @@ from saltus.cli import main
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import Group, keys_of, parse_suite
-from tests.saltus.doc_code import blocks
+from tests.docs.doc_code import blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 SUITES = blocks(PAGE, "yaml")

@@ -1,0 +1,170 @@
+"""Pages that `make docs` generates: the start page, the commands, the API and the gallery.
+
+They are made of README.md, the command line, `hybrid` and the studies, so they are never out of
+date and are not committed. mkdocs calls `on_files`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the packages that the pages describe
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages to those of docs/."""
+    from mkdocs.structure.files import File
+
+    for uri, text in pages().items():
+        files.append(File.generated(config, uri, content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """Markdown of each generated page, by its path below docs/."""
+    return {
+        "index.md": start_page(),
+        "gallery.md": gallery(),
+        "reference/commands.md": commands(),
+        "reference/hybrid.md": hybrid_api(),
+        "reference/saltus.md": saltus_api(),
+    }
+
+
+def start_page() -> str:
+    """README.md, with its links as seen from docs/; files outside docs/ lose their link."""
+    text = (ROOT / "README.md").read_text()
+    text = text.replace("](docs/hybrid.md#studies)", "](gallery.md)", 1)
+    text = text.replace("](docs/", "](")
+    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|CITATION\.cff)\)", r"\1", text)
+
+
+def commands() -> str:
+    """Every command with its arguments and options."""
+    import typer
+
+    from saltus.cli.main import app
+
+    group: Any = typer.main.get_command(app)
+    parts = ["# Commands", "`saltus COMMAND --help` prints the same."]
+    for name in sorted(group.commands):
+        command = group.commands[name]
+        arguments = [_argument(each) for each in command.params if _is_argument(each)]
+        usage = " ".join(["saltus", name, *arguments])
+        parts += [f"## {name}", command.help, f"```\n{usage} [OPTIONS]\n```"]
+        head = ["| | default | what it is |", "|---|---|---|"]
+        parts.append("\n".join([*head, *_rows(command.params)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _is_argument(parameter: Any) -> bool:
+    return parameter.param_type_name == "argument"
+
+
+def _argument(parameter: Any) -> str:
+    name = parameter.name.upper()
+    return name if parameter.required else f"[{name}]"
+
+
+def _rows(parameters: list[Any]) -> Iterator[str]:
+    """Lines of the table of one command."""
+    for parameter in parameters:
+        if _is_argument(parameter):
+            name = f"`{parameter.name.upper()}`"
+        else:
+            name = ", ".join(f"`{option}`" for option in parameter.opts)
+            if not parameter.is_flag:
+                name += f" {parameter.metavar or _values(parameter)}"
+        default = parameter.default
+        plain = isinstance(default, str | int | float) and not isinstance(default, bool)
+        words = " ".join((parameter.help or "").split()).replace("|", "\\|")
+        yield f"| {name} | {f'`{default}`' if plain else ''} | {words} |"
+
+
+def _values(parameter: Any) -> str:
+    """What an option takes: its choices, or its type."""
+    kind: type = parameter.type_descriptor.annotation
+    if issubclass(kind, Enum):
+        return ", ".join(str(member.value) for member in kind)
+    return getattr(kind, "__name__", str(kind)).upper()
+
+
+def hybrid_api() -> str:
+    """The names of `import hybrid as hy`, and those of its parts."""
+    import hybrid
+
+    parts = [
+        "# API of `hybrid`",
+        "`import hybrid as hy` gives these names. [The guide](../hybrid.md) shows how to use them.",
+    ]
+    parts += [f"::: hybrid.{name}" for name in hybrid.__all__]
+    for title, names in (
+        ("Event-selected systems", EVENT_SELECTED),
+        ("Impacts of several contacts", IMPACTS),
+    ):
+        parts += [f"# {title}", *(f"::: {name}" for name in names)]
+    return "\n\n".join(parts) + "\n"
+
+
+EVENT_SELECTED = (
+    "hybrid.event_selected.EventSelectedSystem", "hybrid.event_selected.EssOptions",
+    "hybrid.event_selected.integrate", "hybrid.event_selected.integrate_batch",
+    "hybrid.event_selected.EssRun", "hybrid.event_selected.bouligand.bouligand_derivative",
+    "hybrid.event_selected.bouligand.all_pieces",
+)  # fmt: skip
+IMPACTS = (
+    "hybrid.impacts.contact_problem.ContactProblem", "hybrid.impacts.resolution.simultaneous",
+    "hybrid.impacts.resolution.sequential", "hybrid.impacts.sampling.sample_impacts",
+    "hybrid.impacts.sampling.SamplingOptions", "hybrid.impacts.surface_cosines.surface_cosines",
+)  # fmt: skip
+
+
+def saltus_api() -> str:
+    """What scripts import of `saltus`, and what an own planner, estimator or study implements."""
+    names = (
+        "saltus.open_run", "saltus.recording.run.Run", "saltus.recording.run.Messages",
+        "saltus.trace.load_trace", "estimator.interface.Estimator", "controller.gaits.Gait",
+    )  # fmt: skip
+    head = ["# API of `saltus`", "[Recordings](../recordings.md) shows how to read a run."]
+    return "\n\n".join([*head, *(f"::: {name}" for name in names)]) + "\n"
+
+
+# Pictures that other pages show too.
+PICTURES = {"table-5.1": "pictures/figure-5.2.png", "latency": "pictures/latency.png"}
+
+
+def gallery() -> str:
+    """Every study: what it shows, its command, and its picture where docs/pictures has one."""
+    from saltus.studies.catalogue import STUDIES
+
+    parts = [
+        "# Gallery of studies",
+        "A study computes a table or a figure of a source, or compares methods on the A1. "
+        "`saltus study NAME` prints the rows, saves the figures in `runs/studies/NAME`, and has "
+        "exit status 1 where a criterion is not met. "
+        "[Hybrid systems](hybrid.md#studies) lists where results differ from the sources.",
+    ]
+    for name, study in by_source(STUDIES):
+        source = getattr(study, "source", "")
+        parts += [f"## {name}", f"{study.description[:1].upper()}{study.description[1:]}."]
+        parts += [f"Source: {source}."] if source else []
+        parts.append(f"```\nsaltus study {name}\n```")
+        picture = PICTURES.get(name, f"pictures/studies/{name}.png")
+        if (ROOT / "docs" / picture).exists():
+            parts.append(f"![Figure of the study {name}]({picture}){{ loading=lazy }}")
+    return "\n\n".join(parts) + "\n"
+
+
+def by_source(studies: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Studies with those of one source together."""
+    return sorted(studies.items(), key=lambda item: getattr(item[1], "module", ""))

@@ -1,0 +1,48 @@
+"""Spread of a dropped ball: samples against the saltation matrix.
+
+Copy this file into a folder of `saltus/studies/`; then `saltus study ball-spread` runs it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import hybrid as hy
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
+from saltus.studies.style import figure
+
+START, DEVIATION = np.array([1.0, -2.0]), 0.02  # [m, m/s], of both numbers
+INPUT = np.zeros(1)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Standard deviations of the height at one time."""
+
+    time: float  # [s]
+    samples: float  # [m]
+    predicted: float  # [m]
+
+
+@study("ball-spread", "tutorial", ("trials", "seed"))
+def run(options: StudyOptions) -> StudyResult:
+    """Rows: the spread of the height before and after the first bounce."""
+    generator = np.random.default_rng(options.seed)
+    starts = generator.normal(START, DEVIATION, (options.count(2000), 2))
+    ball, rows = bouncing_ball(), []
+    for time in np.linspace(0.1, 0.7, 7):
+        ends = hy.simulate_batch(ball, FALLING, starts, float(time))
+        mean = hy.simulate(ball, FALLING, START, float(time), INPUT)
+        slope = mean.derivatives.state[0]  # of the height by the start, through all events
+        predicted = DEVIATION * float(np.linalg.norm(slope))
+        rows.append(Row(float(time), float(ends.states[ends.ok, 0].std()), predicted))
+    error = abs(rows[-1].samples / rows[-1].predicted - 1.0)
+    picture, axes = figure()
+    times = [row.time for row in rows]
+    axes.plot(times, [row.samples for row in rows], "o", label="samples")
+    axes.plot(times, [row.predicted for row in rows], label="saltation matrix")
+    axes.set(xlabel="time [s]", ylabel="deviation of the height [m]")
+    axes.legend()
+    criterion = Criterion("relative error after the bounce", error, "<=", 0.1)
+    return StudyResult(rows, {"ball-spread": picture}, criteria=[criterion])

@@ -1,0 +1,46 @@
+"""The tutorials' code is that of examples/, and it works."""
+
+from pathlib import Path
+
+import pytest
+
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep
+from saltus.launch.plugins import load
+from saltus.studies.engine import StudyOptions
+from tests.docs.doc_code import blocks
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.mark.parametrize("name", ["planner", "gait", "estimator", "study"])
+def test_the_page_shows_the_example(name):
+    shown = blocks(ROOT / "docs" / "tutorials" / f"{name}.md", "python")
+    assert (EXAMPLES / f"{name}.py").read_text() in shown
+
+
+def test_the_planner_has_at_most_40_lines_of_code():
+    text = (EXAMPLES / "planner.py").read_text()
+    code = text.split('"""', 2)[2]
+    lines = [line.strip() for line in code.splitlines()]
+    assert sum(bool(line) and not line.startswith(("#", '"""')) for line in lines) <= 40
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"planner": f"{EXAMPLES}/planner.py:Player"},
+        {"planner": f"{EXAMPLES}/gait.py:crawl"},
+        {"estimator": f"{EXAMPLES}/estimator.py:FeetAndImu"},
+    ],
+)
+def test_the_a1_walks_with_the_example(choice):
+    assignments = [f"{key}={value}" for key, value in choice.items()]
+    metrics = LockStep(load_launch("sim", assignments, duration=3.0)).run()
+    assert not metrics.fell and metrics.distance > 0.2
+
+
+def test_the_study_meets_its_criterion():
+    result = load(f"{EXAMPLES}/study.py:run")(StudyOptions(trials=500))
+    assert len(result.records) == 7 and all(criterion.met for criterion in result.criteria)
