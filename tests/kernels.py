@@ -44,9 +44,9 @@ def compile_particles() -> None:
 
 
 def _run_filter(kind: Callable) -> None:
-    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+    from hybrid.examples.bouncing_ball import FALLING
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-    from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
+    from saltus.studies.kong.systems.constant_flow import constant_flow
 
     system = constant_flow()
     model = FilterModel(
