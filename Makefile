@@ -6,18 +6,20 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test docs browser lint test-numeric test-hybrid slow peers clean
+.PHONY: sim test docs browser lint kernels slow mutants peers clean
 .DELETE_ON_ERROR:
+# Without bytecode every process of every test would compile what it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
 	$(VENV)/bin/saltus launch push --record runs/$$(date +%Y%m%d-%H%M%S)
 
-# Most of a first run is compilation on one core: what needs no core for itself runs side by side.
-NUMERIC := tests/controller tests/estimator tests/robots tests/sim_bridge tests/studies
-
+# Compilation and static checks first, side by side; then tests on all cores; then, one at a time,
+# those that measure time.
 test: $(VENV)/installed-dev browser  ## what CI runs
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line test-numeric lint test-hybrid
-	$(VENV)/bin/pytest -q --ignore=tests/hybrid $(NUMERIC:%=--ignore=%)
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line kernels lint
+	$(VENV)/bin/pytest -q -n auto --dist worksteal -m 'not slow and not quiet'
+	$(VENV)/bin/pytest -q -m quiet
 
 docs: $(VENV)/installed-docs  ## the documentation site, in site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
@@ -34,19 +36,20 @@ lint: $(VENV)/installed-dev
 	$(VENV)/bin/pyright --pythonpath $(VENV)/bin/python
 	$(VENV)/bin/lint-imports
 
-test-numeric: $(VENV)/installed-dev
-	$(VENV)/bin/pytest -q -p no:cacheprovider $(NUMERIC)
-
-test-hybrid: $(VENV)/installed-dev
-	$(VENV)/bin/pytest -q -p no:cacheprovider tests/hybrid
+kernels: $(VENV)/installed-dev  ## compile what tests use
+	$(VENV)/bin/python -m tests.kernels
 
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(VENV)/bin/pytest -q -m slow
 
+mutants: $(VENV)/installed-dev  ## do tests notice mistakes? hours; stops and goes on; COUNT=30 for fewer
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[mutants]'
+	$(VENV)/bin/python -m tests.mutation.run --count $(or $(COUNT),300)
+
 peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, Crocoddyl
 
 clean:  ## environments and compiled code
-	rm -rf $(VENV) $(PEERS) .kernels
+	rm -rf $(VENV) $(PEERS) .kernels .mutants
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }

@@ -3,14 +3,23 @@
 ``pytest --hypothesis-profile=explore`` draws new ones.
 """
 
+import os
 import resource
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
+
+# What a terminal, a shell or a home folder may say otherwise, here and in processes begun.
+for _variable in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE"):
+    os.environ.pop(_variable, None)
+os.environ["TERM"], os.environ["MPLBACKEND"] = "xterm", "agg"
+os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".kernels" / "cache")
+os.environ["MPLCONFIGDIR"] = str(Path(__file__).parents[1] / ".kernels" / "matplotlib")
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=500)

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import runtime.messages
+import runtime.physics_messages
 from runtime.checked import layout
 from runtime.messages import (
     DecodeError,
@@ -61,6 +63,15 @@ def test_a_message_is_equal_after_a_round_trip(kind, data):
     decoded = decode(kind, encode(message))
     assert type(decoded) is kind
     assert decoded == message
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for module in (runtime.messages, runtime.physics_messages)
+             for kind in vars(module).values()
+             if isinstance(kind, type) and issubclass(kind, Message) and kind is not Message],
+)  # fmt: skip
+def test_a_message_cannot_be_changed_where_it_is_shared(kind):
+    assert kind.__struct_config__.frozen
 
 
 def test_equality_is_by_value_of_every_field():

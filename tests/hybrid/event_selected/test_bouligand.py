@@ -65,7 +65,7 @@ class Curved:
         return integrate(self.field(side), 0.0, x, left - AROUND, TIGHT), tuple(order)
 
 
-@pytest.mark.parametrize("m", [1, 2, 3, 4])
+@pytest.mark.parametrize("m", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_every_order_of_guards_against_one_sided_differences(m):
     system = Curved(m)
     pieces = all_pieces(system.corner, system.Dh)

@@ -144,7 +144,8 @@ def read(terminal):
 
 def test_the_page_of_all_keys_is_what_the_code_generates():
     """Generate it again: `saltus config --markdown > docs/keys.md`."""
-    assert PAGE.read_text() == markdown() + "\n"
+    page = markdown() + "\n"
+    assert PAGE.read_text() == page
     for key in (*keys_of(), *element_keys()):
-        assert f"| `{key.key}` |" in markdown()
-    assert "`perturbations[base_force].for`" in markdown() and "`command[].gait`" in markdown()
+        assert f"| `{key.key}` |" in page
+    assert "`perturbations[base_force].for`" in page and "`command[].gait`" in page

@@ -196,8 +196,8 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+@pytest.mark.quiet  # a busy machine may stop the robot
 def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
-    """How well it goes is for the slow tests and the study: a busy machine may stop the robot."""
     ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}"]
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
@@ -207,8 +207,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
         ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]
     )
     summary = last_json(capsys)
-    assert code in (0, 1)
-    assert (code == 0) == summary["robot"]["ended_well"]
+    assert code == 0 and summary["robot"]["ended_well"], summary["problems"]
     assert summary["robot"]["state"] == "off"
     assert summary["robot"]["frames"]["accepted"] > 500
     seen = {topic for topic, _ in read_recording(record / "run.mcap")}

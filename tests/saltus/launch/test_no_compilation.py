@@ -146,6 +146,7 @@ class Killer:
             self.killed = True
 
 
+@pytest.mark.quiet  # in real time
 @pytest.mark.parametrize("kill_at", [300, None])
 def test_no_process_of_a_launch_compiles_late(kill_at: int | None, tmp_path: Path) -> None:
     # On a loaded machine the kill comes late, and the tracker stands down 0.35 s after it.

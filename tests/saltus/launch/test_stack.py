@@ -109,7 +109,9 @@ def test_lock_step_in_processes(tmp_path, timing):
     assert not list((tmp_path / "t").iterdir())
 
 
-@pytest.mark.parametrize("mode", ["paused", "realtime"])
+@pytest.mark.parametrize(
+    "mode", ["paused", pytest.param("realtime", marks=pytest.mark.quiet)]
+)
 def test_killed_planner_is_told_and_the_robot_goes_on_until_ctrl_c(tmp_path, mode):
     launch = start(
         tmp_path, "launch", "stand", "--mode", mode, "--duration", "100", "--json",

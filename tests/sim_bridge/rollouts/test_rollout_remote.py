@@ -344,26 +344,57 @@ def test_another_server_at_the_same_address_will_do(caplog):
         second.close()
 
 
-def test_greetings_are_apart_and_wait_for_nobody(script):
-    rollout = connect(script.address, wait_s=LATE_S, retry=0.2)
+class Clock:
+    """The time by which lost servers are looked for."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+    perf_counter = staticmethod(time.perf_counter)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("sim_bridge.rollouts.remote.time", clock)
+    return clock
+
+
+def test_a_lost_server_is_greeted_once_a_pause_however_often_rollouts_are_asked_for(script, clock):
+    rollout = connect(script.address, wait_s=LATE_S, retry=1.0)
     script.answers, script.greets = lambda request: [], False
     assert where(rollout) == HERE
-    before, begin = script.greetings, time.monotonic()
-    calls = 0
-    while (lived := time.monotonic() - begin) < 0.7:
-        assert where(rollout) == HERE
-        calls += 1
-    assert 1 <= script.greetings - before <= lived / 0.2 + 1
-    assert calls > 10 * lived / 0.2
+    before = script.greetings
+    for _ in range(5):
+        clock.now += 1.0
+        for _ in range(10):
+            assert where(rollout) == HERE
+    until(lambda: script.greetings - before >= 5)
+    assert script.greetings - before == 5
+    assert rollout.statistics()["losses"] == 1  # it was asked for no rollout since
 
 
-def test_who_answers_greetings_but_no_rollouts_is_asked_more_and_more_rarely(script):
-    rollout = connect(script.address, wait_s=1e-3, retry=0.01)
+def test_who_answers_greetings_but_no_rollouts_is_asked_more_and_more_rarely(script, clock):
+    rollout = connect(script.address, wait_s=LATE_S, retry=1.0)
     script.answers = lambda request: []
-    begin, asked = time.monotonic(), script.rollouts
-    while time.monotonic() - begin < 0.6:
-        assert where(rollout) == HERE
-    assert 2 <= script.rollouts - asked <= 10  # after 0.01 + 0.02 + 0.04 + 0.08 + 0.16 + 0.16 s
+    assert where(rollout) == HERE
+    for losses, pause in enumerate((1.0, 2.0, 4.0, 8.0, 16.0, 16.0), 1):
+        clock.now += pause - 0.5
+        where(rollout)
+        time.sleep(LATE_S)  # in which an answer to a greeting would come
+        assert where(rollout) == HERE and rollout.statistics()["losses"] == losses
+        clock.now += 0.5
+        until(lambda more=losses + 1: where(rollout) == HERE
+              and rollout.statistics()["losses"] == more)  # fmt: skip
+
+
+def until(condition):
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
 
 
 def test_a_refusal_is_said_once_and_the_server_asked_again(script, caplog):
