@@ -44,18 +44,18 @@ def compile_particles() -> None:
 
 
 def _run_filter(kind: Callable) -> None:
-    from hybrid.examples.bouncing_ball import FALLING
+    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-    from saltus.studies.kong.systems.constant_flow import constant_flow
 
-    system = constant_flow()
+    system = bouncing_ball(restitution=0.8)
     model = FilterModel(
         system,
         {mode: ProcessNoise(0.01 * np.eye(2)) for mode in system.modes},
         {mode: Measurement(lambda t, x, u: x.copy(), np.eye(2)) for mode in system.modes},
     )
     start = FALLING, np.array([1.0, 0.0]), 0.1 * np.eye(2)
-    kind(model, *start).step(np.zeros(1), np.array([1.0, 0.0]), 0.01)
+    belief = kind(model, *start).step(np.zeros(1), np.array([1.0, 0.0]), 0.01)
+    assert belief.status == "ok", belief.message
 
 
 def compile_launch(*launch: str) -> None:
