@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from hw_bridge.safety.monitor import Monitor
 from hw_bridge.safety.options import SafetyOptions
@@ -32,6 +33,15 @@ def live(
         q = np.array(changes.get("q", Q)) + 1e-4 * (tick % 2)  # encoders are never quite still
         verdict = monitor.judge(sample(tick, **changes | {"q": q}), 1e-3 * (tick + 1), serving)
     return verdict
+
+
+def turned(*rotations: tuple[float, tuple[float, float, float]]) -> np.ndarray:
+    """The quaternion (w, x, y, z) of rotations [rad] about axes, one after the other."""
+    whole = Rotation.identity()
+    for angle, axis in rotations:
+        whole = Rotation.from_rotvec(angle * np.array(axis)) * whole
+    x, y, z, w = whole.as_quat()
+    return np.array([w, x, y, z])
 
 
 FAULTS = {
@@ -193,3 +203,14 @@ def test_limits_are_the_options() -> None:
     monitor = Monitor(SafetyOptions(confirm_s=0.1))
     assert live(monitor, 100, quaternion_wxyz=ROLLED) == GO
     assert live(monitor, 2, start=100, quaternion_wxyz=ROLLED).action == "damp"
+
+
+@pytest.mark.parametrize("axis", [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0.6, 0.8, 0)])
+@pytest.mark.parametrize("yaw", [0.0, 1.5, math.pi, -2.0])
+def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(
+    monitor: Monitor, axis: tuple[float, float, float], yaw: float
+) -> None:
+    heading = (yaw, (0.0, 0.0, 1.0))
+    assert live(monitor, 50, quaternion_wxyz=turned((0.9, axis), heading)) is GO  # 52 deg
+    verdict = live(monitor, 50, start=50, quaternion_wxyz=turned((1.2, axis), heading))
+    assert "the trunk is tilted by 69 deg (limit 60)" in verdict.cause
