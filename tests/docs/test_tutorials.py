@@ -17,11 +17,11 @@ EXAMPLES = ROOT / "examples"
 @pytest.mark.parametrize("name", ["planner", "gait", "estimator", "study"])
 def test_the_page_shows_the_example(name):
     shown = blocks(ROOT / "docs" / "tutorials" / f"{name}.md", "python")
-    assert (EXAMPLES / f"{name}.py").read_text() in shown
+    assert (EXAMPLES / f"my_{name}.py").read_text() in shown
 
 
 def test_the_planner_has_at_most_40_lines_of_code():
-    text = (EXAMPLES / "planner.py").read_text()
+    text = (EXAMPLES / "my_planner.py").read_text()
     code = text.split('"""', 2)[2]
     lines = [line.strip() for line in code.splitlines()]
     assert sum(bool(line) and not line.startswith(("#", '"""')) for line in lines) <= 40
@@ -30,9 +30,9 @@ def test_the_planner_has_at_most_40_lines_of_code():
 @pytest.mark.parametrize(
     "choice",
     [
-        {"planner": f"{EXAMPLES}/planner.py:Player"},
-        {"planner": f"{EXAMPLES}/gait.py:crawl"},
-        {"estimator": f"{EXAMPLES}/estimator.py:FeetAndImu"},
+        {"planner": f"{EXAMPLES}/my_planner.py:Player"},
+        {"planner": f"{EXAMPLES}/my_gait.py:crawl"},
+        {"estimator": f"{EXAMPLES}/my_estimator.py:FeetAndImu"},
     ],
 )
 def test_the_a1_walks_with_the_example(choice):
@@ -42,5 +42,5 @@ def test_the_a1_walks_with_the_example(choice):
 
 
 def test_the_study_meets_its_criterion():
-    result = load(f"{EXAMPLES}/study.py:run")(StudyOptions(trials=500))
+    result = load(f"{EXAMPLES}/my_study.py:run")(StudyOptions(trials=500))
     assert len(result.records) == 7 and all(criterion.met for criterion in result.criteria)

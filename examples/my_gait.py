@@ -1,4 +1,4 @@
-"""A gait of one's own: `saltus launch sim --planner examples/gait.py:crawl`.
+"""A gait of one's own: `saltus launch sim --planner examples/my_gait.py:crawl`.
 
 HiLQR tracks a slow walk in which every foot stands for 85 % of the stride.
 """

@@ -1,4 +1,4 @@
-"""An estimator of one's own: `saltus launch sim --set estimator=examples/estimator.py:FeetAndImu`.
+"""An estimator of one's own: `saltus launch sim --set estimator=FILE.py:FeetAndImu`.
 
 Feet that stand do not move, so their legs tell the velocity of the base; the IMU tells it at once,
 and drifts. A first-order filter joins both. Orientation is the IMU's, the height is the legs'.

@@ -1,4 +1,4 @@
-"""A planner of one's own: `saltus launch sim --planner examples/planner.py:Player`.
+"""A planner of one's own: `saltus launch sim --planner examples/my_planner.py:Player`.
 
 It plays the launch's reference motion with feedback on the joints and plans no contact. It walks on
 flat ground, and a push shows what replanning is for.
