@@ -21,17 +21,14 @@ def load(place: str) -> Callable[..., Any]:
         BadRequest: it is not there, or what is there cannot be imported.
     """
     module_name, _, name = place.rpartition(":")
+    read = _from_file if module_name.endswith(".py") else importlib.import_module
     try:
-        module = _from_file(module_name) if module_name.endswith(".py") else _import(module_name)
-        return getattr(module, name)
-    except AttributeError as error:
-        raise BadRequest(f"{place}: {module_name} has no {name}") from error
-    except (ImportError, OSError, SyntaxError) as error:
-        raise BadRequest(f"{place}: {error}") from error
-
-
-def _import(name: str) -> ModuleType:
-    return importlib.import_module(name)
+        module = read(module_name)
+    except Exception as error:  # a file of the user's may raise whatever it likes
+        raise BadRequest(f"{place}: {type(error).__name__}: {error}") from error
+    if not hasattr(module, name):
+        raise BadRequest(f"{place}: {module_name} has no {name}")
+    return getattr(module, name)
 
 
 def _from_file(path: str) -> ModuleType:

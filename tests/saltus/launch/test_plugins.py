@@ -1,0 +1,45 @@
+"""Planners and estimators of the user's own: where they are found, and what is said where not."""
+
+from pathlib import Path
+
+import pytest
+
+from saltus.cli.main import BAD_REQUEST, run
+from saltus.common.errors import BadRequest
+from saltus.launch.plugins import load, source_of
+
+
+def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine:\n    number = 3\n")
+    assert load(f"{file}:Mine").number == 3
+    assert load(f"{file}:Mine") is load(f"{file}:Mine")  # loaded once
+    assert load("pathlib:Path") is Path
+
+
+def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("x = 1\n")
+    assert source_of(f"{file}:x") == b"x = 1\n"
+    assert source_of("hilqr") == source_of(f"{tmp_path}/other.py:x") == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (None, "no file"), ("def other(): ...", "has no Mine"), ("import nowhere", "nowhere"),
+        ("x = (", "SyntaxError"), ("raise KeyError('gain')", "KeyError: 'gain'"),
+        ("None.gain", "AttributeError"),
+    ],
+)  # fmt: skip
+def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant) -> None:
+    file = tmp_path / "mine.py"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(BadRequest, match=meant):
+        load(f"{file}:Mine")
+    for key in ("planner", "estimator"):
+        launch = ["launch", "stand", "--set", f"{key}={file}:Mine", "--record", f"{tmp_path}/{key}"]
+        assert run(launch) == BAD_REQUEST
+        line = capsys.readouterr().err.strip().splitlines()[-1]
+        assert line.startswith(f"saltus: {file}:Mine: ") and meant in line
