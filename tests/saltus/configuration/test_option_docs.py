@@ -34,7 +34,10 @@ def is_numeric(hint: Any) -> bool:
     return hint in (int, float) or any(map(is_numeric, typing.get_args(hint)))
 
 
-KINDS = sorted({*classes(LaunchConfig), RandomCommand}, key=lambda kind: kind.__qualname__)
+# The same order in every process of pytest-xdist: no two classes have one name in one module.
+KINDS = sorted(
+    {*classes(LaunchConfig), RandomCommand}, key=lambda kind: (kind.__module__, kind.__qualname__)
+)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
