@@ -94,7 +94,7 @@ def test_rows_of_a_small_run(study):
     assert [row["mean_max_lateral_deviation_m"] for row in rows[3:5]] == [0.1, None]
     assert all(row["success_low"] <= row["success"] / 4 <= row["success_high"] for row in rows)
     assert (rows[0]["success_low"], rows[0]["success_high"]) == (pytest.approx(0.51, abs=0.01), 1.0)
-    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 on their feet")
+    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 successful")
 
 
 def test_the_full_size_has_both_conditions_and_every_10_ms():
