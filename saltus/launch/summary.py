@@ -225,7 +225,7 @@ def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
     return [
         Fact(
             "emulator",
-            f"ran for {report['emulated_s']:.1f} s, received {report['commands']} commands; posture now: "
+            f"ran for {report['emulated_s']:.1f} s, received {report['commands']} commands, is "
             f"{report['posture']}",
         ),
         Fact(

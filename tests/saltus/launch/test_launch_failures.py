@@ -149,7 +149,8 @@ def test_facts_wrap_within_their_column_on_a_terminal(monkeypatch, capsys, width
     def terminal(**options: Any) -> Console:
         return Console(force_terminal=True, width=width, **options)
 
-    facts = [console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4), console.Fact("distance", "x")]
+    fall = console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4)
+    facts = [fall, console.Fact("distance", "x")]
     console.print_facts(facts)
     assert len(capsys.readouterr().out.splitlines()) == 2  # where nobody looks
     monkeypatch.setattr(console, "Console", terminal)
