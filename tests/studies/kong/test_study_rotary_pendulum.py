@@ -38,7 +38,7 @@ def test_the_family_names_the_cases_where_it_does_not_hold():
     note, other = family_notes(found)
     assert "1 of 3 cases, by 10.0% to 10.0%" in note
     assert "4 s (65.0% against 70.0%)" in note and "R 100 (a plan is missing)" in note
-    assert "above minimal_energy in 0 of 3 cases; not in: base (a plan is missing)" in other
+    assert "above minimal_energy in 0 of 3 cases; exceptions: base (a plan is missing)" in other
 
 
 def test_where_the_difference_is_from_is_read_off_the_rows(small):
@@ -49,7 +49,7 @@ def test_where_the_difference_is_from_is_read_off_the_rows(small):
     ]
     (note,) = swing_note(faster)
     assert "smooth 40.0% in 1.00 s, convergent 30.0% in 0.50 s" in note
-    assert "is shorter and no safer" in note
+    assert "is shorter and not more robust" in note
     assert swing_note([replace(row, success=None) for row in found]) == []
 
 

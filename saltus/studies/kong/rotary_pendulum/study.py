@@ -112,8 +112,8 @@ def _ordering(rows: Sequence[SwingRow], other: str) -> str:
     spread = f", by {min(above):.1%} to {max(above):.1%}" if above else ""
     exceptions = f"; exceptions: {', '.join(rest)}" if rest else ""
     count = len(above) + len(rest)
-    return f"Success rate of convergent above {other} in {len(above)} of {count}"
-           f" cases{spread}{exceptions}."
+    cases = f"{len(above)} of {count} cases{spread}{exceptions}"
+    return f"Success rate of convergent above {other} in {cases}."
 
 
 def _pair(
