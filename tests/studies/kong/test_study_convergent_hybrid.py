@@ -90,7 +90,7 @@ def test_rows_and_notes_are_made_from_the_numbers(rows):
     assert set(SHOWN) <= set(records[0]) and json.loads(json.dumps(records)) == records
     assert all(one.trials == TRIALS for one in rows)
     lines = notes(rows)
-    assert sum("end closer together with" in line for line in lines) == 2
+    assert sum("trajectories end closer" in line for line in lines) == 2
     other = {"plain": "convergent", "convergent": "plain", "dxr": "dxr"}
     swapped = [replace(one, plan=other[one.plan]) for one in rows]
     assert sum("do NOT end closer" in line for line in notes(swapped)) == 2
