@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.motor_law import split_gain
+from controller.motor_targets import split_gain
 from controller.plan_function import PlanArrays, PlanFunction, nominal_at, policy_at, unpack
 from robots.state import difference, integrate
 from runtime.messages import Plan

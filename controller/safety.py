@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.plan_function import PlanFunction
-from controller.safety_options import SafetyOptions
+from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
 from controller.verdict import PASS, Reason, Verdict
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
@@ -35,7 +35,7 @@ def all_finite(values: Array) -> bool:
 class SafetyGate:
     """Judges what arrives and what leaves; counts every reason; logs changes of state only."""
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: SafetyGateOptions) -> None:
         """Start with nothing counted."""
         self.options = options
         self.counts: Counter[str] = Counter()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hw_bridge import ways
 from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
-from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.settling import Settling, furthest, is_still
 from hw_bridge.states import Request, RobotState
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
@@ -214,7 +214,7 @@ class Machine:
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
         assert self._joints is not None
-        torque = np.nan_to_num(law_torque(self._sent, *self._joints))
+        torque = np.nan_to_num(self._sent.torque(*self._joints))
         return np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
 
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:

@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
+from robots.a1.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 
@@ -38,7 +39,7 @@ FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no
 
 
 class Bounds(NamedTuple):
-    """The limits, named as in SafetyOptions."""
+    """The limits, named as in HardwareSafetyOptions."""
 
     torque_limit: float
     velocity_limit: float
@@ -54,14 +55,11 @@ class Bounds(NamedTuple):
 
 
 @njit(cache=True)
-def law(row: Array, q: float, dq: float) -> float:
+def row_torque(row: Array, q: float, dq: float) -> float:
     """Torque [N m] of one motor's row q_des, dq_des, kp, kd, tau at the measured q, dq."""
-    u = row[4]
-    if row[0] != POS_STOP:
-        u += row[2] * (row[0] - q)
-    if row[1] != VEL_STOP:
-        u += row[3] * (row[1] - dq)
-    return u
+    kp = 0.0 if row[0] == POS_STOP else row[2]
+    kd = 0.0 if row[1] == VEL_STOP else row[3]
+    return motor_torque(row[0], row[1], kp, kd, row[4], q, dq)
 
 
 @njit(cache=True)
@@ -147,7 +145,7 @@ def _near(target: float, measured: float, gain: float, torque_limit: float) -> f
 
 
 @njit(cache=True)
-def _realise(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
+def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
              b: Bounds) -> int:  # fmt: skip
     """Bring a row's gains and targets within bounds, in place, and its law to torque `u`."""
     kp, kd = min(b.kp_max, max(0.0, row[2])), min(b.kd_max, max(0.0, row[3]))
@@ -163,7 +161,7 @@ def _realise(row: Array, u: float, exact: bool, q: float, dq: float, low: float,
     if hit == 0 and exact:
         return 0
     row[0], row[1], row[2], row[3], row[4] = q_des, dq_des, kp, kd, 0.0
-    row[4] = u - law(row, q, dq)
+    row[4] = u - row_torque(row, q, dq)
     return hit
 
 
@@ -223,14 +221,14 @@ def limit(
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
             hits |= _calm(out[i], dq[i], b)
-            u[i] = law(out[i], q[i], dq[i])
+            u[i] = row_torque(out[i], q[i], dq[i])
             continue
         row = out[i].copy()
         row[2], row[3] = max(0.0, row[2]), max(0.0, row[3])
-        wanted[i] = law(row, q[i], dq[i])
+        wanted[i] = row_torque(row, q[i], dq[i])
         if not np.isfinite(wanted[i]):
             return out, u, NOT_FINITE
-        reference = min(b.torque_limit, max(-b.torque_limit, law(last[i], q[i], dq[i])))
+        reference = min(b.torque_limit, max(-b.torque_limit, row_torque(last[i], q[i], dq[i])))
         u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], lower[i], upper[i], b)
         hits |= hit
     if _share_power(u, dq, active, b):
@@ -238,5 +236,5 @@ def limit(
     for i in range(12):
         if active[i]:
             exact = u[i] == wanted[i]
-            hits |= _realise(out[i], u[i], exact, q[i], dq[i], lower[i], upper[i], b)
+            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], lower[i], upper[i], b)
     return out, u, hits

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.safety.lasting import Lasting
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 
 DAMP_MARGIN = 5.0  # [deg C] above temperature_stop at which there is no time to sit down
@@ -17,7 +17,7 @@ class ThermalWatch:
         warnings: lines since the monitor took them; one a motor.
     """
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions) -> None:
         """Begin with no motor known to be warm."""
         self.warnings: list[str] = []
         self._options = options
