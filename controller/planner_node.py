@@ -17,7 +17,7 @@ from controller.driving.goal import Commands
 from controller.driving.intake import CommandIntake
 from controller.plan_outline import Outlines
 from controller.planner import NO_CANDIDATES, Planner, Stop
-from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
+from controller.solve_schedule import ExpectedDuration, ScheduledSolve, SolveSchedule
 from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -197,7 +197,7 @@ def no_plan(estimate: StateEstimate) -> Plan:
     )  # fmt: skip
 
 
-def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: Solve) -> Plan:
+def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: ScheduledSolve) -> Plan:
     """Solve once; the plan is the same in every run: no wall clock is in it."""
     plan = planner.solve(estimate, solve.lead)
     return msgspec.structs.replace(plan, solve_s=solve.duration)

@@ -23,7 +23,7 @@ from controller import motor_targets, policy_kernel
 from controller.motor_targets import MotorAim, to_motor_target
 from controller.plan_function import slot_size
 from controller.plan_intake import PlanIntake
-from controller.policy_kernel import Policy
+from controller.policy_kernel import PolicyOutput
 from controller.safety import Joints, SafetyGate
 from controller.stand_down import damping_aim
 from controller.standby import Standby
@@ -37,7 +37,7 @@ from controller.track_kernel import (
     track,
 )
 from controller.tracker_options import TrackerOptions
-from controller.verdict import PASS, Reason, Verdict
+from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
 from robots.a1.motor_law import motor_torque
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
@@ -72,7 +72,7 @@ class Tracker:
         self.plans = PlanIntake(self.gate)
         self.commands: Counter[str] = Counter()
         self._standby = Standby(self.options.stand_down)
-        self._fallen: Verdict = PASS
+        self._fallen: GateVerdict = PASS
         self._bad_since: float | None = None  # since when a plan could not be tracked [s]
         self._joints: Joints | None = None  # measured last
         self._torque = np.zeros(12)  # expected of the last command [N m]
@@ -186,7 +186,7 @@ class Tracker:
             return STAND_JOINTS.copy(), np.zeros(12)
         return self._joints.q, self._joints.dq
 
-    def _decide(self, estimate: Verdict, now: float) -> tuple[State, Reason]:
+    def _decide(self, estimate: GateVerdict, now: float) -> tuple[State, Reason]:
         """The state of this tick and why."""
         o, plan = self.options.stand_down, self.plans.current
         if not self._fallen.ok:
@@ -238,7 +238,7 @@ class Tracker:
         self._bad_since = self._now if self._bad_since is None else self._bad_since
         return self._repeat(reason)
 
-    def _policy(self, estimate: StateEstimate) -> Policy:
+    def _policy(self, estimate: StateEstimate) -> PolicyOutput:
         """u = u_k + K_k (x (-) x_nom) when the command takes effect, joint PD split off.
 
         Estimate and joints are moved from their own time to then as planned.

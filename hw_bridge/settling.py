@@ -16,7 +16,7 @@ class Settling:
         """Nothing has been seen yet."""
         self._options, self._since = options, None
 
-    def settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
+    def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
         """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
         o = self._options
         if float(np.abs(q - goal).max()) > o.tolerance or not is_still(dq, o.still_speed):

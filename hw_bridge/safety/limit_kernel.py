@@ -38,7 +38,7 @@ VELOCITY_RAMP = 2.0  # [rad/s] before the limit in which driving torque falls to
 FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no measurement
 
 
-class Bounds(NamedTuple):
+class MotorBounds(NamedTuple):
     """The limits, named as in HardwareSafetyOptions."""
 
     torque_limit: float
@@ -71,7 +71,7 @@ def is_passive(row: Array) -> bool:
 
 
 @njit(cache=True)
-def outward_cap(distance: float, speed: float, b: Bounds) -> float:
+def outward_cap(distance: float, speed: float, b: MotorBounds) -> float:
     """Largest torque [N m] outwards; negative where the joint must be braked or pulled back.
 
     A damped spring that stands at the margin, does not pull within it, so that folded legs may rest
@@ -98,8 +98,9 @@ def _clip(u: float, low: float, high: float) -> float:
 
 @njit(cache=True)
 def _within(
-    u: float, reference: float, step: float, q: float, dq: float, low: float, high: float, b: Bounds
-) -> tuple[float, int]:
+    u: float, reference: float, step: float, q: float, dq: float, low: float, high: float,
+    b: MotorBounds,
+) -> tuple[float, int]:  # fmt: skip
     """Torque `u` within the limits of one motor, and which of them it met."""
     hit, before = 0, u
     u = _clip(u, reference - step, reference + step)
@@ -119,7 +120,7 @@ def _within(
 
 
 @njit(cache=True)
-def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], b: Bounds) -> bool:
+def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], b: MotorBounds) -> bool:
     """Bring sum |u dq| of the active motors within the total, braking torque last; True if so."""
     drive, brake = 0.0, 0.0
     for i in range(12):
@@ -146,7 +147,7 @@ def _near(target: float, measured: float, gain: float, torque_limit: float) -> f
 
 @njit(cache=True)
 def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
-             b: Bounds) -> int:  # fmt: skip
+             b: MotorBounds) -> int:  # fmt: skip
     """Bring a row's gains and targets within bounds, in place, and its law to torque `u`."""
     kp, kd = min(b.kp_max, max(0.0, row[2])), min(b.kd_max, max(0.0, row[3]))
     hit = GAIN if kp != row[2] or kd != row[3] else 0
@@ -166,7 +167,7 @@ def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: floa
 
 
 @njit(cache=True)
-def _calm(row: Array, dq: float, b: Bounds) -> int:
+def _calm(row: Array, dq: float, b: MotorBounds) -> int:
     """Keep the damping of a passive row within the gain's bound and the torque limit, in place."""
     kd = min(b.kd_max, row[3])
     if kd * abs(dq) > b.torque_limit + ROUNDING:
@@ -193,7 +194,7 @@ def gather(
 @njit(cache=True)
 def limit(
     rows: Array, last: Array, step: float, q: Array, dq: Array, lower: Array, upper: Array,
-    b: Bounds,
+    b: MotorBounds,
 ) -> tuple[Array, Array, int]:  # fmt: skip
     """Bring a command within the limits.
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hw_bridge.safety.calm import UNIT_TOLERANCE
-from hw_bridge.safety.lasting import Lasting
+from hw_bridge.safety.debounce import Debounce
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.low_state import LowState
@@ -19,7 +19,7 @@ class MotionWatch:
         """Begin with nothing seen."""
         self._options = options
         self._broken, self._tilted, self._out, self._fast = (
-            Lasting(options.confirm_s) for _ in range(4)
+            Debounce(options.confirm_s) for _ in range(4)
         )
         self._excess = 0  # samples above the power limit less those below, as the vendor counts
 

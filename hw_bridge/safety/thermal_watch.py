@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.safety.lasting import Lasting
+from hw_bridge.safety.debounce import Debounce
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 
@@ -22,7 +22,7 @@ class ThermalWatch:
         self.warnings: list[str] = []
         self._options = options
         self._warned: set[int] = set()
-        self._hot, self._too_hot = Lasting(options.confirm_s), Lasting(options.confirm_s)
+        self._hot, self._too_hot = Debounce(options.confirm_s), Debounce(options.confirm_s)
 
     def reset(self) -> None:
         """Forget the heat; a motor that was warned of is not warned of again."""
