@@ -24,7 +24,7 @@ from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
 from saltus.launch.problems import LaunchProblem, find_problems
-from saltus.launch.process_table import DRIVER, ProcessTable, process_table
+from saltus.launch.process_table import DRIVER, grace_s, launched_kind
 from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
 from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.launch.stall import STALL_S, START_S, describe_stall
@@ -87,7 +87,7 @@ def launch(
     """
     assembly.check(config)
     check_at_hand(config)
-    table = process_table(config)
+    kind = launched_kind(config)
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:
@@ -106,11 +106,11 @@ def launch(
             recorder = open_recorder(files, config) if folder and record else None
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, meddle)
-            programs = dict.fromkeys(table.processes, PROGRAM) | dict(modules or {})
+            programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
-                    children, table.finishing, table.expendable, table.grace_s, report=say
+                    children, kind.finishing, kind.expendable, grace_s(config), report=say
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
@@ -119,18 +119,17 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        outcome = _conclude(config, table, files, run, supervisor.deaths, stop())
+        outcome = _conclude(config, files, run, supervisor.deaths, stop())
         outcome.summary["folder"] = None if folder is None else str(folder)
         return outcome
 
 
 def _conclude(
-    config: LaunchConfig, table: ProcessTable, files: RunFolder, run: "_Run", deaths: list[Death],
-    interrupted: bool,
+    config: LaunchConfig, files: RunFolder, run: "_Run", deaths: list[Death], interrupted: bool,
 ) -> LaunchOutcome:  # fmt: skip
     """How a launch ended, also as its ``summary.json``."""
     listener = run.listener
-    reports = {name: files.read_report(name) for name in table.processes}
+    reports = {name: files.read_report(name) for name in launched_kind(config).processes}
     say_missing_reports(reports, deaths, run.completed)
     summary = _summary(config, listener, reports, deaths)
     end = "complete" if run.completed else "interrupted" if interrupted else "broken"

@@ -39,7 +39,7 @@ def run_study(name: str, options: StudyOptions, folder: Path, json: bool) -> int
             {"study": name, "rows": result.records, "seconds": seconds, "criteria": criteria}
         )
     else:
-        headings = list(result.shown.values()) if isinstance(result.shown, Mapping) else None
+        headings = list(result.columns.values()) if isinstance(result.columns, Mapping) else None
         rows = [_readable(row, result) for row in result.records]
         print_table(f"study {name}: {STUDIES[name].source}", rows, headings)
         for line in closing:
@@ -92,7 +92,7 @@ def _save(result: StudyResult, folder: Path) -> list[str]:
 
 
 def _readable(row: Mapping[str, Any], result: StudyResult) -> dict[str, Any]:
-    return {key: _cell(row[key], result.digits) for key in result.shown or row}
+    return {key: _cell(row[key], result.digits) for key in result.columns or row}
 
 
 def _cell(value: Any, digits: int) -> Any:

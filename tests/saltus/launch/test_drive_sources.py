@@ -24,7 +24,7 @@ from saltus.cli.main import run
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
 from saltus.launch.driving import bounds_of, drive
-from saltus.launch.process_table import process_table
+from saltus.launch.process_table import launched_kind
 
 ROOT = Path(__file__).parents[3]
 
@@ -66,8 +66,8 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
      ("a1", "keyboard", False), ("a1", "remote", False), ("a1", "gamepad", True)],
 )  # fmt: skip
 def test_a_process_reads_what_the_tracker_does_not(name, source, reads) -> None:
-    table = process_table(load_launch(name, drive=source))
-    assert ("driver" in table.processes) == ("driver" in table.expendable) == reads
+    kind = launched_kind(load_launch(name, drive=source))
+    assert ("driver" in kind.processes) == ("driver" in kind.expendable) == reads
 
 
 @pytest.fixture
