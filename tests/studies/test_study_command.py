@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -290,3 +291,41 @@ def test_no_picture_is_written_when_one_cannot_be_drawn(tmp_path):
     with pytest.raises(ValueError):
         save({"good": figure()[0], "broken": Broken()}, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+OWN = '"""Two and three."""\nfrom saltus.studies.engine import StudyResult, study\n' + "".join(
+    f"""
+@study("{name}", "nobody")
+def {name}(options):
+    return StudyResult([{{"number": {number}}}])
+"""
+    for name, number in (("two", 2), ("three", 3))
+)
+
+
+def test_a_study_of_a_file_runs(tmp_path, monkeypatch, capsys):
+    for registry in (STUDIES, STUDY_FUNCTIONS):
+        monkeypatch.setitem(registry, "three", None)  # removed again after the test
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    assert run(["study", f"{file}:three", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["study"] == "three" and printed["rows"] == [{"number": 3}]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        (None, "own.py", "No such file"), ("", "own.py", "no function under @study"),
+        (OWN, "own.py", "two, three"), (OWN, "own.py:four", "two, three"),
+        ("import nothing_like_it\n" + OWN, "own.py:two", "nothing_like_it"),
+    ],
+)  # fmt: skip
+def test_a_file_without_the_study_is_refused_in_one_line(
+    text, place, words, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("own.py").write_text(text)
+    monkeypatch.setitem(STUDIES, "two", None)  # removed again after the test
+    assert words in refused(capsys, "study", place)
