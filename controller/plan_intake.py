@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.plan_function import PlanFunction
-from controller.policy_kernel import ON_TIME, Policy, evaluate
+from controller.policy_kernel import ON_TIME, PolicyOutput, evaluate
 from controller.safety import Joints, SafetyGate
 from controller.verdict import Reason
 from runtime.messages import Plan
@@ -97,9 +97,9 @@ class PlanIntake:
     def evaluate(
         self, q: Array, v: Array, estimated_at: float, joints: Joints, due: float,
         kp_max: float, kd_max: float,
-    ) -> Policy:  # fmt: skip
+    ) -> PolicyOutput:  # fmt: skip
         """Return the policy of the current plan, which there must be; see `policy_kernel`."""
-        return Policy(*evaluate(*self.flat, q, v, estimated_at, *joints, due, kp_max, kd_max))
+        return PolicyOutput(*evaluate(*self.flat, q, v, estimated_at, *joints, due, kp_max, kd_max))
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:
         newest = self._newest

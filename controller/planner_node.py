@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -13,11 +13,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from controller.driving.goal import Commands
 from controller.driving.intake import CommandIntake
 from controller.plan_outline import Outlines
 from controller.planner import NO_CANDIDATES, Planner, Stop
-from controller.solve_schedule import ExpectedDuration, Solve, SolveSchedule
+from controller.solve_schedule import ExpectedDuration, ScheduledSolve, SolveSchedule
 from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -27,7 +26,6 @@ from runtime.messages import Command, LineSearch, Plan, StateEstimate
 LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
-
 
 
 class SolveGuard:
@@ -117,8 +115,9 @@ def run(
         The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable frames,
         tunings where some came, and the planner's own statistics.
     """
-    guard, sequence = SolveGuard(), -1
-    times, statuses = SolveTimes(first_guess=0.5 * time_limit or 0.01), Counter[str]()
+    loop = _PlannerLoop(
+        planner, plans, clock, time_limit, searches, driver, script, outlines, tuner
+    )
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     solves = iter(schedule)
     while not stop():
@@ -127,65 +126,89 @@ def run(
             estimate = clock.collect(estimates, solve.estimate, stop)
         else:
             estimate = estimates.wait(WAIT_S)
-        if driver is not None:
-            _take_commands(planner.commands, driver, clock.now())
-        if estimate is None:
-            continue
-        if tuner is not None:
-            tuner.look()
-        begin, errors = perf_counter(), guard.errors
+        loop.take_commands()
+        if estimate is not None:
+            loop.publish(loop.plan(estimate, solve))
+    return loop.report(estimates.undecodable)
+
+
+@dataclass
+class _PlannerLoop:
+    """One run of the planner: what it is made of, see `run`, and what it counts."""
+
+    planner: Planner
+    plans: Publisher[Plan]
+    clock: Clock
+    time_limit: float
+    searches: Publisher[LineSearch] | None
+    driver: Subscriber[Command] | None
+    script: Publisher[Command] | None
+    outlines: Outlines | None
+    tuner: Tuner | None
+
+    def __post_init__(self) -> None:
+        self._guard, self._statuses = SolveGuard(), Counter[str]()
+        self._times = SolveTimes(first_guess=0.5 * self.time_limit or 0.01)
+        self._sequence = -1  # of the script's command that was published last
+
+    def take_commands(self) -> None:
+        """Hand over what came from the driver; silence is noticed too."""
+        commands = self.planner.commands
+        if self.driver is not None and isinstance(commands, CommandIntake):
+            now = self.clock.now()
+            for command in self.driver.all():
+                commands.offer(command, now)
+            commands.look(now)
+
+    def plan(self, estimate: StateEstimate, solve: ScheduledSolve | None) -> Plan:
+        """Plan from `estimate`: the scheduled `solve`, or in real time without one."""
+        if self.tuner is not None:
+            self.tuner.look()
+        begin, errors = perf_counter(), self._guard.errors
         if solve is not None:
-            plan = guard.plan(estimate, partial(solve_in_lock_step, planner, estimate, solve))
+            work = partial(solve_in_lock_step, self.planner, estimate, solve)
         else:
-            lead = max(0.0, clock.now() - estimate.time) + times.expected.value
-            deadline = begin + time_limit
-            plan = guard.plan(
-                estimate, partial(_solve_in_time, planner, estimate, lead, plans, deadline)
-            )
-        if guard.errors == errors:
-            times.record(perf_counter() - begin)
-        statuses[plan.status] += 1
-        plans.send(plan)
-        if searches is not None:
-            _send_search(planner.line_search, plan, searches)
-        if outlines is not None:
-            # What a planner that raised has left there is of no plan.
-            outlines.offer(plan, planner.candidates if plan.id else NO_CANDIDATES)
-        if script is not None and planner.commands is not None:
-            sequence = _send_command(planner.commands.newest, sequence, script)
-    counts: dict[str, Any] = {
-        "errors": guard.errors, "first_error": guard.first_error,
-        "undecodable": estimates.undecodable,
-    }  # fmt: skip
-    if planner.commands is not None:
-        counts["commands"] = dict(planner.commands.counts)
-    if driver is not None:
-        counts["commands"]["undecodable"] = driver.undecodable
-    if tuner is not None and tuner.counts:
-        counts["tunings"] = dict(tuner.counts)
-    return {**times.report(), "statuses": dict(statuses), **counts, **planner.statistics()}
+            lead = max(0.0, self.clock.now() - estimate.time) + self._times.expected.value
+            deadline = begin + self.time_limit
+            work = partial(_solve_in_time, self.planner, estimate, lead, self.plans, deadline)
+        plan = self._guard.plan(estimate, work)
+        if self._guard.errors == errors:
+            self._times.record(perf_counter() - begin)
+        return plan
 
+    def publish(self, plan: Plan) -> None:
+        """Send a plan, then its line search, its outline and the script's command."""
+        self._statuses[plan.status] += 1
+        self.plans.send(plan)
+        search = self.planner.line_search
+        # A search or candidates left from before an exception belong to no plan.
+        if self.searches is not None and search is not None and search.tick == plan.tick:
+            self.searches.send(search)
+        if self.outlines is not None:
+            self.outlines.offer(plan, self.planner.candidates if plan.id else NO_CANDIDATES)
+        if self.script is not None and self.planner.commands is not None:
+            self._send_command(self.planner.commands.newest, self.script)
 
-def _take_commands(commands: Commands | None, driver: Subscriber[Command], now: float) -> None:
-    """Hand over what came, at `now` [s]; silence is noticed too."""
-    if isinstance(commands, CommandIntake):
-        for command in driver.all():
-            commands.offer(command, now)
-        commands.look(now)
+    def _send_command(self, command: Command | None, script: Publisher[Command]) -> None:
+        """Publish the command in force unless it was the last one."""
+        if command is not None and command.sequence != self._sequence:
+            script.send(command)
+            self._sequence = command.sequence
 
-
-def _send_command(command: Command | None, last: int, script: Publisher[Command]) -> int:
-    """Publish the command in force unless it was the `last` one; return its number."""
-    if command is None or command.sequence == last:
-        return last
-    script.send(command)
-    return command.sequence
-
-
-def _send_search(search: LineSearch | None, plan: Plan, searches: Publisher[LineSearch]) -> None:
-    """Publish the line search of this plan; one left from before an exception is not its own."""
-    if search is not None and search.tick == plan.tick:
-        searches.send(search)
+    def report(self, undecodable: int) -> dict[str, Any]:
+        """See `run`; `undecodable` are frames of estimates."""
+        counts: dict[str, Any] = {
+            "errors": self._guard.errors, "first_error": self._guard.first_error,
+            "undecodable": undecodable,
+        }  # fmt: skip
+        if self.planner.commands is not None:
+            counts["commands"] = dict(self.planner.commands.counts)
+        if self.driver is not None:
+            counts["commands"]["undecodable"] = self.driver.undecodable
+        if self.tuner is not None and self.tuner.counts:
+            counts["tunings"] = dict(self.tuner.counts)
+        statuses = {"statuses": dict(self._statuses)}
+        return {**self._times.report(), **statuses, **counts, **self.planner.statistics()}
 
 
 def no_plan(estimate: StateEstimate) -> Plan:
@@ -197,7 +220,7 @@ def no_plan(estimate: StateEstimate) -> Plan:
     )  # fmt: skip
 
 
-def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: Solve) -> Plan:
+def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: ScheduledSolve) -> Plan:
     """Solve once; the plan is the same in every run: no wall clock is in it."""
     plan = planner.solve(estimate, solve.lead)
     return msgspec.structs.replace(plan, solve_s=solve.duration)

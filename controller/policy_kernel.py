@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.motor_law import split_gain
+from controller.motor_targets import split_gain
 from controller.plan_function import PlanArrays, PlanFunction, nominal_at, policy_at, unpack
 from robots.state import difference, integrate
 from runtime.messages import Plan
@@ -20,7 +20,7 @@ ON_TIME = 1e-6  # [s]; times of knots and ticks differ by rounding
 LONGEST_MOVE_S = 0.1  # what was measured longer ago is moved no further
 
 
-class Policy(NamedTuple):
+class PolicyOutput(NamedTuple):
     """What to ask of the motors when the command takes effect, twelve of each."""
 
     finite: bool  # numbers so large that they overflow are caught here
@@ -92,7 +92,7 @@ def evaluate(
     joints: Array, joint_speeds: Array, measured_at: float, due: float,
     kp_max: float, kd_max: float,
 ) -> tuple[bool, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    """Return the fields of `Policy` at time `due` [s].
+    """Return the fields of `PolicyOutput` at time `due` [s].
 
     Args:
         current, previous: the plans, see `unpack`; the same where there was none before.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.plan_function import PlanFunction
-from controller.safety_options import SafetyOptions
+from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
-from controller.verdict import PASS, Reason, Verdict
+from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from runtime.messages import Plan, SensorReading, StateEstimate
 
@@ -35,7 +35,7 @@ def all_finite(values: Array) -> bool:
 class SafetyGate:
     """Judges what arrives and what leaves; counts every reason; logs changes of state only."""
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: SafetyGateOptions) -> None:
         """Start with nothing counted."""
         self.options = options
         self.counts: Counter[str] = Counter()
@@ -44,9 +44,9 @@ class SafetyGate:
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self._fall_since: float | None = None
 
-    def _refuse(self, reason: Reason) -> Verdict:
+    def _refuse(self, reason: Reason) -> GateVerdict:
         self.counts[reason.value] += 1
-        return Verdict(False, reason)
+        return GateVerdict(False, reason)
 
     def measured(
         self, estimate: StateEstimate | None, reading: SensorReading | None
@@ -73,7 +73,7 @@ class SafetyGate:
             return np.zeros(12)
         return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
 
-    def judge_estimate(self, estimate: StateEstimate | None, now: float) -> Verdict:
+    def judge_estimate(self, estimate: StateEstimate | None, now: float) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s]."""
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
@@ -87,7 +87,7 @@ class SafetyGate:
             return self._refuse(Reason.ESTIMATE_OLD)
         return PASS
 
-    def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> Verdict:
+    def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:
         """Return whether a newly arrived plan may be followed, whatever came before it.
 
         Args:
@@ -114,7 +114,7 @@ class SafetyGate:
         reading: SensorReading | None,
         tracking: bool,
         now: float,
-    ) -> Verdict:
+    ) -> GateVerdict:
         """Return not ok once the robot has been fallen for `fall_confirm_s`.
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for

@@ -26,7 +26,7 @@ class ExpectedDuration:
         self.value += gap * (RISE if gap > 0.0 else FALL)
 
 
-class Solve(NamedTuple):
+class ScheduledSolve(NamedTuple):
     """One solve in lock step."""
 
     estimate: int  # tick of the estimate that it starts from
@@ -51,12 +51,13 @@ class SolveSchedule:
         self.every, self.estimate_age = every, estimate_age
         self.durations = tuple(durations)
 
-    def __iter__(self) -> Iterator[Solve]:
+    def __iter__(self) -> Iterator[ScheduledSolve]:
         """Yield the solves; there is no last one."""
         start = age = self.estimate_age
         expected = ExpectedDuration(self.durations[0])
         for duration in cycle(self.durations):
             arrival = start + math.ceil(duration / TICK_S - 1e-6)
-            yield Solve(start - age, start, arrival, duration, age * TICK_S + expected.value)
+            lead = age * TICK_S + expected.value
+            yield ScheduledSolve(start - age, start, arrival, duration, lead)
             expected.add(duration)
             start = max(arrival, start + self.every)

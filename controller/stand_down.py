@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.motor_law import MotorAim
+from controller.motor_targets import MotorAim
 from controller.stand_down_options import StandDownOptions
 from robots import profiles
 from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
@@ -68,6 +68,6 @@ def joint_pd(target: JointTarget, q: Array, dq: Array, kp: float, kd: float) -> 
     return MotorAim(torque, target.q, target.dq, np.full(12, kp), np.full(12, kd))
 
 
-def damping(q: Array, dq: Array, kd: float) -> MotorAim:
+def damping_aim(q: Array, dq: Array, kd: float) -> MotorAim:
     """Return the aim of pure damping: no position loop, whatever the joints do."""
     return joint_pd(JointTarget(q, np.zeros(12)), q, dq, 0.0, kd)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.motor_law import MotorAim
+from controller.motor_targets import MotorAim
 from controller.stand_down import JointTarget, StandDown, joint_pd
 from controller.stand_down_options import StandDownOptions
 

@@ -1,7 +1,7 @@
 """One compiled call for a tick in which all is well: judge, policy, limits.
 
 Where a bit of `UNUSUAL` is set, the tracker goes its way step by step, which names the cause and
-decides what to do: `SafetyGate`, `policy_kernel` and `motor_law` say the same, and count it.
+decides what to do: `SafetyGate`, `policy_kernel` and `motor_targets` say the same, and count it.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numba import njit
 
-from controller.motor_law import realise_within
+from controller.motor_targets import bounded_targets
 from controller.policy_kernel import Array, evaluate
 
 NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
@@ -87,7 +87,7 @@ def track(
     )  # fmt: skip
     if not finite:
         return OVERFLOW, rows, torque
-    rows[0], rows[1], rows[4], torque, torque_limited, position_limited = realise_within(
+    rows[0], rows[1], rows[4], torque, torque_limited, position_limited = bounded_targets(
         wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due, limits[0], limits[1],
         torque_limit, velocity_limit,
     )  # fmt: skip

@@ -19,13 +19,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_law, policy_kernel
-from controller.motor_law import MotorAim, motor_torque, realise
+from controller import motor_targets, policy_kernel
+from controller.motor_targets import MotorAim, to_motor_target
 from controller.plan_function import slot_size
 from controller.plan_intake import PlanIntake
-from controller.policy_kernel import Policy
+from controller.policy_kernel import PolicyOutput
 from controller.safety import Joints, SafetyGate
-from controller.stand_down import damping
+from controller.stand_down import damping_aim
 from controller.standby import Standby
 from controller.track_kernel import (
     POSITION_LIMITED,
@@ -37,8 +37,9 @@ from controller.track_kernel import (
     track,
 )
 from controller.tracker_options import TrackerOptions
-from controller.verdict import PASS, Reason, Verdict
+from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
+from robots.a1.motor_law import motor_torque
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
 __all__ = ["Tracker", "TrackerOptions"]
@@ -60,7 +61,7 @@ class Tracker:
             safety.tilt_max, safety.height_min, o.kp_max, o.kd_max, safety.torque_limit,
             float(VELOCITY_LIMIT),
         )  # fmt: skip
-        motor_law.warm_up()
+        motor_targets.warm_up()
         policy_kernel.warm_up()
         self._warm_up()
         self.reset()
@@ -71,7 +72,7 @@ class Tracker:
         self.plans = PlanIntake(self.gate)
         self.commands: Counter[str] = Counter()
         self._standby = Standby(self.options.stand_down)
-        self._fallen: Verdict = PASS
+        self._fallen: GateVerdict = PASS
         self._bad_since: float | None = None  # since when a plan could not be tracked [s]
         self._joints: Joints | None = None  # measured last
         self._torque = np.zeros(12)  # expected of the last command [N m]
@@ -185,7 +186,7 @@ class Tracker:
             return STAND_JOINTS.copy(), np.zeros(12)
         return self._joints.q, self._joints.dq
 
-    def _decide(self, estimate: Verdict, now: float) -> tuple[State, Reason]:
+    def _decide(self, estimate: GateVerdict, now: float) -> tuple[State, Reason]:
         """The state of this tick and why."""
         o, plan = self.options.stand_down, self.plans.current
         if not self._fallen.ok:
@@ -218,7 +219,7 @@ class Tracker:
             self._bad_since = None
             aim = self._standby.stand_down(*measured, self._torque, self._now)
         else:
-            aim = damping(*measured, self.options.stand_down.kd_damp)
+            aim = damping_aim(*measured, self.options.stand_down.kd_damp)
         return self._send(state, reason, aim)
 
     def _follow(self, state: State, reason: Reason, estimate: StateEstimate | None) -> MotorCommand:
@@ -237,7 +238,7 @@ class Tracker:
         self._bad_since = self._now if self._bad_since is None else self._bad_since
         return self._repeat(reason)
 
-    def _policy(self, estimate: StateEstimate) -> Policy:
+    def _policy(self, estimate: StateEstimate) -> PolicyOutput:
         """u = u_k + K_k (x (-) x_nom) when the command takes effect, joint PD split off.
 
         Estimate and joints are moved from their own time to then as planned.
@@ -258,10 +259,10 @@ class Tracker:
         self, state: State, reason: Reason, aim: MotorAim,
         joints: tuple[Array, Array] | None = None,
     ) -> MotorCommand:  # fmt: skip
-        """The message that realises a finite `aim` within limits, at `joints` or as measured."""
+        """The message that gives a finite `aim` within limits, at `joints` or as measured."""
         safety = self.options.safety
         joints = joints or self._measured()
-        target = realise(aim, *joints, safety.torque_limit, safety.position_margin)
+        target = to_motor_target(aim, *joints, safety.torque_limit, safety.position_margin)
         self.gate.count_limits(target.torque_limited, target.position_limited)
         self.gate.enter(state, reason)
         self._torque = target.torque

@@ -31,11 +31,11 @@ class Reason(StrEnum):
     STOPPED = "stopped"
 
 
-class Verdict(NamedTuple):
+class GateVerdict(NamedTuple):
     """Whether something may be used, and why not."""
 
     ok: bool
     reason: Reason
 
 
-PASS = Verdict(True, Reason.OK)
+PASS = GateVerdict(True, Reason.OK)

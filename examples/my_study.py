@@ -1,6 +1,6 @@
 """Spread of a dropped ball: samples against the saltation matrix.
 
-Copy this file into a folder of `saltus/studies/`; then `saltus study ball-spread` runs it.
+Run it: `saltus study examples/my_study.py`.
 """
 
 from dataclasses import dataclass

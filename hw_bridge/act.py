@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.limit_kernel import Bounds, gather, limit
+from hw_bridge.safety.limit_kernel import MotorBounds, gather, limit
 from hw_bridge.setpoints import is_switched_off
 from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.crc import checksum
@@ -39,7 +39,7 @@ def act(
         numbers: (75) of the newest sample, see `take_in`.
         last: (12, 5) the command before, see `limit`.
         step: by how much a torque may have changed since [N m].
-        bounds: `Bounds` as a plain tuple, whose type numba need not look up at every call.
+        bounds: `MotorBounds` as a plain tuple, whose type numba need not look up at every call.
         frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
 
     Returns:
@@ -55,7 +55,7 @@ def act(
     if is_switched_off(q, dq):
         return ODD, rows, wire
     rows, _, hits = limit(
-        rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, Bounds(*bounds)
+        rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, MotorBounds(*bounds)
     )
     if hits:
         return hits, rows, wire

@@ -17,12 +17,12 @@ from hw_bridge.decision import Decision
 from hw_bridge.driver.steering import Steering
 from hw_bridge.intake import Intake, Sample
 from hw_bridge.link import Link
+from hw_bridge.notifications import Notifications
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.reading import to_reading
 from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
-from hw_bridge.telling import Telling
 from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
@@ -76,7 +76,7 @@ class A1Bridge:
         self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
         self._link, self._operator, self._steering = link, operator, steering
-        self._run_s, self._telling = run_s, Telling(publish, sent)
+        self._run_s, self._notifications = run_s, Notifications(publish, sent)
         self._fed = self._over = False
         self._header: Header | None = None  # the robot's
         self._remote_bytes, self._remote = b"", Remote()
@@ -88,9 +88,9 @@ class A1Bridge:
         self._stop_frame = self._encode_stop()
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the robot has come to its end and the run may end."""
-        return self._over or self.machine.finished
+        return self._over or self.machine.is_finished
 
     def connect(self, clock: Clock, stop: Stop, pause: Callable[[float], None]) -> bool:
         """Ask for the robot's state, without torque, until the first good frame has come.
@@ -125,7 +125,7 @@ class A1Bridge:
             if sample is None or not self._feeds_stack:
                 return []
             self._fed = True
-            samples = (*self.intake.overtaken, sample)
+            samples = (*self.intake.earlier_samples, sample)
             return [to_reading(each) for each in samples]
         except Exception:
             self._fail()
@@ -180,7 +180,7 @@ class A1Bridge:
             "state_to_command_us": asdict(self._latency_us.quantiles()),
             "errors": self.errors,
             "unsent": self.unsent,
-            "untold": self._telling.untold,
+            "untold": self._notifications.failures,
         }
 
     @property
@@ -243,7 +243,7 @@ class A1Bridge:
         if urgent or self._writes % self.options.send_every == 0:
             self._send(frame)
             self._note_latency()
-        self._telling.tell(command, setpoints, self.machine, self.intake, now, self._writes)
+        self._notifications.send(command, setpoints, self.machine, self.intake, now, self._writes)
         self._ask_operator()
         if self._steering is not None:
             self._steering.tick(now, self._feeds_stack, self._remote)

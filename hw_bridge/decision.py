@@ -5,16 +5,16 @@ import logging
 import numpy as np
 
 from hw_bridge.act import act
-from hw_bridge.following import Following
 from hw_bridge.intake import Sample
-from hw_bridge.machine import Machine
 from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import Limiter
 from hw_bridge.safety.monitor import Monitor
 from hw_bridge.safety.verdict import Verdict
 from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
+from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
 from hw_bridge.take_in import DQ, NUMBERS, Q
+from hw_bridge.tracker_watch import TrackerWatch
 from hw_bridge.wire.gains import with_wire_gains
 from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand
@@ -40,10 +40,10 @@ class Decision:
     def __init__(self, options: HardwareOptions, encoder: LowCommandEncoder) -> None:
         """Compile what is compiled; frames are written by `encoder`."""
         safety, self._encoder = options.safety, encoder
-        self.machine, self.limiter = Machine(options.motion), Limiter(safety)
+        self.machine, self.limiter = StateMachine(options.motion), Limiter(safety)
         self.running_s = 0.0
         self.monitor = Monitor(safety)
-        self._following = Following(safety.command_age_max_s, options.stand_down_patience_s)
+        self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
         self._running_since: float | None = None
         self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call

@@ -59,8 +59,8 @@ class Intake:
     Attributes:
         header: of the first believed frame; all later ones must have the same.
         last: the newest believed frame.
-        overtaken: those before it that the last call of `take` believed, in their order; of many
-            the newest.
+        earlier_samples: those before it that the last call of `take` believed, in their order; of
+            many the newest.
         counts: of datagrams by what became of them, each counted once: ``accepted``; ``overtaken``,
             believed, but a newer one came in the same batch; or why it was refused:
             ``wrong_sender``, ``length``, ``crc``, ``header``, ``not_finite`` (IMU, or q or dq of
@@ -80,7 +80,7 @@ class Intake:
         """
         self.header: Header | None = None
         self.last: Sample | None = None
-        self.overtaken: list[Sample] = []
+        self.earlier_samples: list[Sample] = []
         self.counts: Counter[str] = Counter()
         self._robot, self._unit = robot, tick_unit_s
         self._header_bytes = np.empty(0, np.uint8)
@@ -101,12 +101,12 @@ class Intake:
             else:
                 self._refuse(reason, datagram)
         if not believed:
-            self.overtaken = []
+            self.earlier_samples = []
             return None
         self.counts["accepted"] += 1
         if len(believed) > 1:
             self.counts["overtaken"] += len(believed) - 1
-        *self.overtaken, self.last = believed[-MOST_SAMPLES:]
+        *self.earlier_samples, self.last = believed[-MOST_SAMPLES:]
         return self.last
 
     def _refusal(self, datagram: Datagram) -> tuple[str | None, Array]:

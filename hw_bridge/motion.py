@@ -43,7 +43,7 @@ class Motion:
     """A motion under way: joint PD towards moving targets, plus the weight and a fading torque.
 
     Attributes:
-        done: the last stage has ended; the motion goes on holding its goal.
+        is_done: the last stage has ended; the motion goes on holding its goal.
         target: where the joints shall be now (12) [rad].
         load: share of the robot's weight that the legs carry now.
     """
@@ -66,7 +66,7 @@ class Motion:
             torque: (12) [N m] of the last command: it goes over into the motion's own within
                 load_s, so that nothing jumps.
         """
-        self.options, self.done, self.target, self.load = options, False, start.copy(), load
+        self.options, self.is_done, self.target, self.load = options, False, start.copy(), load
         self._stages, self._index = tuple(stages), 0
         self._from, self._from_load = start.copy(), load
         self._s, self._now = np.zeros(12), math.nan  # how far each joint is through the stage
@@ -83,7 +83,7 @@ class Motion:
         dt = 0.0 if math.isnan(self._now) else min(max(0.0, now - self._now), _MOST_S)
         self._now = now
         self._elapsed += dt
-        dq = np.zeros(12) if self.done else self._move(dt, q)
+        dq = np.zeros(12) if self.is_done else self._move(dt, q)
         o = self.options
         faded = minimum_jerk(min(1.0, self._elapsed / o.load_s)).value
         tau = weight_torque(self.target, self.load) + (1.0 - faded) * self._left
@@ -117,7 +117,7 @@ class Motion:
     def _next(self, stage: Stage, q: Array) -> None:
         """Begin the stage after `stage`, if any; where nothing waited, within stop_lag of q."""
         if self._index + 1 == len(self._stages):
-            self.done = True
+            self.is_done = True
             return
         most = self.options.stop_lag if stage.waits == "none" else math.inf
         self._from = np.clip(stage.goal, q - most, q + most)

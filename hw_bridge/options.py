@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from hw_bridge.link_options import LinkOptions
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.sensing_options import SensingOptions
 from runtime.options import Options, Range, positive
 
@@ -39,6 +39,6 @@ class HardwareOptions(Options, frozen=True):
     connect_timeout_s: Annotated[float, positive("s", 86_400.0)] = 5.0
     stand_down_patience_s: Annotated[float, Range("s", 0.0, 86_400.0)] = 1.0
     sensing: SensingOptions = SensingOptions()
-    safety: SafetyOptions = SafetyOptions()
+    safety: HardwareSafetyOptions = HardwareSafetyOptions()
     motion: MotionOptions = MotionOptions()
     operator: OperatorOptions = OperatorOptions()

@@ -12,7 +12,7 @@ def ticks_between(earlier: int, later: int) -> int:
     return (later - earlier + WRAP // 2) % WRAP - WRAP // 2
 
 
-class Instant(NamedTuple):
+class MeasurementTime(NamedTuple):
     """When a frame was measured."""
 
     time: float  # on our monotonic clock [s]
@@ -44,7 +44,7 @@ class RobotTime:
         self._ticks = 0  # of the last frame, without the wrap
         self._time = 0.0  # of the last frame [s]
 
-    def place(self, tick: int, arrival: float) -> Instant:
+    def place(self, tick: int, arrival: float) -> MeasurementTime:
         """When the frame with `tick` (u32), newer than the last one, was measured.
 
         Args:
@@ -57,4 +57,4 @@ class RobotTime:
         self._last, self._ticks = tick, self._ticks + elapsed
         self._time = min(arrival, self._time + (1.0 + LARGEST_DRIFT) * elapsed * self._unit)
         self.lag = arrival - self._time
-        return Instant(self._time, round(self._ticks * self._unit / STACK_TICK))
+        return MeasurementTime(self._time, round(self._ticks * self._unit / STACK_TICK))

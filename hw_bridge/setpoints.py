@@ -7,15 +7,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP
+from robots.a1.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 
 
 class Setpoints(NamedTuple):
-    """Of the 12 motors: torque = tau + kp (q - q_measured) + kd (dq - dq_measured).
+    """The inputs of the 12 motors' law, see `robots.a1.motor_law`.
 
-    The law runs on each motor's driver (header of the vendor's unitree_actuator_sdk). POS_STOP as
-    q switches its position term off, VEL_STOP as dq its velocity term.
+    POS_STOP as q switches its position term off, VEL_STOP as dq its velocity term.
 
     Attributes:
         q: (12) [rad].
@@ -32,6 +32,15 @@ class Setpoints(NamedTuple):
     kd: Array
     tau: Array
     mode: int = SERVO
+
+    def torque(self, q: Array, dq: Array) -> Array:
+        """Torques (12) [N m] that the law gives at measured joints q (12) [rad], dq (12) [rad/s].
+
+        Those of servo mode, whatever `mode` says: how hard the drivers brake is not published.
+        """
+        kp = np.where(self.q == POS_STOP, 0.0, self.kp)
+        kd = np.where(self.dq == VEL_STOP, 0.0, self.kd)
+        return motor_torque(self.q, self.dq, kp, kd, self.tau, q, dq)
 
 
 def no_torque() -> Setpoints:
@@ -51,16 +60,6 @@ def is_switched_off(q: Array, dq: Array) -> bool:
         if q[i] >= POS_STOP or dq[i] >= VEL_STOP:
             return True
     return False
-
-
-def law_torque(setpoints: Setpoints, q: Array, dq: Array) -> Array:
-    """Torques (12) [N m] that the law gives at measured joints q (12) [rad], dq (12) [rad/s].
-
-    Those of servo mode, whatever `mode` says: how hard the drivers brake is not published.
-    """
-    spring = np.where(setpoints.q == POS_STOP, 0.0, setpoints.kp * (setpoints.q - q))
-    damper = np.where(setpoints.dq == VEL_STOP, 0.0, setpoints.kd * (setpoints.dq - dq))
-    return setpoints.tau + spring + damper
 
 
 def _all(value: float) -> Array:

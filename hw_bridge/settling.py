@@ -17,7 +17,7 @@ class Settling:
         self._options = options
         self._since: float | None = None
 
-    def settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
+    def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
         """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
         o = self._options
         if float(np.abs(q - goal).max()) > o.tolerance or not is_still(dq, o.still_speed):

@@ -22,3 +22,7 @@ class Request(StrEnum):
     SIT_DOWN = "sit_down"
     STOP = "stop"  # damping at once, from any state, for good
     END = "end"  # sit down if up, then end
+
+
+RequestWithCause = tuple[Request, str]
+"""A request, and its cause: "" where it is simply wished, else one line for a person."""

@@ -3,14 +3,14 @@
 import numpy as np
 
 from hw_bridge.intake import Intake
-from hw_bridge.machine import Machine
+from hw_bridge.state_machine import StateMachine
 from hw_bridge.take_in import DQ, TEMPERATURE, TORQUE
 from runtime.messages import RobotStatus
 
 BELIEVED = ("accepted", "overtaken")  # of the intake's counts
 
 
-def robot_status(machine: Machine, intake: Intake, now: float, tick: int) -> RobotStatus:
+def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -> RobotStatus:
     """What the bridge publishes at `now` [s], its `tick`-th; zeros before the first good frame."""
     last = intake.last
     believed = sum(intake.counts[name] for name in BELIEVED)

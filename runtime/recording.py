@@ -27,7 +27,7 @@ ENCODING = "msgpack"  # of the frames
 OPEN_ENCODING = "json"
 
 
-class Frame(NamedTuple):
+class RecordedFrame(NamedTuple):
     """One recorded frame: topic name, when it was recorded [ns], and its bytes."""
 
     topic: str
@@ -151,7 +151,7 @@ def message_schema(kind: type[Message]) -> dict[str, Any]:
     return msgspec.json.schema(kind, schema_hook=lambda _: array)
 
 
-def read_frames(path: Path) -> Iterator[Frame]:
+def read_frames(path: Path) -> Iterator[RecordedFrame]:
     """The frames in the order in which they were written; open channels are passed over.
 
     A file that was cut off yields all its whole chunks. Raises ValueError where it is no MCAP file,
@@ -165,7 +165,7 @@ def read_frames(path: Path) -> Iterator[Frame]:
                     if record.message_encoding == ENCODING:
                         channels[record.id] = record.topic
                 elif isinstance(record, Record) and record.channel_id in channels:
-                    yield Frame(channels[record.channel_id], record.log_time, record.data)
+                    yield RecordedFrame(channels[record.channel_id], record.log_time, record.data)
         except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
             return
         except (McapError, ZstdError) as error:

@@ -1,8 +1,7 @@
 """What the A1's motors make of a command: their PD law and the torque they can give at a speed.
 
-The law is the motor driver's own, tau + kp (q_des - q) + kd (dq_des - dq), which on the robot runs
-at 10-20 kHz with the motor's own encoder (Unitree, unitree_legged_sdk thread 98), hence here at
-every physics step with the true joint state of that step.
+The law is `robots.a1.motor_law`. On the robot it runs at 10-20 kHz with the motor's own encoder,
+hence here at every physics step with the true joint state of that step.
 """
 
 import math
@@ -10,6 +9,8 @@ import math
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from robots.a1.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 
@@ -58,6 +59,7 @@ def motor_torques(
         out: (12), overwritten.
     """
     for i in range(out.shape[0]):
-        asked = command[4, i] + command[2, i] * (command[0, i] - q[i])
-        asked += command[3, i] * (command[1, i] - dq[i])
-        out[i] = limited_torque(asked, dq[i], limits[0], limits[1], limits[2])
+        torque = motor_torque(
+            command[0, i], command[1, i], command[2, i], command[3, i], command[4, i], q[i], dq[i]
+        )
+        out[i] = limited_torque(torque, dq[i], limits[0], limits[1], limits[2])

@@ -63,7 +63,7 @@ class _Loop:
         self._paces = bus.subscriber(PACE) if options.controllable and clock.paused else None
         self._pace = PaceKeeper()
         self._truth_every = 1 if clock.paused else options.truth_every
-        self.commands, self.caught_up, self.lost = 0, 0, 0
+        self.commands, self.ticks_caught_up, self.ticks_lost = 0, 0, 0
         self.in_force = Counter[str]()  # ticks by status of the command that they were lived under
         self._status = "none"
         self.fell_at_s: float | None = None
@@ -79,11 +79,11 @@ class _Loop:
 
     def catch_up(self, due: int) -> None:
         """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
-        missed = due - self.lost - self._simulation.tick
+        missed = due - self.ticks_lost - self._simulation.tick
         for _ in range(min(missed, self._options.catch_up_ticks)):
             self.advance(None)
-            self.caught_up += 1
-        self.lost += max(0, missed - self._options.catch_up_ticks)
+            self.ticks_caught_up += 1
+        self.ticks_lost += max(0, missed - self._options.catch_up_ticks)
 
     def publish(self) -> None:
         """Send this tick's reading and, when it is its turn, truth."""
@@ -181,7 +181,7 @@ def _live(loop: _Loop, simulation: SimulatedA1, clock: Clock, duration: float, s
         loop.hold(stop)
         loop.push()
         loop.advance(command)
-        if simulation.lost:
+        if simulation.loss:
             return "lost_physics"
     clock.wait_tick()  # the last state is one tick on, and is stamped so
     loop.publish()
@@ -205,8 +205,8 @@ def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> 
         "in_force": dict(loop.in_force),
         "undecodable": loop.commands_from.undecodable,
         "missed": statistics.missed,
-        "caught_up": loop.caught_up,
-        "lost": loop.lost,
+        "caught_up": loop.ticks_caught_up,
+        "lost": loop.ticks_lost,
         "lateness_us": msgspec.to_builtins(statistics.lateness_us),
         **({"pushes": dict(pushes)} if pushes else {}),
     }

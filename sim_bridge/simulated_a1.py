@@ -70,14 +70,9 @@ class SimulatedA1:
         return self.tick * TICK
 
     @property
-    def lost(self) -> bool:
-        """Whether the physics has been lost; ticks go on, and the robot stays as it was."""
-        return bool(self._physics.lost)
-
-    @property
     def loss(self) -> str:
-        """Why the physics has been lost, in one line; empty where it has not."""
-        return self._physics.lost
+        """Why the physics was lost, in one line; ticks go on, the robot stays; else empty."""
+        return self._physics.loss
 
     @property
     def model(self) -> mujoco.MjModel:

@@ -42,7 +42,7 @@ class ScriptStep(Options, frozen=True):
             raise ValueError(f"gait is {self.gait!r}; accepted: {', '.join(GAITS)}, {AUTO}")
 
 
-class Script:
+class CommandScript:
     """Commands that follow each other at given times.
 
     Attributes:

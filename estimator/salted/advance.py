@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from estimator.health.health import Health
 from estimator.salted.contact_modes import lift_off, set_down
 from estimator.salted.memory import AGE, Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
 from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
@@ -45,7 +45,7 @@ def advance(
 
 
 @njit(cache=True)
-def _pass(m: Memory, robot: Robot, gap: float, parameters: Parameters) -> None:
+def _pass(m: Memory, robot: Robot, gap: float, parameters: SaltedOptions) -> None:
     """Go on for `gap` [s] without a reading: by the dynamics while it is short."""
     if gap + TICK > parameters.longest_step:
         coast(m, gap, parameters)
@@ -54,7 +54,7 @@ def _pass(m: Memory, robot: Robot, gap: float, parameters: Parameters) -> None:
 
 
 @njit(cache=True)
-def flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
+def flow(m: Memory, robot: Robot, dt: float, parameters: SaltedOptions) -> Array:
     """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
     step = stance_step(robot, m.q, m.v, m.torque, _standing(m), dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
@@ -63,7 +63,7 @@ def flow(m: Memory, robot: Robot, dt: float, parameters: Parameters) -> Array:
 
 @njit(cache=True)
 def change_modes(
-    m: Memory, robot: Robot, change: Array, sensed: NDArray[np.bool_], parameters: Parameters
+    m: Memory, robot: Robot, change: Array, sensed: NDArray[np.bool_], parameters: SaltedOptions
 ) -> None:
     """Let feet lift off, then touch down one after the other, in the order of their index.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from estimator.contact_trust import contact_probability, learn_offset
 from estimator.salted.memory import AGE, CROSSED, HELD, OFFSET, PROBABILITY, TRUST, Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ LARGEST_EVIDENCE = 20.0
 @njit(cache=True)
 def update_modes(
     m: Memory, forces: Array, sound: NDArray[np.bool_], clearance: Array, deviation: Array,
-    load: Array, dt: float, parameters: Parameters,
+    load: Array, dt: float, parameters: SaltedOptions,
 ) -> Array:  # fmt: skip
     """Advance the four modes by `dt` [s]: +1 where a foot touches down, -1 where it lifts off (4).
 
@@ -94,7 +94,7 @@ def _transition(before: float, now: float, dt: float, surprise_rate: float) -> f
 
 
 @njit(cache=True)
-def _evidence(force: float, parameters: Parameters) -> float:
+def _evidence(force: float, parameters: SaltedOptions) -> float:
     """Likelihood of a force [N] on a standing foot over that on one in the air.
 
     In the air it is the sensor's noise; standing it is anything from nothing to the largest force.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from estimator.salted.layout import VELOCITY
 from estimator.salted.memory import Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.velocity_jump import feet_agree_on_jump
 from robots.rotations import rotation_from_quaternion
 
@@ -27,7 +27,7 @@ LEAST_SHARE = 0.02
 
 @njit(cache=True)
 def watch_for_jump(
-    m: Memory, residuals: Array, trust: Array, dt: float, parameters: Parameters
+    m: Memory, residuals: Array, trust: Array, dt: float, parameters: SaltedOptions
 ) -> bool:
     """Free the horizontal velocity while a jump is under way; True meanwhile.
 
@@ -70,7 +70,7 @@ def _direction(residuals: Array, trust: Array) -> Array:
 
 
 @njit(cache=True)
-def followers(residuals: Array, trust: Array, parameters: Parameters) -> Array:
+def followers(residuals: Array, trust: Array, parameters: SaltedOptions) -> Array:
     """What a jump leaves of each foot's trust (4): less the further it lags behind, slipping."""
     share, mean = np.ones(4), np.zeros(3)
     for i in range(4):

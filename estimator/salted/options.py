@@ -143,11 +143,9 @@ class SaltedOptions:
     __post_init__ = check_ranges
 
 
-Parameters = SaltedOptions
-"""The options in compiled functions: a record with the same fields."""
 _RECORD = np.dtype((np.record, [(field.name, np.float64) for field in fields(SaltedOptions)]))
 
 
 def parameters(options: SaltedOptions) -> NDArray[np.void]:
-    """The options as one record (1,), which compiled functions take as one pointer."""
+    """The options as one record (1,) with the same fields: one pointer for compiled functions."""
     return np.array([astuple(options)], dtype=_RECORD)

@@ -21,7 +21,7 @@ from estimator.salted.layout import (
     VELOCITY,
 )
 from estimator.salted.memory import AGE, Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import mirror
 from robots.a1.constants import LINK_LENGTH
 from robots.rotations import rotation_from_quaternion
@@ -34,7 +34,7 @@ COASTING = 10.0
 
 
 @njit(cache=True)
-def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Parameters) -> None:
+def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: SaltedOptions) -> None:
     """Move to the state (q, v) that the contact dynamics reach after `dt` [s], in place.
 
     Sigma+ = A Sigma A^T + W (4.8) with A (36, 36) of the robot's tangent vectors, whose rows of the
@@ -68,7 +68,7 @@ def predict(m: Memory, q: Array, v: Array, A: Array, dt: float, parameters: Para
 
 
 @njit(cache=True)
-def coast(m: Memory, gap: float, parameters: Parameters) -> None:
+def coast(m: Memory, gap: float, parameters: SaltedOptions) -> None:
     """Go on for `gap` [s] without a reading at the velocities there are, in place."""
     step = np.zeros(ROBOT)
     step[:VELOCITY] = gap * m.v
@@ -81,7 +81,7 @@ def coast(m: Memory, gap: float, parameters: Parameters) -> None:
 
 
 @njit(cache=True)
-def add_process_noise(P: Array, dt: float, factor: float, parameters: Parameters) -> None:
+def add_process_noise(P: Array, dt: float, factor: float, parameters: SaltedOptions) -> None:
     """Add `factor` times W of `dt` [s]: white accelerations, which move q by dt of what v gets."""
     for start, size, noise in (
         (VELOCITY, 3, parameters.acceleration_noise),
@@ -100,7 +100,7 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: Parameters
 
 
 @njit(cache=True)
-def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: Parameters) -> None:
+def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: SaltedOptions) -> None:
     """Add what the legs' accelerations err by while soft feet come to rest; age (4) [s].
 
     The dynamics hold a foot at once that sinks in for some milliseconds. Told nothing of that, the
@@ -124,7 +124,9 @@ def _accelerate(P: Array, i: int, variance: float, dt: float) -> None:
 
 
 @njit(cache=True)
-def reset(m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: Parameters) -> None:
+def reset(
+    m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: SaltedOptions
+) -> None:
     """Let a foot's impact happen to the mean and to the errors, in place.
 
     Sigma+ = Xi Sigma- Xi^T + W_R (4.14) with Xi = `jacobian` (36, 36). W_R is `noise` (36), a
@@ -147,7 +149,7 @@ def reset(m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: P
 
 
 @njit(cache=True)
-def start_covariance(P: Array, parameters: Parameters) -> None:
+def start_covariance(P: Array, parameters: SaltedOptions) -> None:
     """Covariance (48, 48) of a filter that has just been placed from its sensors, in place.
 
     The attitude was taken from the IMU: it errs by the misalignment, the other way round.

@@ -20,7 +20,7 @@ from estimator.salted.layout import (
     VELOCITY,
 )
 from estimator.salted.memory import Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct
 from robots.rotations import exp3, log3, rotation_from_quaternion, skew
 
@@ -28,7 +28,9 @@ Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def take_accelerometer(m: Memory, d: Array, row: Array, dt: float, parameters: Parameters) -> None:
+def take_accelerometer(
+    m: Memory, d: Array, row: Array, dt: float, parameters: SaltedOptions
+) -> None:
     """The mean specific force over the last `dt` [s], base axes; P and d (48) in place.
 
     a = (v - R^T R- v-) / dt + R^T g e_z + b, with - of the tick before. It measures what became of
@@ -54,7 +56,7 @@ def take_accelerometer(m: Memory, d: Array, row: Array, dt: float, parameters: P
 
 
 @njit(cache=True)
-def take_gyroscope(m: Memory, d: Array, row: Array, parameters: Parameters) -> None:
+def take_gyroscope(m: Memory, d: Array, row: Array, parameters: SaltedOptions) -> None:
     """w + b, base axes; P and d (48) in place."""
     columns, h = np.empty(2, dtype=np.int64), np.ones(2)
     for i in range(3):
@@ -64,7 +66,7 @@ def take_gyroscope(m: Memory, d: Array, row: Array, parameters: Parameters) -> N
 
 
 @njit(cache=True)
-def take_orientation(m: Memory, d: Array, row: Array, parameters: Parameters) -> None:
+def take_orientation(m: Memory, d: Array, row: Array, parameters: SaltedOptions) -> None:
     """The IMU's attitude R exp(b): the residual log((R exp(b))^T R_IMU) is phi + b to first order.
 
     P and d (48) in place.
@@ -80,7 +82,9 @@ def take_orientation(m: Memory, d: Array, row: Array, parameters: Parameters) ->
 
 
 @njit(cache=True)
-def take_encoders(m: Memory, d: Array, row: Array, health: Health, parameters: Parameters) -> None:
+def take_encoders(
+    m: Memory, d: Array, row: Array, health: Health, parameters: SaltedOptions
+) -> None:
     """Joint positions and velocities, those that are sound; P and d (48) in place."""
     column, h = np.empty(1, dtype=np.int64), np.ones(1)
     for i in range(12):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from estimator.salted.foot_rows import FootRows, foot_rows
 from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
 from estimator.salted.memory import AGE, Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct, innovation_variance, predicted
 
 Array = NDArray[np.float64]
@@ -21,7 +21,7 @@ UP = 2
 
 @njit(cache=True)
 def take_standing_feet(
-    m: Memory, d: Array, load: Array, trust: Array, jumping: bool, parameters: Parameters
+    m: Memory, d: Array, load: Array, trust: Array, jumping: bool, parameters: SaltedOptions
 ) -> None:
     """Zero velocity and height of feet with their trust (4); P and d (48) in place.
 

@@ -13,7 +13,7 @@ from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
 from estimator.salted.memory import HELD, TRUST, Memory
-from estimator.salted.options import Parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import start_covariance
 from estimator.salted.scalar_update import mirror
 from estimator.salted.sensor_rows import (
@@ -64,7 +64,7 @@ def hold_torques(m: Memory, row: Array, health: Health) -> None:
 
 @njit(cache=True)
 def before_prediction(
-    m: Memory, row: Array, health: Health, dt: float, parameters: Parameters
+    m: Memory, row: Array, health: Health, dt: float, parameters: SaltedOptions
 ) -> tuple[bool, Array]:
     """Take the torques in and watch for a jump: whether one is under way, and shares of trust (4).
 
@@ -86,7 +86,7 @@ def before_prediction(
 
 @njit(cache=True)
 def modes_after_prediction(
-    m: Memory, row: Array, health: Health, dt: float, parameters: Parameters, load: Array
+    m: Memory, row: Array, health: Health, dt: float, parameters: SaltedOptions, load: Array
 ) -> Array:
     """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
 
@@ -108,7 +108,7 @@ def modes_after_prediction(
 @njit(cache=True)
 def correct_all(
     m: Memory, row: Array, health: Health, jumping: bool, share: Array, load: Array, dt: float,
-    parameters: Parameters,
+    parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Take in all that is sound of a row (50), at the predicted state; False when it diverged.
 
@@ -132,7 +132,7 @@ def correct_all(
 
 
 @njit(cache=True)
-def healthy(m: Memory, parameters: Parameters) -> bool:
+def healthy(m: Memory, parameters: SaltedOptions) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     if not (np.isfinite(m.q).all() and np.isfinite(m.v).all() and np.isfinite(m.P).all()):
         return False
@@ -153,7 +153,7 @@ def _sound_legs(health: Health) -> Array:
 
 
 @njit(cache=True)
-def _by_own_sensors(m: Memory, row: Array, parameters: Parameters) -> Array:
+def _by_own_sensors(m: Memory, row: Array, parameters: SaltedOptions) -> Array:
     """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
     q, v = m.q.copy(), m.v.copy()
     q[7:], v[6:] = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]

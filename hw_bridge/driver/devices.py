@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from hw_bridge.driver.gamepad import GamepadDriver
-from hw_bridge.driver.keys import Bounds, KeyDriver
+from hw_bridge.driver.keys import CommandBounds, KeyDriver
 from hw_bridge.driver.options import KeyOptions, SourceOptions
 from hw_bridge.driver.pacer import Driver
 from hw_bridge.joystick import Joystick
@@ -30,7 +30,7 @@ class Device(Protocol):
         ...
 
     @property
-    def lost(self) -> str:
+    def loss(self) -> str:
         """Why nothing can come any more; empty while something can."""
         ...
 
@@ -51,13 +51,13 @@ class KeyDevice:
         quit: q was pressed.
     """
 
-    def __init__(self, fd: int, options: KeyOptions, bounds: Bounds) -> None:
+    def __init__(self, fd: int, options: KeyOptions, bounds: CommandBounds) -> None:
         """Read keys from the open file `fd`."""
         self.driver, self.quit = KeyDriver(options, bounds), False
         self._fd, self._keyboard = fd, Keyboard(fd, self._press)
 
     @property
-    def lost(self) -> str:
+    def loss(self) -> str:
         """Why nothing can come any more; empty while something can."""
         return "" if self._keyboard.open else "the keyboard has gone"
 
@@ -95,7 +95,7 @@ class GamepadDevice:
         self.driver = GamepadDriver(options.gamepad, options.sticks)
 
     @property
-    def lost(self) -> str:
+    def loss(self) -> str:
         """Why nothing can come any more; empty while something can."""
         return "" if self._joystick.open else "the gamepad has gone"
 
@@ -106,7 +106,7 @@ class GamepadDevice:
     def poll(self) -> None:
         """Hand over what has come. Never blocks, never raises."""
         self.driver.take(self._joystick.events())
-        self.driver.gone = not self._joystick.open
+        self.driver.is_gone = not self._joystick.open
 
     def close(self) -> None:
         """Let go of the device; safe to call twice."""

@@ -19,7 +19,7 @@ class GamepadDriver(StickDriver):
     """Left stick forward and sideways, right stick turns; nobody holds the dead man: a stand.
 
     Attributes:
-        gone: the gamepad has gone; from then on there are no commands.
+        is_gone: the gamepad has gone; from then on there are no commands.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class GamepadDriver(StickDriver):
     ) -> None:
         """Stand until the first events."""
         super().__init__(sticks)
-        self.gone = False
+        self.is_gone = False
         self._numbers = options or GamepadOptions()
         self._axes: dict[int, int] = {}
         self._buttons: dict[int, int] = {}
@@ -39,7 +39,7 @@ class GamepadDriver(StickDriver):
             if event.kind in (AXIS, BUTTON):
                 state = self._axes if event.kind == AXIS else self._buttons
                 state[event.number] = event.value
-        self.changed |= self.sticks != before
+        self.has_changed |= self.sticks != before
 
     @property
     def sticks(self) -> Sticks:
@@ -54,7 +54,7 @@ class GamepadDriver(StickDriver):
 
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]; None once the gamepad has gone."""
-        return None if self.gone else super().command(now)
+        return None if self.is_gone else super().command(now)
 
     @property
     def _held(self) -> bool:

@@ -23,7 +23,7 @@ _HEIGHTS: Final = {"+": 1, "=": 1, "-": -1}  # on many keyboards = is + without 
 _STAND: Final = ("0", "1")
 
 
-class Bounds(NamedTuple):
+class CommandBounds(NamedTuple):
     """Where further presses change nothing; the planner clips what a gait cannot do."""
 
     forward: float  # either way [m/s]
@@ -38,12 +38,12 @@ class KeyDriver:
     Velocities are whole numbers of steps: as many back as forth are zero exactly, which is a stand.
 
     Attributes:
-        changed: since the last `command`.
+        has_changed: since the last `command`.
     """
 
-    def __init__(self, options: KeyOptions, bounds: Bounds) -> None:
+    def __init__(self, options: KeyOptions, bounds: CommandBounds) -> None:
         """Stand until the first key."""
-        self.changed = False
+        self.has_changed = False
         self._options, self._bounds = options, bounds
         self._steps = {"forward": 0, "left": 0, "yaw_rate": 0}
         self._height: float | None = None
@@ -58,18 +58,18 @@ class KeyDriver:
             if key in _MOVES:
                 self._move(*_MOVES[key])
             elif key in _GAITS:
-                self._gait, self.changed = _GAITS[key], True
+                self._gait, self.has_changed = _GAITS[key], True
             elif key in _HEIGHTS:
                 self._raise(_HEIGHTS[key])
 
     def stand(self) -> None:
         """Ask for no velocity from now on."""
         self._steps = dict.fromkeys(self._steps, 0)
-        self.changed = True
+        self.has_changed = True
 
     def command(self, now: float) -> Command:
         """The command at `now` [s]."""
-        self.changed, self._sequence = False, self._sequence + 1
+        self.has_changed, self._sequence = False, self._sequence + 1
         return Command(
             sequence=self._sequence, time=now, height=self._height, gait=self._gait,
             **{name: count * getattr(self._options, name) for name, count in self._steps.items()},
@@ -79,11 +79,11 @@ class KeyDriver:
         """One step of a velocity, as far as it may go."""
         limit = int(getattr(self._bounds, name) / getattr(self._options, name) + 1e-9)
         self._steps[name] = min(limit, max(-limit, self._steps[name] + sign))
-        self.changed = True
+        self.has_changed = True
 
     def _raise(self, sign: int) -> None:
         """One step of the height; before the first it is that of the stand."""
         low, high = self._bounds.height
         height = STAND_HEIGHT if self._height is None else self._height
         self._height = min(high, max(low, height + sign * self._options.height))
-        self.changed = True
+        self.has_changed = True

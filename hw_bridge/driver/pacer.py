@@ -20,10 +20,10 @@ class Driver(Protocol):
     """Anything that makes commands, with numbers that increase.
 
     Attributes:
-        changed: since the last `command`.
+        has_changed: since the last `command`.
     """
 
-    changed: bool
+    has_changed: bool
 
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]; None where nobody drives."""
@@ -35,24 +35,24 @@ class Pacer:
 
     Attributes:
         last: the command that was published last.
-        sent: number of commands.
-        lost: of these, those that could not be published.
+        commands: number of commands.
+        failures: of these, those that could not be published.
     """
 
     def __init__(self, driver: Driver, publish: Publish) -> None:
         """The first command is due at once."""
         self.last: Command | None = None
-        self.sent = self.lost = 0
+        self.commands = self.failures = 0
         self._driver, self._publish = driver, publish
         self._due = self._soonest = 0.0
 
     def wait(self, now: float) -> float:
         """How long until the next command, unless something changes meanwhile [s]."""
-        return max(0.0, (self._soonest if self._driver.changed else self._due) - now)
+        return max(0.0, (self._soonest if self._driver.has_changed else self._due) - now)
 
     def tick(self, now: float) -> None:
         """Publish if it is time, at `now` [s]."""
-        if now < self._due and (now < self._soonest or not self._driver.changed):
+        if now < self._due and (now < self._soonest or not self._driver.has_changed):
             return
         self._due, self._soonest = now + PERIOD_S, now + LEAST_S
         command = self._driver.command(now)
@@ -68,8 +68,8 @@ class Pacer:
             ))  # fmt: skip
 
     def _send(self, command: Command) -> None:
-        self.last, self.sent = command, self.sent + 1
+        self.last, self.commands = command, self.commands + 1
         try:
             self._publish(command)
         except Exception:
-            self.lost += 1
+            self.failures += 1

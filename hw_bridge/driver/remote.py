@@ -26,7 +26,7 @@ class RemoteDriver(StickDriver):
         """Take the newest state of the remote."""
         if remote is self._remote:
             return
-        self.changed |= remote != self._remote
+        self.has_changed |= remote != self._remote
         self._remote = remote
         for button, gait in GAIT_BUTTONS.items():
             if button in remote.buttons:

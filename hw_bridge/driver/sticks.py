@@ -20,13 +20,13 @@ class StickDriver:
     """The command that sticks ask for.
 
     Attributes:
-        changed: since the last `command`.
+        has_changed: since the last `command`.
         gait: of the commands.
     """
 
     def __init__(self, options: StickOptions | None = None) -> None:
         """All sticks in the middle."""
-        self.changed = False
+        self.has_changed = False
         self._options = options or StickOptions()
         self.gait: Gait = self._options.gait
         self._sequence = 0
@@ -38,7 +38,7 @@ class StickDriver:
 
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]."""
-        self.changed, self._sequence = False, self._sequence + 1
+        self.has_changed, self._sequence = False, self._sequence + 1
         full, sticks = self._options, self.sticks
         return Command(
             sequence=self._sequence, time=now, gait=self.gait,

@@ -13,9 +13,9 @@ from hw_bridge.emulator.events import (
     Event,
     Heat,
     PowerCut,
-    Push,
     RemoteHold,
     StuckEncoder,
+    VelocityPush,
     motor_index,
 )
 
@@ -26,7 +26,7 @@ class Disturbance(NamedTuple):
     """What the events make of one tick.
 
     Attributes:
-        cut: no frame passes.
+        is_cut: no frame passes.
         stuck: (12) whether the motor's encoder is stuck.
         heat: motors and their new temperatures [deg C], of this tick only.
         joint_torque: (12) from outside [N m].
@@ -35,7 +35,7 @@ class Disturbance(NamedTuple):
         power_cut: the battery is gone.
     """
 
-    cut: bool
+    is_cut: bool
     stuck: NDArray[np.bool_]
     heat: tuple[tuple[int, float], ...]
     joint_torque: Array
@@ -64,11 +64,11 @@ class EventScript:
                 stuck[motor_index(event.motor)] = True
             elif isinstance(event, DriveJoint):
                 torque[motor_index(event.motor)] += event.torque
-            elif isinstance(event, Push):
+            elif isinstance(event, VelocityPush):
                 push += event.value
         held = [event for event in active if isinstance(event, RemoteHold)]
         return Disturbance(
-            cut=any(isinstance(event, Cut) for event in active),
+            is_cut=any(isinstance(event, Cut) for event in active),
             stuck=stuck,
             heat=tuple(
                 (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)

@@ -116,7 +116,7 @@ class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
         encode_remote(self.buttons, self.sticks)
 
 
-class Push(Incident, frozen=True, tag="push", tag_field="kind"):
+class VelocityPush(Incident, frozen=True, tag="push", tag_field="kind"):
     """Adds a velocity to the trunk's.
 
     Attributes:
@@ -130,4 +130,4 @@ class PowerCut(Incident, frozen=True, tag="power_cut", tag_field="kind"):
     """The battery is gone for good: limp motors, and silence."""
 
 
-Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteHold | Push | PowerCut
+Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteHold | VelocityPush | PowerCut

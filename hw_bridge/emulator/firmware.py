@@ -30,7 +30,7 @@ class Firmware:
         commands: frames that were believed.
         refused: frames that were not, by reason: length, crc, level (not low-level).
         notes: of believed ones: not_finite (motors), header (another than the robot's).
-        cut: the cable is out; whoever carries the frames asks.
+        is_cut: the cable is out; whoever carries the frames asks.
         worst: since the first command that asked for motion.
         pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
         first_damping_at: when, after that, the first command came that asked for none [s].
@@ -41,7 +41,7 @@ class Firmware:
         """Wake up, silent, at tick 0."""
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
-        self.cut, self.worst = False, WorstWatch()
+        self.is_cut, self.worst = False, WorstWatch()
         self.pushes: list[tuple[int, list[float]]] = []
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None
@@ -160,7 +160,7 @@ class Firmware:
         """Do what begins or ends at this tick."""
         if disturbance is None:
             return
-        self.cut, self._pressed = disturbance.cut, bool(disturbance.buttons)
+        self.is_cut, self._pressed = disturbance.is_cut, bool(disturbance.buttons)
         self._encoders.stick(disturbance.stuck)
         for motor, temperature in disturbance.heat:
             self._thermal.heat(motor, temperature)

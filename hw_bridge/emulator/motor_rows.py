@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
+from robots.a1.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -73,6 +74,8 @@ def largest_torque(rows: Array, q: Array, dq: Array) -> float:
     """The largest torque [N m] that rows (5, 12) ask of a motor at joints q, dq (12)."""
     largest = 0.0
     for i in range(12):
-        torque = rows[4, i] + rows[2, i] * (rows[0, i] - q[i]) + rows[3, i] * (rows[1, i] - dq[i])
+        torque = motor_torque(
+            rows[0, i], rows[1, i], rows[2, i], rows[3, i], rows[4, i], q[i], dq[i]
+        )
         largest = max(largest, abs(torque))
     return largest

@@ -41,7 +41,7 @@ class NetworkOptions(Options, frozen=True):
 Sender = TypeVar("Sender")
 
 
-class Frame(NamedTuple, Generic[Sender]):
+class FrameInTransit(NamedTuple, Generic[Sender]):
     """Bytes under way, and who sent them (or to whom)."""
 
     data: bytes
@@ -63,29 +63,29 @@ class LossyNetwork(Generic[Sender]):
     """A queue that treats frames as the options say; deterministic.
 
     Attributes:
-        cut: while true nothing gets in; what is under way still arrives.
+        is_cut: while true nothing gets in; what is under way still arrives.
         counts: of frames, by fate.
     """
 
     def __init__(self, options: NetworkOptions, direction: str) -> None:
         """`direction` names this one of several queues: each draws its own faults."""
-        self.cut = False
+        self.is_cut = False
         self.counts = NetworkCounts()
         self._options, self._perfect = options, options.perfect
         self._random = Random(f"{options.seed} {direction}")
-        self._under_way: list[tuple[float, int, Frame[Sender]]] = []
+        self._under_way: list[tuple[float, int, FrameInTransit[Sender]]] = []
         self._order = 0  # of frames due at the same time
 
     def push(self, data: bytes, peer: Sender, now: float) -> None:
         """Send a frame at time `now` [s]."""
-        if self.cut:
+        if self.is_cut:
             self.counts.cut += 1
         elif self._perfect:
             self._queue(data, peer, -math.inf)
         else:
             self._send(data, peer, now)
 
-    def pop(self, now: float) -> list[Frame[Sender]]:
+    def pop(self, now: float) -> list[FrameInTransit[Sender]]:
         """The frames that have arrived by `now` [s], in the order of their arrival."""
         arrived, under_way = [], self._under_way
         while under_way and under_way[0][0] <= now:
@@ -112,7 +112,7 @@ class LossyNetwork(Generic[Sender]):
             self._queue(data, peer, now + delays[1] + late)
 
     def _queue(self, data: bytes, peer: Sender, due: float) -> None:
-        heapq.heappush(self._under_way, (due, self._order, Frame(data, peer)))
+        heapq.heappush(self._under_way, (due, self._order, FrameInTransit(data, peer)))
         self._order += 1
 
     def _damaged(self, data: bytes) -> bytes:

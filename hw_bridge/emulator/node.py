@@ -38,7 +38,7 @@ class EmulatorLoop:
         self.firmware = Firmware(options, plant)
         self.inbound = LossyNetwork[Address](options.network, "in")
         self.outbound = LossyNetwork[Address](options.network, "out")
-        self.ticks = self.caught_up = self.lost = 0
+        self.ticks = self.ticks_caught_up = self.ticks_lost = 0
         self._socket, self._truths, self._plant = socket, truths, plant
         self._client: Address | None = None
         self._still = 0
@@ -50,12 +50,12 @@ class EmulatorLoop:
 
     def catch_up(self, due: int, now: float) -> None:
         """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
-        missed = due - self.lost - self.ticks
+        missed = due - self.ticks_lost - self.ticks
         for _ in range(min(missed, CATCH_UP_TICKS)):
             self._live([], now)
-            self.caught_up += 1
+            self.ticks_caught_up += 1
         lost = max(0, missed - CATCH_UP_TICKS)
-        self.lost += lost
+        self.ticks_lost += lost
         self.firmware.skip(lost)  # a clock that stood still would make every later state look old
 
     def tick(self, now: float) -> None:
@@ -81,7 +81,7 @@ class EmulatorLoop:
     def _live(self, frames: list[bytes], now: float) -> None:
         """One tick; answers leave before the physics takes its time."""
         client, replies = self._client, self.firmware.receive(frames, now)
-        self.inbound.cut = self.outbound.cut = self.firmware.cut
+        self.inbound.is_cut = self.outbound.is_cut = self.firmware.is_cut
         for reply in replies:
             if client is not None:
                 self.outbound.push(reply, client, now)
@@ -112,8 +112,8 @@ class EmulatorLoop:
             },
             "send_errors": self._socket.send_errors,
             "missed": statistics.missed,
-            "caught_up": self.caught_up,
-            "lost": self.lost,
+            "caught_up": self.ticks_caught_up,
+            "lost": self.ticks_lost,
             "lateness_us": msgspec.to_builtins(statistics.lateness_us),
         }
 

@@ -3,9 +3,8 @@
 import logging
 
 from hw_bridge.joystick import BUTTON, Joystick, JoystickEvent
-from hw_bridge.operator.asked import Asked
 from hw_bridge.operator.options import GamepadButtons
-from hw_bridge.states import Request
+from hw_bridge.states import Request, RequestWithCause
 
 LOG = logging.getLogger(__name__)
 
@@ -26,7 +25,7 @@ class Gamepad:
             buttons.sit_down: Request.SIT_DOWN,
         } | dict.fromkeys(buttons.stop, Request.STOP)
 
-    def poll(self) -> list[Asked]:
+    def poll(self) -> list[RequestWithCause]:
         """Return what has been asked for since the last call. Never blocks, never raises."""
         if not self._joystick.open:
             return []
@@ -40,7 +39,7 @@ class Gamepad:
         """Let go of the device; safe to call twice."""
         self._joystick.close()
 
-    def _read(self, event: JoystickEvent) -> list[Asked]:
+    def _read(self, event: JoystickEvent) -> list[RequestWithCause]:
         """The request of one event: of those at opening only a stop button that is held."""
         request = self._meaning.get(event.number)
         if event.kind != BUTTON or event.value == 0 or request is None:

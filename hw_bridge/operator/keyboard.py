@@ -5,8 +5,7 @@ import os
 import select
 from collections.abc import Callable
 
-from hw_bridge.operator.asked import Asked
-from hw_bridge.states import Request
+from hw_bridge.states import Request, RequestWithCause
 
 LOG = logging.getLogger(__name__)
 _STOP = {" ": "space", "x": "x", "\x1b": "Esc"}
@@ -39,7 +38,7 @@ class Keyboard:
         except OSError:
             self._terminal = False
 
-    def poll(self) -> list[Asked]:
+    def poll(self) -> list[RequestWithCause]:
         """Return what has been asked for since the last call. Never blocks, never raises."""
         if not self.open:
             return []
@@ -56,16 +55,16 @@ class Keyboard:
         still_there = self._terminal and not events[0][1] & _GONE
         return [] if still_there else self._gone()
 
-    def _gone(self) -> list[Asked]:
+    def _gone(self) -> list[RequestWithCause]:
         self.open = False
         if not self._terminal:
             return []
         LOG.warning("operator: the terminal has gone")
         return [(Request.END, "the operator's terminal has gone")]
 
-    def _requests(self, keys: bytes) -> list[Asked]:
+    def _requests(self, keys: bytes) -> list[RequestWithCause]:
         """The requests of keys, in their order."""
-        asked: list[Asked] = []
+        asked: list[RequestWithCause] = []
         others = ""
         for key in keys.decode("latin-1").lower():
             if key in _STOP:

@@ -3,13 +3,12 @@
 import logging
 from collections.abc import Callable
 
-from hw_bridge.operator.asked import Asked
 from hw_bridge.operator.gamepad import Gamepad
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
-from hw_bridge.operator.script import Script
-from hw_bridge.states import Request, RobotState
+from hw_bridge.operator.script import OperatorScript
+from hw_bridge.states import Request, RequestWithCause, RobotState
 from hw_bridge.wire.remote import Remote
 
 LOG = logging.getLogger(__name__)
@@ -33,9 +32,9 @@ class Operator:
             None if options.gamepad is None else Gamepad(options.gamepad, options.gamepad_buttons)
         )
         self._remote_stop = RemoteStop(options.remote_stop)
-        self._script = Script() if options.script else None
+        self._script = OperatorScript() if options.script else None
 
-    def poll(self, state: RobotState, remote: Remote | None) -> list[Asked]:
+    def poll(self, state: RobotState, remote: Remote | None) -> list[RequestWithCause]:
         """Return what is asked for now, stops first, each with its cause. Never raises.
 
         Args:

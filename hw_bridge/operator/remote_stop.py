@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from hw_bridge.operator.asked import Asked
-from hw_bridge.states import Request
+from hw_bridge.states import Request, RequestWithCause
 from hw_bridge.wire.remote import Remote
 
 
@@ -15,7 +14,7 @@ class RemoteStop:
         self._sets = tuple(frozenset(buttons) for buttons in sets)
         self._held: tuple[frozenset[str], ...] = ()
 
-    def poll(self, remote: Remote | None) -> list[Asked]:
+    def poll(self, remote: Remote | None) -> list[RequestWithCause]:
         """Return a stop for each set that is held now and was not in the last call.
 
         Args:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.take_in import DQ, MODE, SQUARE, TEMPERATURE, TORQUE, Q
 from hw_bridge.wire.layout import SERVO
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
@@ -17,7 +17,7 @@ UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 Bounds = tuple[float, float, float, float, float]
 
 
-def bounds_of(options: SafetyOptions) -> Bounds:
+def bounds_of(options: HardwareSafetyOptions) -> Bounds:
     """The bounds of `is_calm`."""
     o = options
     return o.tilt_max, o.excursion_max, o.velocity_stop, o.power_stop, o.temperature_warn

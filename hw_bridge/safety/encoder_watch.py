@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
@@ -92,7 +92,7 @@ def _watch(
 class EncoderWatch:
     """Judges the positions of the 12 motors against everything else that is measured."""
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions) -> None:
         """Compile what is compiled; nothing seen."""
         self._options = options
         self.reset()

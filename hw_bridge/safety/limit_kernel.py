@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
+from robots.a1.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 
@@ -37,8 +38,8 @@ VELOCITY_RAMP = 2.0  # [rad/s] before the limit in which driving torque falls to
 FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no measurement
 
 
-class Bounds(NamedTuple):
-    """The limits, named as in SafetyOptions."""
+class MotorBounds(NamedTuple):
+    """The limits, named as in HardwareSafetyOptions."""
 
     torque_limit: float
     velocity_limit: float
@@ -54,14 +55,11 @@ class Bounds(NamedTuple):
 
 
 @njit(cache=True)
-def law(row: Array, q: float, dq: float) -> float:
+def row_torque(row: Array, q: float, dq: float) -> float:
     """Torque [N m] of one motor's row q_des, dq_des, kp, kd, tau at the measured q, dq."""
-    u = row[4]
-    if row[0] != POS_STOP:
-        u += row[2] * (row[0] - q)
-    if row[1] != VEL_STOP:
-        u += row[3] * (row[1] - dq)
-    return u
+    kp = 0.0 if row[0] == POS_STOP else row[2]
+    kd = 0.0 if row[1] == VEL_STOP else row[3]
+    return motor_torque(row[0], row[1], kp, kd, row[4], q, dq)
 
 
 @njit(cache=True)
@@ -73,7 +71,7 @@ def is_passive(row: Array) -> bool:
 
 
 @njit(cache=True)
-def outward_cap(distance: float, speed: float, b: Bounds) -> float:
+def outward_cap(distance: float, speed: float, b: MotorBounds) -> float:
     """Largest torque [N m] outwards; negative where the joint must be braked or pulled back.
 
     A damped spring that stands at the margin, does not pull within it, so that folded legs may rest
@@ -100,8 +98,9 @@ def _clip(u: float, low: float, high: float) -> float:
 
 @njit(cache=True)
 def _within(
-    u: float, reference: float, step: float, q: float, dq: float, low: float, high: float, b: Bounds
-) -> tuple[float, int]:
+    u: float, reference: float, step: float, q: float, dq: float, low: float, high: float,
+    b: MotorBounds,
+) -> tuple[float, int]:  # fmt: skip
     """Torque `u` within the limits of one motor, and which of them it met."""
     hit, before = 0, u
     u = _clip(u, reference - step, reference + step)
@@ -121,7 +120,7 @@ def _within(
 
 
 @njit(cache=True)
-def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], b: Bounds) -> bool:
+def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], b: MotorBounds) -> bool:
     """Bring sum |u dq| of the active motors within the total, braking torque last; True if so."""
     drive, brake = 0.0, 0.0
     for i in range(12):
@@ -147,8 +146,8 @@ def _near(target: float, measured: float, gain: float, torque_limit: float) -> f
 
 
 @njit(cache=True)
-def _realise(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
-             b: Bounds) -> int:  # fmt: skip
+def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
+             b: MotorBounds) -> int:  # fmt: skip
     """Bring a row's gains and targets within bounds, in place, and its law to torque `u`."""
     kp, kd = min(b.kp_max, max(0.0, row[2])), min(b.kd_max, max(0.0, row[3]))
     hit = GAIN if kp != row[2] or kd != row[3] else 0
@@ -163,12 +162,12 @@ def _realise(row: Array, u: float, exact: bool, q: float, dq: float, low: float,
     if hit == 0 and exact:
         return 0
     row[0], row[1], row[2], row[3], row[4] = q_des, dq_des, kp, kd, 0.0
-    row[4] = u - law(row, q, dq)
+    row[4] = u - row_torque(row, q, dq)
     return hit
 
 
 @njit(cache=True)
-def _calm(row: Array, dq: float, b: Bounds) -> int:
+def _calm(row: Array, dq: float, b: MotorBounds) -> int:
     """Keep the damping of a passive row within the gain's bound and the torque limit, in place."""
     kd = min(b.kd_max, row[3])
     if kd * abs(dq) > b.torque_limit + ROUNDING:
@@ -195,7 +194,7 @@ def gather(
 @njit(cache=True)
 def limit(
     rows: Array, last: Array, step: float, q: Array, dq: Array, lower: Array, upper: Array,
-    b: Bounds,
+    b: MotorBounds,
 ) -> tuple[Array, Array, int]:  # fmt: skip
     """Bring a command within the limits.
 
@@ -223,14 +222,14 @@ def limit(
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
             hits |= _calm(out[i], dq[i], b)
-            u[i] = law(out[i], q[i], dq[i])
+            u[i] = row_torque(out[i], q[i], dq[i])
             continue
         row = out[i].copy()
         row[2], row[3] = max(0.0, row[2]), max(0.0, row[3])
-        wanted[i] = law(row, q[i], dq[i])
+        wanted[i] = row_torque(row, q[i], dq[i])
         if not np.isfinite(wanted[i]):
             return out, u, NOT_FINITE
-        reference = min(b.torque_limit, max(-b.torque_limit, law(last[i], q[i], dq[i])))
+        reference = min(b.torque_limit, max(-b.torque_limit, row_torque(last[i], q[i], dq[i])))
         u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], lower[i], upper[i], b)
         hits |= hit
     if _share_power(u, dq, active, b):
@@ -238,5 +237,5 @@ def limit(
     for i in range(12):
         if active[i]:
             exact = u[i] == wanted[i]
-            hits |= _realise(out[i], u[i], exact, q[i], dq[i], lower[i], upper[i], b)
+            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], lower[i], upper[i], b)
     return out, u, hits

@@ -8,8 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.safety.limit_kernel import NOT_FINITE, REASONS, Bounds, gather, is_passive, limit
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.limit_kernel import (
+    NOT_FINITE,
+    REASONS,
+    MotorBounds,
+    gather,
+    is_passive,
+    limit,
+)
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire import gains
 from hw_bridge.wire.layout import BRAKE, SERVO
@@ -52,12 +59,12 @@ class Limiter:
         last: rows (12, 5) of the command before.
     """
 
-    def __init__(self, options: SafetyOptions | None = None) -> None:
+    def __init__(self, options: HardwareSafetyOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine); the motors have no torque."""
-        self.options = options or SafetyOptions()
+        self.options = options or HardwareSafetyOptions()
         self.counts: Counter[str] = Counter()
         o = self.options
-        self.bounds = Bounds(*(float(getattr(o, name)) for name in Bounds._fields))
+        self.bounds = MotorBounds(*(float(getattr(o, name)) for name in MotorBounds._fields))
         self.reset()
         still = 0.5 * (JOINT_LOWER + JOINT_UPPER)
         limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), JOINT_LOWER, JOINT_UPPER,

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.safety.lasting import Lasting
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.debounce import Debounce
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 
@@ -15,11 +15,11 @@ MEANINGS = {BRAKE: ", braked, as after lost commands", OVERHEATED: ", overheated
 class ModeWatch:
     """Judges the modes of the 12 motors while they are to serve."""
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions) -> None:
         """Begin with no motor in servo mode."""
         self._options = options
-        self._lost = Lasting(options.mode_lost_s)
-        self._refused = Lasting(options.mode_start_s)
+        self._lost = Debounce(options.mode_lost_s)
+        self._refused = Debounce(options.mode_start_s)
         self._served = np.zeros(12, dtype=np.bool_)  # seen in servo mode since they are to serve
 
     def reset(self) -> None:

@@ -9,7 +9,7 @@ from hw_bridge.safety.calm import bounds_of, is_calm
 from hw_bridge.safety.encoder_watch import EncoderWatch
 from hw_bridge.safety.mode_watch import ModeWatch
 from hw_bridge.safety.motion_watch import MotionWatch
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.thermal_watch import ThermalWatch
 from hw_bridge.safety.verdict import GO, Verdict, damp
 from hw_bridge.take_in import DQ, NUMBERS, TORQUE, Q
@@ -28,9 +28,9 @@ class Monitor:
         errors: exceptions that were caught; each is a verdict to damp.
     """
 
-    def __init__(self, options: SafetyOptions | None = None) -> None:
+    def __init__(self, options: HardwareSafetyOptions | None = None) -> None:
         """Compile what is compiled; no state seen."""
-        self.options = options or SafetyOptions()
+        self.options = options or HardwareSafetyOptions()
         self.errors = self.late = 0
         self._thermal = ThermalWatch(self.options)
         self._watches = MotionWatch(self.options), ModeWatch(self.options)

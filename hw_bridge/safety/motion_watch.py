@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from hw_bridge.safety.calm import UNIT_TOLERANCE
-from hw_bridge.safety.lasting import Lasting
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.debounce import Debounce
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.low_state import LowState
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
@@ -15,11 +15,11 @@ from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 class MotionWatch:
     """Judges what IMU and encoders say. A number that is not finite counts as out of bounds."""
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions) -> None:
         """Begin with nothing seen."""
         self._options = options
         self._broken, self._tilted, self._out, self._fast = (
-            Lasting(options.confirm_s) for _ in range(4)
+            Debounce(options.confirm_s) for _ in range(4)
         )
         self._excess = 0  # samples above the power limit less those below, as the vendor counts
 

@@ -7,7 +7,7 @@ from robots.a1.constants import TORQUE_LIMIT, VELOCITY_LIMIT
 from runtime.options import Options, Range, positive
 
 
-class SafetyOptions(Options, frozen=True):
+class HardwareSafetyOptions(Options, frozen=True):
     """What is sent at most, and what is measured at most before the robot is stopped.
 
     Beyond the upper ends of their ranges limits would no longer protect, or not fit the wire, whose

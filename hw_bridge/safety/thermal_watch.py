@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.safety.lasting import Lasting
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.debounce import Debounce
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 
 DAMP_MARGIN = 5.0  # [deg C] above temperature_stop at which there is no time to sit down
@@ -17,12 +17,12 @@ class ThermalWatch:
         warnings: lines since the monitor took them; one a motor.
     """
 
-    def __init__(self, options: SafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions) -> None:
         """Begin with no motor known to be warm."""
         self.warnings: list[str] = []
         self._options = options
         self._warned: set[int] = set()
-        self._hot, self._too_hot = Lasting(options.confirm_s), Lasting(options.confirm_s)
+        self._hot, self._too_hot = Debounce(options.confirm_s), Debounce(options.confirm_s)
 
     def reset(self) -> None:
         """Forget the heat; a motor that was warned of is not warned of again."""

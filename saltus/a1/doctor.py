@@ -64,7 +64,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
 
 def judge(found: Survey, options: HardwareOptions) -> list[Check]:
     """The verdicts on a survey; on a robot that did not answer, only that."""
-    judges = JUDGES if found.fast.heard else JUDGES[:1]
+    judges = JUDGES if found.fast.replies else JUDGES[:1]
     return [
         guarded(name, essential, lambda check=check: check(found, options))
         for name, essential, check in judges
@@ -75,14 +75,14 @@ def _measured(found: Survey) -> dict[str, Any]:
     """What a script or a note wants of the survey; null where nothing was seen."""
     exchange, fast, slow = found.exchange, found.fast, found.slow
     header, silences = exchange.intake.header, found.silences
-    counts = np.array([one.state.foot_force for one in fast.heard])
+    counts = np.array([one.state.foot_force for one in fast.replies])
     return {
-        "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.sent,
-        "rate_hz": fast.heard_hz, "asked_hz": fast.asked_hz,
-        "cadence": talk.pattern(fast, slow) if fast.heard else None,
+        "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.questions,
+        "rate_hz": fast.replies_hz, "questions_hz": fast.questions_hz,
+        "cadence": talk.pattern(fast, slow) if fast.replies else None,
         "header": None if header is None else header._asdict(),
         "tick_unit_s": exchange.ticks.unit_s,
         "foot_force_counts": counts.mean(axis=0) if len(counts) else None,
-        "silence_borne_s": silences.borne_s if silences.tried else None,
+        "silence_borne_s": silences.borne_s if silences.were_tried else None,
         "silence_braked_s": silences.braked_s,
     }  # fmt: skip

@@ -24,7 +24,7 @@ from saltus.a1.ticks import TickMeter
 ASK_EVERY_S: Final = 0.002  # the vendor's examples' rate
 
 
-class Heard(NamedTuple):
+class Reply(NamedTuple):
     """A whole frame from the robot's address, believed or not."""
 
     state: LowState
@@ -38,14 +38,14 @@ class Exchange:
         intake: which frames are believed; `saltus launch` believes the same.
         ticks: measures the robot's tick over all whole frames.
         gaps_ms: between arrivals of whole frames [ms].
-        sent: how often it has asked.
+        questions: how often it has asked.
     """
 
     def __init__(self, options: HardwareOptions, link: Link) -> None:
         """Ask over `link`; nothing is sent yet."""
         self.intake = Intake(options.link.robot, options.tick_unit_s)
         self.ticks, self.gaps_ms = TickMeter(), LogHistogram(0.01)
-        self.sent = 0
+        self.questions = 0
         self._robot, self._link = options.link.robot, link
         self._encoder = LowCommandEncoder()
         self._frame = self._encoder.encode(no_torque())
@@ -70,9 +70,9 @@ class Exchange:
     def ask(self) -> None:
         """Send the frame without torque once, under the robot's own header once it is known."""
         self._link.send(self._frame)
-        self.sent += 1
+        self.questions += 1
 
-    def hear(self) -> list[Heard]:
+    def hear(self) -> list[Reply]:
         """Take in what has come; return the whole frames among it, whatever their ticks."""
         datagrams = self._link.receive()
         self.intake.take(datagrams)
@@ -85,14 +85,14 @@ class Exchange:
     def _is_whole(self, datagram: Datagram) -> bool:
         return datagram.sender == self._robot and not frame_fault(datagram.data, LOW_STATE_SIZE)
 
-    def _note(self, datagram: Datagram) -> Heard:
+    def _note(self, datagram: Datagram) -> Reply:
         state, arrival = decode_low_state(datagram.data), datagram.arrival
         self.ticks.take(state.tick, arrival)
         first, last = self._arrivals or (arrival, None)
         if last is not None:
             self.gaps_ms.add(1e3 * (arrival - last))
         self._arrivals = first, arrival
-        return Heard(state, arrival)
+        return Reply(state, arrival)
 
 
 def no_answer(options: HardwareOptions, refused: Mapping[str, int]) -> str:

@@ -21,7 +21,7 @@ class Glance(NamedTuple):
     Attributes:
         robot: its address and port.
         seconds: since the begin [s].
-        sent: frames without torque.
+        questions: frames without torque.
         frames: believed.
         refused: not believed, by reason.
         rate_hz: of whole frames, from the first to the last [Hz].
@@ -36,7 +36,7 @@ class Glance(NamedTuple):
 
     robot: tuple[str, int]
     seconds: float
-    sent: int
+    questions: int
     frames: int
     refused: dict[str, int]
     rate_hz: float
@@ -67,7 +67,7 @@ def head_of(remote: bytes) -> str:
 def as_summary(glance: Glance) -> dict[str, Any]:
     """What ``--read-only --json`` prints."""
     return {
-        "frames": glance.frames, "refused": glance.refused, "sent": glance.sent,
+        "frames": glance.frames, "refused": glance.refused, "sent": glance.questions,
         "seconds": glance.seconds, "rate_hz": glance.rate_hz, "gap_ms": asdict(glance.gap_ms),
         "header": None if glance.header is None else glance.header._asdict(),
         "tick_unit_s": glance.tick_unit_s,

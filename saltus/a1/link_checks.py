@@ -19,7 +19,7 @@ Found = tuple[bool, str]
 
 def reachability(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the robot answers, and how fast."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         refused = survey.exchange.refused
         unsent = f"; {survey.send_errors} frames could not be sent" if survey.send_errors else ""
         return False, no_answer(options, refused) + unsent
@@ -37,17 +37,17 @@ def reachability(survey: Survey, options: HardwareOptions) -> Found:
 def cadence(survey: Survey, options: HardwareOptions) -> Found:
     """Whether frames come often and evenly enough to walk on."""
     fast = survey.fast
-    gaps = 1e3 * np.diff([one.arrival for one in fast.heard])
+    gaps = 1e3 * np.diff([one.arrival for one in fast.replies])
     if gaps.size < 2:
         return False, "too few frames to say"
     p50, p99, longest = *np.quantile(gaps, (0.5, 0.99)), gaps.max()
     safety = options.safety
     hold, most = 1e3 * safety.state_age_hold_s, 1e3 * safety.state_age_max_s
     found = (
-        f"{fast.heard_hz:.0f} Hz for {fast.asked_hz:.0f} commands/s, gaps p50 {p50:.1f}, p99 "
+        f"{fast.replies_hz:.0f} Hz for {fast.questions_hz:.0f} commands/s, gaps p50 {p50:.1f}, p99 "
         f"{p99:.1f}, max {longest:.1f} ms; {pattern(fast, survey.slow)}"
     )
-    if fast.heard_hz < LEAST_HZ:
+    if fast.replies_hz < LEAST_HZ:
         return False, f"{found}; {LEAST_HZ:.0f} Hz are needed: use a cable, stop other programs"
     if p99 > hold or longest > most:
         bounds = f"p99 {hold:.0f}, max {most:.0f} ms are the bridge's bounds"
@@ -57,20 +57,20 @@ def cadence(survey: Survey, options: HardwareOptions) -> Found:
 
 def pattern(fast: Phase, slow: Phase) -> str:
     """Whether each command has its answer, or states flow by themselves."""
-    per_command = (len(phase.heard) / max(1, len(phase.asked)) for phase in (fast, slow))
+    per_command = (len(phase.replies) / max(1, len(phase.questions)) for phase in (fast, slow))
     if all(abs(share - 1.0) < ALIKE for share in per_command):
         return "one state per command"
-    if slow.heard_hz and abs(fast.heard_hz / slow.heard_hz - 1.0) < ALIKE:
-        return f"a stream of {slow.heard_hz:.0f} Hz, whatever is asked"
+    if slow.replies_hz and abs(fast.replies_hz / slow.replies_hz - 1.0) < ALIKE:
+        return f"a stream of {slow.replies_hz:.0f} Hz, whatever is asked"
     return (
-        f"neither one state per command nor a stream ({slow.heard_hz:.0f} Hz for "
-        f"{slow.asked_hz:.0f} commands/s)"
+        f"neither one state per command nor a stream ({slow.replies_hz:.0f} Hz for "
+        f"{slow.questions_hz:.0f} commands/s)"
     )
 
 
 def header(survey: Survey, options: HardwareOptions) -> Found:
     """Whether all frames begin alike; commands are sent under the same values but the level."""
-    counts = Counter(one.state.header for one in (*survey.fast.heard, *survey.slow.heard))
+    counts = Counter(one.state.header for one in (*survey.fast.replies, *survey.slow.replies))
     if not counts:
         return False, "no frame"
     usual = counts.most_common(1)[0][0]

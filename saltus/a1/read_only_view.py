@@ -54,9 +54,10 @@ class Watch:
             exchange, now = self._exchange, time.monotonic()
             rate_now_hz = self._rate_now(now, exchange.frames)
             return Glance(
-                robot=self._options.link.robot, seconds=now - self._begin, sent=exchange.sent,
-                frames=exchange.frames, refused=exchange.refused, rate_hz=exchange.rate_hz,
-                rate_now_hz=rate_now_hz, gap_ms=exchange.gaps_ms.quantiles(),
+                robot=self._options.link.robot, seconds=now - self._begin,
+                questions=exchange.questions, frames=exchange.frames, refused=exchange.refused,
+                rate_hz=exchange.rate_hz, rate_now_hz=rate_now_hz,
+                gap_ms=exchange.gaps_ms.quantiles(),
                 header=exchange.intake.header, tick_unit_s=exchange.ticks.unit_s,
                 tick_unit_configured_s=self._options.tick_unit_s,
                 sample=exchange.intake.last, now=now,

@@ -31,12 +31,12 @@ Found = tuple[bool, str]
 
 def _column(survey: Survey, name: str, count: int) -> np.ndarray:
     """One field of all frames (n, count)."""
-    return np.array([getattr(one.state, name)[:count] for one in survey.fast.heard])
+    return np.array([getattr(one.state, name)[:count] for one in survey.fast.replies])
 
 
 def imu(survey: Survey, options: HardwareOptions) -> Found:
     """Whether gravity, rate and attitude are those of a robot at rest."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         return False, NOTHING
     acceleration = _column(survey, "accelerometer", 3).mean(axis=0)
     turning = float(np.linalg.norm(_column(survey, "gyroscope", 3).mean(axis=0)))
@@ -66,7 +66,7 @@ def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
 
 def joints(survey: Survey, options: HardwareOptions) -> Found:
     """Whether all joints are where joints can be."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         return False, NOTHING
     q = _column(survey, "q", JOINTS)[-1]
     speed = float(np.abs(_column(survey, "dq", JOINTS).mean(axis=0)).max())
@@ -86,9 +86,9 @@ def joints(survey: Survey, options: HardwareOptions) -> Found:
 
 def temperatures(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the motors are cool enough to begin."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         return False, NOTHING
-    state = survey.fast.heard[-1].state
+    state = survey.fast.replies[-1].state
     degrees = state.temperature[:JOINTS]
     hottest, warn = int(degrees.argmax()), options.safety.temperature_warn
     found = (
@@ -104,15 +104,15 @@ def temperatures(survey: Survey, options: HardwareOptions) -> Found:
 
 def motors(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the motors take commands."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         return False, NOTHING
-    mode = survey.fast.heard[-1].state.mode[:JOINTS]
+    mode = survey.fast.replies[-1].state.mode[:JOINTS]
     off = [i for i in range(JOINTS) if mode[i] != SERVO]
     if not off:
         return True, "12 in servo mode, without torque"
     named = ", ".join(f"{JOINT_LABELS[i]} {mode_name(int(mode[i]))}" for i in off[:3])
     more = f" and {len(off) - 3} more" if len(off) > 3 else ""
-    longest = 1e3 * float(np.diff(survey.fast.asked).max(initial=0.0))
+    longest = 1e3 * float(np.diff(survey.fast.questions).max(initial=0.0))
     return False, (
         f"not in servo mode: {named}{more}; braked motors lost commands (the longest pause of this "
         f"machine was {longest:.0f} ms), others have a fault: switch the robot off and on"
@@ -121,7 +121,7 @@ def motors(survey: Survey, options: HardwareOptions) -> Found:
 
 def feet(survey: Survey, options: HardwareOptions) -> Found:
     """Whether `hardware.sensing.foot_force_offset` is what the feet show."""
-    if not survey.fast.heard:
+    if not survey.fast.replies:
         return False, NOTHING
     counts = _column(survey, "foot_force", 4)
     mean, noise = counts.mean(axis=0), counts.std(axis=0).max()
@@ -140,7 +140,7 @@ def feet(survey: Survey, options: HardwareOptions) -> Found:
 
 def remote(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the remote's buttons would be seen."""
-    heard = (*survey.fast.heard, *survey.slow.heard)
+    heard = (*survey.fast.replies, *survey.slow.replies)
     if not heard:
         return False, NOTHING
     spoke = [one.state.remote for one in heard if any(one.state.remote)]

@@ -13,7 +13,7 @@ from hw_bridge.link import Link
 from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO
 from runtime.clock import RealTimeClock
-from saltus.a1.exchange import ASK_EVERY_S, Exchange, Heard
+from saltus.a1.exchange import ASK_EVERY_S, Exchange, Reply
 
 FAST_S: Final = 2.0
 SLOW_S: Final = 0.6
@@ -26,22 +26,22 @@ class Phase(NamedTuple):
     """A time of asking at one rate.
 
     Attributes:
-        asked: when it was asked (n) [s] monotonic.
-        heard: whole frames from the robot, in order of arrival.
+        questions: when they were asked (n) [s] monotonic.
+        replies: whole frames from the robot, in order of arrival.
     """
 
-    asked: list[float]
-    heard: list[Heard]
+    questions: list[float]
+    replies: list[Reply]
 
     @property
-    def asked_hz(self) -> float:
+    def questions_hz(self) -> float:
         """Questions a second."""
-        return _rate(self.asked)
+        return _rate(self.questions)
 
     @property
-    def heard_hz(self) -> float:
+    def replies_hz(self) -> float:
         """Frames a second."""
-        return _rate([one.arrival for one in self.heard])
+        return _rate([one.arrival for one in self.replies])
 
 
 class Silences(NamedTuple):
@@ -50,12 +50,12 @@ class Silences(NamedTuple):
     Attributes:
         borne_s: the longest one after which none braked [s], as it really was.
         braked_s: the first one after which some did [s]; None if none did.
-        tried: whether the motors were in servo mode at all.
+        were_tried: whether the motors were in servo mode at all.
     """
 
     borne_s: float
     braked_s: float | None
-    tried: bool
+    were_tried: bool
 
 
 class Survey(NamedTuple):
@@ -88,8 +88,8 @@ def survey(options: HardwareOptions, link: Link) -> Survey:
 
 def round_trips(phase: Phase) -> list[float]:
     """From each question to the first frame after it and before the next question [s]."""
-    arrivals, trips, k = [one.arrival for one in phase.heard], [], 0
-    for asked, following in zip(phase.asked, phase.asked[1:], strict=False):
+    arrivals, trips, k = [one.arrival for one in phase.replies], [], 0
+    for asked, following in zip(phase.questions, phase.questions[1:], strict=False):
         while k < len(arrivals) and arrivals[k] < asked:
             k += 1
         if k < len(arrivals) and arrivals[k] < following:
@@ -119,18 +119,18 @@ def _ask(exchange: Exchange, every_s: float, duration_s: float) -> Phase:
     while time.monotonic() < end:
         clock.wait_tick()
         heard = exchange.hear()
-        if phase.asked:
-            phase.heard.extend(heard)
-        phase.asked.append(time.monotonic())
+        if phase.questions:
+            phase.replies.extend(heard)
+        phase.questions.append(time.monotonic())
         exchange.ask()
     clock.wait_tick()
-    phase.heard.extend(exchange.hear())
+    phase.replies.extend(exchange.hear())
     return phase
 
 
 def _fall_silent(exchange: Exchange) -> Silences:
     """Say nothing for longer and longer, and see whether motors in servo mode brake."""
-    if not _all_serve(_ask(exchange, ASK_EVERY_S, ASK_EVERY_S * AFTER_SILENCE).heard):
+    if not _all_serve(_ask(exchange, ASK_EVERY_S, ASK_EVERY_S * AFTER_SILENCE).replies):
         return Silences(0.0, None, False)
     borne_s = 0.0
     for silence_s in SILENCES_S:
@@ -139,12 +139,12 @@ def _fall_silent(exchange: Exchange) -> Silences:
         time.sleep(silence_s)
         meanwhile = exchange.hear()  # a stream flows on
         phase = _ask(exchange, ASK_EVERY_S, ASK_EVERY_S * AFTER_SILENCE)
-        lasted_s = float(np.diff([last, *phase.asked]).max())  # or this machine's own pause
-        if any(BRAKE in one.state.mode[:JOINTS] for one in (*meanwhile, *phase.heard)):
+        lasted_s = float(np.diff([last, *phase.questions]).max())  # or this machine's own pause
+        if any(BRAKE in one.state.mode[:JOINTS] for one in (*meanwhile, *phase.replies)):
             return Silences(borne_s, lasted_s, True)
         borne_s = max(borne_s, lasted_s)
     return Silences(borne_s, None, True)
 
 
-def _all_serve(heard: list[Heard]) -> bool:
+def _all_serve(heard: list[Reply]) -> bool:
     return bool(heard) and bool((heard[-1].state.mode[:JOINTS] == SERVO).all())

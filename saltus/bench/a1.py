@@ -5,7 +5,7 @@ from typing import Any
 from saltus.bench.result import BenchResult
 from saltus.common.criterion import Criterion
 from saltus.configuration.launch import load_launch
-from saltus.launch.launcher import Outcome, launch
+from saltus.launch.launcher import LaunchOutcome, launch
 
 LATENCY_AIM_US = 1500.0  # 99 % of states are to be answered sooner
 
@@ -25,7 +25,7 @@ def run() -> BenchResult:
     return BenchResult([row], p99 / LATENCY_AIM_US, table=table, criteria=criteria)
 
 
-def row_of(outcome: Outcome) -> dict[str, Any]:
+def row_of(outcome: LaunchOutcome) -> dict[str, Any]:
     """What a launch on the emulated A1 showed."""
     summary = outcome.summary
     robot, tracker, emulator = summary["robot"], summary["tracker"], outcome.reports["emulator"]

@@ -102,7 +102,7 @@ def _wait_for_launch(folder: str) -> RunningLaunch:
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         for launch in running_launches(Path(folder)):
-            if launch.begun:
+            if launch.is_moving:
                 return launch
         time.sleep(0.05)
     raise RuntimeError(f"the launch has not begun within {PATIENCE_S:g} s")

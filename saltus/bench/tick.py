@@ -200,7 +200,7 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: A1Bridge) -> None:
         ("tracker", loop.tracker, "command"),
         ("decision and frame", bridge.decision, "decide"),
         ("command to robot", bridge._link, "send"),
-        ("command to bus", bridge._telling, "tell"),
+        ("command to bus", bridge._notifications, "send"),
     ):
         setattr(owner, method, times.wrap(name, getattr(owner, method)))
 

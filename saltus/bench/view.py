@@ -145,7 +145,7 @@ class _Launch:
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             if b"view" in Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0"):
                 self.view = int(child)
-        self._wait(lambda: any(each.pid == pid and each.begun for each in running_launches()))
+        self._wait(lambda: any(each.pid == pid and each.is_moving for each in running_launches()))
 
     def result(self) -> dict[str, Any]:
         """What the launch prints at its end."""

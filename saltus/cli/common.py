@@ -35,7 +35,7 @@ class Mode(StrEnum):
     REALTIME = "realtime"
 
 
-class Driver(StrEnum):
+class DriveSource(StrEnum):
     """Who drives: see `drive.source` of a launch file."""
 
     KEYBOARD = "keyboard"
@@ -52,7 +52,7 @@ LaunchArgument = Annotated[
     ),
 ]
 DriveOption = Annotated[
-    Driver | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
+    DriveSource | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
 ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]

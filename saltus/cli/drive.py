@@ -48,16 +48,16 @@ def drive(
         say(f"driving the {launch.config.robot} A1 of process {launch.pid}; {_how(gamepad)}")
         with DriveLine(launch, bus) as line:
             pacer = publish_commands(
-                device, commands.send, lambda: stop() or line.ended or device.quit, line.show
+                device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
             )
         bus.close(LAST_WORDS_S)
-    if line.ended:
+    if line.is_over:
         say("the launch has ended")
-    elif device.lost:
+    elif device.loss:
         silence = launch.config.drive.silence
-        say(f"{device.lost}; after {silence:g} s without a command the robot stands")
+        say(f"{device.loss}; after {silence:g} s without a command the robot stands")
     if json:
-        print_json({"commands": pacer.sent, "seconds": time.monotonic() - begin})
+        print_json({"commands": pacer.commands, "seconds": time.monotonic() - begin})
     return 0
 
 

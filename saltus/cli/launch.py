@@ -1,8 +1,10 @@
 """``saltus launch``: run the stack."""
 
+from __future__ import annotations
+
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +21,10 @@ from saltus.cli.common import (
 from saltus.cli.view import require_view
 from saltus.common.console import print_facts, print_json, say
 from saltus.common.errors import BadRequest
+
+if TYPE_CHECKING:
+    from saltus.configuration.launch import LaunchConfig
+    from saltus.launch.launcher import LaunchOutcome
 
 
 def launch(
@@ -43,45 +49,54 @@ def launch(
     json: JsonOption = False,
 ) -> int:
     """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
-    from saltus.a1.confirmation import confirm_motion
     from saltus.configuration.effect import keys_without_effect, warnings
     from saltus.configuration.launch import Overrides, configure, read_launch
-    from saltus.film.strip import leave_strip
-    from saltus.launch import assembly  # what is loaded here takes longer than --help may
-    from saltus.launch.hardware import check_at_hand
-    from saltus.launch.launcher import launch as run
-    from saltus.launch.run_folder import folder_for_logs
-    from saltus.launch.summary import launch_facts
-    from saltus.launch.viewer import viewer
 
     if view:
         require_view()
+    if read_only and (dry_run or record):
+        raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     bridge = "read_only" if read_only else "dry_run" if dry_run else None
-    settings = read_launch(
-        name_or_file,
-        Overrides(assignments or (), planner, mode, duration, drive, view, bridge),
-    )
+    overrides = Overrides(assignments or (), planner, mode, duration, drive, view, bridge)
+    settings = read_launch(name_or_file, overrides)
     config = configure(settings)
     if bridge and not config.kind.bridged:
         raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
-    if read_only and (dry_run or record):
-        raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     for warning in warnings(keys_without_effect(config, settings)):
         say(f"warning: {warning}")
     if config.kind.bridged and config.hardware.mode == "read_only":
         from saltus.a1.read_only_view import view as show_readings  # loads the compiler
 
         return show_readings(config, json)
+    outcome = _run(config, Path(name_or_file).stem, record, view)
+    return _report(outcome, json)
+
+
+def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
+    """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
+    from saltus.a1.confirmation import confirm_motion
+    from saltus.film.strip import leave_strip
+    from saltus.launch import assembly  # what is loaded here takes longer than --help may
+    from saltus.launch.hardware import check_at_hand
+    from saltus.launch.launcher import launch as run
+    from saltus.launch.run_folder import folder_for_logs
+    from saltus.launch.viewer import viewer
+
     check_at_hand(config)
     confirm_motion(config)
-    folder = record or folder_for_logs(Path(name_or_file).stem)
     with viewer(config) if view else nullcontext():
-        outcome = run(config, folder, record=record is not None)
-    if record:
-        if not config.kind.real:  # of which nobody knows the true pose
-            lived_s = outcome.reports.get("emulator", {}).get("emulated_s")
-            seconds = float(lived_s or outcome.summary["simulated_s"])
-            leave_strip(record, seconds, assembly.event_times(config))
+        outcome = run(config, record or folder_for_logs(name), record=record is not None)
+    if record and not config.kind.real:
+        emulated_s = outcome.reports.get("emulator", {}).get("emulated_s")
+        seconds = float(emulated_s or outcome.summary["simulated_s"])
+        leave_strip(record, seconds, assembly.event_times(config))
+    return outcome
+
+
+def _report(outcome: LaunchOutcome, json: bool) -> int:
+    """Print what came of a launch; return the exit status."""
+    from saltus.launch.summary import launch_facts
+
     if json:
         print_json(outcome.summary)
     else:

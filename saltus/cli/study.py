@@ -8,14 +8,14 @@ import typer
 from saltus.cli import completion
 from saltus.cli.common import JsonOption, print_catalogue
 from saltus.common.errors import BadRequest
-from saltus.studies.catalogue import STUDIES
+from saltus.studies.catalogue import STUDIES, add_from_file
 
 
 def study(
     name: Annotated[
         str | None,
         typer.Argument(
-            help=f"One of {', '.join(STUDIES)}.", autocompletion=completion.study_names
+            help=f"FILE.py, or one of {', '.join(STUDIES)}.", autocompletion=completion.study_names
         ),
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Number of trials.")] = None,
@@ -28,10 +28,14 @@ def study(
 ) -> int:
     """Reproduce one table or figure; without a name, list the studies.
 
+    A study of your own is in a FILE.py; of several in it, give FILE.py:NAME.
+
     Exit status 1 when a criterion of the study is not met.
     """
     if name is None:
         return print_catalogue("studies", STUDIES, json)
+    if name.partition(":")[0].endswith(".py"):
+        name = add_from_file(name)
     _check(name, trials, seed, full)
     from saltus.studies.engine import StudyOptions
     from saltus.studies.runner import run_study  # loads matplotlib

@@ -39,7 +39,7 @@ def view(
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
     require_view()
     from runtime.signals import StopFlag
-    from saltus.view.page import Outcome, Place, view_launch, view_recording
+    from saltus.view.page import PageSummary, Place, view_launch, view_recording
 
     place = Place(address, port)
     with StopFlag() as stop:
@@ -49,7 +49,7 @@ def view(
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:
             launch = _launch(process, stop)
-            outcome = Outcome("", 0.0, 0)  # of a view that was stopped before there was a launch
+            outcome = PageSummary("", 0.0, 0)  # if it stops before there is a launch
             if launch is not None:
                 outcome = view_launch(launch, place, stop)
     if json:

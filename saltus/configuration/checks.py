@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.driving.script import Script
+from controller.driving.script import CommandScript
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
@@ -49,7 +49,7 @@ def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
             "timing is for lock step; give mode: paused, or leave it out", "timing", "mode"
         )
     _check_reference(config, refuse)
-    if config.driven:
+    if config.is_driven:
         _check_driving(config, refuse)
 
 
@@ -80,7 +80,7 @@ def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) ->
             f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
             f"one of {gaits}", "reference", "planner",
         )  # fmt: skip
-    if not config.driven and not is_file(Path(config.reference)):
+    if not config.is_driven and not is_file(Path(config.reference)):
         raise refuse(
             f"no reference {config.reference!r}: give one of {gaits} or the path of a recorded "
             "trajectory", "reference",
@@ -105,7 +105,7 @@ def _check_driving(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
     _check_strides(config, refuse)
     if isinstance(config.command, tuple):
         try:
-            Script(config.command, config.drive, config.reference)
+            CommandScript(config.command, config.drive, config.reference)
         except ValueError as error:
             raise refuse(f"command: {error}", "command") from error
 

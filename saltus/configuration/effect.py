@@ -69,7 +69,7 @@ def _planner_runs(config: LaunchConfig) -> str:
 
 
 def _is_driven(config: LaunchConfig) -> str:
-    return "" if config.driven else "drive.source is none"
+    return "" if config.is_driven else "drive.source is none"
 
 
 def _has_driver(config: LaunchConfig) -> str:
@@ -79,8 +79,8 @@ def _has_driver(config: LaunchConfig) -> str:
 def _commands_move(config: LaunchConfig) -> str:
     if config.drive.source != "none":
         return f"drive.source is {config.drive.source}"
-    if config.driven or config.reference in GAITS:
-        stands = config.reference == "stand" and not config.driven
+    if config.is_driven or config.reference in GAITS:
+        stands = config.reference == "stand" and not config.is_driven
         return "reference stand does not move" if stands else ""
     return "a recorded reference has its own speed"
 

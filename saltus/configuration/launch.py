@@ -34,7 +34,7 @@ ReferenceSource = Literal["kinematic", "convex_mpc"]
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
 
-class Command(Options, frozen=True):
+class ReferenceCommand(Options, frozen=True):
     """What the reference is asked to do.
 
     Attributes:
@@ -128,7 +128,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     duration: Annotated[float, Range("s", TICK_S, 1e6)] = 6.0
     reference: str = "walk"
     reference_from: ReferenceSource = "kinematic"
-    command: Command | tuple[ScriptStep, ...] = Command()
+    command: ReferenceCommand | tuple[ScriptStep, ...] = ReferenceCommand()
     drive: DriveOptions = DriveOptions()
     sources: SourceOptions = SourceOptions()
     perturbations: tuple[Perturbation, ...] = ()
@@ -154,10 +154,10 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     @property
     def speed(self) -> float:
         """Of a straight line [m/s]; a script has none."""
-        return self.command.velocity_x if isinstance(self.command, Command) else 0.0
+        return self.command.velocity_x if isinstance(self.command, ReferenceCommand) else 0.0
 
     @property
-    def driven(self) -> bool:
+    def is_driven(self) -> bool:
         """Whether commands come on the way, from a script or from somebody who drives."""
         return isinstance(self.command, tuple) or self.drive.source != "none"
 

@@ -46,7 +46,7 @@ class States:
 
 
 @dataclass
-class RecordedMotion:
+class ExportedMotion:
     """A run to look at. Times are the launch's clock's [s].
 
     Attributes:
@@ -67,13 +67,13 @@ class RecordedMotion:
         return self.truth if self.truth.time else self.estimate
 
 
-def motion_of_run(folder: Path) -> RecordedMotion:
+def motion_of_run(folder: Path) -> ExportedMotion:
     """Read the recording of a run; one that was cut off gives what it holds.
 
     Raises:
         BadRequest: the folder holds no run, no states, or what another version recorded.
     """
-    motion, command = RecordedMotion(), np.array([config_of_run(folder).speed, 0.0, 0.0])
+    motion, command = ExportedMotion(), np.array([config_of_run(folder).speed, 0.0, 0.0])
     for _, message in messages_of_run(folder):
         if isinstance(message, Command):
             command = np.array([message.forward, message.left, message.yaw_rate])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from robots.a1.constants import JOINT_NAMES
 from saltus.common.errors import BadRequest
 from saltus.common.files import replacing
-from saltus.export.motion import RecordedMotion, States
+from saltus.export.motion import ExportedMotion, States
 from saltus.recording.robot_scene import ESTIMATE, LINKS, SHAPES, TRUNK, WORLD, link_rotations
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ TIMELINE = "time"  # [s] since the first state
 COLORS = {TRUNK: (115, 120, 128), ESTIMATE: (51, 128, 230, 90), "plan": (230, 140, 30)}
 
 
-def write_rerun(motion: RecordedMotion, name: str, path: Path) -> None:
+def write_rerun(motion: ExportedMotion, name: str, path: Path) -> None:
     """Write a run to `path`, whole or not at all.
 
     Poses of base, estimate and links, the paths of plans, joints [rad], velocities with their
@@ -50,7 +50,7 @@ class _Export:
     def __init__(self, rr: Any, stream: Any, origin: float) -> None:
         self._rr, self._stream, self._origin = rr, stream, origin
 
-    def write(self, motion: RecordedMotion) -> None:
+    def write(self, motion: ExportedMotion) -> None:
         self._draw_shapes(bool(motion.truth.time))
         robot = motion.robot
         self._move(robot, f"{WORLD}/{TRUNK}")

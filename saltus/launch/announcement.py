@@ -32,13 +32,13 @@ class Announcement(msgspec.Struct, frozen=True):
         pid: of the launch.
         configuration: path of its launch file, every default written out.
         sockets: folder of the topics, where the launch file names none.
-        begun: the robot moves, so all its processes listen to each other.
+        is_moving: the robot moves, so all its processes listen to each other.
     """
 
     pid: int
     configuration: str
     sockets: str
-    begun: bool = False
+    is_moving: bool = False
 
 
 class Announcer:
@@ -53,9 +53,9 @@ class Announcer:
 
     def begin(self) -> None:
         """Say that the robot moves; again, nothing."""
-        if self._announcement.begun:
+        if self._announcement.is_moving:
             return
-        self._announcement = msgspec.structs.replace(self._announcement, begun=True)
+        self._announcement = msgspec.structs.replace(self._announcement, is_moving=True)
         data = msgspec.json.encode(self._announcement)
         os.pwrite(self._file.fileno(), data + b" ", 0)  # as long as the one before
 
@@ -80,10 +80,10 @@ class RunningLaunch(NamedTuple):
         return _read(self.file) is not None
 
     @property
-    def begun(self) -> bool:
+    def is_moving(self) -> bool:
         """Whether the robot moves."""
         announcement = _read(self.file)
-        return announcement is not None and announcement.begun
+        return announcement is not None and announcement.is_moving
 
 
 def launch_to_drive() -> RunningLaunch:

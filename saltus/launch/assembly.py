@@ -9,7 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from controller.driving.intake import CommandIntake
-from controller.driving.script import Script
+from controller.driving.script import CommandScript
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
@@ -41,10 +41,10 @@ def solve_schedule(config: LaunchConfig) -> SolveSchedule:
 
 def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
     """When feet lift off and land; None where nobody knows that before the robot moves."""
-    if not config.driven:
+    if not config.is_driven:
         return GAITS.get(config.reference)
     commands = make_commands(config)
-    if config.mode != "paused" or not isinstance(commands, Script):
+    if config.mode != "paused" or not isinstance(commands, CommandScript):
         return None
     period, starts = config.planner_options.period, []
     for solve in solve_schedule(config):
@@ -131,8 +131,8 @@ def check(config: LaunchConfig) -> None:
 def make_commands(config: LaunchConfig) -> Commands | None:
     """Where a driven robot's planner has its goals from; None for one that is not driven."""
     if isinstance(config.command, tuple):
-        return Script(config.command, config.drive, config.reference)
-    return CommandIntake(config.drive) if config.driven else None
+        return CommandScript(config.command, config.drive, config.reference)
+    return CommandIntake(config.drive) if config.is_driven else None
 
 
 def make_planner(config: LaunchConfig) -> Planner:

@@ -23,12 +23,12 @@ class DriveLine:
     listens for one of their own.
 
     Attributes:
-        ended: the launch has.
+        is_over: the launch has.
     """
 
     def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
         """Nothing is shown where standard error is no terminal."""
-        self.ended = False
+        self.is_over = False
         self._launch, self._bus = launch, bus
         self._shows = sys.stderr.isatty()
         self._estimates: Subscriber[StateEstimate] | None = None
@@ -41,7 +41,7 @@ class DriveLine:
         if now < self._next:
             return
         self._next = now + EVERY_S
-        self.ended = not self._launch.alive
+        self.is_over = not self._launch.alive
         if self._shows and command is not None:
             self._print(words_of(command) + self._robot())
 
@@ -52,7 +52,7 @@ class DriveLine:
     def _robot(self) -> str:
         """What the robot does, by its own estimate."""
         if self._estimates is None:
-            if not self._launch.begun:
+            if not self._launch.is_moving:
                 return " | the launch is starting"
             self._estimates = self._bus.subscriber(STATE_ESTIMATE)
         self._estimate = self._estimates.newest() or self._estimate

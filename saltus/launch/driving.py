@@ -11,7 +11,7 @@ import msgspec
 
 from controller.driving.options import DriveOptions
 from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import Bounds, KeyDriver
+from hw_bridge.driver.keys import CommandBounds, KeyDriver
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.driver.pacer import Pacer, Publish
 from hw_bridge.driver.remote import RemoteDriver
@@ -49,7 +49,7 @@ def drive(
     while not over():
         waiting.poll(1e3 * pacer.wait(time.monotonic()))
         device.poll()
-        if device.lost:
+        if device.loss:
             return pacer
         pacer.tick(time.monotonic())
         show(pacer.last)
@@ -57,13 +57,13 @@ def drive(
     return pacer
 
 
-def bounds_of(options: DriveOptions) -> Bounds:
+def bounds_of(options: DriveOptions) -> CommandBounds:
     """The fastest that any gait may go, which keys reach."""
     gaits = (options.walk, options.trot, options.bound)
     forward, left, yaw_rate = (
         max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
     )
-    return Bounds(forward, left, yaw_rate, options.height)
+    return CommandBounds(forward, left, yaw_rate, options.height)
 
 
 def open_keys(config: LaunchConfig) -> KeyDevice:
@@ -106,7 +106,7 @@ def run_process(
         while not stop():
             time.sleep(IDLE_S)
         bus.close(LAST_WORDS_S)
-    return {"commands": pacer.sent, "lost": pacer.lost, "ended": device.lost}
+    return {"commands": pacer.commands, "lost": pacer.failures, "ended": device.loss}
 
 
 def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:

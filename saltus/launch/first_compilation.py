@@ -75,7 +75,7 @@ def _parts_of(config: LaunchConfig) -> list[str]:
 
 def _marker(config: LaunchConfig) -> Path:
     """A file whose name changes with what is warmed, every source file, Python and compiler."""
-    chosen = config.planner, config.estimator, config.rollout, config.robot, str(config.driven)
+    chosen = config.planner, config.estimator, config.rollout, config.robot, str(config.is_driven)
     code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
     seen = "\n".join((*chosen, sys.version, version("numba"), code))
     return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]

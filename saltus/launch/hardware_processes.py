@@ -53,7 +53,7 @@ class EndsSeated:
         if self._peer_gone:
             self._peer_gone = False
             self._bridge.end("the planner or the estimator died")
-        return self._bridge.finished
+        return self._bridge.is_finished
 
     def _on_peer_gone(self, *_: object) -> None:
         self._peer_gone = True

@@ -23,8 +23,8 @@ from saltus.launch.cores import hear_first
 from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
-from saltus.launch.problems import Problem, find_problems
-from saltus.launch.process_table import DRIVER, ProcessTable, process_table
+from saltus.launch.problems import LaunchProblem, find_problems
+from saltus.launch.process_table import DRIVER, grace_s, launched_kind
 from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
 from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
 from saltus.launch.stall import STALL_S, START_S, describe_stall
@@ -42,7 +42,7 @@ POLL_S = 0.02
 LAST_ESTIMATE_S = 1.0  # longest wait for it, once the robot has stopped
 
 
-class Outcome(NamedTuple):
+class LaunchOutcome(NamedTuple):
     """How a launch ended.
 
     Attributes:
@@ -59,7 +59,7 @@ class Outcome(NamedTuple):
     completed: bool
     interrupted: bool
     reports: dict[str, dict[str, Any]]
-    problems: list[Problem]
+    problems: list[LaunchProblem]
 
     @property
     def ok(self) -> bool:
@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 def launch(
     config: LaunchConfig, folder: Path | None = None, meddle: Meddle | None = None,
     modules: Mapping[str, str] | None = None, record: bool = True,
-) -> Outcome:
+) -> LaunchOutcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
     Args:
@@ -87,7 +87,7 @@ def launch(
     """
     assembly.check(config)
     check_at_hand(config)
-    table = process_table(config)
+    kind = launched_kind(config)
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:
@@ -106,11 +106,11 @@ def launch(
             recorder = open_recorder(files, config) if folder and record else None
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, meddle)
-            programs = dict.fromkeys(table.processes, PROGRAM) | dict(modules or {})
+            programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
-                    children, table.finishing, table.expendable, table.grace_s, report=say
+                    children, kind.finishing, kind.expendable, grace_s(config), report=say
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
@@ -119,24 +119,23 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        outcome = _conclude(config, table, files, run, supervisor.deaths, stop())
+        outcome = _conclude(config, files, run, supervisor.deaths, stop())
         outcome.summary["folder"] = None if folder is None else str(folder)
         return outcome
 
 
 def _conclude(
-    config: LaunchConfig, table: ProcessTable, files: RunFolder, run: "_Run", deaths: list[Death],
-    interrupted: bool,
-) -> Outcome:  # fmt: skip
+    config: LaunchConfig, files: RunFolder, run: "_Run", deaths: list[Death], interrupted: bool,
+) -> LaunchOutcome:  # fmt: skip
     """How a launch ended, also as its ``summary.json``."""
     listener = run.listener
-    reports = {name: files.read_report(name) for name in table.processes}
+    reports = {name: files.read_report(name) for name in launched_kind(config).processes}
     say_missing_reports(reports, deaths, run.completed)
     summary = _summary(config, listener, reports, deaths)
     end = "complete" if run.completed else "interrupted" if interrupted else "broken"
     cause = (listener.recording or {"cause": ""})["cause"]
     problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
-    outcome = Outcome(summary, deaths, run.completed, interrupted, reports, problems)
+    outcome = LaunchOutcome(summary, deaths, run.completed, interrupted, reports, problems)
     summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
     extra = {
         "completed": outcome.completed, "code": code_version(),
@@ -249,8 +248,8 @@ class _Run:
         return self.listener.ticks[self._beat.name]
 
     def _over(self, supervisor: Supervisor) -> bool:
-        if self._stop() or supervisor.lost:
-            if self._config.kind.bridged and not supervisor.lost:
+        if self._stop() or supervisor.has_fatal_death:
+            if self._config.kind.bridged and not supervisor.has_fatal_death:
                 say("ending the launch; the robot sits down first")
             return True
         if self._tick() < 0 and supervisor.deaths:
@@ -267,7 +266,7 @@ class _Run:
             waits = describe_stall(self._config, self.listener.ticks)
             self.stall = f"no tick for {longest:g} s, {waits}"
             say(f"{self.stall}: ending the launch")
-        self.completed = supervisor.finished
+        self.completed = supervisor.is_finished
         return self.completed or bool(self.stall)
 
     def _show(self, progress: RunProgress) -> None:

@@ -88,7 +88,7 @@ class LockStep:
             tick = self.step()
             if on_tick is not None:
                 on_tick(tick)
-            if self.simulation.lost:
+            if self.simulation.loss:
                 raise RuntimeError(self.simulation.loss)
             if self.simulation.fell:
                 last = min(last, self.simulation.tick + round(AFTER_FALL_S * 1e3))

@@ -1,4 +1,4 @@
-"""Planners and estimators by where they are: in a module that can be imported, or in a file."""
+"""Planners, estimators and studies of the user: in a module, or in a file."""
 
 from __future__ import annotations
 
@@ -21,14 +21,23 @@ def load(place: str) -> Callable[..., Any]:
         BadRequest: it is not there, or what is there cannot be imported.
     """
     module_name, _, name = place.rpartition(":")
-    read = _from_file if module_name.endswith(".py") else importlib.import_module
-    try:
-        module = read(module_name)
-    except Exception as error:  # a file of the user's may raise whatever it likes
-        raise BadRequest(f"{place}: {type(error).__name__}: {error}") from error
+    module = load_module(module_name)
     if not hasattr(module, name):
         raise BadRequest(f"{place}: {module_name} has no {name}")
     return getattr(module, name)
+
+
+def load_module(place: str) -> ModuleType:
+    """The module of a name or of a ``FILE.py``.
+
+    Raises:
+        BadRequest: it cannot be imported.
+    """
+    read = _from_file if place.endswith(".py") else importlib.import_module
+    try:
+        return read(place)
+    except Exception as error:  # a file of the user's may raise whatever it likes
+        raise BadRequest(f"{place}: {type(error).__name__}: {error}") from error
 
 
 def _from_file(path: str) -> ModuleType:

@@ -13,7 +13,7 @@ Report = Mapping[str, Any]
 Reports = Mapping[str, Mapping[str, Any]]
 
 
-class Problem(NamedTuple):
+class LaunchProblem(NamedTuple):
     """One thing that a person must know.
 
     Attributes:
@@ -33,7 +33,7 @@ def find_problems(
     config: LaunchConfig, summary: Report, reports: Reports, deaths: Sequence[Death],
     end: Literal["complete", "interrupted", "broken"] = "complete", stall: str = "",
     recording: str = "",
-) -> list[Problem]:  # fmt: skip
+) -> list[LaunchProblem]:  # fmt: skip
     """Everything that went wrong, in the order in which a person wants to know.
 
     Args:
@@ -47,7 +47,7 @@ def find_problems(
     """
     found = _of_robot(config, summary)
     found += [
-        Problem(
+        LaunchProblem(
             "hung" if death.hung else "died",
             f"the {death.name} {'hung' if death.hung else 'died'}", True,
             f"{death.name}: {death.cause}; {_log(death.name)}",
@@ -56,35 +56,36 @@ def find_problems(
     ]
     at = f"{summary['simulated_s']:.2f} s of {config.duration:g} s"
     if end == "interrupted":
-        found.append(Problem("interrupted", f"you stopped the launch at {at}"))
+        found.append(LaunchProblem("interrupted", f"you stopped the launch at {at}"))
     elif end == "broken":
-        found.append(Problem("broke_off", f"the launch broke off at {at}", True, stall))
+        found.append(LaunchProblem("broke_off", f"the launch broke off at {at}", True, stall))
     found += _of_solves(reports.get("planner", {}))
     found += _of_commands(reports.get("simulation", {}).get("in_force", {}))
     found += _of_ticks(reports.get("tracker", {}))
     found += _of_estimates(reports.get("estimator", {}))
     if recording:
-        found.append(Problem("recording_incomplete", f"the recording is incomplete: {recording}"))
+        words = f"the recording is incomplete: {recording}"
+        found.append(LaunchProblem("recording_incomplete", words))
     for name, report in reports.items():
         found += _of_process(name, report, config.mode == "realtime")
     return found
 
 
-def _of_robot(config: LaunchConfig, summary: Report) -> list[Problem]:
+def _of_robot(config: LaunchConfig, summary: Report) -> list[LaunchProblem]:
     """A fall, or a robot whose bridge ended the run."""
     if summary["fell"]:
         at = summary["fell_at_s"]
         when = "" if at is None else f" at {at:.2f} s of {config.duration:g} s"
-        return [Problem("fell", f"the A1 fell{when}", True)]
+        return [LaunchProblem("fell", f"the A1 fell{when}", True)]
     robot = summary.get("robot")
     if robot is None or robot["ended_well"]:
         return []
     seconds = summary["simulated_s"]
     words = f"the A1 was stopped after {seconds:.1f} s" if seconds else "the A1 did not run"
-    return [Problem("stopped", words + _after(robot.get("cause", "")), True)]
+    return [LaunchProblem("stopped", words + _after(robot.get("cause", "")), True)]
 
 
-def _of_solves(planner: Report) -> list[Problem]:
+def _of_solves(planner: Report) -> list[LaunchProblem]:
     """Solves that gave no plan, or came late."""
     statuses: Mapping[str, int] = planner.get("statuses", {})
     solves, found = sum(statuses.values()), []
@@ -105,11 +106,11 @@ def _of_solves(planner: Report) -> list[Problem]:
         if count > SHARE * solves:
             failure = status != "time_limit" and count > MOST * solves
             words = words.format(f"{count} of {solves} solves")
-            found.append(Problem(what, words, failure, detail))
+            found.append(LaunchProblem(what, words, failure, detail))
     return found
 
 
-def _of_commands(in_force: Mapping[str, int]) -> list[Problem]:
+def _of_commands(in_force: Mapping[str, int]) -> list[LaunchProblem]:
     """Ticks under another command than one from a plan.
 
     Args:
@@ -122,18 +123,18 @@ def _of_commands(in_force: Mapping[str, int]) -> list[Problem]:
     if down:
         words = f"the A1 stood down for {1e-3 * down:.2f} s"
         cause = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
-        found.append(Problem("stood_down", words, True, cause))
+        found.append(LaunchProblem("stood_down", words, True, cause))
     if before > MOST * ticks:
         words = f"no plan came for {1e-3 * before:.2f} s"
-        found.append(Problem("no_plan", words, True, _log("planner")))
+        found.append(LaunchProblem("no_plan", words, True, _log("planner")))
     if sum(others.values()) > SHARE * ticks:
         words = f"{sum(others.values())} of {ticks} ticks followed no fresh plan"
         counts = ", ".join(f"{count} {key}" for key, count in others.items())
-        found.append(Problem("not_tracking", words, False, f"other commands: {counts}"))
+        found.append(LaunchProblem("not_tracking", words, False, f"other commands: {counts}"))
     return found
 
 
-def _of_ticks(tracker: Report) -> list[Problem]:
+def _of_ticks(tracker: Report) -> list[LaunchProblem]:
     """Ticks in real time that were left out or began late."""
     ticks, found = tracker.get("ticks", 0) + tracker.get("missed", 0), []
     remedy = "close other programs; `saltus doctor` says what this machine lacks"
@@ -141,34 +142,35 @@ def _of_ticks(tracker: Report) -> list[Problem]:
         count = tracker.get(key, 0)
         if count > SHARE * ticks:
             words = f"{count} of {ticks} ticks of the tracker {words}"
-            found.append(Problem(f"ticks_{key}", words, False, remedy))
+            found.append(LaunchProblem(f"ticks_{key}", words, False, remedy))
     return found
 
 
-def _of_estimates(estimator: Report) -> list[Problem]:
+def _of_estimates(estimator: Report) -> list[LaunchProblem]:
     """Estimates that lacked a sensor."""
     updates, count = estimator.get("updates", 0), estimator.get("degraded", 0)
     if count <= SHARE * updates:
         return []
     words = f"{count} of {updates} estimates were degraded"
-    return [Problem("degraded", words, False, _log("estimator"))]
+    return [LaunchProblem("degraded", words, False, _log("estimator"))]
 
 
-def _of_process(name: str, report: Report, real_time: bool) -> list[Problem]:
+def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
     """Frames that did not decode, and functions that were compiled while the robot waited."""
     found = []
     frames, count = _frames(report), report.get("undecodable", 0)
     if count > SHARE * frames:
         words = f"{count} frames to the {name} could not be decoded"
-        found.append(Problem("undecodable", words, False, "is another program on the same bus?"))
+        advice = "is another program on the same bus?"
+        found.append(LaunchProblem("undecodable", words, False, advice))
     functions = ", ".join(report.get("compiled_late", ()))
     if functions and real_time:  # in lock step the robot has time
         words = f"the {name} compiled while the robot waited: {functions}"
-        found.append(Problem("compiled_late", words))
+        found.append(LaunchProblem("compiled_late", words))
     if losses := report.get("rollouts", {}).get("losses", 0):
         times = "once" if losses == 1 else f"{losses} times"
         words = f"the rollout server was lost {times}; local MuJoCo replaced it"
-        found.append(Problem("server_lost", words))
+        found.append(LaunchProblem("server_lost", words))
     return found
 
 

@@ -104,7 +104,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         driver = script = tuner = None
         if config.drive.source != "none":
             driver = bus.subscriber(COMMAND)
-        elif config.driven:
+        elif config.is_driven:
             script = bus.publisher(COMMAND)
             await_listeners(script, RECORDER, stop)
         outlines = Outlines(bus.publisher(PLAN_OUTLINE))

@@ -7,7 +7,7 @@ from typing import Any
 from runtime.messages import RobotStatus
 from saltus.common.console import Fact
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.problems import Problem
+from saltus.launch.problems import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
@@ -77,7 +77,7 @@ def robot_summary(
 
 
 def launch_facts(
-    summary: Mapping[str, Any], problems: Sequence[Problem],
+    summary: Mapping[str, Any], problems: Sequence[LaunchProblem],
     reports: Mapping[str, Mapping[str, Any]],
 ) -> list[Fact]:  # fmt: skip
     """All that `saltus launch` prints at its end."""
@@ -94,7 +94,7 @@ def launch_facts(
     return [*facts, folder]
 
 
-def readable_summary(summary: Mapping[str, Any], problems: Sequence[Problem]) -> list[Fact]:
+def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> list[Fact]:
     """The summary in words: verdict and problems first, then the measurements.
 
     Args:
@@ -115,7 +115,7 @@ def readable_summary(summary: Mapping[str, Any], problems: Sequence[Problem]) ->
     ]
 
 
-def headline(summary: Mapping[str, Any], problems: Sequence[Problem]) -> Fact:
+def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> Fact:
     """The first line: whether the launch did its job, and every problem with its count."""
     who = f"planner {summary['planner']['name']}, estimator {summary['estimator']['name']}"
     if any(problem.failure for problem in problems):

@@ -47,7 +47,7 @@ class Supervisor:
 
     def __post_init__(self) -> None:
         self.deaths: list[Death] = []
-        self.finished = False
+        self.is_finished = False
         self._running: list[Child] = []
         self._dismissed: set[str] = set()
 
@@ -66,7 +66,7 @@ class Supervisor:
                 continue
             self._running.remove(child)
             if child.name == self.finishing and status == 0:
-                self.finished = True
+                self.is_finished = True
             if child.name in (self.finishing, *self._dismissed) and status == 0:
                 continue
             deaths.append(self._mourn(child, status))
@@ -82,7 +82,7 @@ class Supervisor:
                     child.signal(signal.SIGTERM)
 
     @property
-    def lost(self) -> bool:
+    def has_fatal_death(self) -> bool:
         """True once a process died that the launch cannot go on without."""
         return any(death.fatal for death in self.deaths)
 
@@ -91,7 +91,7 @@ class Supervisor:
 
         After the end of the launch the order does not matter, and all are told at once.
         """
-        if self.finished:
+        if self.is_finished:
             for child in self._running:
                 child.signal(signal.SIGTERM)
         while self._running:

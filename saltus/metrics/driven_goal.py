@@ -6,7 +6,7 @@ import msgspec
 
 from controller.driving.goal import Goal
 from controller.driving.intake import CommandIntake
-from controller.driving.script import Script
+from controller.driving.script import CommandScript
 from runtime.messages import Command
 from saltus.configuration.launch import LaunchConfig
 
@@ -28,7 +28,7 @@ class GoalWatch:
             drive = msgspec.structs.replace(drive, silence=HOLDS_S)
         self._script = None
         if script is not None and not config.kind.bridged:
-            self._script = Script(script, drive, config.reference)
+            self._script = CommandScript(script, drive, config.reference)
         self._intake = CommandIntake(drive)
         self._first: float | None = None
         self._now = 0.0

@@ -135,7 +135,7 @@ def run_metrics(config: LaunchConfig) -> RunMetrics:
     simulated = config.kind.simulated
     return RunMetrics(
         judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
-        driving=DrivingMetrics(config) if config.driven else None,
+        driving=DrivingMetrics(config) if config.is_driven else None,
     )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def _robot(stamp: s.Time, ghost: bool) -> s.SceneUpdate:
 
 
 def _shape(
-    stamp: s.Time, name: str, shape: scene.Shape, frame: str, color: s.Color
+    stamp: s.Time, name: str, shape: scene.SceneShape, frame: str, color: s.Color
 ) -> s.SceneEntity:
     pose = s.Pose(s.Vector3(*shape.centre), s.Quaternion(0.0, 0.0, 0.0, 1.0))
     size = s.Vector3(*shape.size)

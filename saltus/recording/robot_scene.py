@@ -23,7 +23,7 @@ TRUNK_SIZE = (0.267, 0.194, 0.114)  # [m] unitree_ros const.xacro trunk_length, 
 LEG_WIDTH = 0.03  # [m] chosen here
 
 
-class Link(NamedTuple):
+class SceneLink(NamedTuple):
     """A link, its parent, where its joint is there [m], and the joint's axis (0 x, 1 y)."""
 
     name: str
@@ -32,7 +32,7 @@ class Link(NamedTuple):
     axis: int
 
 
-class Shape(NamedTuple):
+class SceneShape(NamedTuple):
     """A box or ball in the frame of a link: its centre and size [m]."""
 
     link: str
@@ -41,27 +41,27 @@ class Shape(NamedTuple):
     round: bool = False
 
 
-def _links() -> tuple[Link, ...]:
+def _links() -> tuple[SceneLink, ...]:
     links = []
     for leg, foot in enumerate(FOOT_NAMES):
         x, y, z = HIP_POSITION_IN_BASE[leg].tolist()
         side = float(LEG_SIDE[leg]) * THIGH_OFFSET
         links += [
-            Link(f"{foot}_hip", TRUNK, (x, y, z), 0),
-            Link(f"{foot}_thigh", f"{foot}_hip", (0.0, side, 0.0), 1),
-            Link(f"{foot}_calf", f"{foot}_thigh", (0.0, 0.0, -LINK_LENGTH), 1),
+            SceneLink(f"{foot}_hip", TRUNK, (x, y, z), 0),
+            SceneLink(f"{foot}_thigh", f"{foot}_hip", (0.0, side, 0.0), 1),
+            SceneLink(f"{foot}_calf", f"{foot}_thigh", (0.0, 0.0, -LINK_LENGTH), 1),
         ]
     return tuple(links)
 
 
-def _shapes() -> tuple[Shape, ...]:
-    shapes = [Shape(TRUNK, (0.0, 0.0, 0.0), TRUNK_SIZE)]
+def _shapes() -> tuple[SceneShape, ...]:
+    shapes = [SceneShape(TRUNK, (0.0, 0.0, 0.0), TRUNK_SIZE)]
     for foot in FOOT_NAMES:
         for link in ("thigh", "calf"):
             size = (LEG_WIDTH, LEG_WIDTH, LINK_LENGTH)
-            shapes.append(Shape(f"{foot}_{link}", (0.0, 0.0, -0.5 * LINK_LENGTH), size))
+            shapes.append(SceneShape(f"{foot}_{link}", (0.0, 0.0, -0.5 * LINK_LENGTH), size))
         ball = (2.0 * FOOT_RADIUS, 2.0 * FOOT_RADIUS, 2.0 * FOOT_RADIUS)
-        shapes.append(Shape(f"{foot}_calf", (0.0, 0.0, -LINK_LENGTH), ball, round=True))
+        shapes.append(SceneShape(f"{foot}_calf", (0.0, 0.0, -LINK_LENGTH), ball, round=True))
     return tuple(shapes)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from saltus.common.errors import BadRequest
 from saltus.report.lateral import has_states, worst
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 
 _LARGE = 1.5  # push of the thesis's Fig. 6.9 [m/s]
 
 
-def representatives(subject: Subject) -> list[Trial]:
+def representatives(subject: Subject) -> list[TrialRecord]:
     """One trial for each planner, the same one where they have it: its contacts and search.
 
     It is that of the thesis's Fig. 6.9, the earliest of the pushes of 1.5 m/s; in a suite without
@@ -28,7 +28,7 @@ def representatives(subject: Subject) -> list[Trial]:
             for c in subject.planners if any(t.planner == c for t in trials)]  # fmt: skip
 
 
-def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
+def strips(subject: Subject, asked: Sequence[str]) -> list[TrialRecord]:
     """Trials of which film strips are made.
 
     Args:
@@ -44,7 +44,7 @@ def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
         return [named(subject, name, "--strip") for name in asked]
     if subject.name == "table-6.1" or subject.kind == "run":
         return representatives(subject)
-    chosen: list[Trial] = []
+    chosen: list[TrialRecord] = []
     for planner in subject.planners:
         own = [t for t in subject.trials if t.planner == planner and has_states(t)]
         fallen = [trial for trial in own if trial.fell]
@@ -53,7 +53,7 @@ def strips(subject: Subject, asked: Sequence[str]) -> list[Trial]:
     return chosen
 
 
-def named(subject: Subject, name: str, option: str) -> Trial:
+def named(subject: Subject, name: str, option: str) -> TrialRecord:
     """The trial of a name.
 
     Raises:
@@ -66,10 +66,10 @@ def named(subject: Subject, name: str, option: str) -> Trial:
     return known[name]
 
 
-def _counterpart(trial: Trial, others: Sequence[Trial]) -> Trial:
+def _counterpart(trial: TrialRecord, others: Sequence[TrialRecord]) -> TrialRecord:
     """The trial of the same number, else of the same magnitude, else the first one."""
 
-    def distance(other: Trial) -> tuple[bool, float]:
+    def distance(other: TrialRecord) -> tuple[bool, float]:
         same = other.row["trial"] == trial.row["trial"]
         return not same, abs(other.magnitude - trial.magnitude)
 

@@ -15,7 +15,7 @@ from saltus.report.html import Html, note, section, table, tag
 from saltus.report.lateral import has_states
 from saltus.report.outcomes import Cell, cells
 from saltus.report.pictures import Panel, drawn, image
-from saltus.report.subject import Array, Subject, Trial
+from saltus.report.subject import Array, Subject, TrialRecord
 from saltus.trace import Trace
 
 NONE = "–"
@@ -35,7 +35,7 @@ MEASURES = (
 DIGITS = (3, 3, 2, 2, 1)
 
 
-def driving_section(subject: Subject, shown: list[Trial]) -> Html | None:
+def driving_section(subject: Subject, shown: list[TrialRecord]) -> Html | None:
     """The part of the page about commands; None where no robot was driven.
 
     Args:
@@ -70,7 +70,7 @@ def base_motion(trace: Trace) -> Array:
     return np.column_stack((c * x + s * y, c * y - s * x, rate))
 
 
-def _name(trial: Trial) -> str:
+def _name(trial: TrialRecord) -> str:
     group = f" ({trial.group})" if trial.group else ""
     return f"{entry_of(trial.planner).label}, trial {trial.row['trial']}{group}"
 
@@ -84,7 +84,7 @@ def _means(cell: Cell) -> list[str]:
     return texts
 
 
-def _panel(trial: Trial, trace: Trace) -> Panel:
+def _panel(trial: TrialRecord, trace: Trace) -> Panel:
     """The three velocities and the gait above each other, on one axis of time."""
     entry = entry_of(trial.planner)
     name, colour = entry.label, entry.colour

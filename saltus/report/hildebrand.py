@@ -11,7 +11,7 @@ from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import has_states
 from saltus.report.pictures import Panel, drawn, side_by_side
-from saltus.report.subject import Array, Subject, Trial
+from saltus.report.subject import Array, Subject, TrialRecord
 from saltus.trace import Trace
 
 BEFORE_S, AFTER_S = 0.25, 1.25  # shown around the perturbation
@@ -25,7 +25,7 @@ CAPTION = (
 )
 
 
-def hildebrand_section(subject: Subject, shown: list[Trial]) -> Html:
+def hildebrand_section(subject: Subject, shown: list[TrialRecord]) -> Html:
     """The part of the page about contacts.
 
     Args:
@@ -39,7 +39,7 @@ def hildebrand_section(subject: Subject, shown: list[Trial]) -> Html:
     return section(title, note(CAPTION), tag("div", *parts, class_="grid"))
 
 
-def _figure(trial: Trial) -> Html:
+def _figure(trial: TrialRecord) -> Html:
     assert trial.trace is not None
     panel = _panel(trial, trial.trace)
     caption = f"{entry_of(trial.planner).label}, trial {trial.row['trial']}"
@@ -50,7 +50,7 @@ def _figure(trial: Trial) -> Html:
     return side_by_side([panel], caption)
 
 
-def _panel(trial: Trial, trace: Trace) -> Panel:
+def _panel(trial: TrialRecord, trace: Trace) -> Panel:
     """Schedule, plan and truth above each other, on one axis of time."""
     # Nobody knows the strides of a robot that is driven live before it makes them.
     unknown = trial.is_driven and trace.planned.all()

@@ -12,7 +12,7 @@ from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, tag
 from saltus.report.outcomes import Cell, cells
 from saltus.report.pictures import Panel, drawn, side_by_side
-from saltus.report.subject import Array, Subject, Trial
+from saltus.report.subject import Array, Subject, TrialRecord
 
 BEFORE_S = 0.3  # shown before the perturbation
 FEW = 12  # lines up to which a panel is drawn as outlines
@@ -53,12 +53,12 @@ def _caption(subject: Subject) -> str:
     return CAPTION.format(begin=begin) + (OF_PUSHES if pushed else "")
 
 
-def has_states(trial: Trial) -> bool:
+def has_states(trial: TrialRecord) -> bool:
     """Whether its trace holds states."""
     return trial.trace is not None and len(trial.trace.time) > 1
 
 
-def since_event(trial: Trial) -> tuple[Array, Array]:
+def since_event(trial: TrialRecord) -> tuple[Array, Array]:
     """Time since the perturbation (n,) [s] and lateral position (n,) [m], up to a fall."""
     assert trial.trace is not None
     time, end = trial.trace.time, trial.fall_time
@@ -68,13 +68,13 @@ def since_event(trial: Trial) -> tuple[Array, Array]:
     return time[shown] - trial.begin, trial.trace.q[shown, 1]
 
 
-def worst(trials: Sequence[Trial]) -> Trial | None:
+def worst(trials: Sequence[TrialRecord]) -> TrialRecord | None:
     """The one on its feet that came furthest to the side; None where all fell."""
     upright = [trial for trial in trials if not trial.fell]
     return max(upright, key=lambda trial: trial.deviation, default=None)
 
 
-def _extent(trials: Sequence[Trial]) -> tuple[float, float, float, float]:
+def _extent(trials: Sequence[TrialRecord]) -> tuple[float, float, float, float]:
     """Limits of the axes that hold all trials: time [s] and lateral position [m]."""
     curves = [curve for trial in trials if len((curve := since_event(trial))[0])]
     times = np.concatenate([time for time, _ in curves] or [np.zeros(1)])
@@ -109,7 +109,7 @@ def _panel(cell: Cell, extent: tuple[float, float, float, float]) -> Panel:
     return drawn(made, f"{name}, {cell.condition.words}: {told}", many_lines=len(cell.trials) > FEW)
 
 
-def _in_words(cell: Cell, furthest: Trial | None) -> str:
+def _in_words(cell: Cell, furthest: TrialRecord | None) -> str:
     fallen = len(cell.trials) - len(cell.upright)
     told = [f"{fallen} of {len(cell.trials)} fell"] if fallen else []
     if furthest is not None:

@@ -10,7 +10,7 @@ from saltus.common.figures import figure
 from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section
 from saltus.report.pictures import Panel, drawn, side_by_side
-from saltus.report.subject import Array, Subject, Trial
+from saltus.report.subject import Array, Subject, TrialRecord
 
 CAPTION = (
     "Cost of every candidate of the first forward pass after the push, by step size; the ring is "
@@ -23,7 +23,7 @@ GREY = "0.45"
 STEEP = 5.0  # most over least cost from which the axis is logarithmic
 
 
-def line_search_section(subject: Subject, shown: list[Trial]) -> Html:
+def line_search_section(subject: Subject, shown: list[TrialRecord]) -> Html:
     """The part of the page about line searches.
 
     Args:
@@ -42,12 +42,12 @@ def line_search_section(subject: Subject, shown: list[Trial]) -> Html:
     return section(title, note("None of these planners searches a line."))
 
 
-def has_search(trial: Trial) -> bool:
+def has_search(trial: TrialRecord) -> bool:
     """Whether its trace holds a line search."""
     return trial.trace is not None and trial.trace.costs.size > 0
 
 
-def _panel(trial: Trial) -> Panel:
+def _panel(trial: TrialRecord) -> Panel:
     assert trial.trace is not None
     sizes, costs = trial.trace.step_sizes, trial.trace.costs[0]
     entry = entry_of(trial.planner)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from saltus.configuration.planners import entry_of
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval
 
@@ -22,10 +22,10 @@ class Cell(NamedTuple):
 
     condition: Condition
     planner: str
-    trials: Sequence[Trial]
+    trials: Sequence[TrialRecord]
 
     @property
-    def upright(self) -> list[Trial]:
+    def upright(self) -> list[TrialRecord]:
         """Those without a fall."""
         return [trial for trial in self.trials if not trial.fell]
 
@@ -45,9 +45,9 @@ class Cell(NamedTuple):
         return wilson_interval(len(self.upright), len(self.trials))
 
 
-def cells(subject: Subject, trials: Sequence[Trial] | None = None) -> list[Cell]:
+def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
     """Trials by condition, in the order of the suite, and by planner; all unless some are given."""
-    members: dict[tuple[str, str], list[Trial]] = {}
+    members: dict[tuple[str, str], list[TrialRecord]] = {}
     for trial in subject.trials if trials is None else trials:
         key = subject.conditions.of(trial.row).key, trial.planner
         members.setdefault(key, []).append(trial)
@@ -68,14 +68,14 @@ def verdict(subject: Subject) -> str:
     return told
 
 
-def safe_commands(trial: Trial) -> int:
+def safe_commands(trial: TrialRecord) -> int:
     """Ticks of a trial with a safe command; without a trace also those before the first plan."""
     if trial.trace is not None:
         return sum(trial.trace.commands.get(status, 0) for status in SAFE)
     return int(trial.row.get("not_tracking_ticks") or 0)
 
 
-def _of_run(trial: Trial) -> str:
+def _of_run(trial: TrialRecord) -> str:
     name, side = entry_of(trial.planner).label, _metres(trial.deviation)
     came = "" if trial.is_driven else f"; it came at most {side} to the side"
     end = f"The run broke off {trial.broke_off}." if trial.broke_off else ""

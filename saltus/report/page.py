@@ -19,7 +19,7 @@ from saltus.report.read_run import is_run, read_run
 from saltus.report.read_sweep import is_sweep, read_sweep
 from saltus.report.solve_times import solve_section
 from saltus.report.strips import strips_section
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 from saltus.report.tables import success_section, trials_section
 from saltus.report.touchdowns import touchdowns_section
 
@@ -120,7 +120,7 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     return _document(f"{subject.name}: {subject.kind}", body)
 
 
-def _filmed(subject: Subject, video: str | None, striped: list[Trial]) -> Trial | None:
+def _filmed(subject: Subject, video: str | None, striped: list[TrialRecord]) -> TrialRecord | None:
     if video is not None:
         return choice.named(subject, video, "--video")
     return striped[0] if striped else None

@@ -17,7 +17,7 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.launch.summary import rollout_phrase
 from saltus.metrics.run import DRIVING_MEASURES, FALLEN_COSINE
 from saltus.recording.reading import summary_of_run
-from saltus.report.subject import Row, Subject, Trial
+from saltus.report.subject import Row, Subject, TrialRecord
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ def read_run(folder: Path) -> Subject:
     ]  # fmt: skip
     return Subject(
         "run", folder, f"{config.reference}, {config.planner}", _facts(folder, config, summary),
-        (folder / "launch.yaml").read_text(errors="replace"), [Trial(row, trace)], 1, missing,
+        (folder / "launch.yaml").read_text(errors="replace"), [TrialRecord(row, trace)], 1, missing,
         config.mode == "paused",
     )  # fmt: skip
 
@@ -117,12 +117,12 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
         "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
         "fell_at": simulation.get("fell_at_s", fall_time),
         "max_lateral_deviation_m": (
-            None if config.driven else summary.get("max_lateral_deviation_m", _furthest(trace))
+            None if config.is_driven else summary.get("max_lateral_deviation_m", _furthest(trace))
         ),
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
         "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
-    } | ({key: summary.get(key) for key in DRIVING_MEASURES} if config.driven else {})  # fmt: skip
+    } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
 
 
 def _furthest(trace: Trace | None) -> float | None:
@@ -152,7 +152,7 @@ def _fall_time(trace: Trace | None) -> float | None:
 def _task(config: LaunchConfig) -> str:
     if isinstance(config.command, tuple):
         return f"driven by a script of {len(config.command)} steps"
-    if config.driven:
+    if config.is_driven:
         return f"driven: {config.drive.source}"
     return f"{config.reference}, {config.speed:g} m/s forward"
 
@@ -179,6 +179,6 @@ def _facts(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[
         facts["Rollouts"] = phrase
     if summary:
         seconds, metres = summary["simulated_s"], summary["distance_m"]
-        where = "of way" if config.driven else "forward"
+        where = "of way" if config.is_driven else "forward"
         facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {where}"
     return facts

@@ -12,7 +12,7 @@ from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, table
 from saltus.report.outcomes import START, safe_commands
 from saltus.report.pictures import Panel, drawn, side_by_side
-from saltus.report.subject import Array, Subject, Trial
+from saltus.report.subject import Array, Subject, TrialRecord
 
 BINS = 60
 NONE = "–"
@@ -41,17 +41,17 @@ def solve_section(subject: Subject) -> Html:
     return section("Solve times, plans and safe commands", *parts)
 
 
-def solve_times(trials: Sequence[Trial]) -> Array:
+def solve_times(trials: Sequence[TrialRecord]) -> Array:
     """Durations of the solves of several trials (n,) [ms]."""
     return np.concatenate([t.trace.solve_ms for t in trials if t.trace] or [np.zeros(0)])
 
 
-def has_times(trials: Sequence[Trial]) -> bool:
+def has_times(trials: Sequence[TrialRecord]) -> bool:
     """Whether traces say how long solves took; recordings of lock step leave zeros."""
     return bool((solve_times(trials) > 0.0).any())
 
 
-def _times_table(groups: dict[str, list[Trial]]) -> Html:
+def _times_table(groups: dict[str, list[TrialRecord]]) -> Html:
     head = ["Planner", "Solves", "p50 [ms]", "p90 [ms]", "p99 [ms]", "Longest [ms]"]
     rows = [[entry_of(c).label, *_quantiles(trials)] for c, trials in groups.items()]
     told = "Time of one solve, on the machine that ran it"
@@ -60,7 +60,7 @@ def _times_table(groups: dict[str, list[Trial]]) -> Html:
     return table(head, rows, told)
 
 
-def _quantiles(trials: Sequence[Trial]) -> list[str]:
+def _quantiles(trials: Sequence[TrialRecord]) -> list[str]:
     """Number of solves, and p50, p90, p99 and longest [ms]; from the rows without traces."""
     ms = solve_times(trials)
     if has_times(trials):
@@ -94,7 +94,7 @@ def _histogram(times: dict[str, Array]) -> Panel:
     return drawn(made, f"Histogram of solve times: {medians}")
 
 
-def _statuses(groups: dict[str, list[Trial]]) -> Html:
+def _statuses(groups: dict[str, list[TrialRecord]]) -> Html:
     """Plans by status; from the rows where there are no traces."""
     counts = {c: _total([t.trace.statuses for t in ts if t.trace]) for c, ts in groups.items()}
     for planner, trials in groups.items():
@@ -109,7 +109,7 @@ def _statuses(groups: dict[str, list[Trial]]) -> Html:
     return _count_table(counts, known, {}, told)
 
 
-def _commands(groups: dict[str, list[Trial]]) -> Html:
+def _commands(groups: dict[str, list[TrialRecord]]) -> Html:
     """Ticks by status of the motor command, and in how many trials a safe command was sent."""
     if not any(t.trace for trials in groups.values() for t in trials):
         return note("Motor commands by status are in traces alone, and there is none.")
@@ -130,7 +130,7 @@ def _commands(groups: dict[str, list[Trial]]) -> Html:
     return Html(rows + note(why))
 
 
-def _all_traced(groups: dict[str, list[Trial]]) -> bool:
+def _all_traced(groups: dict[str, list[TrialRecord]]) -> bool:
     return all(trial.trace is not None for trials in groups.values() for trial in trials)
 
 

@@ -14,7 +14,7 @@ from saltus.report.drawings import draw_pictures
 from saltus.report.html import Html, note, section, tag
 from saltus.report.lateral import since_event
 from saltus.report.pictures import Panel, data_uri, side_by_side
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 
 AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
 AFTER_FALL_S = 0.3  # the last picture of a fall
@@ -35,7 +35,7 @@ OF_PUSHES = (
 
 
 def strips_section(
-    subject: Subject, trials: Sequence[Trial], filmed: Trial | None
+    subject: Subject, trials: Sequence[TrialRecord], filmed: TrialRecord | None
 ) -> Html:
     """The part of the page with pictures of the robot.
 
@@ -63,12 +63,12 @@ def strips_section(
     return section(title, note(_caption(trials)) if done.pictures else None, *figures)
 
 
-def _caption(trials: Sequence[Trial]) -> str:
+def _caption(trials: Sequence[TrialRecord]) -> str:
     pushed = any(trial.trace and trial.trace.events for trial in trials)
     return CAPTION + (OF_PUSHES if pushed else "Times are since the start.")
 
 
-def strip_times(trial: Trial) -> list[float]:
+def strip_times(trial: TrialRecord) -> list[float]:
     """Six instants of a trial [s]: around the perturbation, or spread over an undisturbed run."""
     assert trial.trace is not None
     first, last = float(trial.trace.time[0]), _last(trial)
@@ -81,7 +81,7 @@ def strip_times(trial: Trial) -> list[float]:
     return [max(time, first) for time in times]
 
 
-def film_times(trial: Trial) -> list[float]:
+def film_times(trial: TrialRecord) -> list[float]:
     """Instants of a film's frames [s]."""
     assert trial.trace is not None
     begin = trial.begin if trial.trace.events else float(trial.trace.time[0]) - FILM_S[0]
@@ -90,20 +90,20 @@ def film_times(trial: Trial) -> list[float]:
     return [float(time) for time in np.arange(first, last, FRAME_S)]
 
 
-def _last(trial: Trial) -> float:
+def _last(trial: TrialRecord) -> float:
     assert trial.trace is not None
     end, fall = float(trial.trace.time[-1]), trial.fall_time
     return end if fall is None else min(end, fall + AFTER_FALL_S)
 
 
-def _frames(trial: Trial, times: Sequence[float]) -> Frames:
+def _frames(trial: TrialRecord, times: Sequence[float]) -> Frames:
     """The robot at instants [s]."""
     assert trial.trace is not None
     index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
     return Frames.plain(trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)])
 
 
-def _view(trials: Sequence[Trial]) -> View:
+def _view(trials: Sequence[TrialRecord]) -> View:
     """One camera for all trials, so that their pictures can be compared."""
     sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
     distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
@@ -112,7 +112,7 @@ def _view(trials: Sequence[Trial]) -> View:
     )
 
 
-def _strip(subject: Subject, trial: Trial, pictures: Sequence[bytes]) -> Html:
+def _strip(subject: Subject, trial: TrialRecord, pictures: Sequence[bytes]) -> Html:
     begin = trial.begin if trial.trace and trial.trace.events else 0.0
     panels = []
     for time, picture in zip(strip_times(trial), pictures, strict=False):
@@ -123,21 +123,21 @@ def _strip(subject: Subject, trial: Trial, pictures: Sequence[bytes]) -> Html:
     return side_by_side(panels, told, "strip")
 
 
-def _film(subject: Subject, trial: Trial, content: bytes) -> Html:
+def _film(subject: Subject, trial: TrialRecord, content: bytes) -> Html:
     alt = f"Film of the A1 under {entry_of(trial.planner).label}, trial {trial.row['trial']}"
     picture = tag("img", src=data_uri("image/webp", content), alt=alt, class_="film")
     told = f"Film: {_title(subject, trial)}, at normal speed."
     return tag("figure", picture, tag("figcaption", told))
 
 
-def _title(subject: Subject, trial: Trial) -> str:
+def _title(subject: Subject, trial: TrialRecord) -> str:
     row = trial.row
     told = subject.conditions.of(row).words
     when = f" at {trial.begin:.2f} s" if trial.trace and trial.trace.events else ""
     return f"{entry_of(trial.planner).label}, trial {row['trial']} ({told}{when})"
 
 
-def _end(trial: Trial) -> str:
+def _end(trial: TrialRecord) -> str:
     fall = trial.fall_time
     if fall is not None:
         return f"Fell {fall - trial.begin:.2f} s after the perturbation."

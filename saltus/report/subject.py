@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialRecord:
     """One run of the robot.
 
     Attributes:
@@ -124,7 +124,7 @@ class Subject:
     name: str
     facts: dict[str, str]
     settings: str
-    trials: Sequence[Trial]
+    trials: Sequence[TrialRecord]
     expected: int | None = None
     missing: list[str] = field(default_factory=list)
     in_lock_step: bool = False

@@ -11,7 +11,7 @@ from saltus.report.subject import Row
 Value = TypeVar("Value")
 
 
-class Asked(msgspec.Struct):
+class SweepRequest(msgspec.Struct):
     """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
 
     suite: str = ""
@@ -53,13 +53,13 @@ class _Row(msgspec.Struct):
     distance_m: float | None = None
 
 
-def read_asked(folder: Path) -> Asked | None:
+def read_request(folder: Path) -> SweepRequest | None:
     """The description of a sweep; None where it is missing or broken."""
     try:
-        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=Asked)
+        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepRequest)
     except (OSError, ValueError):
         return None
-    return asked if asked != Asked() else None
+    return asked if asked != SweepRequest() else None
 
 
 def read_rows(folder: Path) -> tuple[list[Row], int]:

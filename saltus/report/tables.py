@@ -7,7 +7,7 @@ from typing import Any
 from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, folded, note, section, table, tag
 from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 from saltus.report.thesis import Published, differences, published
 
 UNFOLDED = 24  # trials up to which their table is open at once
@@ -71,7 +71,7 @@ def _thesis(theirs: Published | None) -> list[str]:
     return [rate + (f"; {theirs.remark}" if theirs.remark else ""), _number(theirs.deviation, 3)]
 
 
-def _trial(subject: Subject, trial: Trial) -> list[Any]:
+def _trial(subject: Subject, trial: TrialRecord) -> list[Any]:
     row = trial.row
     upright = "broke off" if trial.broke_off else "on its feet"
     outcome = tag("b", "fell", class_="fell") if trial.fell else upright

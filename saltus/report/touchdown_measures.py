@@ -10,12 +10,12 @@ import pinocchio as pin
 
 from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
 from saltus.metrics.touchdowns import Touchdowns, kind_of
-from saltus.report.subject import Trial
+from saltus.report.subject import TrialRecord
 
 SAMPLES = 64  # of each touchdown
 
 
-class Landing(NamedTuple):
+class MeasuredTouchdown(NamedTuple):
     """A touchdown of a trial that was measured."""
 
     time: float  # [s]
@@ -23,15 +23,15 @@ class Landing(NamedTuple):
     spread: Spread
 
 
-class Measured(NamedTuple):
+class TouchdownMeasurements(NamedTuple):
     """Touchdowns of a trial."""
 
-    landings: Sequence[Landing]
+    landings: Sequence[MeasuredTouchdown]
     of: int  # how many the trial has
     refused: Sequence[str]  # why some could not be measured
 
 
-def measured(model: pin.Model, trial: Trial, most: int) -> Measured:
+def measured(model: pin.Model, trial: TrialRecord, most: int) -> TouchdownMeasurements:
     """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
     assert trial.trace is not None and trial.trace.touchdowns is not None
     touchdowns, end = trial.trace.touchdowns, trial.fall_time
@@ -45,10 +45,10 @@ def measured(model: pin.Model, trial: Trial, most: int) -> Measured:
             landings.append(_landing(model, chosen, row))
         except ValueError as error:
             refused.append(f"{error} (at {chosen.time[row]:.2f} s)")
-    return Measured(landings, len(touchdowns.time), refused)
+    return TouchdownMeasurements(landings, len(touchdowns.time), refused)
 
 
-def _landing(model: pin.Model, touchdowns: Touchdowns, row: int) -> Landing:
+def _landing(model: pin.Model, touchdowns: Touchdowns, row: int) -> MeasuredTouchdown:
     v, landing = touchdowns.v[row], touchdowns.landing[row]
     spread = spread_of(outcomes_of(model, touchdowns, row, SAMPLES), v, landing)
-    return Landing(float(touchdowns.time[row]), kind_of(landing), spread)
+    return MeasuredTouchdown(float(touchdowns.time[row]), kind_of(landing), spread)

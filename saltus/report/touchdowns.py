@@ -9,8 +9,8 @@ from saltus.common.figures import figure
 from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, table, tag
 from saltus.report.pictures import Panel, drawn, side_by_side
-from saltus.report.subject import Subject, Trial
-from saltus.report.touchdown_measures import SAMPLES, Measured, measured
+from saltus.report.subject import Subject, TrialRecord
+from saltus.report.touchdown_measures import SAMPLES, TouchdownMeasurements, measured
 
 MOST = 40  # touchdowns that are measured for one page, which shall be there at once
 TITLE = "Touchdowns"
@@ -32,7 +32,7 @@ TABLE = (
 )
 
 
-def touchdowns_section(subject: Subject, shown: list[Trial]) -> Html:
+def touchdowns_section(subject: Subject, shown: list[TrialRecord]) -> Html:
     """The part of the page about touchdowns.
 
     Args:
@@ -56,24 +56,24 @@ def touchdowns_section(subject: Subject, shown: list[Trial]) -> Html:
     return section(TITLE, note(CAPTION), tag("div", *parts, class_="grid"), *told, listed)
 
 
-def _name(trial: Trial) -> str:
+def _name(trial: TrialRecord) -> str:
     return f"{entry_of(trial.planner).label}, trial {trial.row['trial']}"
 
 
-def _left_out(each: Measured) -> list[str]:
+def _left_out(each: TouchdownMeasurements) -> list[str]:
     if not each.refused:
         return ["no foot came down."] if not each.of else []
     return [f"{len(each.refused)} of {each.of} touchdowns are left out, the first one because "
             f"{each.refused[0]}."]  # fmt: skip
 
 
-def _caption(trial: Trial, each: Measured) -> str:
+def _caption(trial: TrialRecord, each: TouchdownMeasurements) -> str:
     shown = len(each.landings) + len(each.refused)
     some = f"; {shown} of {each.of} touchdowns" if shown < each.of else ""
     return _name(trial) + some
 
 
-def _panel(trial: Trial, each: Measured) -> Panel:
+def _panel(trial: TrialRecord, each: TouchdownMeasurements) -> Panel:
     """Spread and s over time, above each other."""
     entry = entry_of(trial.planner)
     name, colour = entry.label, entry.colour
@@ -100,7 +100,7 @@ def _panel(trial: Trial, each: Measured) -> Panel:
     return drawn(made, alt)
 
 
-def _rows(trial: Trial, each: Measured) -> list[list[str]]:
+def _rows(trial: TrialRecord, each: TouchdownMeasurements) -> list[list[str]]:
     """A row of the table for each kind of touchdown."""
     rows = []
     for kind in sorted({landing.kind for landing in each.landings}):

@@ -58,7 +58,7 @@ class StudyResult:
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by file name without suffix
     notes: Sequence[str] = ()  # one line each
     # Keys of the table on the terminal, all where empty; a mapping gives each its heading.
-    shown: Sequence[str] | Mapping[str, str] = ()
+    columns: Sequence[str] | Mapping[str, str] = ()
     digits: int = 4  # significant, in that table
     criteria: Sequence[Criterion] = ()
 

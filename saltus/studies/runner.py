@@ -1,6 +1,5 @@
 """Run a study by name, print its table, criteria and notes, and save its figures."""
 
-import importlib
 import os
 import textwrap
 import time
@@ -12,6 +11,7 @@ from saltus.common.console import print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
 from saltus.common.progress import RunProgress
+from saltus.launch.plugins import load_module
 from saltus.studies.catalogue import STUDIES
 from saltus.studies.engine import STUDY_FUNCTIONS, StudyOptions, StudyResult
 
@@ -39,7 +39,7 @@ def run_study(name: str, options: StudyOptions, folder: Path, json: bool) -> int
             {"study": name, "rows": result.records, "seconds": seconds, "criteria": criteria}
         )
     else:
-        headings = list(result.shown.values()) if isinstance(result.shown, Mapping) else None
+        headings = list(result.columns.values()) if isinstance(result.columns, Mapping) else None
         rows = [_readable(row, result) for row in result.records]
         print_table(f"study {name}: {STUDIES[name].source}", rows, headings)
         for line in closing:
@@ -49,7 +49,7 @@ def run_study(name: str, options: StudyOptions, folder: Path, json: bool) -> int
 
 
 def _run(name: str, options: StudyOptions) -> StudyResult:
-    importlib.import_module(STUDIES[name].module)
+    load_module(STUDIES[name].module)
     try:
         with _ProgressBar() as bar:
             return STUDY_FUNCTIONS[name](
@@ -92,7 +92,7 @@ def _save(result: StudyResult, folder: Path) -> list[str]:
 
 
 def _readable(row: Mapping[str, Any], result: StudyResult) -> dict[str, Any]:
-    return {key: _cell(row[key], result.digits) for key in result.shown or row}
+    return {key: _cell(row[key], result.digits) for key in result.columns or row}
 
 
 def _cell(value: Any, digits: int) -> Any:

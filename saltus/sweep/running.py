@@ -85,7 +85,7 @@ def run_realtime(trial: Trial) -> Finished:
 
 def _driving(trial: Trial, summary: Mapping[str, Any]) -> Row:
     """The measures of a robot that is driven."""
-    return {key: summary[key] for key in DRIVING_MEASURES} if trial.config.driven else {}
+    return {key: summary[key] for key in DRIVING_MEASURES} if trial.config.is_driven else {}
 
 
 def _failures(plans: Mapping[str, int], commands: Mapping[str, int]) -> Row:

@@ -26,7 +26,7 @@ from saltus.trace.recorder import TraceRecorder
 from saltus.trace.trace import Trace
 
 
-class Stamp(NamedTuple):
+class RunInstant(NamedTuple):
     """An instant of a run: tick, and time [s]."""
 
     tick: int
@@ -52,7 +52,7 @@ def trace_of_run(folder: Path) -> Trace:
         BadRequest: the folder holds no run, or one that another version recorded.
     """
     config = config_of_run(folder)
-    zero = _first_estimate(folder) if config.kind.bridged else Stamp(0, 0.0)
+    zero = _first_estimate(folder) if config.kind.bridged else RunInstant(0, 0.0)
     events = [TICK_S * (push.tick - zero.tick) for push in pushes_of_run(folder)]
     recorder = TraceRecorder(config, event_times(config) or events)
     commands: list[MotorCommand] = []
@@ -99,13 +99,13 @@ def pushes_of_run(folder: Path) -> list[RecordedPush]:
         return []
 
 
-def _first_estimate(folder: Path) -> Stamp:
+def _first_estimate(folder: Path) -> RunInstant:
     """When a robot behind the bridge ran for the first time; the end of time if it never did."""
     _, first = next(messages_of_run(folder, (STATE_ESTIMATE,)), ("", None))
-    return Stamp(0, math.inf) if first is None else Stamp(first.tick, first.time)
+    return RunInstant(0, math.inf) if first is None else RunInstant(first.tick, first.time)
 
 
-def _since(message: Any, zero: Stamp) -> Any:
+def _since(message: Any, zero: RunInstant) -> Any:
     """The message, its clocks set to 0 at that instant."""
     return msgspec.structs.replace(
         message, tick=message.tick - zero.tick, time=message.time - zero.time

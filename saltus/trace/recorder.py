@@ -45,7 +45,7 @@ class TraceRecorder:
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
         self._due = 0  # first tick of which the state is wanted
         self._states: list[tuple[float, Array, Array]] = []
-        self._goal_watch = GoalWatch(config) if config.driven else None
+        self._goal_watch = GoalWatch(config) if config.is_driven else None
         self._goals: list[tuple[float, Goal]] = []
         self._touchdowns = TouchdownFinder()
         self._solve_ms: list[float] = []

@@ -41,7 +41,7 @@ class LiveFeed:
     def newest(self) -> Instant | None:
         """What has come since; None where no state has. Never blocks."""
         if not self._subscribers:
-            if not self._launch.begun:
+            if not self._launch.is_moving:
                 return None
             self._subscribers = {n: self._bus.subscriber(t) for n, t in FIELDS.items()}
         before = self._instant.time

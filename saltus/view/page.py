@@ -47,7 +47,7 @@ class Place(NamedTuple):
     port: int | None = None
 
 
-class Outcome(NamedTuple):
+class PageSummary(NamedTuple):
     """What came of a page that was served."""
 
     address: str
@@ -85,7 +85,7 @@ class Page:
         gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
         self.status = gui.add_markdown("starting")
         self.tabs = gui.add_tab_group()
-        self.speed = math.nan if config.driven else config.speed
+        self.speed = math.nan if config.is_driven else config.speed
         self.scene = Scene(self.server, config.simulation.floor_slope, self.speed)
         self.browsers = Browsers(self.server, say)
         self.frames = 0
@@ -110,9 +110,9 @@ class Page:
         self.browsers.note_frame()
         return True
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> PageSummary:
         """What came of it."""
-        return Outcome(self.url, time.monotonic() - self._begin, self.frames)
+        return PageSummary(self.url, time.monotonic() - self._begin, self.frames)
 
     def __enter__(self) -> Page:
         return self
@@ -147,7 +147,7 @@ def words_of(instant: Instant, note: str) -> str:
     return ", ".join([*words, *([note] if note else [])])
 
 
-def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
+def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> PageSummary:
     """Serve a page of a launch until that ends, or `stop()`.
 
     Raises:
@@ -183,7 +183,9 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
         return outcome
 
 
-def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
+def view_recording(
+    run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]
+) -> PageSummary:
     """Serve a page of a recording until `stop()`.
 
     Raises:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Motion(NamedTuple):
+class PhysicsState(NamedTuple):
     """The robot at one instant; torques and forces are those of the last physics step."""
 
     q: Array  # (19)
@@ -27,13 +27,13 @@ class Physics(Protocol):
     Nothing here raises once it is made, whatever a command holds.
 
     Attributes:
-        lost: why there is no physics any more, in one line; empty as long as there is. A body
+        loss: why there is no physics any more, in one line; empty as long as there is. A body
             whose physics is lost stays as it was.
     """
 
-    lost: str
+    loss: str
 
-    def motion(self) -> Motion:
+    def motion(self) -> PhysicsState:
         """The robot now."""
         ...
 

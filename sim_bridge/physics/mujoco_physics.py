@@ -13,7 +13,7 @@ from sim_bridge.domain import build_model
 from sim_bridge.lying import lie
 from sim_bridge.motors import motor_torques
 from sim_bridge.options import SimulationOptions
-from sim_bridge.physics.interface import Motion
+from sim_bridge.physics.interface import PhysicsState
 from sim_bridge.standing import stand
 
 Array = NDArray[np.float64]
@@ -25,7 +25,7 @@ class MujocoPhysics:
     The motors' law is evaluated at every step with the joints of that step.
 
     Attributes:
-        lost: always empty: physics in one's own process cannot be lost.
+        loss: always empty: physics in one's own process cannot be lost.
         model: MuJoCo's model.
         data: MuJoCo's state.
     """
@@ -33,7 +33,7 @@ class MujocoPhysics:
     def __init__(self, options: SimulationOptions) -> None:
         """Build the world; the robot is nowhere in particular until `start` or `place`."""
         stop_stage_timers()
-        self.lost = ""
+        self.loss = ""
         self.model = build_model(options)
         self.data = mujoco.MjData(self.model)
         self._trunk = self.model.body("trunk").id
@@ -53,12 +53,12 @@ class MujocoPhysics:
             return stand(self.model, self.data, floor_slope)
         return lie(self.model, self.data, start, floor_slope)
 
-    def motion(self) -> Motion:
+    def motion(self) -> PhysicsState:
         """The robot now."""
         data = self.data
         q, v = pinocchio_from_mujoco(data.qpos, data.qvel)
         contacts = self._contacts.read(data)
-        return Motion(q, v, data.qvel[:3].copy(), data.ctrl.copy(), *contacts)
+        return PhysicsState(q, v, data.qvel[:3].copy(), data.ctrl.copy(), *contacts)
 
     def base_velocity(self) -> Array:
         """Velocity (3) of the trunk in the world now, kicks included [m/s]."""

@@ -11,7 +11,7 @@ from robots.a1.urdf import a1_urdf
 from robots.rotations import rotation_from_quaternion
 from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldReply, WorldRequest
 from sim_bridge.options import SimulationOptions
-from sim_bridge.physics.interface import Motion
+from sim_bridge.physics.interface import PhysicsState
 from sim_bridge.physics_client import REMEDY, PhysicsClient
 from sim_bridge.rollouts.unavailable import Unavailable
 
@@ -30,10 +30,10 @@ class ServedPhysics:
     that gives none is lost for good, for with it its world is gone.
 
     Attributes:
-        lost: why there is no physics any more, in one line; empty as long as there is.
+        loss: why there is no physics any more, in one line; empty as long as there is.
     """
 
-    def __init__(self, options: SimulationOptions, start: Motion) -> None:
+    def __init__(self, options: SimulationOptions, start: PhysicsState) -> None:
         """Connect, and begin a world.
 
         Args:
@@ -44,7 +44,7 @@ class ServedPhysics:
             Unavailable: nobody answers there who simulates this robot.
         """
         server = self._server = options.physics_server
-        self.lost = ""
+        self.loss = ""
         self._motion = start
         self._kick, self._push, self._drive = np.zeros(3), np.zeros(3), np.zeros(12)
         slope = options.floor_slope
@@ -54,12 +54,12 @@ class ServedPhysics:
             self.close()
             raise Unavailable(f"the server at {server.address} simulates no robot")
         self._ask(_world(options, start, self._client.next_id()))
-        if self.lost:
+        if self.loss:
             self.close()
-            raise Unavailable(self.lost)
+            raise Unavailable(self.loss)
         self._motion = start  # the same, with the torques and forces that have held it until now
 
-    def motion(self) -> Motion:
+    def motion(self) -> PhysicsState:
         """The robot now."""
         return self._motion
 
@@ -100,26 +100,26 @@ class ServedPhysics:
 
     def _ask(self, request: WorldRequest | TickRequest | PlaceRequest) -> None:
         """Take the answer for the robot's state, or note that the physics is lost."""
-        if self.lost:
+        if self.loss:
             return
         reply = self._client.ask(request, self._server.patience)
         if isinstance(reply, WorldReply):
             self._motion = _motion(reply, self._floor_normal)
             return
         why = reply.reason if isinstance(reply, Refusal) else getattr(reply, "why", "no robot")
-        self.lost = f"the physics at {self._server.address} is lost: {why}"
+        self.loss = f"the physics at {self._server.address} is lost: {why}"
 
 
-def _motion(reply: WorldReply, floor_normal: Array) -> Motion:
+def _motion(reply: WorldReply, floor_normal: Array) -> PhysicsState:
     velocity = rotation_from_quaternion(reply.q[3:7]) @ reply.v[:3]
     normal_force = reply.foot_force @ floor_normal
-    return Motion(
+    return PhysicsState(
         reply.q, reply.v, velocity, reply.torque, reply.foot_force, normal_force,
         reply.trunk_contact,
     )  # fmt: skip
 
 
-def _world(options: SimulationOptions, start: Motion, request_id: int) -> WorldRequest:
+def _world(options: SimulationOptions, start: PhysicsState, request_id: int) -> WorldRequest:
     motors = options.motors
     return WorldRequest(
         id=request_id, timestep=options.timestep, friction=options.friction,

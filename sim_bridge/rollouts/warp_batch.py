@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 PARKING_HEIGHT = 1.0  # where a diverged candidate waits, out of touch with the floor [m]
 
 
-class Shape(NamedTuple):
+class BatchShape(NamedTuple):
     """The sizes that a batch is made for: candidates C, policies P, knots N."""
 
     candidates: int
@@ -27,13 +27,13 @@ class Shape(NamedTuple):
 
 
 class WarpBatch:
-    """Fixed arrays for one `Shape`, so that the graph of a knot can be replayed over them.
+    """Fixed arrays for one `BatchShape`, so that the graph of a knot can be replayed over them.
 
     What goes to the device and what comes back is one block each, as a copy costs some
     microseconds whatever its size; on a CUDA device the host's blocks are pinned.
     """
 
-    def __init__(self, physics: WarpPhysics, shape: Shape) -> None:
+    def __init__(self, physics: WarpPhysics, shape: BatchShape) -> None:
         self.physics, self.shape = physics, shape
         here, (count, policies, knots) = physics.here, shape
         with here.warp.ScopedDevice(here.device):

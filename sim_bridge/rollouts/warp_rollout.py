@@ -13,7 +13,7 @@ from robots.state import mujoco_from_pinocchio
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.single import SingleSimulation
-from sim_bridge.rollouts.warp_batch import Shape, WarpBatch
+from sim_bridge.rollouts.warp_batch import BatchShape, WarpBatch
 from sim_bridge.rollouts.warp_device import open_device
 from sim_bridge.rollouts.warp_physics import make_physics
 
@@ -58,12 +58,12 @@ class WarpRollout:
         self._dropped = int(
             overflow.NEFC | overflow.NJMAX_NNZ | overflow.BROADPHASE | overflow.NARROWPHASE
         )
-        self._batches: dict[Shape, WarpBatch] = {}
+        self._batches: dict[BatchShape, WarpBatch] = {}
         self._single = SingleSimulation()
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
-        shape = Shape(policies.count, *policies.inputs.shape[:2])
+        shape = BatchShape(policies.count, *policies.inputs.shape[:2])
         if not ((policies.policy_index >= 0) & (policies.policy_index < shape.policies)).all():
             raise IndexError("a candidate names a policy that is not there")  # unseen on a device
         batch = self._batch(shape)
@@ -96,7 +96,7 @@ class WarpRollout:
             )
         self.overflows += candidates
 
-    def _batch(self, shape: Shape) -> WarpBatch:
+    def _batch(self, shape: BatchShape) -> WarpBatch:
         """The batch for a shape, made at its first use; the one not used for longest makes room."""
         batch = self._batches.pop(shape, None)
         if batch is None:

@@ -8,7 +8,7 @@ import pytest
 
 from controller.plan_function import PlanFunction
 from controller.safety import SafetyGate, tilt
-from controller.safety_options import SafetyOptions
+from controller.safety_gate_options import SafetyGateOptions
 from controller.verdict import Reason
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.controller.tracker_messages import estimate, plan, reading, standing
@@ -18,7 +18,7 @@ Q, V = standing()
 
 @pytest.fixture
 def gate() -> SafetyGate:
-    return SafetyGate(SafetyOptions())
+    return SafetyGate(SafetyGateOptions())
 
 
 @pytest.mark.parametrize(
@@ -109,4 +109,4 @@ def test_one_log_line_for_each_change_of_state(
 
 def test_options_name_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="tilt_max"):
-        SafetyOptions(tilt_max=-1.0)
+        SafetyGateOptions(tilt_max=-1.0)

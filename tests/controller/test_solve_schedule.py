@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.solve_schedule import TICK_S, ExpectedDuration, Solve, SolveSchedule
+from controller.solve_schedule import TICK_S, ExpectedDuration, ScheduledSolve, SolveSchedule
 
 COUNT = 40  # of the solves of a schedule that are looked at
 DURATIONS = st.floats(0.0, 0.3, allow_subnormal=False)
@@ -18,7 +18,7 @@ SCHEDULES = st.builds(
 )
 
 
-def first(schedule: SolveSchedule) -> list[Solve]:
+def first(schedule: SolveSchedule) -> list[ScheduledSolve]:
     return list(islice(schedule, COUNT))
 
 
@@ -27,7 +27,7 @@ def test_without_latency_a_solve_starts_and_arrives_every_so_many_ticks(every):
     ticks = [every * k for k in range(COUNT)]
     solves = first(SolveSchedule(every))
     assert [solve.start for solve in solves] == ticks
-    assert solves == [Solve(tick, tick, tick, 0.0, 0.0) for tick in ticks]
+    assert solves == [ScheduledSolve(tick, tick, tick, 0.0, 0.0) for tick in ticks]
 
 
 @given(SCHEDULES)

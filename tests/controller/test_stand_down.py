@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from controller.stand_down import StandDown, damping, minimum_jerk
+from controller.stand_down import StandDown, damping_aim, minimum_jerk
 from controller.stand_down_options import StandDownOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, LIE_JOINTS, STAND_JOINTS
 
@@ -62,7 +62,7 @@ def test_a_plan_may_take_over_until_lying_down_begins() -> None:
 
 def test_damping_only_takes_energy_out() -> None:
     dq = np.linspace(-10.0, 10.0, 12)
-    aim = damping(START, dq, 3.0)
+    aim = damping_aim(START, dq, 3.0)
     np.testing.assert_array_equal(aim.kp, 0.0)
     assert np.all(aim.torque * dq <= 0.0)
 

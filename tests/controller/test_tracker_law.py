@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from controller.motor_law import MotorAim, motor_torque, realise, split_gain
+from controller.motor_targets import MotorAim, split_gain, to_motor_target
 from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
 from controller.tracker_options import TrackerOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
+from robots.a1.motor_law import motor_torque
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand
 from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
@@ -140,7 +141,7 @@ def vector(limit: float) -> st.SearchStrategy:
 )
 def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq) -> None:
     kp, kd = np.abs(kp), np.abs(kd)
-    target = realise(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, TORQUE_LIMIT, 0.05)
+    target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, TORQUE_LIMIT, 0.05)
     limited = np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
     given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
     np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)

@@ -105,9 +105,9 @@ class Rig:
         """One millisecond of the robot, with what was sent to it."""
         self.clock.time += 1e-3
         frames, self.wire.sent = self.wire.sent, []
-        cut = self.firmware.cut or self.cut
+        cut = self.firmware.is_cut or self.cut
         for reply in self.firmware.tick([] if cut else frames, self.clock.time):
-            if not (self.firmware.cut or self.cut):
+            if not (self.firmware.is_cut or self.cut):
                 self.wire.deliver(reply)
 
     def step(self) -> None:
@@ -123,7 +123,7 @@ class Rig:
     def run(self, seconds: float) -> "Rig":
         """Step for so long, or until the bridge is finished."""
         for _ in range(round(1e3 * seconds)):
-            if self.bridge.finished:
+            if self.bridge.is_finished:
                 break
             self.step()
         return self

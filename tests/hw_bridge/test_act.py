@@ -74,6 +74,6 @@ def test_the_short_way_changes_no_frame_no_setpoint_and_no_count(seed):
         assert short.machine.state is long.machine.state
         for each in (short, long):  # a fault stops the robot; go on all the same
             each.machine.state, each.machine._stopped = RobotState.RUNNING, False
-            each.machine._ending = each.machine.finished = False
+            each.machine._ending = each.machine.is_finished = False
             each._following._standing_since = None
     assert ways > 100

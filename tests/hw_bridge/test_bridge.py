@@ -69,7 +69,7 @@ def test_without_torque_the_stack_runs_and_the_wire_stays_limp(mode):
     assert len(rig.readings) > 290
     assert rig.bridge.machine.state is S.OFF
     rig.bridge.end()
-    assert rig.bridge.finished
+    assert rig.bridge.is_finished
 
 
 FAULTS = {  # event 0.5 s into running -> posture's states, words of the cause
@@ -152,7 +152,7 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
 
 
 def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr("hw_bridge.following.FIRST_PLAN_S", 1.5)
+    monkeypatch.setattr("hw_bridge.tracker_watch.FIRST_PLAN_S", 1.5)
     rig = Rig().run_until(S.RUNNING)
     rig.command = lambda tick, now: stand_command(tick, now, status="waiting")
     rig.run(1.4)
@@ -170,7 +170,7 @@ def test_an_error_on_the_way_to_the_wire_is_a_damping_frame(monkeypatch):
     assert damps(rig) and rig.bridge.errors == 1
     assert rig.bridge.machine.state is S.DAMPING
     rig.run(0.2)  # the robot cannot even be damped in order: the run ends all the same
-    assert damps(rig) and rig.bridge.finished and not rig.bridge.report()["ended_well"]
+    assert damps(rig) and rig.bridge.is_finished and not rig.bridge.report()["ended_well"]
 
 
 def test_a_stop_reaches_the_wire_in_the_tick_that_hears_of_it(monkeypatch):
@@ -190,7 +190,7 @@ def test_an_error_sends_no_torque_where_none_is_ever_sent(mode, monkeypatch):
     monkeypatch.setattr(rig.bridge.decision.limiter, "apply", raises)
     rig.step()
     assert rig.bridge.errors == 1 and limp(rig)
-    assert rig.bridge.finished and not rig.bridge.report()["ended_well"]
+    assert rig.bridge.is_finished and not rig.bridge.report()["ended_well"]
 
 
 @pytest.mark.parametrize("state", [S.STAND_UP, S.RUNNING])
@@ -203,7 +203,7 @@ def test_an_error_on_the_way_from_the_wire_damps(state, monkeypatch):
 
 def test_an_error_on_the_way_to_the_ground_damps(monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.05)
-    monkeypatch.setattr("hw_bridge.ways.sit_down", raises)
+    monkeypatch.setattr("hw_bridge.posture_motions.sit_down", raises)
     rig.bridge.end("the planner died")
     rig.step()
     assert damps(rig) and rig.bridge.machine.cause == "the planner died"
@@ -228,7 +228,7 @@ def test_told_to_end_it_sits_down_first():
     rig = Rig().run_until(S.RUNNING).run(0.3)
     rig.bridge.end("the planner died")
     rig.run(10.0)
-    assert rig.states == IN_ORDER and rig.bridge.finished
+    assert rig.states == IN_ORDER and rig.bridge.is_finished
     assert rig.bridge.machine.cause == "the planner died"
 
 
@@ -272,7 +272,7 @@ def test_a_robot_that_leans_is_not_stood_up():
     rig.run(0.02)
     nobody.asks = [(Request.STAND_UP, "")]
     rig.run(0.1)
-    assert rig.bridge.finished and "on its belly" in rig.bridge.machine.cause
+    assert rig.bridge.is_finished and "on its belly" in rig.bridge.machine.cause
     assert S.STAND_UP not in rig.states
 
 
@@ -288,7 +288,7 @@ def test_the_key_for_standing_up_means_nothing_to_a_robot_that_walks_and_leans()
 
 def test_what_cannot_be_told_or_sent_is_counted_and_stops_nothing(monkeypatch):
     rig = Rig().run_until(S.RUNNING)
-    monkeypatch.setattr(rig.bridge._telling, "_sent", raises)
+    monkeypatch.setattr(rig.bridge._notifications, "_sent", raises)
     rig.run(0.01)
     assert rig.bridge.machine.state is S.RUNNING and rig.bridge.errors == 0
     assert rig.bridge.report()["untold"] == 10

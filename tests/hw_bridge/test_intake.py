@@ -74,16 +74,17 @@ def test_the_newest_of_a_batch_wins(intake):
     assert newest is not None and newest.state.tick == newest.tick == 3
     assert newest.time == pytest.approx(10.003)
     assert intake.counts == {"overtaken": 3, "accepted": 1}
-    assert [(each.tick, each.state.tick) for each in intake.overtaken] == [(0, 0), (1, 1), (2, 2)]
-    assert [each.time for each in intake.overtaken] == pytest.approx([10.0, 10.001, 10.002])
+    earlier = intake.earlier_samples
+    assert [(each.tick, each.state.tick) for each in earlier] == [(0, 0), (1, 1), (2, 2)]
+    assert [each.time for each in earlier] == pytest.approx([10.0, 10.001, 10.002])
     take(intake, 4)
-    assert intake.overtaken == []
+    assert intake.earlier_samples == []
 
 
 def test_of_a_flood_the_newest_few_are_read(intake):
     newest = take(intake, *range(40))
     assert newest is not None and newest.tick == 39
-    assert [each.tick for each in intake.overtaken] == list(range(30, 39))
+    assert [each.tick for each in intake.earlier_samples] == list(range(30, 39))
     assert intake.counts == {"overtaken": 39, "accepted": 1}
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hw_bridge import ways
-from hw_bridge.machine import Machine, MotionOptions, Request, RobotState
+from hw_bridge import posture_motions
 from hw_bridge.motion import weight_torque
 from hw_bridge.setpoints import Setpoints
+from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from robots.a1.constants import (
     GRAVITY,
@@ -31,7 +31,7 @@ TROT = np.array([0.05, 1.1, -2.2, -0.05, 0.6, -1.5, -0.05, 0.9, -1.55, 0.05, 1.1
 class Run:
     """A machine on the simulated robot, and the worst of what its motions led to."""
 
-    def __init__(self, machine: Machine, robot: SimulatedA1) -> None:
+    def __init__(self, machine: StateMachine, robot: SimulatedA1) -> None:
         self.machine, self.robot = machine, robot
         self.torque = self.speed = self.beyond = 0.0  # [N m], [rad/s], [rad]
 
@@ -75,7 +75,7 @@ def lying(joints: np.ndarray | None, **options: float) -> Run:
     robot = SimulatedA1(SimulationOptions(start="folded", input_delay=0.01, **options))
     if joints is not None:
         robot.place(np.concatenate(([0, 0, 0.2], [0, 0, 0, 1], joints)), np.zeros(18))
-    machine = Machine(MotionOptions(damping_s=1.5))
+    machine = StateMachine(MotionOptions(damping_s=1.5))
     machine.request(Request.STAND_UP, "")
     return Run(machine, robot)
 
@@ -147,8 +147,8 @@ def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     assert run.torque < 25.0 and machine.cause == "FL thigh at 61 degC"
 
 
-def machine_that_runs() -> Machine:
-    machine, now = Machine(MotionOptions(damping_s=0.01, settle_s=0.01)), -100.0
+def machine_that_runs() -> StateMachine:
+    machine, now = StateMachine(MotionOptions(damping_s=0.01, settle_s=0.01)), -100.0
     machine.request(Request.STAND_UP, "")
     q = STAND_JOINTS.copy()
     while machine.state is not RobotState.READY:
@@ -164,13 +164,13 @@ def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> Non
     """Of a robot that follows: from the measured pose, each way to its end."""
     zero = np.zeros(12)
     for motion, speed in (
-        (ways.stand_up(O, start), O.joint_speed),
-        (ways.give_up(O, start, 0.5), O.joint_speed),
-        (ways.sit_down(O, start, zero), O.recover_speed),
-        (ways.recover(O, start, zero), O.recover_speed),
+        (posture_motions.stand_up(O, start), O.joint_speed),
+        (posture_motions.give_up(O, start, 0.5), O.joint_speed),
+        (posture_motions.sit_down(O, start, zero), O.recover_speed),
+        (posture_motions.recover(O, start, zero), O.recover_speed),
     ):
         q, now, tau, dt = start.copy(), 7.0, None, 4e-3
-        while not motion.done:
+        while not motion.is_done:
             sent = motion.step(now, q)
             assert np.abs(sent.q - q).max() <= speed * dt + 1e-9
             assert np.abs(sent.dq).max() <= speed * (1.0 + 1e-9)
@@ -182,24 +182,24 @@ def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> Non
 
 def test_a_motion_begins_with_the_torque_there_was() -> None:
     torque = np.linspace(-20.0, 20.0, 12)
-    sent = ways.sit_down(O, TROT, torque).step(3.0, TROT)
+    sent = posture_motions.sit_down(O, TROT, torque).step(3.0, TROT)
     np.testing.assert_allclose(sent.q, TROT)
     np.testing.assert_allclose(sent.tau, torque)
 
 
 @pytest.mark.parametrize("stuck", [0, 4, 11])
 def test_a_joint_that_does_not_move_bounds_the_push(stuck: int) -> None:
-    motion, q = ways.stand_up(O, TWISTED), TWISTED.copy()
+    motion, q = posture_motions.stand_up(O, TWISTED), TWISTED.copy()
     for tick in range(8000):
         sent = motion.step(tick * 1e-3, q)
         assert abs(O.kp * (sent.q[stuck] - q[stuck])) <= O.kp * O.stop_lag + 1e-6
         q = sent.q.copy()
         q[stuck] = TWISTED[stuck]
-    assert not motion.done
+    assert not motion.is_done
 
 
 def test_a_stalled_loop_does_not_let_the_targets_jump() -> None:
-    motion = ways.stand_up(O, TWISTED)
+    motion = posture_motions.stand_up(O, TWISTED)
     q = TWISTED.copy()
     for tick in range(1000):
         q = motion.step(tick * 1e-3, q).q

@@ -27,7 +27,8 @@ PARTS = {
         ("tests/controller",),
     ),
     "tracker": Part(
-        ("controller/track*.py", "controller/motor_law.py", "controller/stand*.py"),
+        ("controller/track*.py", "controller/motor_targets.py", "controller/stand*.py",
+         "robots/a1/motor_law.py"),
         ("tests/controller",),
     ),
     "safety": Part(

@@ -5,7 +5,7 @@ import pytest
 from mcap.reader import make_reader
 
 from runtime.messages import DecodeError, GroundTruth, StateEstimate, encode
-from runtime.recording import Frame, Recorder, read_frames, read_recording
+from runtime.recording import RecordedFrame, Recorder, read_frames, read_recording
 from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE, Topic
 
 
@@ -51,7 +51,7 @@ def test_a_recording_gives_the_same_messages_in_order(tmp_path):
         for item in (("state_estimate", estimate(tick)), ("ground_truth", truth(tick)))
     ]
     assert list(read_recording(path)) == expected
-    assert list(read_frames(path))[3] == Frame("ground_truth", 3, encode(truth(1)))
+    assert list(read_frames(path))[3] == RecordedFrame("ground_truth", 3, encode(truth(1)))
 
 
 def test_other_tools_find_its_index_channels_and_schemas(tmp_path):

@@ -11,7 +11,7 @@ from mcap.reader import make_reader
 from mcap.records import Chunk
 from mcap.stream_reader import StreamReader
 
-from runtime.recording import Frame, Recorder, read_frames
+from runtime.recording import RecordedFrame, Recorder, read_frames
 from runtime.topics import STATE_ESTIMATE
 
 LENGTH = 200_000  # of a frame: six fill a chunk of 1 MiB
@@ -85,7 +85,7 @@ def test_other_tools_read_what_is_left(chunk_ends, folder, room_for):
             recorder = record(path)
         with path.open("rb") as file:
             messages = [
-                Frame(channel.topic, message.log_time, message.data)
+                RecordedFrame(channel.topic, message.log_time, message.data)
                 for _, channel, message in make_reader(file).iter_messages(log_time_order=False)
             ]
         assert messages == list(read_frames(path)) and len(messages) == recorder.kept

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,7 +86,7 @@ def test_the_numbers_of_a_wide_table_stay_whole(capsys):
 def test_shown_keys_may_have_headings(tiny, capsys):
     rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
     headings = {"method_name": "method", "long_key": "log E_a"}
-    tiny.result = StudyResult(rows, shown=headings, digits=3)
+    tiny.result = StudyResult(rows, columns=headings, digits=3)
     assert run(["study", "tiny"]) == 0
     out = capsys.readouterr().out
     assert "log E_a" in out and "1.23 " in out and "long" not in out and "2.5" not in out
@@ -145,14 +146,14 @@ def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
 
 
 def test_a_heading_keeps_its_unit(tiny, capsys):
-    tiny.result = StudyResult(ROWS, shown={"method": "way", "cost": "cost [s]"})
+    tiny.result = StudyResult(ROWS, columns={"method": "way", "cost": "cost [s]"})
     assert run(["study", "tiny"]) == 0
     out = capsys.readouterr().out
     assert "cost [s]" in out and "way" in out and "method" not in out
 
 
 def test_a_table_may_show_some_keys_and_json_has_all(tiny, capsys):
-    tiny.result = StudyResult(ROWS, shown=("method", "converged"))
+    tiny.result = StudyResult(ROWS, columns=("method", "converged"))
     assert run(["study", "tiny"]) == 0
     out = capsys.readouterr().out
     assert "converged" in out and "cost" not in out and "12.35" not in out
@@ -184,7 +185,7 @@ def test_the_widest_tables_fit_eighty_columns_with_whole_words(study, tiny, caps
     first, *others = shown or ("system", "multipliers", "poincare_multipliers", "max_difference")
     values = {"poincare_multipliers": values.get("multipliers"), **values}
     rows = [{first: name} | {key: values.get(key, 100.0) for key in others} for name in names]
-    tiny.result = StudyResult(rows, shown=shown)
+    tiny.result = StudyResult(rows, columns=shown)
     assert run(["study", "tiny"]) == 0
     table = capsys.readouterr().out
     assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
@@ -290,3 +291,41 @@ def test_no_picture_is_written_when_one_cannot_be_drawn(tmp_path):
     with pytest.raises(ValueError):
         save({"good": figure()[0], "broken": Broken()}, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+OWN = '"""Two and three."""\nfrom saltus.studies.engine import StudyResult, study\n' + "".join(
+    f"""
+@study("{name}", "nobody")
+def {name}(options):
+    return StudyResult([{{"number": {number}}}])
+"""
+    for name, number in (("two", 2), ("three", 3))
+)
+
+
+def test_a_study_of_a_file_runs(tmp_path, monkeypatch, capsys):
+    for registry in (STUDIES, STUDY_FUNCTIONS):
+        monkeypatch.setitem(registry, "three", None)  # removed again after the test
+    file = tmp_path / "own.py"
+    file.write_text(OWN)
+    assert run(["study", f"{file}:three", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["study"] == "three" and printed["rows"] == [{"number": 3}]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        (None, "own.py", "No such file"), ("", "own.py", "no function under @study"),
+        (OWN, "own.py", "two, three"), (OWN, "own.py:four", "two, three"),
+        ("import nothing_like_it\n" + OWN, "own.py:two", "nothing_like_it"),
+    ],
+)  # fmt: skip
+def test_a_file_without_the_study_is_refused_in_one_line(
+    text, place, words, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("own.py").write_text(text)
+    monkeypatch.setitem(STUDIES, "two", None)  # removed again after the test
+    assert words in refused(capsys, "study", place)

@@ -4,11 +4,11 @@ import pytest
 
 from controller.driving.goal import Goal
 from controller.driving.options import DriveOptions
-from controller.driving.script import Script, ScriptStep
+from controller.driving.script import CommandScript, ScriptStep
 
 
 def test_what_a_step_does_not_name_stays_as_it_was() -> None:
-    script = Script(
+    script = CommandScript(
         [
             ScriptStep(0.5, velocity_x=0.4, gait="trot"),
             ScriptStep(2.0, velocity_y=-0.1, yaw_rate=0.7),
@@ -26,7 +26,7 @@ def test_what_a_step_does_not_name_stays_as_it_was() -> None:
 
 
 def test_a_time_that_falls_short_by_rounding_is_the_steps() -> None:
-    script = Script([ScriptStep(0.3, velocity_x=1.0)], DriveOptions(), "trot")
+    script = CommandScript([ScriptStep(0.3, velocity_x=1.0)], DriveOptions(), "trot")
     assert script.goal(sum([0.1] * 3) - 1e-12).forward == 1.0
 
 
@@ -38,7 +38,7 @@ def test_a_step_has_a_time(at: float) -> None:
 
 def test_steps_come_in_their_order() -> None:
     with pytest.raises(ValueError, match="follows one at 1 s"):
-        Script([ScriptStep(1.0), ScriptStep(1.0)], DriveOptions(), "trot")
+        CommandScript([ScriptStep(1.0), ScriptStep(1.0)], DriveOptions(), "trot")
 
 
 def test_an_unknown_gait_is_refused_by_name() -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from controller.driving.options import DriveOptions
 from controller.driving.reference import DrivenReference
-from controller.driving.script import Script, ScriptStep
+from controller.driving.script import CommandScript, ScriptStep
 from controller.driving.script_clock import ScriptClock
 from robots.a1.constants import FOOT_NAMES
 
@@ -18,8 +18,8 @@ STEPS = (
 )
 
 
-def script() -> Script:
-    return Script(STEPS, DriveOptions(), "stand")
+def script() -> CommandScript:
+    return CommandScript(STEPS, DriveOptions(), "stand")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.driver.gamepad import FULL, GamepadDriver
-from hw_bridge.driver.keys import Bounds, KeyDriver
+from hw_bridge.driver.keys import CommandBounds, KeyDriver
 from hw_bridge.driver.options import GamepadOptions, KeyOptions, StickOptions
 from hw_bridge.driver.remote import RemoteDriver
 from hw_bridge.joystick import AXIS, BUTTON, JoystickEvent
@@ -15,7 +15,7 @@ from hw_bridge.wire.remote import BUTTONS, Remote
 from runtime.messages import Command
 
 STICKS, PAD = StickOptions(), GamepadOptions(dead_man_button=9)
-BOUNDS = Bounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
 DEAD_MAN = PAD.dead_man_axis or 0
 GAITS = {"stand", "walk", "trot", "bound", "auto"}
 
@@ -69,10 +69,10 @@ def test_what_keys_ask_for(keys: str, expected: tuple[float, ...]) -> None:
 
 def test_gaits_and_heights_hold_until_another_key() -> None:
     driver = key_driver()
-    assert driver.command(0.0).height is None and not driver.changed
+    assert driver.command(0.0).height is None and not driver.has_changed
     for key, gait in zip("2345", ("walk", "trot", "bound", "auto"), strict=True):
         driver.press(key)
-        assert driver.changed and driver.command(0.0).gait == gait
+        assert driver.has_changed and driver.command(0.0).gait == gait
     driver.press("-")
     lower = driver.command(0.0).height
     driver.press("+0")
@@ -95,7 +95,7 @@ def test_any_events_make_a_bounded_command_and_letting_go_is_a_stand_at_once(bat
     moved = velocity(driver.command(0.0)) != (0.0, 0.0, 0.0)
     let_go = [JoystickEvent(AXIS, DEAD_MAN, -FULL), JoystickEvent(BUTTON, 9, 0)]
     driver.take(let_go)
-    assert driver.changed or not moved
+    assert driver.has_changed or not moved
     assert velocity(driver.command(0.0)) == (0.0, 0.0, 0.0)
 
 
@@ -124,7 +124,7 @@ def test_a_trigger_at_its_middle_or_another_button_is_no_dead_man(held: Joystick
 
 def test_a_gamepad_that_has_gone_asks_for_nothing_any_more() -> None:
     driver = pushed(JoystickEvent(AXIS, DEAD_MAN, FULL))
-    driver.gone = True
+    driver.is_gone = True
     assert driver.command(0.0) is None
 
 

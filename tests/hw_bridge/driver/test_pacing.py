@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.driver.devices import GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import Bounds, KeyDriver
+from hw_bridge.driver.keys import CommandBounds, KeyDriver
 from hw_bridge.driver.options import GamepadOptions, KeyOptions, SourceOptions
 from hw_bridge.driver.pacer import LEAST_S, PERIOD_S, Pacer
 from hw_bridge.driver.remote import RemoteDriver
@@ -20,7 +20,7 @@ from hw_bridge.wire.remote import Remote
 from runtime.messages import Command
 from tests.hw_bridge.rig import SCRIPT, Rig
 
-BOUNDS = Bounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=60))
@@ -41,7 +41,7 @@ def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps) -
         assert (len(commands) > before) == due
         newest = commands[-1].time
         assert now - newest < PERIOD_S
-        if pressed and not driver.changed:
+        if pressed and not driver.has_changed:
             pressed = False
         assert not pressed or now - newest < LEAST_S
     gaps = [b.time - a.time for a, b in zip(commands, commands[1:], strict=False)]
@@ -66,7 +66,7 @@ def test_what_cannot_be_published_is_counted_and_the_end_is_a_stand() -> None:
 
     broken = Pacer(driver, fail)
     broken.tick(0.0)
-    assert (broken.sent, broken.lost) == (1, 1)
+    assert (broken.commands, broken.failures) == (1, 1)
 
 
 def test_keys_of_a_pipe_drive_and_those_that_stop_a_robot_ask_for_a_stand() -> None:
@@ -76,13 +76,13 @@ def test_keys_of_a_pipe_drive_and_those_that_stop_a_robot_ask_for_a_stand() -> N
         os.write(writing, keys)
         device.poll()
         assert device.driver.command(0.0).forward == forward
-    assert not device.quit and not device.lost
+    assert not device.quit and not device.loss
     os.write(writing, b"q")
     device.poll()
     assert device.quit
     os.close(writing)
     device.poll()
-    assert device.lost == "the keyboard has gone"
+    assert device.loss == "the keyboard has gone"
     os.close(reading)
 
 
@@ -95,10 +95,10 @@ def test_a_gamepad_that_is_unplugged_is_lost_and_silent(tmp_path) -> None:
         os.write(writing, struct.pack("<IhBB", 0, value, 2, axis))
     device.poll()
     command = device.driver.command(0.0)
-    assert command is not None and command.forward == 1.0 and not device.lost
+    assert command is not None and command.forward == 1.0 and not device.loss
     os.close(writing)
     device.poll()
-    assert device.lost and device.driver.command(0.0) is None
+    assert device.loss and device.driver.command(0.0) is None
     device.close()
 
 
@@ -156,7 +156,7 @@ def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes() -> None:
     assert 0.95 < moving[-1].time - moving[0].time < 1.0
     rate = len(commands) / (commands[-1].time - commands[0].time)
     assert 45.0 < rate < 55.0
-    assert rig.bridge.errors == 0 and steering.pacer.lost == 0
+    assert rig.bridge.errors == 0 and steering.pacer.failures == 0
 
 
 def test_a_hold_of_what_the_remote_does_not_have_is_refused() -> None:

@@ -38,7 +38,7 @@ def held(name: str) -> list[tuple[int, object]]:
 
 
 def test_a_cut_holds_for_its_time() -> None:
-    assert held("cut") == [(10, True), (15, False)]
+    assert held("is_cut") == [(10, True), (15, False)]
 
 
 def test_torques_from_outside_add_up_while_they_overlap() -> None:

@@ -188,7 +188,7 @@ def test_a_cut_shows_and_a_lost_battery_is_the_end() -> None:
     cut = []
     for _ in range(30):
         states(firmware, [HOLD_FRAME])
-        cut.append(firmware.cut)
+        cut.append(firmware.is_cut)
     assert cut == [False] * 10 + [True] * 5 + [False] * 15
     assert states(firmware, [HOLD_FRAME], 10) == []
     assert plant.blocked and firmware.state == "off" and firmware.passive

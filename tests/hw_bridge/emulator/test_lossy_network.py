@@ -82,9 +82,9 @@ def test_corruption_flips_one_to_eight_bits_and_no_more() -> None:
 def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives() -> None:
     network = LossyNetwork[None](NetworkOptions(jitter_s=0.01), "out")
     network.push(b"before", None, 0.0)
-    network.cut = True
+    network.is_cut = True
     network.push(b"during", None, 0.001)
-    network.cut = False
+    network.is_cut = False
     network.push(b"after", None, 0.002)
     assert {frame.data for frame in network.pop(1.0)} == {b"before", b"after"}
     assert network.counts.cut == 1

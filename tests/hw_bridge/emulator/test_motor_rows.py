@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hw_bridge.emulator.motor_rows import asks_for_motion, largest_torque, motor_rows
-from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
 
 NONE = np.zeros(12, np.bool_)
@@ -37,7 +37,7 @@ def drawn(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
 def test_servo_motors_follow_the_wires_law(seed: int) -> None:
     setpoints, q, dq = drawn(seed)
     rows, not_finite = rows_of(setpoints)
-    expected = law_torque(setpoints, q, dq)
+    expected = setpoints.torque(q, dq)
     np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
     assert largest_torque(rows, q, dq) == np.abs(torque(rows, q, dq)).max()
     assert not_finite == 0
@@ -53,7 +53,7 @@ def test_braking_stuck_and_shut_down_motors(seed: int) -> None:
     rows, _ = rows_of(setpoints, mode, shut, stuck, at)
     # A stuck encoder's loop sees its own angle and no speed, wherever the joint is.
     seen_q, seen_dq = np.where(stuck, at, q), np.where(stuck, 0.0, dq)
-    expected = np.where(mode == SERVO, law_torque(setpoints, seen_q, seen_dq), -3.0 * dq)
+    expected = np.where(mode == SERVO, setpoints.torque(seen_q, seen_dq), -3.0 * dq)
     expected[shut] = 0.0
     np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
     braked, _ = rows_of(setpoints, mode, shut, stuck, at, brake=True)

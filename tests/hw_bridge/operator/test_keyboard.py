@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.operator.asked import Asked
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.operator.terminal import raw_keys
-from hw_bridge.states import Request
+from hw_bridge.states import Request, RequestWithCause
 
 KEYS = {b"u": Request.STAND_UP, b"r": Request.RUN, b"d": Request.SIT_DOWN}
 STOPS = (b" ", b"x", b"\x1b")
@@ -114,9 +113,9 @@ def terminal() -> Iterator[tuple[int, int]]:
     os.close(inner)
 
 
-def polled(keyboard: Keyboard, outer: int) -> list[Asked]:
+def polled(keyboard: Keyboard, outer: int) -> list[RequestWithCause]:
     """What `poll` returns; where it waits for a key it gets one, and that is an error."""
-    asked: list[list[Asked]] = []
+    asked: list[list[RequestWithCause]] = []
     thread = threading.Thread(target=lambda: asked.append(keyboard.poll()))
     thread.start()
     thread.join(PATIENCE_S)

@@ -7,7 +7,7 @@ import pytest
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import GamepadButtons, OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
-from hw_bridge.operator.script import Script
+from hw_bridge.operator.script import OperatorScript
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
 
@@ -40,7 +40,7 @@ def test_other_buttons_of_the_remote_do_not_stop(buttons: tuple[str, ...]) -> No
 
 
 def test_the_script_takes_each_step_once() -> None:
-    script, asked = Script(), []
+    script, asked = OperatorScript(), []
     for state in (S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF):
         for _ in range(30):
             asked += [(request, state) for request, _ in script.poll(state)]

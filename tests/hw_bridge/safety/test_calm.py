@@ -5,7 +5,7 @@ import pytest
 
 from hw_bridge.safety.calm import bounds_of, is_calm
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.wire.layout import BRAKE
 from robots.a1.constants import JOINT_UPPER, STAND_JOINTS
 from tests.hw_bridge.safety.safety_samples import at, sample
@@ -29,7 +29,7 @@ ODD = [
 
 def calm(serving: bool, **changes) -> bool:
     numbers = sample(0, **changes).numbers
-    return is_calm(numbers, serving, bounds_of(SafetyOptions(tilt_max=0.5)))
+    return is_calm(numbers, serving, bounds_of(HardwareSafetyOptions(tilt_max=0.5)))
 
 
 def test_a_robot_that_stands_is_calm():
@@ -46,7 +46,7 @@ def test_whatever_a_watch_may_object_to_is_not_calm(which):
 def test_the_short_way_changes_no_verdict(seed):
     """Odd samples alone, in rows, and mixed, with the motors serving now and then."""
     rng = np.random.default_rng(seed)
-    monitor, thorough = (Monitor(SafetyOptions(tilt_max=0.5)) for _ in range(2))
+    monitor, thorough = (Monitor(HardwareSafetyOptions(tilt_max=0.5)) for _ in range(2))
     serving, odd, left = True, {}, 0
     for tick in range(400):
         if left == 0:

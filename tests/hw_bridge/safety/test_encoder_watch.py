@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hw_bridge.safety.encoder_watch import EncoderWatch
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array
 from robots.a1.constants import JOINT_LOWER, STAND_JOINTS
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, at
 
-WATCH = EncoderWatch(SafetyOptions())
+WATCH = EncoderWatch(HardwareSafetyOptions())
 STUCK_MS = 50
 RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.options import SafetyOptions
-from hw_bridge.setpoints import Array, Setpoints, damping, law_torque, no_torque
+from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.setpoints import Array, Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, SERVO
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, pd_command, torque_command
 
 Q, STILL = STAND_JOINTS.copy(), np.zeros(12)
-OPTIONS = SafetyOptions(torque_slew=5000.0)
+OPTIONS = HardwareSafetyOptions(torque_slew=5000.0)
 STEP = 5.0  # [N m] in 1 ms
 
 
@@ -137,12 +137,12 @@ def test_clipped_gains_leave_the_torque_at_the_instant(limiter: Limiter) -> None
     wanted = Setpoints(Q + 0.01, STILL, np.full(12, 500.0), np.full(12, 30.0), np.full(12, -3.0))
     limited = limiter.apply(wanted, Q, STILL + 0.05, 0.0)
     assert limited.limited == ("gain",)
-    np.testing.assert_allclose(limited.torque, law_torque(wanted, Q, STILL + 0.05))
+    np.testing.assert_allclose(limited.torque, wanted.torque(Q, STILL + 0.05))
     assert limited.setpoints.kp[0] == OPTIONS.kp_max and limited.setpoints.kd[0] == OPTIONS.kd_max
 
 
 def test_a_far_target_comes_near_and_the_torque_stays() -> None:
-    limiter = Limiter(SafetyOptions(torque_slew=1e9))
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9))
     wanted = pd_command(Q + 0.8, kp=100.0)._replace(tau=np.full(12, -75.0))
     limited = limiter.apply(wanted, Q, STILL, 0.0)
     np.testing.assert_allclose(limited.torque, 5.0)
@@ -150,7 +150,7 @@ def test_a_far_target_comes_near_and_the_torque_stays() -> None:
 
 
 def test_one_motor_puts_out_no_more_than_its_power() -> None:
-    limiter, motor = Limiter(SafetyOptions(torque_slew=1e9)), FL_THIGH
+    limiter, motor = Limiter(HardwareSafetyOptions(torque_slew=1e9)), FL_THIGH
     for speed, torque in ((15.0, 400.0 / 15.0), (-15.0, 33.5)):  # driving, and braking
         limiter.reset()
         limited = limiter.apply(torque_command(at(motor, 33.5, 0.0)), Q, at(motor, speed, 0.0), 0.0)
@@ -159,7 +159,8 @@ def test_one_motor_puts_out_no_more_than_its_power() -> None:
 
 
 def test_a_torque_beyond_the_limit_is_cut_and_named() -> None:
-    limited = Limiter(SafetyOptions(torque_slew=1e9)).apply(torque_command(50.0), Q, STILL, 0.0)
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9))
+    limited = limiter.apply(torque_command(50.0), Q, STILL, 0.0)
     assert limited.limited == ("torque",)
     np.testing.assert_allclose(limited.torque, 33.5)
 
@@ -179,7 +180,7 @@ def test_after_a_fault_torque_begins_at_that_of_the_damping(limiter: Limiter) ->
 
 
 def test_braking_keeps_its_power_before_driving_does() -> None:
-    limiter = Limiter(SafetyOptions(torque_slew=1e9, total_power=400.0))
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9, total_power=400.0))
     dq = np.where(np.arange(12) < 2, 10.0, 0.0)
     tau = np.where(np.arange(12) == 0, 30.0, -30.0)
     limited = limiter.apply(torque_command(tau), Q, dq, 0.0)
@@ -200,7 +201,7 @@ def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
         seen.append((q.copy(), dq.copy()))
         sent = limiter.apply(torque_command(at(motor, sign * 33.5, 0.0)), *seen[0], 1e-3 * tick)
         for _ in range(10):
-            torque = np.clip(law_torque(sent.setpoints, q, dq), -33.5, 33.5)[motor]
+            torque = np.clip(sent.setpoints.torque(q, dq), -33.5, 33.5)[motor]
             dq[motor] += step * (torque + load - 0.2 * dq[motor]) / inertia
             q[motor] += step * dq[motor]
         way.append(q[motor])

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hw_bridge.safety.limits import Limited, Limiter
-from hw_bridge.safety.options import SafetyOptions
-from hw_bridge.setpoints import Array, Setpoints, law_torque
+from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.setpoints import Array, Setpoints
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
-OPTIONS = SafetyOptions()
-LIMITER, AT_EASE = Limiter(OPTIONS), Limiter(SafetyOptions(torque_slew=1e9))
+OPTIONS = HardwareSafetyOptions()
+LIMITER, AT_EASE = Limiter(OPTIONS), Limiter(HardwareSafetyOptions(torque_slew=1e9))
 EPS = 1e-8
 FEW = settings(max_examples=40)  # of 12 motors each
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -59,7 +59,7 @@ def at_ease(setpoints: Setpoints, q: Array, dq: Array) -> Limited:
 @given(SETPOINTS, Q, DQ)
 def test_torque_and_gains_stay_within_their_limits(s: Setpoints, q: Array, dq: Array) -> None:
     sent, torque, _ = at_ease(s, q, dq)
-    np.testing.assert_allclose(law_torque(sent, q, dq), torque, atol=EPS)
+    np.testing.assert_allclose(sent.torque(q, dq), torque, atol=EPS)
     assert abs(torque).max() <= OPTIONS.torque_limit + EPS
     assert abs(sent.tau).max() <= 3.0 * OPTIONS.torque_limit + EPS  # the wire's field ends at 128
     assert (sent.kp[~passive(s)] >= 0.0).all() and (sent.kp[~passive(s)] <= OPTIONS.kp_max).all()

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, Verdict
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from robots.a1.constants import STAND_JOINTS
@@ -198,9 +198,9 @@ def test_what_raises_inside_is_a_verdict(
 
 
 def test_limits_are_the_options() -> None:
-    monitor = Monitor(SafetyOptions(tilt_max=1.5, confirm_s=0.1))
+    monitor = Monitor(HardwareSafetyOptions(tilt_max=1.5, confirm_s=0.1))
     assert live(monitor, 300, quaternion_wxyz=ROLLED) == GO
-    monitor = Monitor(SafetyOptions(confirm_s=0.1))
+    monitor = Monitor(HardwareSafetyOptions(confirm_s=0.1))
     assert live(monitor, 100, quaternion_wxyz=ROLLED) == GO
     assert live(monitor, 2, start=100, quaternion_wxyz=ROLLED).action == "damp"
 

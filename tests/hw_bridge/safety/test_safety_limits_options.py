@@ -5,16 +5,16 @@ import math
 import msgspec
 import pytest
 
-from hw_bridge.safety.options import SafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions
 
-NAMES = SafetyOptions.__struct_fields__
+NAMES = HardwareSafetyOptions.__struct_fields__
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_every_limit_is_finite_and_positive(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"^{name} is .*; give "):
-        SafetyOptions(**{name: value})
+        HardwareSafetyOptions(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_every_limit_is_finite_and_positive(name: str, value: float) -> None:
 )  # fmt: skip
 def test_no_limit_lies_beyond_what_the_robot_bears(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"^{name} is .*; give above 0, up to"):
-        SafetyOptions(**{name: value})
+        HardwareSafetyOptions(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_no_limit_lies_beyond_what_the_robot_bears(name: str, value: float) -> N
 )
 def test_limits_that_belong_together_are_in_order(changes: dict[str, float], name: str) -> None:
     with pytest.raises(ValueError, match=rf"^{name} is .*; give less than "):
-        SafetyOptions(**changes)
+        HardwareSafetyOptions(**changes)
 
 
 def test_a_misspelt_option_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError, match="tilt_maximum"):
-        msgspec.convert({"tilt_maximum": 1.0}, SafetyOptions)
+        msgspec.convert({"tilt_maximum": 1.0}, HardwareSafetyOptions)

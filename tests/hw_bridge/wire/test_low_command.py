@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import WireError, frame_fault
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import BRAKE, LOW_COMMAND, LOW_COMMAND_SIZE, POS_STOP, SERVO, VEL_STOP
@@ -110,7 +110,7 @@ def test_a_motor_with_no_number_gets_no_torque_and_the_others_theirs(field, numb
     encoder = LowCommandEncoder()
     found = decode_low_command(encoder.encode(asked)).setpoints
     assert encoder.not_finite == 1
-    torque = law_torque(found, np.zeros(12), np.zeros(12))
+    torque = found.torque(np.zeros(12), np.zeros(12))
     np.testing.assert_array_equal(torque, np.where(np.arange(12) == 4, 0.0, 13.0))
     assert (found.q[4], found.dq[4]) == (POS_STOP, VEL_STOP)
 

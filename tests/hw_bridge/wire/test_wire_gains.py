@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.gains import with_wire_gains
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
 
@@ -24,7 +24,7 @@ def draw(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
 def test_the_law_gives_at_the_measured_joints_what_it_gave(seed: int) -> None:
     setpoints, q, dq = draw(seed)
     cut = with_wire_gains(setpoints, q, dq)
-    assert np.allclose(law_torque(cut, q, dq), law_torque(setpoints, q, dq), atol=1e-9)
+    assert np.allclose(cut.torque(q, dq), setpoints.torque(q, dq), atol=1e-9)
     assert (cut.kp <= setpoints.kp).all() and (cut.kd <= setpoints.kd).all()
 
 
@@ -36,7 +36,7 @@ def test_over_the_wire_only_the_torques_own_count_is_lost(seed: int) -> None:
         return
     sent = decode_low_command(LowCommandEncoder().encode(cut)).setpoints
     assert (sent.kp == cut.kp).all() and (sent.kd == cut.kd).all()
-    lost = np.abs(law_torque(sent, q, dq) - law_torque(setpoints, q, dq))
+    lost = np.abs(sent.torque(q, dq) - setpoints.torque(q, dq))
     assert lost.max() < 1.0 / 256.0 + 1e-3  # float32 of q and dq adds a little
 
 

@@ -17,7 +17,7 @@ from hw_bridge.wire.remote import encode_remote
 from saltus.a1 import doctor as hardware_doctor
 from saltus.a1 import survey as hardware_survey
 from saltus.a1.doctor import JUDGES, judge
-from saltus.a1.exchange import Exchange, Heard
+from saltus.a1.exchange import Exchange, Reply
 from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
 from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
 from saltus.cli.main import run
@@ -119,7 +119,7 @@ def phase(state: LowState, every_s: float, count: int, answers: int = 1) -> Phas
     asked = [every_s * k for k in range(count)]
     step = every_s / answers
     arrivals = [t + 0.0004 + step * j for t in asked for j in range(answers)]
-    return Phase(asked, [Heard(state, t) for t in arrivals])
+    return Phase(asked, [Reply(state, t) for t in arrivals])
 
 
 class Nowhere:
@@ -204,7 +204,7 @@ def test_a_remote_that_speaks():
 def test_a_header_that_changes():
     state = lying()
     mixed = phase(state, 0.002, 1000)
-    mixed.heard.append(Heard(state._replace(header=Header(serial=9)), 2.0))
+    mixed.replies.append(Reply(state._replace(header=Header(serial=9)), 2.0))
     assert "2 different ones" in verdicts(fast=mixed)["header"].found
 
 
@@ -223,7 +223,7 @@ def test_cadence(fast, slow, ok, words):
 
 def test_pauses_spoil_the_cadence():
     full = phase(lying(), 0.002, 1000)
-    held_up = Phase(full.asked, [one for k, one in enumerate(full.heard) if k % 100 > 20])
+    held_up = Phase(full.questions, [one for k, one in enumerate(full.replies) if k % 100 > 20])
     check = verdicts(fast=held_up)["cadence"]
     assert not check.ok and "max 44.0 ms" in check.found
 
@@ -238,7 +238,7 @@ def test_a_robot_that_never_brakes_is_a_warning_not_a_fault():
 def test_round_trips_pair_each_question_with_the_frame_after_it():
     state = lying()
     asked, arrivals = [0.0, 0.1, 0.2, 0.3], [0.01, 0.105, 0.106, 0.31]
-    trips = round_trips(Phase(asked, [Heard(state, t) for t in arrivals]))
+    trips = round_trips(Phase(asked, [Reply(state, t) for t in arrivals]))
     assert trips == pytest.approx([0.01, 0.005])  # none in the third interval; the last is open
 
 
@@ -266,7 +266,7 @@ class BrakesAfter(Nowhere):
 
 def test_the_silence_that_a_robot_brakes_after_is_found(quick):
     silences = survey(OPTIONS, BrakesAfter(0.15)).silences
-    assert silences.tried and silences.braked_s is not None
+    assert silences.were_tried and silences.braked_s is not None
     assert silences.borne_s < 0.15 < silences.braked_s + 1e-3
 
 

@@ -135,7 +135,7 @@ def glance(**changes: object) -> Glance:
         foot_force=np.array([-1, -23, 300, 0]), remote=encode_remote(["R2"]),
     )  # fmt: skip
     values = {
-        "robot": ("192.168.123.10", 8007), "seconds": 3.0, "sent": 1500, "frames": 1490,
+        "robot": ("192.168.123.10", 8007), "seconds": 3.0, "questions": 1500, "frames": 1490,
         "refused": {"crc": 2, "old": 8}, "rate_hz": 499.0, "rate_now_hz": 498.0,
         "gap_ms": Quantiles(2.0, 2.5, 3.0, 7.0), "header": Header(), "tick_unit_s": 1e-3,
         "tick_unit_configured_s": 1e-3, "sample": sample_of(state, 9.99, 9.99, 5), "now": 10.0,

@@ -15,7 +15,7 @@ from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.launch.hardware import hardware_options
-from saltus.launch.process_table import process_table
+from saltus.launch.process_table import grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
@@ -89,17 +89,17 @@ def test_an_emulated_robot_is_where_its_emulator_is():
 
 
 def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
-    table = process_table(load_launch("a1-emulated"))
-    assert table.finishing == table.processes[0] == "tracker"
-    assert table.expendable == {"planner", "estimator"}
-    assert "simulation" not in table.processes and table.processes[-1] == "emulator"
-    assert "emulator" not in process_table(load_launch("a1")).processes
+    kind = launched_kind(load_launch("a1-emulated"))
+    assert kind.finishing == kind.processes[0] == "tracker"
+    assert kind.expendable == {"planner", "estimator"}
+    assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
+    assert "emulator" not in launched_kind(load_launch("a1")).processes
 
 
 def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
     patient = ["hardware.motion.sit_down_timeout_s=40", "hardware.motion.damping_timeout_s=9"]
-    assert 16.0 < process_table(load_launch("a1")).grace_s < 30.0
-    assert process_table(load_launch("a1-emulated", patient)).grace_s > 49.0
+    assert 16.0 < grace_s(load_launch("a1")) < 30.0
+    assert grace_s(load_launch("a1-emulated", patient)) > 49.0
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from saltus.cli.main import run
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
 from saltus.launch.driving import bounds_of, drive
-from saltus.launch.process_table import process_table
+from saltus.launch.process_table import launched_kind
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,7 +54,7 @@ def test_who_cannot_drive_is_refused_in_one_line(arguments, words, capsys) -> No
 
 def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> None:
     config = load_launch("sim", drive="keyboard")
-    assert (config.mode, config.drive.source, config.driven) == ("realtime", "keyboard", True)
+    assert (config.mode, config.drive.source, config.is_driven) == ("realtime", "keyboard", True)
     assert config.duration > load_launch("sim").duration
     assert load_launch("sim", ["duration=3"], drive="keyboard").duration == 3.0
     assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
@@ -66,8 +66,8 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
      ("a1", "keyboard", False), ("a1", "remote", False), ("a1", "gamepad", True)],
 )  # fmt: skip
 def test_a_process_reads_what_the_tracker_does_not(name, source, reads) -> None:
-    table = process_table(load_launch(name, drive=source))
-    assert ("driver" in table.processes) == ("driver" in table.expendable) == reads
+    kind = launched_kind(load_launch(name, drive=source))
+    assert ("driver" in kind.processes) == ("driver" in kind.expendable) == reads
 
 
 @pytest.fixture
@@ -100,11 +100,11 @@ def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
         assert "driven by its keyboard" in line and "saltus launch sim --drive client" in line
         assert "\n" not in line
         [launch] = running_launches()
-        assert launch.alive and not launch.begun and launch.pid == os.getpid()
+        assert launch.alive and not launch.is_moving and launch.pid == os.getpid()
         announcer.begin()
         announcer.begin()
-        assert launch.begun
-    assert running_launches() == [] and not launch.alive and not launch.begun
+        assert launch.is_moving
+    assert running_launches() == [] and not launch.alive and not launch.is_moving
 
 
 def test_a_file_that_says_nothing_is_no_launch(temporary) -> None:
@@ -129,7 +129,7 @@ def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
     """The launch of `process`, once its robot moves."""
     while process.poll() is None:
         for launch in running_launches(temporary):
-            if launch.begun:
+            if launch.is_moving:
                 return launch
         time.sleep(0.05)
     raise AssertionError(process.communicate()[1])
@@ -185,9 +185,9 @@ def test_keys_go_out_until_nothing_can_come_any_more() -> None:
     os.write(writing, b"iij")
     pacer = drive(device, commands.append, lambda: len(commands) > 3)
     assert [(c.forward, c.yaw_rate) for c in commands[:4]] == [(0.2, 0.2)] * 4
-    assert commands[-1].forward == 0.0 and pacer.sent == len(commands) == 5
+    assert commands[-1].forward == 0.0 and pacer.commands == len(commands) == 5
     os.close(writing)
-    assert drive(device, commands.append, lambda: False).sent == 0
+    assert drive(device, commands.append, lambda: False).commands == 0
     os.close(reading)
 
 

@@ -13,7 +13,7 @@ class Robot:
     """A bridge that sits down when it is told to."""
 
     def __init__(self) -> None:
-        self.finished = False
+        self.is_finished = False
         self.ends: list[str] = []
 
     def end(self, cause: str = "") -> None:
@@ -34,7 +34,7 @@ def test_a_stop_ends_the_loop_only_once_the_robot_is_off(robot):
     told.append(True)
     assert not ends() and not ends()
     assert robot.ends == [""]
-    robot.finished = True
+    robot.is_finished = True
     assert ends()
 
 

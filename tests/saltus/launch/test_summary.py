@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.problems import Problem, find_problems
+from saltus.launch.problems import LaunchProblem, find_problems
 from saltus.launch.summary import launch_summary, readable_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
@@ -30,7 +30,9 @@ def summary_of(config=PAUSED, metrics=None, planner=PLANNER, **more: Any) -> dic
     return launch_summary(config, metrics, 7, planner, TRACKER, ESTIMATOR) | more
 
 
-def problems_of(summary=None, deaths=(), end="complete", stall="", **reports) -> list[Problem]:
+def problems_of(
+    summary=None, deaths=(), end="complete", stall="", **reports
+) -> list[LaunchProblem]:
     """The problems of a run whose processes reported all well but `reports`."""
     return find_problems(REALTIME, summary or summary_of(), REPORTS | reports, deaths, end, stall)
 

@@ -71,7 +71,7 @@ def test_death_is_told_with_its_cause(tmp_path):
     ) as supervisor:
         supervisor.start()
         assert wait_until(lambda: bool(supervisor.watch()))
-        assert supervisor.lost
+        assert supervisor.has_fatal_death
     death = supervisor.deaths[0]
     assert (death.name, death.fatal) == ("tracker", True)
     assert "exit status 3" in death.cause and "no motors here" in death.cause
@@ -88,14 +88,14 @@ def test_launch_survives_the_death_of_one_that_is_expendable(tmp_path):
         os.kill(supervisor.children[0].pid, signal.SIGKILL)
         assert wait_until(lambda: bool(supervisor.watch()))
         assert supervisor.deaths[0].cause == "killed by SIGKILL"
-        assert not supervisor.lost and not supervisor.finished
+        assert not supervisor.has_fatal_death and not supervisor.is_finished
         assert supervisor.children[1].status is None
 
 
 def test_finishing_process_ends_the_launch(tmp_path):
     with Supervisor([child(tmp_path, "simulation", "")], "simulation") as supervisor:
         supervisor.start()
-        assert wait_until(lambda: supervisor.watch() == [] and supervisor.finished)
+        assert wait_until(lambda: supervisor.watch() == [] and supervisor.is_finished)
     assert supervisor.deaths == []
 
 
@@ -122,7 +122,8 @@ def test_the_end_of_one_that_was_dismissed_is_no_death(tmp_path):
         ready(tmp_path, *names)
         supervisor.dismiss("tracker")
         assert wait_until(lambda: supervisor.children[0].status == 0)
-        assert supervisor.watch() == [] and not supervisor.lost and not supervisor.finished
+        assert supervisor.watch() == []
+        assert not supervisor.has_fatal_death and not supervisor.is_finished
 
 
 def test_children_stop_when_an_error_leaves_the_block(tmp_path):

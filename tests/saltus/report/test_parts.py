@@ -11,7 +11,7 @@ from saltus.report.html import Html, tag
 from saltus.report.lateral import since_event, worst
 from saltus.report.outcomes import cells
 from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
-from saltus.report.subject import Trial
+from saltus.report.subject import TrialRecord
 from saltus.report.thesis import published
 from tests.saltus.report.fake_sweep import make_sweep
 
@@ -63,7 +63,7 @@ def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
 
 def test_diagonal_pushes_are_of_one_magnitude():
     pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
-    assert {Trial({"value": push}).magnitude for push in pushes} == {1.5}
+    assert {TrialRecord({"value": push}).magnitude for push in pushes} == {1.5}
 
 
 def test_cells_hold_every_trial_once(subject):
@@ -110,5 +110,5 @@ def test_a_fall_ends_the_line_and_the_strip(subject):
 def test_the_worst_is_on_its_feet():
     rows = [{"planner": "a", "trial": i, "fell": i == 2, "max_lateral_deviation_m": 0.1 * i}
             for i in range(3)]  # fmt: skip
-    trials = [Trial(row) for row in rows]
+    trials = [TrialRecord(row) for row in rows]
     assert worst(trials) is trials[1] and worst(trials[2:]) is None

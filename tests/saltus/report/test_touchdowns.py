@@ -9,7 +9,7 @@ from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import touchdowns
-from saltus.report.subject import Subject, Trial
+from saltus.report.subject import Subject, TrialRecord
 from saltus.report.touchdown_measures import SAMPLES, measured
 from saltus.report.touchdowns import touchdowns_section
 from tests.saltus.report.fake_sweep import fake_trace
@@ -25,13 +25,13 @@ def landings(q=STAND) -> Touchdowns:
     return Touchdowns(np.array([0.5, 1.0, 1.5, 2.0]), np.tile(q, (4, 1)), v, mask, 1.0 - mask)
 
 
-def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") -> Trial:
+def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") -> TrialRecord:
     """Of a robot that is pushed at 1.2 s."""
     trace = replace(fake_trace(planner, 1.2, 1.0, fell), touchdowns=found)
-    return Trial({"planner": planner, "trial": 3, "fell": fell, "at": 1.2}, trace)
+    return TrialRecord({"planner": planner, "trial": 3, "fell": fell, "at": 1.2}, trace)
 
 
-def page_of(*shown: Trial) -> str:
+def page_of(*shown: TrialRecord) -> str:
     subject = Subject("run", None, "walk", {}, "", shown)  # type: ignore[arg-type]
     return str(touchdowns_section(subject, list(shown)))
 

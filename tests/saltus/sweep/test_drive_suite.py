@@ -70,7 +70,7 @@ def test_groups_replace_scripts_and_random_commands_as_a_whole() -> None:
     )
     a, b, c, d = trials_of(groups)
     assert len(script_of(a)) > 5
-    assert b.config.speed == 0.2 and not b.config.driven
+    assert b.config.speed == 0.2 and not b.config.is_driven
     assert script_of(c) == (ScriptStep(1.0, velocity_x=0.1),)
     assert {step.velocity_x for step in script_of(d)} == {0.0}
 
@@ -80,7 +80,7 @@ def test_the_drive_suite_is_what_the_readme_says() -> None:
     sizes: dict[str, int] = {}
     for trial in trials:
         sizes[trial.group] = sizes.get(trial.group, 0) + 1
-        assert trial.config.driven
+        assert trial.config.is_driven
         # The last command has its first second, and a window after it.
         drawn = trial.group.startswith("random")
         assert drawn or trial.config.duration - script_of(trial)[-1].at >= 1.0

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from saltus.cli.main import run
-from saltus.launch.launcher import Outcome
+from saltus.launch.launcher import LaunchOutcome
 from saltus.sweep import running, sweep
 from saltus.sweep.sweep import SweepRequest, run_sweep
 from saltus.trace import load_trace
@@ -60,7 +60,7 @@ def by_the_clock(tmp_path, monkeypatch, interrupted: bool):
     }
     summary = {"fell": False, "max_lateral_deviation_m": 0.1,
                "planner": {"solve_ms": {"p50": 1.0, "p99": 2.0}}}  # fmt: skip
-    outcome = Outcome(summary, [], not interrupted, interrupted, reports, [])
+    outcome = LaunchOutcome(summary, [], not interrupted, interrupted, reports, [])
     monkeypatch.setattr(running, "launch", lambda config: outcome)
     monkeypatch.setattr(sweep, "prepare", lambda trials: None)
     (tmp_path / "suite.yaml").write_text(SUITE)

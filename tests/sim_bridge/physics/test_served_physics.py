@@ -104,7 +104,7 @@ def test_a_served_robot_is_a_local_one_bit_for_bit(
         np.testing.assert_allclose(
             reading.linear_acceleration_imu, expected.linear_acceleration_imu, atol=1e-9
         )
-    assert not there.lost
+    assert not there.loss
     there.close()
 
 
@@ -133,7 +133,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
         robot.advance(None)
     robot.place(np.zeros(19), np.zeros(18))
     assert time.monotonic() - began < 4.0, "less than the patience with one question"
-    assert robot.lost and str(tmp_path) in robot.loss and "\n" not in robot.loss
+    assert robot.loss and str(tmp_path) in robot.loss and "\n" not in robot.loss
     assert robot.tick == 201
     np.testing.assert_array_equal(robot.truth().q, before.q)
     assert not robot.fell
@@ -186,8 +186,8 @@ def test_a_world_that_somebody_else_takes_is_lost_with_the_reason(
     second = SimulatedA1(remote(tmp_path))
     first.advance(None)
     second.advance(None)
-    assert first.lost and "somebody began another" in first.loss
-    assert not second.lost
+    assert first.loss and "somebody began another" in first.loss
+    assert not second.loss
     first.close()
     second.close()
 
@@ -232,7 +232,7 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path
         for _ in range(100):
             robot.advance(None)
         truth = robot.truth()
-        assert not robot.lost, robot.loss
+        assert not robot.loss, robot.loss
         robot.close()
     np.testing.assert_allclose(truth.q[7:], STAND_JOINTS, atol=0.05)
     assert truth.foot_force[:, 2].sum() == pytest.approx(TOTAL_MASS * GRAVITY, rel=0.1)

@@ -153,7 +153,7 @@ def test_rows_are_json_and_hold_every_part(result):
     rows = json.loads(json.dumps(result.records, allow_nan=False))
     parts = {row["part"] for row in rows}
     assert parts == {"error", "step", "prediction", "descent", "gain", "loop", "time"}
-    assert all(set(result.shown) <= set(row) for row in rows)
+    assert all(set(result.columns) <= set(row) for row in rows)
     for row in rows_of(result, "descent", measure="cost/seed"):
         assert all(0.0 < row[key] <= 1.0 for key in KINDS), "no iteration makes a plan worse"
 

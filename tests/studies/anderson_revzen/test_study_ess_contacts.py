@@ -30,7 +30,7 @@ def test_rows_hold_what_is_asked_and_are_json(result):
     assert [row["contacts"] for row in result.records] == list(CONTACTS)
     assert json.loads(json.dumps(list(result.records))) == list(result.records)
     for row in result.records:
-        assert set(ASKED) <= set(row) and set(result.shown) <= set(row)
+        assert set(ASKED) <= set(row) and set(result.columns) <= set(row)
         assert row["ours_s"] > 0.0 and row["mujoco_s"] > 0.0
         assert np.isfinite(row["marginal_ratio"])
 

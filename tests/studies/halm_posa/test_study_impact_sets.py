@@ -44,7 +44,7 @@ def test_rows_are_json_with_the_keys_that_are_shown(result):
     rows = list(result.records)
     assert json.loads(json.dumps(rows)) == rows
     for key in ("system", "samples", "lcps_per_sample", "microseconds_per_sample",
-                "outcomes_found", *result.shown):  # fmt: skip
+                "outcomes_found", *result.columns):  # fmt: skip
         assert key in rows[0]
 
 

@@ -36,7 +36,7 @@ def test_every_transition_agrees(result):
 
 def test_rows_are_json_and_the_figure_is_drawn(result):
     assert json.loads(json.dumps(list(result.records))) == list(result.records)
-    assert all(set(result.shown) <= set(row) for row in result.records)
+    assert all(set(result.columns) <= set(row) for row in result.records)
     (axes,) = result.figures["saltation-rigid-body"].axes
     assert len(axes.patches) == 2 * len(TRANSITIONS)
 

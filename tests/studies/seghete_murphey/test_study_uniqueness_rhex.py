@@ -77,7 +77,7 @@ def test_the_spread_of_the_outcomes_vanishes_with_s(rows):
 
 def test_rows_are_json_and_figures_are_drawn(result):
     assert json.loads(json.dumps(list(result.records))) == list(result.records)
-    assert all(set(result.shown) <= set(row) for row in result.records)
+    assert all(set(result.columns) <= set(row) for row in result.records)
     assert len(result.figures["figure-3"].axes) == 3
     labels = [text.get_text() for text in result.figures["figure-2"].axes[0].texts]
     assert labels == ["A", "A'", "B", "B'", "C", "C'"]

@@ -17,7 +17,7 @@ import msgspec
 from robots.a1.constants import TORQUE_LIMIT
 from runtime.recording import read_frames
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
-from saltus.launch.launcher import Outcome, launch
+from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
 from saltus.studies.a1.faults.cases import RUN_S, Fault
@@ -126,7 +126,7 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
     return make_config(plain, f"fault {fault.name!r}")
 
 
-def _row(fault: Fault, outcome: Outcome, harm: Harm, record: Path) -> FaultRow:
+def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> FaultRow:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
     ended, cause = _final_posture(emulator), robot.cause

@@ -25,4 +25,4 @@ def run(options: StudyOptions) -> StudyResult:
         ]
     passed = sum(row.ok for row in rows)
     criteria = [Criterion("launches that ended as required", passed, ">=", len(rows))]
-    return StudyResult(rows, shown=SHOWN, criteria=criteria)
+    return StudyResult(rows, columns=SHOWN, criteria=criteria)

@@ -83,7 +83,7 @@ HOPPER = Task(
 TASKS = (BALL, HOPPER)
 
 
-class Plan(NamedTuple):
+class SolvedTask(NamedTuple):
     """A solved task."""
 
     task: Task
@@ -127,14 +127,14 @@ def _model(task: Task, system: System, cost: Cost) -> EventDrivenModel:
     return EventDrivenModel(system, task.mode, task.timestep, cost, ACCURACY, event_at="exact")
 
 
-def plan_plain(task: Task) -> Plan:
+def plan_plain(task: Task) -> SolvedTask:
     """HiLQR from no force at all."""
     return _solved(task, "plain", 0.0, narrow_model(task), task.first, np.zeros((task.steps, 1)))
 
 
 def plan_convergent(
-    task: Task, seed: Plan, weight: float | None = None, kind: Kind = "convergent"
-) -> Plan:
+    task: Task, seed: SolvedTask, weight: float | None = None, kind: Kind = "convergent"
+) -> SolvedTask:
     """HiLQR with the cost on Phi, from the inputs of another plan."""
     w = task.convergence if weight is None else weight
     model = wide_model(task, w, with_reset_jacobian=kind == "dxr")
@@ -148,7 +148,7 @@ def wide_start(task: Task) -> Array:
 
 def _solved(
     task: Task, kind: Kind, weight: float, model: EventDrivenModel, x0: Array, inputs: Array
-) -> Plan:
+) -> SolvedTask:
     """Raises ValueError where not even the seed can be simulated."""
     began = time.perf_counter()
     options = HilqrOptions(tolerance=task.tolerance, max_iterations=MAX_ITERATIONS)
@@ -162,7 +162,7 @@ def _solved(
     assert trajectory is not None  # the wide rollout went through the same
     spread = _perturbations(task, trajectory.inputs)
     status, iterations = solution.status, solution.iterations
-    return Plan(task, kind, weight, trajectory, status, iterations, seconds, spread)
+    return SolvedTask(task, kind, weight, trajectory, status, iterations, seconds, spread)
 
 
 def open_loop(inputs: Array, n: int) -> Policies:

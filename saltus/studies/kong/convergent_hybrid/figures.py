@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from hybrid.systems import Array
-from saltus.studies.kong.convergent_hybrid.cases import SECONDS, Kind, Plan
+from saltus.studies.kong.convergent_hybrid.cases import SECONDS, Kind, SolvedTask
 from saltus.studies.kong.convergent_hybrid.spread import Ends, circle_starts
 from saltus.studies.style import COLOURS as LOOK
 from saltus.studies.style import figure
@@ -27,7 +27,7 @@ LABELS: dict[Kind, str] = {
 _CM = 100.0
 
 
-def draw_bundles(plans: Sequence[Plan], bundles: Sequence[Ends]) -> Figure:
+def draw_bundles(plans: Sequence[SolvedTask], bundles: Sequence[Ends]) -> Figure:
     """Heights, their deviations from the plan for a circle of starts, and forces, by plan."""
     drawing, axes = figure(
         columns=len(plans), rows=3, width=3.4 * len(plans), height=6.2, sharex=True, sharey="row",
@@ -51,7 +51,9 @@ def draw_bundles(plans: Sequence[Plan], bundles: Sequence[Ends]) -> Figure:
     return drawing
 
 
-def draw_clouds(plans: Sequence[Plan], clouds: Sequence[Ends], circles: Sequence[Ends]) -> Figure:
+def draw_clouds(
+    plans: Sequence[SolvedTask], clouds: Sequence[Ends], circles: Sequence[Ends]
+) -> Figure:
     """Where perturbed starts end, off the plan's end, and the growth of their spread over time."""
     count = len(plans)
     drawing, axes = figure(columns=count + 1, width=2.6 * count + 3.4, height=3.2,
@@ -74,7 +76,7 @@ def draw_clouds(plans: Sequence[Plan], clouds: Sequence[Ends], circles: Sequence
     return drawing
 
 
-def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
+def draw_trade_off(sweeps: Sequence[Sequence[SolvedTask]]) -> Figure:
     """Predicted spread against effort as the weight grows, one panel a system."""
     drawing, axes = figure(columns=len(sweeps), width=3.6 * len(sweeps), height=3.0, squeeze=False)
     for panel, plans in zip(axes[0], sweeps, strict=True):
@@ -90,7 +92,7 @@ def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
     return drawing
 
 
-def _draw_growth(panel: Any, plans: Sequence[Plan], clouds: Sequence[Ends]) -> None:
+def _draw_growth(panel: Any, plans: Sequence[SolvedTask], clouds: Sequence[Ends]) -> None:
     """Root of the covariance's trace: lines by Phi, dots where all samples have the plan's mode."""
     for plan, ends in zip(plans, clouds, strict=True):
         time = plan.task.timestep * np.arange(plan.task.steps + 1)
@@ -106,13 +108,13 @@ def _draw_growth(panel: Any, plans: Sequence[Plan], clouds: Sequence[Ends]) -> N
     panel.set_title("lines by $\\Phi$, dots sampled")
 
 
-def _mark_events(panel: Any, plan: Plan) -> None:
+def _mark_events(panel: Any, plan: SolvedTask) -> None:
     for happened in plan.trajectory.aux.events:
         if happened.event.transition.name != "apex":  # where nothing switches
             panel.axvline(happened.event.time, color="black", lw=0.5, ls="--")
 
 
-def _predicted(plan: Plan) -> Array:
+def _predicted(plan: SolvedTask) -> Array:
     """Image of the circle of one standard deviation by W Phi V, [cm]."""
     angles = np.linspace(0.0, 2.0 * np.pi, 100)
     return _CM * np.stack((np.cos(angles), np.sin(angles)), axis=1) @ plan.perturbations[-1].T

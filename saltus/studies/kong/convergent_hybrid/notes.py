@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hybrid.systems import Array
-from saltus.studies.kong.convergent_hybrid.cases import SECONDS, SPREAD, TERMINAL, Plan
+from saltus.studies.kong.convergent_hybrid.cases import SECONDS, SPREAD, TERMINAL, SolvedTask
 from saltus.studies.kong.convergent_hybrid.spread import (
     POINTS,
     TRACKING,
@@ -99,7 +99,7 @@ def _troubles(rows: Sequence[PlanRow]) -> list[str]:
     return lines
 
 
-def sweep_note(plans: Sequence[Plan]) -> str:
+def sweep_note(plans: Sequence[SolvedTask]) -> str:
     """A line: spread and effort by weight."""
     by_weight = ", ".join(
         f"w = {plan.weight:g}: {100.0 * np.sqrt(plan.predicted_trace):.2f} cm at"

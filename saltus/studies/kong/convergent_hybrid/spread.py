@@ -17,7 +17,7 @@ from saltus.studies.kong.convergent_hybrid.cases import (
     OUTPUT,
     SPREAD,
     STARTS,
-    Plan,
+    SolvedTask,
     narrow_model,
     open_loop,
 )
@@ -56,7 +56,7 @@ class Ends(NamedTuple):
         """Second moments (2, 2) of the end about the plan's [m^2]."""
         return self.end.T @ self.end / max(1, len(self.end))
 
-    def added_effort(self, plan: Plan) -> float:
+    def added_effort(self, plan: SolvedTask) -> float:
         """Mean integral of the squared force that feedback adds to the plan's [N^2 s]."""
         change = self.forces[:, :-1] - plan.trajectory.states[:-1, 2]
         return float(plan.task.timestep * np.mean(np.sum(change**2, axis=1)))
@@ -86,7 +86,7 @@ def area_ratio(ends: Ends) -> float:
     return float(ConvexHull(ends.end).volume / start)
 
 
-def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
+def perturbed(plan: SolvedTask, starts: Array, *, feedback: bool = False) -> Ends:
     """Simulate from changed starts (T, 2), open loop or with the plan's own LQR."""
     model, task = narrow_model(plan.task), plan.task
     policies = lqr(plan) if feedback else open_loop(plan.trajectory.inputs, len(task.first))
@@ -107,7 +107,7 @@ def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
     return Ends(deviations, x[:, :, 2], x[:, :, 0], knots, share, failed)
 
 
-def lqr(plan: Plan) -> Policies:
+def lqr(plan: SolvedTask) -> Policies:
     """LQR about a plan, with references extended over mode mismatches (5.3.4).
 
     It weighs deviations as the task weighs states and inputs, but for those at the end: with the
@@ -124,7 +124,7 @@ def lqr(plan: Plan) -> Policies:
 class Measured(NamedTuple):
     """One plan and its perturbed starts."""
 
-    plan: Plan
+    plan: SolvedTask
     starts: Array  # (T, 2) changes of height and velocity
     cloud: Ends  # of ``starts``, open loop
     tracked: Ends  # of ``starts``, with the plan's LQR

@@ -18,7 +18,7 @@ from saltus.studies.engine import StudyOptions, StudyResult, study
 from saltus.studies.kong.convergent_hybrid.cases import (
     KINDS,
     TASKS,
-    Plan,
+    SolvedTask,
     Task,
     plan_convergent,
     plan_plain,
@@ -76,7 +76,7 @@ def measure(task: Task, options: StudyOptions, done: int, total: int) -> list[Me
     return measured
 
 
-def sweep(group: Sequence[Measured], options: StudyOptions) -> list[Plan]:
+def sweep(group: Sequence[Measured], options: StudyOptions) -> list[SolvedTask]:
     """Plans of one task by growing weight, the plain one first; each is seeded with that."""
     plain, own = group[0].plan, group[1].plan
     measured = [plain, own]

@@ -151,7 +151,7 @@ def run(options: StudyOptions) -> StudyResult:
             f"Disagreements, each to be repeated by compare({options.seed}, trial) of"
             f" {compare.__module__}: {', '.join(map(str, total.seeds))}."
         )
-    return StudyResult([*rows, total], notes=notes, shown=SHOWN, criteria=criteria)
+    return StudyResult([*rows, total], notes=notes, columns=SHOWN, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:

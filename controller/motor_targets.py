@@ -1,7 +1,7 @@
 """What a motor is asked to do, and how that becomes the five numbers the motor driver takes.
 
-The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq) with its own encoder at
-10-20 kHz. A feedback torque u known only at 1 kHz is sent so that the driver's law gives exactly u
+The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq), see `robots.a1.motor_law`. A
+feedback torque u known only at 1 kHz is sent so that the driver's law gives exactly u
 at the instant of sampling and the joint feedback goes on acting between samples:
 
     tau = u - kp (q_des - q) - kd (dq_des - dq)
@@ -66,19 +66,11 @@ def split_gain(gain: Array, kp_max: float, kd_max: float) -> tuple[Array, Array]
 
 
 @njit(cache=True)
-def motor_torque(
-    q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array, dq: Array
-) -> Array:
-    """Return the torque (12) [N m] of the motor driver's law at the joint state (q, dq)."""
-    return tau + kp * (q_des - q) + kd * (dq_des - dq)
-
-
-@njit(cache=True)
-def realise_within(
+def bounded_targets(
     torque: Array, q_aim: Array, dq_aim: Array, kp: Array, kd: Array, q: Array, dq: Array,
     lower: Array, upper: Array, torque_limit: float, velocity_limit: float,
 ) -> tuple[Array, Array, Array, Array, bool, bool]:  # fmt: skip
-    """Return the fields of `MotorTarget`; see `realise`."""
+    """Return the fields of `MotorTarget`; see `to_motor_target`."""
     q_des, dq_des, tau, u = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
     torque_limited, position_limited = False, False
     for i in range(12):
@@ -95,7 +87,7 @@ def realise_within(
     return q_des, dq_des, tau, u, torque_limited, position_limited
 
 
-def realise(
+def to_motor_target(
     aim: MotorAim, q: Array, dq: Array, torque_limit: float, position_margin: float
 ) -> MotorTarget:
     """Return what to send so that the motor law at (q, dq) gives `aim.torque`, within the limits.
@@ -115,7 +107,7 @@ def realise(
     """
     lower, upper = JOINT_LOWER - position_margin, JOINT_UPPER + position_margin
     return MotorTarget(
-        *realise_within(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
+        *bounded_targets(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
     )
 
 
@@ -123,5 +115,4 @@ def warm_up() -> None:
     """Compile everything here."""
     zero = np.zeros(12)
     kp, kd = split_gain(np.zeros((12, 36)), 1.0, 1.0)
-    torque = motor_torque(zero, zero, kp, kd, zero, zero, zero)
-    realise(MotorAim(torque, zero, zero, kp, kd), zero, zero, 1.0, 0.0)
+    to_motor_target(MotorAim(zero, zero, zero, kp, kd), zero, zero, 1.0, 0.0)

@@ -6,7 +6,7 @@ from runtime.messages import MotorCommand
 FIRST_PLAN_S = 10.0  # for which a robot stands and waits for a planner's first word [s]
 
 
-class Following:
+class TrackerWatch:
     """What the tracker's commands say about the tracker."""
 
     def __init__(self, command_age_max_s: float, patience_s: float) -> None:

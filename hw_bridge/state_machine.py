@@ -12,15 +12,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge import ways
+from hw_bridge import posture_motions
 from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
-from hw_bridge.setpoints import Setpoints, damping, law_torque, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.settling import Settling, furthest, is_still
 from hw_bridge.states import Request, RobotState
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 
-__all__ = ["Machine", "MotionOptions", "Request", "RobotState"]
+__all__ = ["StateMachine", "MotionOptions", "Request", "RobotState"]
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
@@ -34,14 +34,14 @@ _FITS: dict[Request, tuple[RobotState, ...]] = {
 }
 
 
-class Machine:
+class StateMachine:
     """Decides what the motors shall do; never raises, and knows no clock but the one it is told.
 
     Attributes:
         options: of its motions.
         state: what the robot does now.
         cause: why it was stopped or had to sit down, the first cause; "" while all is well.
-        finished: the run is over: off, and no request leads anywhere any more.
+        is_finished: the run is over: off, and no request leads anywhere any more.
         refused: requests that did not fit the state.
     """
 
@@ -50,7 +50,7 @@ class Machine:
         weight_torque(STAND_JOINTS.copy(), 0.0)
         self.options = options or MotionOptions()
         self.state = RobotState.OFF
-        self.cause, self.finished, self.refused = "", False, 0
+        self.cause, self.is_finished, self.refused = "", False, 0
         self._stopped = self._ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
         self._settling = Settling(self.options)
@@ -62,7 +62,7 @@ class Machine:
     @property
     def ended_well(self) -> bool:
         """Whether the run is over, and nothing but a wish has ended it."""
-        return self.finished and not self.cause
+        return self.is_finished and not self.cause
 
     def request(self, request: Request, why: str) -> bool:
         """Do as asked if it fits the state; return whether it did.
@@ -76,7 +76,7 @@ class Machine:
             return True
         if request is Request.END and self._ending:
             return True
-        if self.finished or self._stopped or self.state not in _FITS[request]:
+        if self.is_finished or self._stopped or self.state not in _FITS[request]:
             self.refused += 1
             LOG.warning("robot: %s does not fit the state %s: refused", request, self.state)
             return False
@@ -94,7 +94,7 @@ class Machine:
         Args:
             cause: one line for a person; kept if it is the first.
         """
-        if self._stopped or self.finished:
+        if self._stopped or self.is_finished:
             return
         self._stopped = self._ending = True
         self.cause = self.cause or cause or "stopped"
@@ -109,7 +109,7 @@ class Machine:
         Args:
             cause: one line for a person, kept if it is the first; "" where it is simply wished.
         """
-        if self._stopped or self.finished:
+        if self._stopped or self.is_finished:
             return
         self.cause = self.cause or cause
         if not self._ending:
@@ -139,7 +139,7 @@ class Machine:
         """The way to the ground and to the end, from any state that is not on it."""
         self._ending, was = True, self.state
         if was is RobotState.OFF:
-            self.finished = True
+            self.is_finished = True
         elif was in _UP:
             self._enter(RobotState.SIT_DOWN, why)
             self._begin_sitting(was)
@@ -149,9 +149,9 @@ class Machine:
         assert self._joints is not None
         if was is RobotState.STAND_UP:
             assert self._motion is not None
-            self._motion = ways.give_up(self.options, self._joints[0], self._motion.load)
+            self._motion = posture_motions.give_up(self.options, self._joints[0], self._motion.load)
         else:
-            self._motion = ways.sit_down(self.options, self._joints[0], self._torque())
+            self._motion = posture_motions.sit_down(self.options, self._joints[0], self._torque())
 
     def _advance(self, now: float, elapsed: float) -> None:
         """Enter the state that follows by itself, if it is time to."""
@@ -159,7 +159,7 @@ class Machine:
             if self._ending:
                 self._end_damping(now, elapsed)
             elif self._joints is not None:
-                self._motion = ways.stand_up(self.options, self._joints[0])
+                self._motion = posture_motions.stand_up(self.options, self._joints[0])
                 self._settling = Settling(self.options)
                 self._enter(RobotState.STAND_UP, "", now)
         elif self.state is RobotState.STAND_UP:
@@ -176,13 +176,13 @@ class Machine:
         )  # fmt: skip
         if still or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
-            self.finished = True
+            self.is_finished = True
 
     def _end_standing_up(self, now: float, elapsed: float) -> None:
         """Ready, once the robot stands still; down again if that takes too long."""
         assert self._joints is not None and self._motion is not None
         limit, (q, dq) = self.options.stand_up_timeout_s, self._joints
-        if self._motion.done and self._settling.settled(now, q, dq, self._motion.goal):
+        if self._motion.is_done and self._settling.is_settled(now, q, dq, self._motion.goal):
             self._enter(RobotState.READY, "", now)
         elif elapsed > limit:
             self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
@@ -192,10 +192,10 @@ class Machine:
         """Damping, once the robot is down, or if that takes too long."""
         assert self._joints is not None and self._motion is not None
         limit, target = self.options.sit_down_timeout_s, self._motion.target
-        if not self._motion.done and elapsed > limit:
+        if not self._motion.is_done and elapsed > limit:
             late = f"not down within {limit:g} s: {furthest(self._joints[0], target)}"
             self.cause = self.cause or late
-        if self._motion.done or elapsed > limit:
+        if self._motion.is_done or elapsed > limit:
             self._enter(RobotState.DAMPING, "", now)
 
     def _setpoints(self, now: float, tracker: Setpoints | None) -> Setpoints:
@@ -208,13 +208,13 @@ class Machine:
             self._motion = None
             return tracker
         if self._motion is None:
-            self._motion = ways.recover(self.options, self._joints[0], self._torque())
+            self._motion = posture_motions.recover(self.options, self._joints[0], self._torque())
         return self._motion.step(now, self._joints[0])
 
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
         assert self._joints is not None
-        torque = np.nan_to_num(law_torque(self._sent, *self._joints))
+        torque = np.nan_to_num(self._sent.torque(*self._joints))
         return np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
 
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:

@@ -1,7 +1,7 @@
 """Whether something has lasted: one odd sample shall not stop a robot."""
 
 
-class Lasting:
+class Debounce:
     """Watches one yes-or-no fact over the samples' own time."""
 
     def __init__(self, needed_s: float) -> None:

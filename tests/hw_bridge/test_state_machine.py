@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.machine import Machine, MotionOptions, Request, RobotState
+from hw_bridge.posture_motions import REST_JOINTS
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.ways import REST_JOINTS
+from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
 from robots.a1.constants import STAND_JOINTS
 
 S = RobotState
@@ -29,7 +29,7 @@ TRACKER = Setpoints(STAND_JOINTS + 0.1, np.ones(12), np.full(12, 40.0), np.ones(
 class Legs:
     """Joints that go where they are told within a step, or not at all."""
 
-    def __init__(self, machine: Machine, stuck: bool = False) -> None:
+    def __init__(self, machine: StateMachine, stuck: bool = False) -> None:
         self.machine, self.stuck, self.now = machine, stuck, 100.0
         self.q, self.dq = REST_JOINTS.copy(), np.zeros(12)
         self.sent, self.states = no_torque(), [machine.state]
@@ -55,7 +55,7 @@ class Legs:
 
 def reach(state: RobotState, stuck: bool = False) -> Legs:
     """A robot in `state`, on the way up, or on the way down for sit_down."""
-    legs = Legs(Machine(O), stuck)
+    legs = Legs(StateMachine(O), stuck)
     if state is S.OFF:
         return legs
     legs.machine.request(Request.STAND_UP, "")
@@ -85,7 +85,7 @@ def test_a_good_run_goes_through_all_states_in_order() -> None:
     assert order == [
         S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF,
     ]  # fmt: skip
-    assert legs.machine.finished and legs.machine.ended_well and legs.machine.refused == 0
+    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
 
 
 EVENTS = st.one_of(
@@ -97,7 +97,7 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=12), st.booleans())
 def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: bool) -> None:
-    legs = Legs(Machine(O), stuck)
+    legs = Legs(StateMachine(O), stuck)
     machine, stopped = legs.machine, False
     for event in events:
         if isinstance(event, Request):
@@ -114,7 +114,7 @@ def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: b
             for _ in range(event):
                 legs.step()
         legs.states.append(machine.state)
-        ended = event in (Request.STOP, "fault") and not machine.finished
+        ended = event in (Request.STOP, "fault") and not machine.is_finished
         stopped = stopped or ended
         if ended:
             assert machine.state is S.DAMPING
@@ -136,7 +136,7 @@ def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState)
     for request in (Request.STAND_UP, Request.RUN, Request.SIT_DOWN):
         assert not legs.machine.request(request, "")
     legs.until(S.OFF)
-    assert legs.machine.finished and not legs.machine.ended_well
+    assert legs.machine.is_finished and not legs.machine.ended_well
     assert legs.machine.cause == "stopped by the operator"
     assert same(legs.step(TRACKER), no_torque())
 
@@ -165,7 +165,7 @@ def test_the_end_may_be_asked_for_again_and_again(state: RobotState) -> None:
     for _ in range(3000):
         assert legs.machine.request(Request.END, "")
         legs.step()
-    assert legs.machine.finished and legs.machine.ended_well and legs.machine.refused == 0
+    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
 
 
 def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
@@ -182,11 +182,11 @@ def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
     legs.machine.sit_down("FL thigh at 61 degC")
     for _ in range(500):
         legs.step()
-    assert legs.machine.finished and S.STAND_UP not in legs.states
+    assert legs.machine.is_finished and S.STAND_UP not in legs.states
 
 
 def test_it_does_not_move_before_it_has_been_measured() -> None:
-    machine = Machine(O)
+    machine = StateMachine(O)
     machine.request(Request.STAND_UP, "")
     for tick in range(500):
         assert same(machine.step(tick * DT, None, None, None), damping(O.damping_kd))

@@ -7,7 +7,7 @@ from robots.a1.constants import TORQUE_LIMIT
 from runtime.options import Options, Range
 
 
-class SafetyOptions(Options, frozen=True):
+class SafetyGateOptions(Options, frozen=True):
     """What the gate lets through.
 
     Attributes:
