@@ -89,6 +89,7 @@ class Tracker:
         tilt(still[:4])
         track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], 0.0,
               gate.joint_range, self._limits, self._bounds)  # fmt: skip
+        # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
 
     @property

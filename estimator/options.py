@@ -75,6 +75,7 @@ class LegOdometryOptions:
 
 
 # numba takes a named tuple but no dataclass; the fields stay written once.
+# pyrefly: ignore[bad-class-definition]
 Parameters = namedtuple("Parameters", [field.name for field in fields(LegOdometryOptions)])
 
 

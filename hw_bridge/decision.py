@@ -50,6 +50,7 @@ class Decision:
         act(*no_torque()[:5], np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
             encoder.servo_frame)  # fmt: skip
         is_switched_off(*no_torque()[:2])
+        # pyrefly: ignore[missing-attribute]
         act.disable_compile()  # a control loop has no time to wait for a compiler
         encoder.encode(no_torque())
 

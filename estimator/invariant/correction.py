@@ -19,6 +19,7 @@ def factor(matrix: Array) -> bool:
     numpy's own raises, and a filter in a control loop must not.
     """
     for i in range(matrix.shape[0]):
+        rest = 0.0
         for j in range(i + 1):
             rest = matrix[i, j]
             for k in range(j):

@@ -90,6 +90,7 @@ class InvariantOptions:
     __post_init__ = check_ranges
 
 
+# pyrefly: ignore[bad-class-definition]
 Parameters = namedtuple("Parameters", [item.name for item in fields(InvariantOptions)])
 
 

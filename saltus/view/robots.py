@@ -146,6 +146,7 @@ def _mesh(model: Any, geom: int) -> Any:
     mesh.apply_transform(pose)
     material = model.geom_matid[geom]
     rgba = model.geom_rgba[geom] if material < 0 else model.mat_rgba[material]
+    # pyrefly: ignore[missing-attribute]
     mesh.visual.vertex_colors = np.tile(np.round(255 * rgba), (len(mesh.vertices), 1)).astype(
         np.uint8
     )

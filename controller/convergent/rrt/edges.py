@@ -35,6 +35,7 @@ def edge(derivatives, metric, from_x, from_y, to_x, to_y, budget):
     c, s, piece = (to_x - from_x) / length, (to_y - from_y) / length, length / pieces
     for k in range(len(metric.powers)):
         metric.sums[k] = 0.0
+    least = 0.0
     for i in range(pieces):
         h = derivatives(from_x + i * piece * c, from_y + i * piece * s)
         least = np.inf
