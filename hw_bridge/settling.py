@@ -14,7 +14,8 @@ class Settling:
 
     def __init__(self, options: MotionOptions) -> None:
         """Nothing has been seen yet."""
-        self._options, self._since = options, None
+        self._options = options
+        self._since: float | None = None
 
     def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
         """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""

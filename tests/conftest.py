@@ -5,6 +5,7 @@
 
 import os
 import resource
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ for _variable in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRIT
 os.environ["TERM"], os.environ["MPLBACKEND"] = "xterm", "agg"
 os.environ["XDG_CACHE_HOME"] = str(Path(__file__).parents[1] / ".kernels" / "cache")
 os.environ["MPLCONFIGDIR"] = str(Path(__file__).parents[1] / ".kernels" / "matplotlib")
+
+# A shell that runs tests in the background has them, and processes begun, ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None, max_examples=500)

@@ -104,8 +104,9 @@ def _fits(table: Table, console: Console) -> bool:
 
 def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:
     """A table whose words are no markup: what stands in square brackets stays."""
-    shape = {"title_justify": "left", "box": box.SIMPLE_HEAD, "padding": (0, room, 0, 0)}
-    table = Table(title=Text(title), **shape)
+    table = Table(
+        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, room, 0, 0)
+    )
     for i, heading in enumerate(headings):
         table.add_column(Text(heading), overflow="fold", no_wrap=i == 0)
     for row in cells:

@@ -169,7 +169,7 @@ def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProble
         found.append(LaunchProblem("compiled_late", words))
     if losses := report.get("rollouts", {}).get("losses", 0):
         times = "once" if losses == 1 else f"{losses} times"
-        words = f"the rollout server was lost {times}, and MuJoCo here took its place"
+        words = f"the rollout server was lost {times}; local MuJoCo replaced it"
         found.append(LaunchProblem("server_lost", words))
     return found
 

@@ -61,7 +61,7 @@ def launch_summary(
 def robot_summary(
     status: RobotStatus | None, tracker: dict[str, Any], deaths: Sequence[Death]
 ) -> dict[str, Any]:
-    """What a robot's bridge says of the run: its report, or what was heard of one that died.
+    """Report of a robot's bridge on the run, or the last status of one that died.
 
     Args:
         status: the last one heard, None without any.
@@ -80,7 +80,7 @@ def launch_facts(
     summary: Mapping[str, Any], problems: Sequence[LaunchProblem],
     reports: Mapping[str, Mapping[str, Any]],
 ) -> list[Fact]:  # fmt: skip
-    """All that `saltus launch` prints in the end; of an emulator alone what it lived through."""
+    """All that `saltus launch` prints at its end."""
     recording = Path(summary["folder"]) / "run.mcap"
     kept = "logs, reports, summary.json" + (", run.mcap" if recording.exists() else "")
     folder = Fact("folder", f"{summary['folder']}: {kept}")
@@ -95,7 +95,7 @@ def launch_facts(
 
 
 def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> list[Fact]:
-    """The summary for a person: first what must be known, then what was measured.
+    """The summary in words: verdict and problems first, then the measurements.
 
     Args:
         summary: of `launch_summary`.
@@ -108,7 +108,7 @@ def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProble
         return facts  # nothing was measured
     return [
         *facts,
-        Fact("way", _way(summary)),
+        Fact("distance", _distance(summary)),
         Fact("planner", _solves(planner)),
         Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
         Fact("estimator", _errors(estimator, "robot" in summary)),
@@ -122,7 +122,7 @@ def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> F
         words = "; ".join(problem.words for problem in problems)
         return Fact("FAILED", f"{words[0].upper()}{words[1:]} ({who})")
     seconds = summary["simulated_s"]
-    well = f"The A1 stayed on its feet for {seconds:.1f} s" if seconds else "The A1 did not run"
+    well = f"The A1 ran for {seconds:.1f} s without a fall" if seconds else "The A1 did not run"
     others = [problem.words for problem in problems if problem.what != "interrupted"]
     verdict = "WARNING" if others else "OK"
     if len(others) < len(problems):
@@ -131,51 +131,51 @@ def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> F
 
 
 def _solves(planner: Mapping[str, Any]) -> str:
-    """How many plans, how often, and how long a solve took, each by the clock it is said to be."""
+    """Number of plans, their rate in simulated or real time, and the time of a solve."""
     solve, rate = planner["solve_ms"], planner["rate_hz"]
     a_second = "simulated second" if planner["rate_clock"] == "simulated" else "second"
     return (
-        f"{planner['solves']} plans, {rate:.0f} per {a_second}; a solve took "
-        f"{_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)}) on this machine"
+        f"{planner['solves']} plans, {rate:.0f} per {a_second}; solve time "
+        f"{_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)}) on this computer"
     )
 
 
 def _ticks(tracker: Mapping[str, Any], real_time: bool) -> str:
-    """How well the tracker kept time."""
+    """Ticks of the tracker, and how late they began."""
     if not real_time:
         return f"{tracker['ticks']} ticks, in lock step"
     lateness = tracker["lateness_us"]
     return (
-        f"{tracker['ticks']} ticks, {tracker['missed']} missed, late by "
+        f"{tracker['ticks']} ticks, {tracker['missed']} missed; lateness "
         f"{_number(lateness['p50'])} us (p99 {_number(lateness['p99'])}, p99.9 "
-        f"{_number(lateness['p999'])}), at most "
-        f"{_number(tracker['command_interval_ms']['max'], 1)} ms between commands"
+        f"{_number(lateness['p999'])}); longest gap between commands "
+        f"{_number(tracker['command_interval_ms']['max'], 1)} ms"
     )
 
 
 def _errors(estimator: Mapping[str, Any], on_robot: bool) -> str:
-    """How far the estimates were off, where the truth is known."""
+    """RMS errors of the estimates, where the true state is known."""
     errors = [estimator[f"{name}_rmse_{unit}"] for name, unit in _ERRORS]
     if on_robot and not any(errors):
-        return "no truth to compare it with"
+        return "no true state to compare with"
     position, velocity, tilt = errors
-    return f"off by {position:.3f} m, {velocity:.3f} m/s, {tilt:.4f} rad of tilt (RMS)"
+    return f"RMS error {position:.3f} m, {velocity:.3f} m/s, {tilt:.4f} rad of tilt"
 
 
-def _way(summary: Mapping[str, Any]) -> str:
-    """How far the robot came; of one that is driven, also how well it followed its commands."""
+def _distance(summary: Mapping[str, Any]) -> str:
+    """Distance and lateral deviation; of a driven robot the errors against its commands."""
     side = summary["max_lateral_deviation_m"]
     if side is not None:
-        return f"{summary['distance_m']:.2f} m forward, at most {side:.2f} m to the side"
+        return f"{summary['distance_m']:.2f} m forward; peak lateral deviation {side:.2f} m"
     return (
-        f"{summary['distance_m']:.2f} m, off its command by "
-        f"{_number(summary['velocity_rmse_m_s'], 3)} m/s and "
-        f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s (RMS)"
+        f"{summary['distance_m']:.2f} m; RMS error of the velocity "
+        f"{_number(summary['velocity_rmse_m_s'], 3)} m/s, of the yaw rate "
+        f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s"
     )
 
 
 def rollout_phrase(rollouts: Mapping[str, Any]) -> str:
-    """What a person wants to know of a line search that was not MuJoCo's on this machine.
+    """The rollout backend of the line search, where it was not MuJoCo on this computer.
 
     Args:
         rollouts: of the planner's report; empty where there is none.
@@ -192,14 +192,14 @@ def rollout_phrase(rollouts: Mapping[str, Any]) -> str:
         return f"{backend} on {device}" + (f", {dropped} rollouts lost contacts" if dropped else "")
     added = _number(rollouts["added_ms"]["p50"], 1)
     return (
-        f"{backend} ({device}): there and back in {_number(trip['p50'], 1)} ms (p99 "
-        f"{_number(trip['p99'], 1)}), {added} ms beyond the physics; "
-        f"{rollouts['fallbacks']} of {rollouts['requests']} rolled out here instead"
+        f"{backend} ({device}): round trip {_number(trip['p50'], 1)} ms (p99 "
+        f"{_number(trip['p99'], 1)}), of which {added} ms are not physics; "
+        f"{rollouts['fallbacks']} of {rollouts['requests']} rollouts were local"
     )
 
 
 def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
-    """What a person wants to know of a robot's bridge after a run."""
+    """State, frames and latency of a robot's bridge after a run."""
     frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
     good = frames.get("accepted", 0) + frames.get("overtaken", 0)
     refused = ", ".join(
@@ -211,25 +211,25 @@ def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
         Fact("robot", f"{robot['state']}{why}"),
         Fact(
             "link",
-            f"{good} frames, refused {refused or 'none'}; a state is answered in "
+            f"{good} frames, refused {refused or 'none'}; time from state to command "
             f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
         ),
     ]
 
 
 def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
-    """What an emulated A1 lived through; `report` is its process's, empty where it left none."""
+    """Duration, commands and largest loads of an emulated A1; `report` is empty without one."""
     if not report:
         return [Fact("FAILED", "The emulated A1 left no report")]
     worst = report["worst"]
     return [
         Fact(
             "emulator",
-            f"ran for {report['emulated_s']:.1f} s, took {report['commands']} commands, is now "
+            f"ran for {report['emulated_s']:.1f} s, received {report['commands']} commands, is "
             f"{report['posture']}",
         ),
         Fact(
-            "worst",
+            "peak",
             f"torque demand {worst['torque_demand']:.1f} N m, speed {worst['speed']:.1f} rad/s, "
             f"power {worst['power']:.0f} W, temperature {worst['temperature']:.0f} degC",
         ),

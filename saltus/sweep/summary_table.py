@@ -1,4 +1,4 @@
-"""The summary of a sweep as a person reads it: a table, or text where the table is too wide."""
+"""The summary of a sweep as a table, or as text where the table is too wide."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from saltus.sweep.summary import cells, measures, summarise
 from saltus.sweep.trials import Row
 
 # Columns of means: heading, key of the row, digits, unit.
-_SIDEWAYS = (("to the side", "max_lateral_deviation_m", 2, " m"),)
+_SIDEWAYS = (("lateral deviation", "max_lateral_deviation_m", 2, " m"),)
 _DRIVEN = (
-    ("velocity off", "velocity_rmse_m_s", 3, " m/s"),
-    ("turning off", "yaw_rate_rmse_rad_s", 3, " rad/s"),
+    ("velocity error", "velocity_rmse_m_s", 3, " m/s"),
+    ("yaw rate error", "yaw_rate_rmse_rad_s", 3, " rad/s"),
     ("cost of transport", "cost_of_transport", 2, ""), ("slip", "foot_slip_m", 2, " m"),
-    ("way", "distance_m", 1, " m"),
+    ("distance", "distance_m", 1, " m"),
 )  # fmt: skip
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -75,10 +75,10 @@ def readable_summary(rows: list[Row]) -> list[Row]:
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
         table.append({
             "condition": condition.words, "planner": planner,
-            "on its feet": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
+            "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
             **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
                for name, key, digits, unit in columns},
-            "solve": _median_ms(members),
+            "solve time": _median_ms(members),
         })  # fmt: skip
     return table
 

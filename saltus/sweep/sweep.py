@@ -185,7 +185,7 @@ def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
     count, upright = len(done), sum(not row["fell"] for row in done)
     try:
         with RunProgress(len(trials), "trials") as progress:
-            progress.show(count, f"{upright} on their feet")
+            progress.show(count, f"{upright} successful")
             for result in run_all(work, todo):
                 if isinstance(result, Broken):
                     say(f"trial {result.key[1]} of {result.key[0]} failed: {result.why}")
@@ -193,7 +193,7 @@ def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
                     folder.add(result)
                     upright += not result.row["fell"]
                 count += 1
-                progress.show(count, f"{upright} on their feet")
+                progress.show(count, f"{upright} successful")
     except KeyboardInterrupt:
         return True
     except OSError as error:

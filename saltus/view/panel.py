@@ -44,9 +44,8 @@ class PushControls:
         """`heading` of the robot [rad]: directions are the robot's own."""
         self._levers, self._heading = levers, heading
         gui = server.gui
-        self._body = gui.add_dropdown(
-            "body", ("base", "FR", "FL", "RR", "RL"), hint="A leg: its foot"
-        )
+        bodies: tuple[str, ...] = ("base", "FR", "FL", "RR", "RL")
+        self._body = gui.add_dropdown("body", bodies, hint="A leg: its foot")
         self._size = gui.add_slider("size [m/s]", 0.1, 4.0, 0.1, 1.0)
         hint = "0 is forward, 90 to the left of the robot"
         self._direction = gui.add_slider("direction [deg]", -180.0, 180.0, 5.0, 90.0, hint=hint)

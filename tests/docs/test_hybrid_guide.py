@@ -24,7 +24,7 @@ def test_the_guide_runs(capsys):
     assert names["variation"].ok and np.all(np.linalg.eigvalsh(names["Sigma"]) > 0.0)
     spread = np.cov(names["ends"].states[names["ends"].ok].T)
     apart = {how: np.max(abs(Sigma - spread)) for how, Sigma in names["predicted"].items()}
-    assert apart["saltation"] < 0.1 * apart["reset"] and names["believed"].status == "ok"
+    assert apart["saltation"] < 0.1 * apart["reset"] and names["belief"].status == "ok"
     assert names["cycle"].stable and names["solution"].status == "converged"
     assert [c.guard for c in names["hops"].crossings] == [0, 1, 0, 1]
     assert names["landings"].terminated.all() and names["landings"].message == ""

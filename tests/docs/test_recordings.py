@@ -40,7 +40,7 @@ def test_its_code_runs(place, monkeypatch, capsys):
     for block in code:
         exec(block, names)
     out = capsys.readouterr().out
-    assert "30 plans, 6 with knots" in out and "velocity is off by" in out
+    assert "30 plans, 6 with knots" in out and "velocity error" in out
     run = saltus.open_run("runs/walk")
     assert names["path"].shape == (51, 3)
     np.testing.assert_array_equal(names["q"], run["ground_truth"].q[-1])  # of the last message
@@ -56,7 +56,7 @@ def test_its_tables_are_those_of_the_code():
     )
 
 
-def test_it_says_where_the_parts_of_a_state_are():
+def test_it_has_the_columns_of_the_parts_of_a_state():
     text = PAGE.read_text()
     for parts in PARTS.values():
         for name, (slots, _) in parts.items():

@@ -25,7 +25,7 @@ def test_the_suites_stand_for_the_trials_that_the_page_says():
     assert [len(rows_of(suite)) for suite in SUITES] == [2, 8, 4 + 2 * 4 + 2 + 3]
 
 
-def test_conditions_are_said_as_on_the_page():
+def test_conditions_are_named_as_on_the_page():
     text = " ".join(PAGE.read_text().split())
     conditions = list(Conditions(rows_of(SUITES[-1])))
     assert len(conditions) == 5
@@ -49,8 +49,8 @@ def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch,
     assert paired == ["0", "1"]
     for entry in printed["summary"]:
         assert f"{entry['condition']} {entry['planner']} 1/1\n" in out
-    assert "4 of 4 on their feet" in out
-    side = float(re.findall(r"([\d.]+) m to the side", out)[0])
+    assert "4 of 4 successful" in out
+    side = float(re.findall(r"([\d.]+) m peak lateral deviation", out)[0])
     assert side == pytest.approx(printed["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
     documented = set(re.findall(r"`(\w+)`", PAGE.read_text().split("## What a row holds")[1]))
     assert set(printed["rows"][0]) <= documented

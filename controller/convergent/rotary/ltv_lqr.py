@@ -81,10 +81,10 @@ def infinite_horizon_lqr(A: Array, B: Array, Q: Array, R: Array) -> Lqr:
     """
     _check_weights(Q, R)
     try:
-        cost = solve_continuous_are(A, B, Q, R)
+        cost = np.asarray(solve_continuous_are(A, B, Q, R))
     except LinAlgError as error:
         raise ValueError(f"A, B, Q, R: no stabilising regulator ({error})") from error
-    return Lqr(cost, np.linalg.solve(R, B.T @ cost))
+    return Lqr(cost, np.asarray(np.linalg.solve(R, B.T @ cost), float))
 
 
 def _check_weights(Q: Array, R: Array) -> None:

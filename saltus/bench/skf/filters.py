@@ -76,7 +76,8 @@ class HybridTools:
         from hybrid_tools.basic_hybrid_systems import simple_system
 
         peer = simple_system()
-        noises = dict.fromkeys("IJ", ModeNoise(np.zeros((2, 2)), NOISE * np.eye(2)))
+        noise = ModeNoise(np.zeros((2, 2)), NOISE * np.eye(2))
+        noises = {"I": noise, "J": noise}
         self._system = HybridDynamicalSystem(peer.dynamics, peer.resets, peer.guards, noises)
         self._filter = SKF
 

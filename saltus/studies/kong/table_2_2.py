@@ -98,7 +98,8 @@ def _value(number: float) -> float | None:
 def criteria(trials: Trials) -> list[Criterion]:
     """Method 8 is ahead of every other, in more than half of the pairs."""
     return [
-        Criterion(f"share in which 8 is ahead of {b}", compare(trials, 8, b).wins, ">", 0.5)
+        Criterion(f"share of trials in which method 8 has a"
+                  f" smaller E_a than {b}", compare(trials, 8, b).wins, ">", 0.5)
         for b in ORDER[1:]
     ]
 
@@ -109,16 +110,17 @@ def notes(trials: Trials) -> list[str]:
     tied = compare(trials, 8, 2)
     least, most = (f(pair.pairs for _, _, pair in pairs) for f in (min, max))
     return [
-        "Method 8 is to be ahead of every other, in more than half of the pairs.",
-        f"Only trials count in which both succeeded: {least} to {most} of {trials.count}. The share"
-        " is of trials in which the row's E_a is below the column's, and half of those in which"
-        f" they are the same to {100 * TIE:g} %, {100 * tied.ties:.3g} % of 8 and 2: there both"
-        " ended in one optimum.",
+        "Criterion: method 8 has the smaller E_a in more than half of the pairs, against every"
+        " other method.",
+        f"A share is over the trials in which both methods succeeded ({least} to {most} of"
+        f" {trials.count}) and the row's E_a is smaller. Ties (equal to {100 * TIE:g} %) count"
+        f" half; methods 8 and 2 tie in {100 * tied.ties:.3g} %, where both reach the same"
+        " optimum.",
         *_tested("Student's paired test of the mean of log E_a", "t_test", pairs),
         *_tested(
             "Wilcoxon's signed-rank test, robust to a few divergent paths", "rank_test", pairs
         ),
-        "p values are not corrected for the number of comparisons; the thesis does not name its"
+        "p values are not corrected for the number of comparisons. The thesis does not name its"
         " paired difference test.",
         _surprises(pairs),
         "thesis_N is Table 2.2.",
@@ -135,9 +137,9 @@ def _surprises(pairs: Sequence[tuple[int, int, Comparison]]) -> str:
     """Pairs in which the one with more wins has the larger mean, as the thesis found of 2."""
     reversed_pairs = [f"{a} and {b}" for a, b, c in pairs if (c.wins - 0.5) * c.difference > 0.0]
     if not reversed_pairs:
-        return "Who wins more often also has the lower mean of log E_a, in every pair."
+        return "In every pair the method with more wins also has the lower mean of log E_a."
     names = ", ".join(reversed_pairs)
-    return f"Who wins more often has the higher mean of log E_a between {names}."
+    return f"Pairs in which the method with more wins has the higher mean of log E_a: {names}."
 
 
 def draw(made: Sequence[Mapping[str, Any]]) -> Figure:

@@ -103,7 +103,7 @@ def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
     out, _ = process.communicate(timeout=60)
     assert process.returncode == 130
     first, *_, last = out.splitlines()
-    assert first.startswith("STOPPED    The A1 stayed on its feet for")
+    assert first.startswith("STOPPED    The A1 ran for")
     folder = tmp_path / last.split()[1].rstrip(":")
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["problems"][0]["what"] == "interrupted" and not summary["ok"]
@@ -149,7 +149,8 @@ def test_facts_wrap_within_their_column_on_a_terminal(monkeypatch, capsys, width
     def terminal(**options: Any) -> Console:
         return Console(force_terminal=True, width=width, **options)
 
-    facts = [console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4), console.Fact("way", "x")]
+    fall = console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4)
+    facts = [fall, console.Fact("distance", "x")]
     console.print_facts(facts)
     assert len(capsys.readouterr().out.splitlines()) == 2  # where nobody looks
     monkeypatch.setattr(console, "Console", terminal)

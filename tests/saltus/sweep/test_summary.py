@@ -41,14 +41,14 @@ def test_groups_and_planners_stay_apart_and_in_order():
     ]  # fmt: skip
 
 
-def test_table_says_success_with_its_interval():
+def test_table_has_success_with_its_interval():
     table = readable_summary([row(fell=i == 0) for i in range(16)])
     assert table == [{
         "condition": "1.5 m/s to the left", "planner": "hilqr",
-        "on its feet": "15/16 (72-99 %)", "to the side": "0.25 m", "solve": "3.0 ms",
+        "success": "15/16 (72-99 %)", "lateral deviation": "0.25 m", "solve time": "3.0 ms",
     }]  # fmt: skip
     (blocked,) = readable_summary([row(group="g", value=None, kind="motor_block", fell=True)])
-    assert (blocked["condition"], blocked["to the side"]) == ("g: motors blocked", "-")
+    assert (blocked["condition"], blocked["lateral deviation"]) == ("g: motors blocked", "-")
 
 
 @pytest.mark.parametrize("columns", [120, 80, 50, 30])
@@ -64,7 +64,7 @@ def test_no_value_is_broken_at_any_width(monkeypatch, capsys, columns, colour):
     print_summary("perturb x", [r | {"kind": "base_force", "for": 0.6} for r in rows])
     printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
     lines = printed.splitlines()
-    assert max(map(len, lines)) <= max(columns, 34)  # of "  on its feet 1/1 (21-100 %)," and more
+    assert max(map(len, lines)) <= max(columns, 34)  # the widest value, with its name
     for text, times in (("1/1 (21-100 %)", 6), ("2/2 (34-100 %)", 3), ("0.25 m", 9)):
         assert sum(line.count(text) for line in lines) == times
     flat = " ".join(printed.split())
@@ -85,7 +85,7 @@ def test_trials_whose_solves_failed_are_named():
     assert failed_solves(rows).endswith("hilqr in trial 3, 2 more")
 
 
-def test_measures_of_driven_robots_are_means_over_those_on_their_feet_that_know_them():
+def test_measures_of_driven_robots_are_means_over_successful_trials_that_have_them():
     rows = [driven(velocity_rmse_m_s=0.1), driven(velocity_rmse_m_s=0.3),
             driven(velocity_rmse_m_s=None), driven(True, velocity_rmse_m_s=9.0)]  # fmt: skip
     (entry,) = summarise(rows)
@@ -93,7 +93,7 @@ def test_measures_of_driven_robots_are_means_over_those_on_their_feet_that_know_
     assert entry["mean_velocity_rmse_m_s"] == pytest.approx(0.2)
     assert entry["mean_max_lateral_deviation_m"] is None and entry["mean_distance_m"] == 0.5
     (line,) = readable_summary(rows)
-    assert line["velocity off"] == "0.200 m/s" and line["condition"] == "undisturbed"
-    assert "to the side" not in line
+    assert line["velocity error"] == "0.200 m/s" and line["condition"] == "undisturbed"
+    assert "lateral deviation" not in line
     (fallen,) = readable_summary([driven(True)])
-    assert fallen["way"] == "-"
+    assert fallen["distance"] == "-"

@@ -94,7 +94,7 @@ def test_rows_of_a_small_run(study):
     assert [row["mean_max_lateral_deviation_m"] for row in rows[3:5]] == [0.1, None]
     assert all(row["success_low"] <= row["success"] / 4 <= row["success_high"] for row in rows)
     assert (rows[0]["success_low"], rows[0]["success_high"]) == (pytest.approx(0.51, abs=0.01), 1.0)
-    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 on their feet")
+    assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 successful")
 
 
 def test_the_full_size_has_both_conditions_and_every_10_ms():
@@ -113,10 +113,10 @@ def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
     result = study(StudyOptions(trials=2), break_first)
     assert [row["broken"] for row in result.records] == 6 * [1] + 12 * [0]
     assert [row["trials"] for row in result.records] == 6 * [1] + 12 * [2]
-    text = next(note for note in result.notes if "broke" in note)
-    assert text.startswith("6 of 36 trials broke and are not counted; the first: trial 0 of HiLQR")
+    text = next(note for note in result.notes if "are not counted" in note)
+    assert text.startswith("6 of 36 trials") and "trial 0 of HiLQR" in text
     assert text.endswith("at 0 ms: RuntimeError: a leg came off")
-    assert "survives every push: none." in slowest(result.rows)
+    assert slowest(result.rows).endswith(": none.")
 
 
 def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkeypatch):
@@ -132,7 +132,7 @@ def test_workers_that_are_lost_take_only_what_they_had_not_brought(study, monkey
     assert (row.trials, row.success, row.broken) == (1, 1, 2)
 
 
-def table(*points, condition="otherwise ideal", trials=16):
+def table(*points, condition="ideal", trials=16):
     """Rows with these successes of HiLQR, Convex MPC and Instant QP, 10 ms apart."""
     return [
         LatencyRow(condition, planner, 10 * k, trials, success, 0.0, 1.0, None, None, 0)
@@ -142,16 +142,15 @@ def table(*points, condition="otherwise ideal", trials=16):
 
 
 def test_the_verdict_counts_equal_as_equal():
-    assert verdict(table((16, 15, 14), (2, 1, 0))) == "HiLQR is above both others at every point."
-    assert verdict(table((16, 16, 3), (9, 5, 9), (1, 2, 0), (5, 4, 4))) == (
-        "HiLQR is above both others at 1 of 4 points; equal to Convex MPC at 0 ms; "
-        "equal to Instant QP at 10 ms; below Convex MPC at 20 ms."
+    assert "at every point" in verdict(table((16, 15, 14), (2, 1, 0)))
+    mixed = verdict(table((16, 16, 3), (9, 5, 9), (1, 2, 0), (5, 4, 4)))
+    relations = (
+        "1 of 4 points; equal to Convex MPC at 0 ms; equal to Instant QP at 10 ms; "
+        "below Convex MPC at 20 ms."
     )
+    assert mixed.endswith(relations)
     two = table((16, 16, 3), (9, 9, 3)) + table((8, 8, 3), (9, 8, 3), condition="with delays")
-    assert verdict(two) == (
-        "HiLQR is above both others at 1 of 4 points; equal to Convex MPC at 0, 10 ms otherwise "
-        "ideal and 0 ms with delays."
-    )
+    assert "equal to Convex MPC at 0, 10 ms ideal and 0 ms with delays." in verdict(two)
 
 
 def test_the_verdict_compares_rates_and_only_those_that_are_known():
@@ -159,21 +158,19 @@ def test_the_verdict_compares_rates_and_only_those_that_are_known():
     rows[1] = replace(rows[1], trials=4)
     assert "below Convex MPC at 0 ms" in verdict(rows)
     rows[2] = replace(rows[2], trials=0, success=0)
-    assert "not to be compared with Instant QP at 0 ms" in verdict(rows)
+    assert "not comparable with Instant QP at 0 ms" in verdict(rows)
 
 
-def test_the_slowest_solve_is_before_the_first_fall():
-    text = "The slowest solve up to which HiLQR survives every push: "
-    assert slowest(table((16, 0, 0), (16, 0, 0), (15, 0, 0), (16, 0, 0))) == f"{text}10 ms."
-    assert slowest(table((15, 0, 0), (16, 0, 0))) == f"{text}none."
+def test_the_longest_solve_is_before_the_first_fall():
+    assert slowest(table((16, 0, 0), (16, 0, 0), (15, 0, 0), (16, 0, 0))).endswith(": 10 ms.")
+    assert slowest(table((15, 0, 0), (16, 0, 0))).endswith(": none.")
     two = table((16, 0, 0)) + table((15, 0, 0), condition="with delays")
-    assert slowest(two) == f"{text}0 ms otherwise ideal, none with delays."
+    assert slowest(two).endswith(": 0 ms ideal, none with delays.")
 
 
-def test_the_notes_say_what_the_model_covers(study):
+def test_the_notes_begin_with_the_verdict(study):
     result = study(StudyOptions(trials=2))
-    assert result.notes[0].startswith("HiLQR is above") and "50 ms" in result.notes[1]
-    assert "age of estimates" in result.notes[2] and "no solves of unequal" in result.notes[2]
+    assert list(result.notes[:2]) == [verdict(result.rows), slowest(result.rows)]
     assert notes(result.rows, []) == list(result.notes)
 
 

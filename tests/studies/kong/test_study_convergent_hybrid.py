@@ -90,12 +90,12 @@ def test_rows_and_notes_are_made_from_the_numbers(rows):
     assert set(SHOWN) <= set(records[0]) and json.loads(json.dumps(records)) == records
     assert all(one.trials == TRIALS for one in rows)
     lines = notes(rows)
-    assert sum("end closer together with" in line for line in lines) == 2
+    assert sum("trajectories end closer" in line for line in lines) == 2
     other = {"plain": "convergent", "convergent": "plain", "dxr": "dxr"}
     swapped = [replace(one, plan=other[one.plan]) for one in rows]
-    assert sum("do NOT end closer together" in line for line in notes(swapped)) == 2
+    assert sum("do NOT end closer" in line for line in notes(swapped)) == 2
     lost = [replace(one, mean_distance=None, largest_distance=None) for one in rows]
-    assert sum("nothing is shown" in line for line in notes(lost)) == 2
+    assert sum("no result" in line for line in notes(lost)) == 2
     stalled = [replace(one, status="stalled", failed=2, same_events=0.5) for one in rows]
     assert len(notes(stalled)) == len(lines) + 3 * len(rows)
 
@@ -133,4 +133,4 @@ def test_progress_figures_and_rows(groups):
 def test_full_adds_weights_and_wider_starts(groups):
     result = study.report(groups[:1], StudyOptions(trials=3, full=True))
     assert "trade-off" in result.figures
-    assert sum("times as far" in line for line in result.notes) == len(study.SCALES)
+    assert sum("times as large" in line for line in result.notes) == len(study.SCALES)

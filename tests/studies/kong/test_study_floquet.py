@@ -50,7 +50,7 @@ def test_closed_forms(result):
 
 def test_draws_its_figure_and_explains_the_trivial_multiplier(result):
     assert list(result.figures) == ["floquet"] and len(result.figures["floquet"].axes) == 4
-    assert any("multiplier is 1" in note for note in result.notes)
+    assert any("multiplier of 1" in note for note in result.notes)
 
 
 def test_sets_are_compared_whatever_their_order():

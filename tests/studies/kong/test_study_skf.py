@@ -79,7 +79,7 @@ def test_pendulum_hops_twice_and_the_skf_is_better(monkeypatch):
     (row,) = result.records
     assert list(row) == KEYS and row["better"] == "skf" and row["mse_skf"] < row["mse_jrkf"]
     assert set(result.figures) == {"figure_4_5", "errors"}
-    assert "SKF better in 1 of 1" in result.notes[0]
+    assert "1 of 1 sets" in result.notes[0]
 
 
 def test_pendulum_starts_on_its_constraint_and_jumps_twice():

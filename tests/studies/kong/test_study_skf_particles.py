@@ -52,12 +52,12 @@ def test_lines_say_who_is_better_and_what_equal_error_costs():
         made_up("particles", 99, 0.5 * base, 300.0),
     ]
     bank, few, many, equal = skf_particles.compared(every)
-    assert bank.startswith("s, 20 trials: bank: MSE -10%, time x 2, better")
-    assert "10 particles: MSE +50%, time x 30, worse" in few and "99" in many
-    assert "99 particles, in 300 times" in equal
-    assert "more than were tried" in skf_particles.compared(every[:4] + [every[3]])[-1]
+    assert "20 trials" in bank and "bank: MSE -10%, 2 times the time, better" in bank
+    assert "10 particles: MSE +50%, 30 times the time, worse" in few and "99" in many
+    assert "99, in 300 times" in equal
+    assert "more than in this study" in skf_particles.compared(every[:4] + [every[3]])[-1]
     tie = skf_particles.compared([every[0], every[1], made_up("bank", None, base, 1.0)])
-    assert "a tie (p = 1)" in tie[0]
+    assert "no difference (p = 1)" in tie[0]
     assert len(tie) == 1
 
 

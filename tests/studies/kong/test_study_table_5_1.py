@@ -108,6 +108,6 @@ def test_run_gives_sixteen_json_rows_and_two_figures(monkeypatch):
     json.dumps(result.records)
     assert set(result.figures) == {"figure-5.2", "table-5.1"}
     assert told[0] == (0, 16) and told[-1] == (16, 16)
-    assert any("Xi converged in" in note for note in result.notes)
+    assert any("Xi in" in note for note in result.notes)
     labels = [line.get_label() for line in result.figures["figure-5.2"].axes[0].lines]
     assert {"seed", "target", r"$\Xi$-iLQR", r"$D_xR$-iLQR"} <= set(labels)

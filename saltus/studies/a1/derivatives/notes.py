@@ -1,4 +1,4 @@
-"""What ``derivatives`` found, from its own rows."""
+"""Notes of ``derivatives``, computed from its rows."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ from saltus.studies.a1.derivatives.rows import (
 from sim_bridge.rollouts.derivatives import DIFFERENCE
 
 READING = (
-    f"error: norm of the error of A or B over the reference's, of centred differences with the"
-    f" contacts solved to tolerance 0; only of knots in which these and those of a tenth of the"
-    f" step agree to {AGREEMENT:g}. step: of differences, over all knots, the larger error of A"
-    f" and B: of rollout DxR against centred differences, and of the planner's one-sided ones"
-    f" against rollout DxR. prediction: median error of a deviation under the same feedback, over"
-    f" the true one, by its size at the start (1: 3 mm, 0.01 rad, 0.1 m/s and rad/s) and whether a"
-    f" foot lands. descent: of the planner's own solves, whose seeds are its earlier plans; costs"
-    f" are geometric means, ratio is the median of actual over expected change (5.19)."
-    f" gain: of each joint by its own angle [N m/rad] and velocity [N m s/rad]. loop: fastest"
-    f" growth of an error [1/s] under gains and delay, the state held still. time: a knot on"
-    f" one thread, with its ratio to rigid Xi, and a horizon on {THREADS} threads, on this"
-    f" machine."
+    f"error: relative error of A or B against centred differences with contacts solved to tolerance"
+    f" 0, in knots where these agree with those of a tenth of the step to {AGREEMENT:g}. step:"
+    f" larger relative error of A and B over all knots, of rollout DxR against centred differences,"
+    f" and of the planner's one-sided differences against rollout DxR. prediction: median relative"
+    f" error of a predicted deviation under the same feedback, by size of the initial deviation (1:"
+    f" 3 mm, 0.01 rad, 0.1 m/s and rad/s) and with or without a touchdown. descent: solves of the"
+    f" planner, seeded by its earlier plans; costs are geometric means, ratio is the median of"
+    f" actual over expected change (5.19). gain: of a joint by its own angle [N m/rad] and velocity"
+    f" [N m s/rad]. loop: fastest growth of an error [1/s] under gains and delay, at a fixed state."
+    f" time: of a knot on one thread, its ratio to rigid Xi, and of a horizon on {THREADS} threads,"
+    f" on this computer."
 )
 
 
@@ -61,9 +60,9 @@ def _agreement(rows: Sequence[Any]) -> str:
     tails = (row for row in rows if row.measure.endswith("99 %"))
     worst = max(tails, key=lambda row: getattr(row, ANALYTIC))
     return (
-        f"Away from changes of the active set ({kept} of {kept + left} knots) rollout DxR agrees"
-        f" with differences in every situation to {typical:.1g} of their norm in the median knot,"
-        f" and to {getattr(worst, ANALYTIC):.1g} in 99 % of the knots (worst: {worst.case},"
+        f"Knots without a change of the active set ({kept} of {kept + left}): rollout DxR agrees"
+        f" with differences to a relative error of {typical:.1g} in the median, and of"
+        f" {getattr(worst, ANALYTIC):.1g} in 99 % of the knots (largest: {worst.case},"
         f" {worst.measure[0]})."
     )
 
@@ -71,10 +70,10 @@ def _agreement(rows: Sequence[Any]) -> str:
 def _rigid(rows: Sequence[Any]) -> str:
     medians = [row for row in rows if row.measure == "A, median"]
     contact = min(row.rigid_dxr for row in medians if row.case not in (FLIGHT, LIMIT))
-    flight = [f"; in flight by {row.rigid_dxr:.1%}" for row in medians if row.case == FLIGHT]
+    flight = [f"; in flight {row.rigid_dxr:.1%}" for row in medians if row.case == FLIGHT]
     return (
-        f"rigid DxR's A is off by {contact:.0%} of its norm or more (median) where a foot touches"
-        f" or is about to{''.join(flight)}."
+        f"Relative error of rigid DxR's A (median): {contact:.0%} or more where a foot touches or"
+        f" is about to{''.join(flight)}."
     )
 
 
@@ -83,18 +82,19 @@ def _steps(rows: Sequence[Any], step: float) -> str:
     best = min(tails, key=lambda row: row.differences)
     own = min(tails, key=lambda row: abs(row.step - DIFFERENCE))
     return (
-        f"Truncation and rounding of centred differences are balanced at {step:.0e}, the"
-        f" reference's step. The planner's one-sided differences are best at {best.case}, where"
-        f" 99 % of the knots are within {best.differences:.1g} of rollout DxR; with their own,"
-        f" {own.case}, within {own.differences:.1g}."
+        f"Reference step of centred differences: {step:.0e}, where truncation and rounding balance."
+        f" The planner's one-sided differences are best at {best.case}, with a relative error of"
+        f" {best.differences:.1g} against rollout DxR in 99 % of the knots; with their own step,"
+        f" {own.case}, of {own.differences:.1g}."
     )
 
 
 def _saltation(rows: Sequence[Any]) -> list[str]:
     lines = []
     for row in _of(rows, ERROR, case=TOUCHDOWN, measure="A, median"):
-        lines.append(f"rollout Xi moves A by {row.rollout_xi:.0%} of its norm at touchdowns"
-                     " (median): it is no derivative of the step, but of its mean.")  # fmt: skip
+        lines.append(f"rollout Xi changes A by {row.rollout_xi:.0%} of its norm at touchdowns"
+                     " (median), because it is the derivative of a mean over landing"
+                     " times.")  # fmt: skip
     verdicts = []
     for size in SIZES:
         lands = _of(rows, PREDICTION, size=size, touchdown=True)
@@ -103,7 +103,7 @@ def _saltation(rows: Sequence[Any]) -> list[str]:
             words = ", ".join(str(row.knots) for row in better) or "none"
             verdicts.append(f"{words} at size {size:g}")
     lines.append(
-        f"Horizons [knots] with a touchdown at which rollout Xi predicts better than rollout DxR:"
+        f"Horizons [knots] with a touchdown where rollout Xi predicts better than rollout DxR:"
         f" {'; '.join(verdicts) or 'no foot lands'}."
     )
     return lines
@@ -116,27 +116,27 @@ def _descent(rows: Sequence[Any]) -> str:
         f" {' and '.join(f'{getattr(row, key):.3f}' for row in costs)}"
         for key, name in KINDS.items()
     )
-    return f"Line searches rejected, and cost over the seed's, by iteration: {words}."
+    return f"Share of rejected line searches, and cost over the seed's, by iteration: {words}."
 
 
 def _gains(rows: Sequence[Any]) -> str:
     row = next(row for row in rows if row.measure == "99 %")
     words = ", ".join(f"{name} {getattr(row, key):.0f}" for key, name in KINDS.items())
-    return f"99 % of the gains by a joint's own angle are below [N m/rad]: {words}."
+    return f"99 % quantile of the gain of a joint by its own angle [N m/rad]: {words}."
 
 
 def _loop(rows: Sequence[Any]) -> str:
     row = rows[-1]
     words = ", ".join(f"{name} {getattr(row, key):.0f}" for key, name in KINDS.items())
     return (
-        f"In the 1 kHz loop, {row.case}, small errors grow by less than this in 99 % of the"
-        f" states [1/s]: {words}."
+        f"99 % quantile of the growth rate of small errors in the 1 kHz loop, {row.case} [1/s]:"
+        f" {words}."
     )
 
 
 def _times(rows: Sequence[Any]) -> str:
     row = next(row for row in rows if row.measure == RATIO)
     return (
-        f"On one thread a knot takes rollout DxR {row.rollout_dxr:.2g} times, finite differences"
-        f" {row.differences:.2g} times as long as rigid Xi."
+        f"Time of a knot on one thread over that of rigid Xi: rollout DxR {row.rollout_dxr:.2g},"
+        f" finite differences {row.differences:.2g}."
     )

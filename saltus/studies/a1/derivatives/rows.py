@@ -67,7 +67,7 @@ def cells(values: Mapping[str, Any]) -> dict[str, float]:
     return {key: float(value) for key, value in values.items()}
 
 
-def error_rows(measured: KnotErrors) -> list[Row]:
+def error_rows(measured: KnotErrors) -> list[ErrorRow]:
     """Errors of A and B by situation, over knots away from changes of the active set."""
     rows = []
     for situation in SITUATIONS:
@@ -84,7 +84,7 @@ def error_rows(measured: KnotErrors) -> list[Row]:
     return rows
 
 
-def step_rows(measured: KnotErrors) -> list[Row]:
+def step_rows(measured: KnotErrors) -> list[StepRow]:
     """By step of the differences, over all knots; the larger of the errors of A and of B.
 
     Under ``rollout_dxr`` its error against centred differences, and by situation too; under
@@ -110,7 +110,7 @@ def step_rows(measured: KnotErrors) -> list[Row]:
     return rows
 
 
-def prediction_rows(measured: Prediction) -> list[Row]:
+def prediction_rows(measured: Prediction) -> list[PredictionRow]:
     """Median relative error by size, horizon, and whether a foot lands."""
     rows = []
     for size in SIZES:

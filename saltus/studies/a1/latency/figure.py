@@ -27,8 +27,8 @@ def latency_figure(rows: Sequence[LatencyRow]) -> Figure:
         of_condition = [row for row in rows if row.condition == condition]
         for planner in reversed(in_order({row.planner for row in of_condition})):
             _draw(panels, planner, [row for row in of_condition if row.planner == planner])
-        panels[0].set(ylabel="on their feet [%]", ylim=(-4.0, 104.0))
-        panels[1].set(ylabel="mean largest deviation\nof those on their feet [m]")
+        panels[0].set(ylabel="success rate [%]", ylim=(-4.0, 104.0))
+        panels[1].set(ylabel="mean peak lateral\ndeviation [m]")
         panels[1].set_ylim(bottom=0.0)
         if len(conditions) > 1:
             panels[0].set_title(condition, loc="left", fontsize=10)

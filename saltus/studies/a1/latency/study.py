@@ -27,16 +27,16 @@ from saltus.sweep.summary import wilson_interval
 
 OURS = "hilqr"
 MODEL = (
-    "The model has the duration of a solve, always the same, and the age of estimates. A plan "
-    "arrives when its solve has ended; then the next solve begins, at most one in each knot. With "
-    "delays (--full) estimates are 2 ms old and commands act 10 ms late, which the tracker knows. "
-    "The model has no solves of unequal length, late ticks or lost messages, and HiLQR searches as "
-    "in lock step: in real time it searches less (hilqr.realtime, not hilqr.paused)."
+    "Model: every solve takes the same time, and a plan arrives when its solve has ended. The next "
+    "solve begins then, at most one per knot. With delays (--full), estimates are 2 ms old and "
+    "commands act 10 ms late, which the tracker knows. There are no late ticks and no lost "
+    "messages. HiLQR uses the search of lock step (hilqr.paused), which is larger than that of "
+    "real time (hilqr.realtime)."
 )
 READING = (
-    "low and high bound the rate of success (Wilson, 95 %): where two intervals overlap, chance "
-    "may decide. aside is the mean largest deviation of those on their feet alone. here is the "
-    "median time of a solve on this machine, where others share its cores."
+    "low, high: 95 % interval of the success rate (Wilson); rates with overlapping intervals may "
+    "differ by chance. lateral: mean peak lateral deviation of the successful trials. measured: "
+    "median time of a solve on this computer, beside other processes."
 )
 SOLVES_MS = (0, 10, 25, 50, 75, 100)
 FULL_SOLVES_MS = tuple(range(0, 101, 10))
@@ -44,12 +44,12 @@ SHOWN = {
     "condition": "condition",
     "planner": "planner",
     "solve_ms": "solve [ms]",
-    "success": "upright",
+    "success": "success",
     "trials": "of",
     "success_low": "low",
     "success_high": "high",
-    "mean_max_lateral_deviation_m": "aside [m]",
-    "solve_ms_wall_p50": "here [ms]",
+    "mean_max_lateral_deviation_m": "lateral [m]",
+    "solve_ms_wall_p50": "measured [ms]",
 }  # keys in the table for a person, and their headings
 
 
@@ -69,20 +69,20 @@ def verdict(rows: Sequence[LatencyRow]) -> str:
             if relation != "above":
                 exceptions.setdefault(f"{relation} {entry_of(other).label}", []).append(at[OURS])
     if not exceptions:
-        return "HiLQR is above both others at every point."
+        return "The success rate of HiLQR is above both others at every point."
     words = "; ".join(
         f"{relation} at {_places(where, rows)}" for relation, where in exceptions.items()
     )
-    return f"HiLQR is above both others at {above} of {len(points)} points; {words}."
+    return f"Success rate of HiLQR: above both others at {above} of {len(points)} points; {words}."
 
 
 def slowest(rows: Sequence[LatencyRow]) -> str:
-    """The longest solve up to which HiLQR survives every push."""
+    """The longest solve with which HiLQR succeeds after every push."""
     names = dict.fromkeys(row.condition for row in rows)
     limits = {name: _limit([row for row in rows if row.condition == name]) for name in names}
     words = [f"{'none' if limit is None else f'{limit:g} ms'}{_under(name, rows)}"
             for name, limit in limits.items()]  # fmt: skip
-    return f"The slowest solve up to which HiLQR survives every push: {', '.join(words)}."
+    return f"Longest solve with which HiLQR succeeds after every push: {', '.join(words)}."
 
 
 def _limit(rows: Sequence[LatencyRow]) -> float | None:
@@ -106,7 +106,7 @@ def _points(rows: Sequence[LatencyRow]) -> list[dict[str, LatencyRow]]:
 def _relation(one: LatencyRow, other: LatencyRow) -> str:
     """Of two rates of success."""
     if not one.trials or not other.trials:
-        return "not to be compared with"
+        return "not comparable with"
     difference = one.success * other.trials - other.success * one.trials
     return "above" if difference > 0 else "below" if difference < 0 else "equal to"
 
@@ -132,8 +132,8 @@ def _broken(outcomes: Sequence[Outcome]) -> list[str]:
         return []
     point, number, _, reason = failures[0]
     return [
-        f"{len(failures)} of {len(outcomes)} trials broke and are not counted; the first: trial "
-        f"{number} of {entry_of(point.planner).label} at {point.solve_ms} ms: {reason}"
+        f"{len(failures)} of {len(outcomes)} trials raised an error and are not counted; the "
+        f"first: trial {number} of {entry_of(point.planner).label} at {point.solve_ms} ms: {reason}"
     ]
 
 

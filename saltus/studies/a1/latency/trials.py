@@ -29,7 +29,7 @@ class Condition(NamedTuple):
     settings: tuple[str, ...]
 
 
-IDEAL = Condition("otherwise ideal", ())
+IDEAL = Condition("no other delays", ())
 DELAYED = Condition("with delays", (
     "timing.estimate=0.002", "simulation.input_delay=0.01", "tracker.command_delay=0.01",
 ))  # fmt: skip
@@ -133,7 +133,7 @@ def _run_jobs(
         for index, outcome in run_all(partial(_attempt, run), numbered):
             outcomes[index] = outcome
             upright += isinstance(outcome, Finished) and not outcome.row["fell"]
-            options.progress(len(outcomes), len(jobs), f"{upright} on their feet")
+            options.progress(len(outcomes), len(jobs), f"{upright} successful")
     except Exception as error:
         reason = f"the workers were lost: {type(error).__name__}: {' '.join(str(error).split())}"
     return [_outcome(*job, outcomes.get(index), reason) for index, job in enumerate(jobs)]

@@ -49,33 +49,34 @@ def notes(rows: Sequence[DriftRow], yardstick: str, walking: str) -> list[str]:
             lines.append(_beside(row, _same_motion(rows, row.motion, yardstick)))
     different = [f"{row.backend} in {row.motion}" for row in rows if not row.same_finite]
     if different:
-        lines.append(f"Not the same candidates diverged: {', '.join(different)}.")
+        lines.append(f"Backends in which other candidates diverged than in MuJoCo:"
+                     f" {', '.join(different)}.")
     return [
         *lines,
         *_far_off([row for row in rows if row.backend != yardstick]),
-        "Errors are against MuJoCo in float64, at the horizon's end over all candidates; the"
-        " force's over all knots and the largest of the four feet. The cost is the planner's"
-        " (6.1), relative; what is lost is MuJoCo's cost of the other choice.",
-        "Warp also solves contacts to a tolerance of 1e-6, not MuJoCo's 1e-8.",
+        "Errors are differences from MuJoCo in float64 at the end of the horizon, over all"
+        " candidates; for forces, the largest of the four feet over all knots. The cost is that of"
+        " the planner (6.1), as a relative error.",
+        "Warp solves contacts to a tolerance of 1e-6, MuJoCo to 1e-8.",
     ]
 
 
 def _choices(row: DriftRow) -> str:
     return (
-        f"{row.backend} ({row.device}): {row.same_choice:.1%} of {row.searches} line"
-        f" searches of the walk take MuJoCo's own candidate; at worst a choice costs"
-        f" {row.cost_lost_worst:.2g} of the best cost more."
+        f"{row.backend} ({row.device}): {row.same_choice:.1%} of {row.searches} line searches of"
+        f" the walk choose the same candidate as MuJoCo; largest increase of the cost by another"
+        f" choice: {row.cost_lost_worst:.2g} of the best cost."
     )
 
 
 def _beside(row: DriftRow, yardstick: DriftRow) -> str:
     ratio = row.position_m_p50 / max(yardstick.position_m_p50, 1e-300)
     return (
-        f"{row.motion}: {row.backend} ({row.device}) is {row.position_m_p50:.2g} m off"
-        f" after the horizon (median; 99 %: {row.position_m_p99:.2g} m; worst"
-        f" {row.position_m_worst:.2g} m), {ratio:.3g} times what a rounded start alone makes;"
-        f" cost {row.cost_relative_p99:.2g} off (99 %), {row.cost_relative_worst:.2g} at"
-        f" worst; {row.same_choice:.1%} same choices."
+        f"{row.motion}, {row.backend} ({row.device}): position error at the end of the horizon"
+        f" {row.position_m_p50:.2g} m (median), {row.position_m_p99:.2g} m (99 %),"
+        f" {row.position_m_worst:.2g} m (largest); the median is {ratio:.3g} times that of a start"
+        f" rounded to float32. Cost error {row.cost_relative_p99:.2g} (99 %),"
+        f" {row.cost_relative_worst:.2g} (largest); {row.same_choice:.1%} equal choices."
     )
 
 
@@ -84,9 +85,9 @@ def _far_off(rows: Sequence[DriftRow]) -> list[str]:
     if not count:
         return []
     return [
-        f"{count} of {sum(row.candidates for row in rows)} candidates are off by more than"
-        f" {FAR_OFF:g} of their cost. Where this was looked into, a foot was within 1e-7 m of the"
-        " floor at a step, so that rounding decided whether it touched then or a step later."
+        f"{count} of {sum(row.candidates for row in rows)} candidates have a cost error above"
+        f" {FAR_OFF:g}. In the cases that were examined, a foot was within 1e-7 m of the floor, so"
+        " that rounding decided in which step it touched."
     ]
 
 
@@ -146,7 +147,7 @@ def find_contenders(judge: ThreadedRollout) -> tuple[list[Contender], Sequence[s
             contenders.append(Contender("warp", rollout.device, rollout))
     if not any(contender.device != "cpu" for contender in contenders):
         missing.append(
-            "No GPU here: warp is measured on Warp's CPU device alone, which runs the same kernels"
-            " one thread after another; a GPU sums in another order."
+            "No GPU was available: warp is measured on Warp's CPU device, which runs the same"
+            " kernels sequentially; a GPU sums in another order."
         )
     return contenders, missing

@@ -36,8 +36,8 @@ def spread_figure(impacts: Sequence[MeasuredTouchdown]) -> Figure:
         panel.set_ylim(bottom=0.4 * _SMALLEST)
         panel.text(0.02, 0.02, f"at {_SMALLEST:g}: this or less", transform=panel.transAxes,
                    fontsize=7, color="0.4")  # fmt: skip
-    axes[0].set(xlabel="normal speed of the foot that lands hardest [m/s]", xlim=(-0.05, None))
-    axes[1].set(xlabel="largest |s| of a foot that lands", xlim=(0.0, None))
+    axes[0].set(xlabel="largest landing speed of a foot [m/s]", xlim=(-0.05, None))
+    axes[1].set(xlabel="largest |s| of a landing foot", xlim=(0.0, None))
     axes[1].legend(frameon=False, fontsize=7, loc="upper left")
     _draw_pairs(axes[2], impacts)
     return made
@@ -76,6 +76,6 @@ def _draw_cloud(panel: Any, each: MeasuredTouchdown) -> None:
     change = 1e3 * (each.outcomes.v_plus - each.v)[:, plane]
     ordered = 1e3 * (ordered_outcomes(each.outcomes.problem, each.v) - each.v)[:, plane]
     panel.plot(*change.T, ".", color="0.45", markersize=3, label="samples")
-    panel.plot(*ordered.T, "+", color=COLOURS["dxr"], markersize=6, label="foot after foot")
+    panel.plot(*ordered.T, "+", color=COLOURS["dxr"], markersize=6, label="one foot after another")
     panel.set(xlabel="change forward [mm/s]", ylabel="change upward [mm/s]")
     panel.set_title(f"{each.gait}: {', '.join(each.landing)} down", fontsize=9)

@@ -22,19 +22,19 @@ from saltus.studies.engine import StudyOptions, StudyResult, study
 
 GROWTH = 1e-9  # of kinetic energy that is rounding
 NOTES = (
-    "jump_m_s: change of the base's velocity, to the mean of the outcomes. spread_m_s: largest "
-    "distance between two outcomes of it, the median over the touchdowns (spread_max_m_s: the "
-    "largest); rms_m_s: about their mean; spread_kinetic: of all velocities, in the metric of the "
-    "kinetic energy, over the length of the velocity before.",
-    "s: cosine of largest magnitude between the normals of a foot that lands and any other on the "
-    "ground; s_landing: of the feet that land together, among themselves. 0 is independent.",
-    "Feet that land within 10 ms land together, with the state before the first of them. Where one "
-    "foot alone closes, and its impact closes no other, there is one outcome.",
-    "The spread is that of random samples: the set's own is as large or larger. orders_m_s is that "
-    "of impacts foot after foot, in every order.",
-    "planner_m_s: how far the base's velocity after the planner's impact, in which every foot on "
-    "the ground sticks, lies from the nearest outcome. The planner holds a foot's centre, and the "
-    "outcomes the lowest point of its sphere.",
+    "jump_m_s: change of the base velocity to the mean of the outcomes. spread_m_s: largest "
+    "distance of the base velocity between two outcomes, median over the touchdowns "
+    "(spread_max_m_s: the largest). rms_m_s: RMS distance from the mean. spread_kinetic: spread of "
+    "all velocities in the kinetic metric, over the length of the velocity before the impact.",
+    "s: cosine of largest magnitude between the contact normals of a landing foot and any other "
+    "foot on the ground; s_landing: among the landing feet. 0 means independent contacts.",
+    "Feet that land within 10 ms land together, with the state before the first of them. If only "
+    "one foot closes, and its impact closes no other, there is one outcome.",
+    "The spread is that of random samples, a lower bound of the set's. orders_m_s: spread of "
+    "impacts one foot after another, in every order.",
+    "planner_m_s: distance of the base velocity after the planner's impact (every foot on the "
+    "ground sticks) from the nearest outcome. The planner's contact point is the centre of a "
+    "foot's sphere, that of the outcomes its lowest point.",
 )
 GAIT_NAMES = ("walk", "trot", "bound")
 DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
@@ -45,7 +45,7 @@ SHOWN = ("gait", "landing", "touchdowns", "jump_m_s", "spread_m_s", "spread_max_
 
 def findings(walked: Sequence[Walked], impacts: Sequence[MeasuredTouchdown]) -> list[str]:
     """What the numbers say, one line each."""
-    lines = [f"{each.gait}: the robot fell; its touchdowns are those up to then."
+    lines = [f"{each.gait}: the robot fell; touchdowns before the fall are used."
             for each in walked if each.fell]  # fmt: skip
     lines += [f"{each.gait}: no foot landed." for each in walked if not len(each.touchdowns.time)]
     if not impacts:
@@ -53,8 +53,9 @@ def findings(walked: Sequence[Walked], impacts: Sequence[MeasuredTouchdown]) -> 
     ended = min(each.outcomes.ended for each in impacts)
     growth = max(each.outcomes.energy_growth for each in impacts)
     lines.append(
-        f"{len(impacts)} touchdowns measured: {'every' if ended == 1.0 else 'NOT every'} sampled "
-        f"impact ended, and kinetic energy {'never grew' if growth < GROWTH else 'GREW'} in a step."
+        f"{len(impacts)} touchdowns: {'every' if ended == 1.0 else 'NOT every'} sampled impact "
+        f"terminated, and the kinetic energy {'never grew' if growth < GROWTH else 'GREW'} in a"
+        " step."
     )
     return [*lines, _widest(impacts), _correlations(impacts)]
 
@@ -67,15 +68,15 @@ def _widest(impacts: Sequence[MeasuredTouchdown]) -> str:
     widest = max(impacts, key=lambda each: each.spread.base).spread
     share = widest.base / max(widest.jump, 1e-12)
     largest = max((abs(s) for e in impacts for s in e.spread.pairs.values()), default=0.0)
-    return (f"Widest spread: {by_gait}; the widest of all is {share:.0%} of its touchdown's jump. "
-            f"Largest |s|: {largest:.2g}.")  # fmt: skip
+    return (f"Largest spread: {by_gait}; the largest of all is {share:.0%} of the jump of its "
+            f"touchdown. Largest |s|: {largest:.2g}.")  # fmt: skip
 
 
 def _correlations(impacts: Sequence[MeasuredTouchdown]) -> str:
     spread, speed = ([getattr(e.spread, name) for e in impacts] for name in ("base", "approach"))
     cosine = [abs(each.spread.cosine) for each in impacts]
-    return (f"Rank correlation of the spread: {_ranks(speed, spread)} with the speed of the foot "
-            f"that lands hardest, {_ranks(cosine, spread)} with |s|.")  # fmt: skip
+    return (f"Rank correlation of the spread (Spearman): {_ranks(speed, spread)} with the largest "
+            f"landing speed of a foot, {_ranks(cosine, spread)} with |s|.")  # fmt: skip
 
 
 def _ranks(one: Sequence[float], other: Sequence[float]) -> str:

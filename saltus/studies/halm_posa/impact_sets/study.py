@@ -191,6 +191,6 @@ def _printed(rows: Sequence[ImpactRow]) -> str:
 
 def _cut(rows: Sequence[ImpactRow]) -> list[str]:
     over = [f"{each.system} {1.0 - each.within_printed_steps:.1e}" for each in rows
-            if each.within_printed_steps not in (None, 1.0)]  # fmt: skip
+            if each.within_printed_steps is not None and each.within_printed_steps < 1.0]  # fmt: skip
     text = "Samples go on until they end, not only for the N steps of Tables 4-8"
     return [f"{text}; share that needs more: {', '.join(over)}."] if over else [f"{text}."]

@@ -199,9 +199,9 @@ def run(options: StudyOptions) -> StudyResult:
 def _notes(settings: Settings) -> list[str]:
     height, velocity = settings.perturbation
     return [
-        f"chosen, not printed: start off by {height} m and {velocity} m/s, horizon"
+        f"Chosen, because not printed: initial error {height} m and {velocity} m/s, horizon"
         f" {settings.horizon} s, Q = dt diag({settings.position_weight},"
         f" {settings.velocity_weight}), R = {settings.input_weight} dt,"
-        f" at most {settings.max_iterations} iterations a solve",
-        "tracking_cost: closed loop, measured with the hybrid update in both rows",
+        f" at most {settings.max_iterations} iterations per solve.",
+        "tracking_cost: cost of the closed loop, with the hybrid cost update in both rows.",
     ]

@@ -45,7 +45,7 @@ def draw_bundles(plans: Sequence[SolvedTask], bundles: Sequence[Ends]) -> Figure
         column[0].set_title(LABELS[plan.kind], color=colour)
         column[2].set_xlabel("time [s]")
     for panel, label in zip(
-        axes[:, 0], ("height [m]", "off the plan [cm]", "force [N]"), strict=True
+        axes[:, 0], ("height [m]", "distance from the plan [cm]", "force [N]"), strict=True
     ):
         panel.set_ylabel(label)
     return drawing

@@ -1,4 +1,4 @@
-"""What a reader of the convergent-hybrid study must know, from its own numbers."""
+"""Notes of the convergent-hybrid study, computed from its rows."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ def notes(rows: Sequence[PlanRow]) -> tuple[str, ...]:
         *(_reset_jacobian(plans) for plans in by_system),
         *(_tracked(plans) for plans in by_system),
         *(_areas(plans) for plans in by_system),
-        "|det Phi| of the ball is e^2 a bounce under any force; the hopper's depends on its"
-        " time in stance and its acceleration at the bottom.",
-        f"Starts are Gaussian, {SPREAD:g} m and {SPREAD / SECONDS:g} m/s about the plan's, and no"
-        f" plan feeds back but in the columns lqr_*. A velocity counts by {SECONDS:g} s; area_ratio"
-        f" is of {POINTS} points one standard deviation away.",
-        "The force and its rate are states, and start at zero: a held force may jump as the plan"
-        " meets the floor, which Phi would reward and a start off the plan would miss.",
-        f"The LQR weighs the end {TRACKING:g} where the task weighs it {TERMINAL:g}: with the"
-        " task's own its gains carry some of the hopper's starts beyond their linearisation.",
-        "lqr_effort of the ball is no measure of a plan: from 80 to 110 timesteps it changes"
-        " several-fold, with the knots that its impacts fall between; the traces keep their order.",
+        "|det Phi| of the ball is e^2 per bounce for any force. That of the hopper depends on its"
+        " time in stance and its acceleration at the lowest point.",
+        f"Initial perturbations are Gaussian, with standard deviations of {SPREAD:g} m and"
+        f" {SPREAD / SECONDS:g} m/s. Only the columns lqr_* have feedback. Velocities are scaled by"
+        f" {SECONDS:g} s; area_ratio is that of {POINTS} points one standard deviation away.",
+        "The force and its rate are states that start at zero. A force that jumps when the plan"
+        " meets the floor would reduce Phi, but a perturbed trajectory would miss the jump.",
+        f"Terminal weight of the LQR: {TRACKING:g}; of the task: {TERMINAL:g}. With the task's"
+        " weight, the gains move some of the hopper's starts beyond the linear range.",
+        "lqr_effort of the ball does not compare plans: between 80 and 110 timesteps it changes"
+        " several-fold with the knots that enclose its impacts. The order of the traces does not"
+        " change.",
         *_troubles(rows),
     )
 
@@ -44,23 +45,22 @@ def notes(rows: Sequence[PlanRow]) -> tuple[str, ...]:
 def _verdict(plans: Mapping[str, PlanRow]) -> str:
     plain, convergent = plans["plain"], plans["convergent"]
     if plain.mean_distance is None or convergent.mean_distance is None:
-        return f"{plain.system}: nothing is shown, as no simulation of a plan reached the end."
+        return f"{plain.system}: no result, because no simulation of a plan reached the end."
     closer = convergent.trace < plain.trace and convergent.mean_distance < plain.mean_distance
-    word = "end closer together" if closer else "do NOT end closer together"
+    word = "end closer to the plan" if closer else "do NOT end closer to the plan"
     return (
-        f"{plain.system}: perturbed starts {word} with the cost on Phi than without: spread"
-        f" {_spread(convergent)} against {_spread(plain)} cm (root of the trace), farthest"
-        f" {_cm(convergent.largest_distance)} against {_cm(plain.largest_distance)} cm, for"
-        f" {100.0 * convergent.extra_effort:.0f} % more effort."
+        f"{plain.system}: with the cost on Phi perturbed trajectories {word}: spread"
+        f" {_spread(convergent)} instead of {_spread(plain)} cm (root of the trace), largest"
+        f" distance {_cm(convergent.largest_distance)} instead of {_cm(plain.largest_distance)} cm,"
+        f" with {100.0 * convergent.extra_effort:.0f} % more effort."
     )
 
 
 def _reset_jacobian(plans: Mapping[str, PlanRow]) -> str:
     ends = {kind: plans[kind].trace / plans["plain"].trace for kind in plans}
     return (
-        f"{plans['plain'].system}: with D_x R in Phi in place of Xi the trace is"
-        f" {ends['dxr']:.2f} times that of the plain plan; with Xi it is"
-        f" {ends['convergent']:.2f} times."
+        f"{plans['plain'].system}: trace over that of the plain plan: {ends['convergent']:.2f} with"
+        f" Xi in Phi, {ends['dxr']:.2f} with D_x R in Phi."
     )
 
 
@@ -68,18 +68,18 @@ def _tracked(plans: Mapping[str, PlanRow]) -> str:
     plain, convergent = plans["plain"], plans["convergent"]
     trace = convergent.lqr_trace_ratio / plain.lqr_trace_ratio
     return (
-        f"{plain.system}: with an LQR on both plans, the convergent one's trace is {trace:.2f}"
-        " times the plain one's."
+        f"{plain.system}: with an LQR on both plans, the trace of the convergent plan is"
+        f" {trace:.2f} times that of the plain plan."
     )
 
 
 def _areas(plans: Mapping[str, PlanRow]) -> str:
-    """Why it shrinks no further: areas shrink by |det Phi|, and a circle has the least trace."""
+    """Minimum spread: areas shrink by |det Phi|, and a circle has the least trace."""
     dets = [plans[kind].phi_det for kind in ("plain", "convergent")]
     floor = 100.0 * SPREAD * np.sqrt(2.0 * dets[1])
     return (
-        f"{plans['plain'].system}: |det Phi| is {dets[0]:.3f} plain, {dets[1]:.3f} convergent;"
-        f" with that the least spread is {floor:.2f} cm, to first order."
+        f"{plans['plain'].system}: |det Phi| is {dets[0]:.3f} for the plain and {dets[1]:.3f} for"
+        f" the convergent plan; the latter gives a minimum spread of {floor:.2f} cm (first order)."
     )
 
 
@@ -89,12 +89,13 @@ def _troubles(rows: Sequence[PlanRow]) -> list[str]:
     for row in rows:
         what = f"{row.system}, {row.plan}"
         if row.status != "converged":
-            lines.append(f"{what}: the solve ended {row.status.replace('_', ' ')}.")
+            lines.append(f"{what}: status of the solve: {row.status.replace('_', ' ')}.")
         if row.failed:
-            lines.append(f"{what}: {row.failed} simulations failed and are left out.")
+            lines.append(f"{what}: {row.failed} simulations failed and are omitted.")
         if row.same_events < 1.0:
             share = 100.0 * (1.0 - row.same_events)
-            lines.append(f"{what}: {share:.1f} % of the starts went through other events.")
+            lines.append(f"{what}: {share:.1f} % of the trajectories had other events than the"
+                         " plan.")
     return lines
 
 
@@ -113,9 +114,10 @@ def wider_note(system: str, scale: float, starts: Array, ends: Sequence[Ends]) -
     start = trace_of_starts(starts)
     plain, convergent = (float(np.trace(one.covariance)) / start for one in ends)
     return (
-        f"{system}, starts {scale:g} times as far: trace over that at the start {plain:.3g} plain,"
-        f" {convergent:.3g} convergent; {100.0 * ends[0].same_events:.0f} and"
-        f" {100.0 * ends[1].same_events:.0f} % through the plan's events."
+        f"{system}, initial perturbations {scale:g} times as large: trace at the end over that at"
+        f" the start {plain:.3g} (plain), {convergent:.3g} (convergent);"
+        f" {100.0 * ends[0].same_events:.0f} and {100.0 * ends[1].same_events:.0f} % of the"
+        " trajectories have the plan's events."
     )
 
 

@@ -31,9 +31,8 @@ def run(options: StudyOptions) -> StudyResult:
     notes = [
         *sets.notes("all 36, p < 0.001"),
         f"The largest p-value is {largest:.2g}.",
-        "Errors are of the body's six states and the toe's position, into which (4.28) takes the"
-        " states of stance; process noise moves the toe with the body in flight, and not at all"
-        " on the ground.",
+        "Errors are of the body's six states and the position of the toe (states of stance by"
+        " (4.28)). Process noise moves the toe with the body in flight, and not on the ground.",
     ]
     figures = {"figure_4_5": draw_trial(sets.shown, _DRAWING), "errors": draw_grid(sets.rows)}
     return StudyResult(sets.rows, figures, notes)

@@ -86,14 +86,16 @@ class Sets(NamedTuple):
     shown: Comparison  # the set that is drawn
 
     def notes(self, printed: str) -> list[str]:
-        """How often which filter was better, beside what the thesis has; and what is missing."""
+        """How often each filter was better, here and in the thesis; and omitted trials."""
         found = {which: sum(row.better == which for row in self.rows)
                  for which in (*FILTERS, "tie")}  # fmt: skip
         first = (
-            f"SKF better in {found['skf']} of {len(self.rows)} sets, JRKF in {found['jrkf']},"
-            f" {found['tie']} undecided at p = {SIGNIFICANT}; the thesis: {printed}."
+            f"Significantly smaller error (p < {SIGNIFICANT}) of the SKF in {found['skf']} of"
+            f" {len(self.rows)} sets, of the JRKF in {found['jrkf']}, no difference in"
+            f" {found['tie']}. Thesis, SKF: {printed}."
         )
-        return [first] + [f"{self.lost} trials did not reach the end, left out."] * bool(self.lost)
+        lost = f"{self.lost} trials did not reach the end and are omitted."
+        return [first, lost] if self.lost else [first]
 
 
 def compare_all(

@@ -153,7 +153,8 @@ FULL = {"constant_flow": 1000, "aslip": 100}  # 4.7
 THESIS = {
     "constant_flow": "2.7% less MSE than the SKF with 1000 particles in 941 times the time, 5.2%"
     " with 2000 in 1736 times",
-    "aslip": "the SKF better than 30 000 particles (p < 0.001), which take 22 000 times the time",
+    "aslip": "30 000 particles have a larger error than the SKF (p < 0.001), in 22 000 times"
+    " its time",
 }
 
 
@@ -162,12 +163,12 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows ``system, filter, particles, mse, seconds_per_trial``, and figure 4.4."""
     outcomes_by_case: dict[str, list[Outcome]] = {}
     notes = [
-        "Times are of processor time on one core. All filters are compiled from the first timestep"
-        " to the last, and integrate to the same tolerance"
-        f" ({TOLERANCE.rtol:g} relative): ratios are of the work, where the thesis's are"
-        " of MATLAB programs.",
-        "The error of particles is the exact filter's and that of their draws together: what they"
-        " gain where the guard splits them is a few per cent, and shows in many trials alone.",
+        "Times are processor times on one core. All filters are compiled and integrate to the same"
+        f" relative tolerance ({TOLERANCE.rtol:g}). The thesis's ratios of times are of MATLAB"
+        " programs.",
+        "The error of a particle filter is that of the exact filter plus that of its draws. Its"
+        " gain while a guard splits the particles is a few per cent, and shows only in many"
+        " trials.",
     ]
     cases = (FLOW, ASLIP, *LONGER)
     total = sum(3 + len(case.sizes) for case in cases)
@@ -181,7 +182,7 @@ def run(options: StudyOptions) -> StudyResult:
             done += 1
             options.progress(done, total, f"{case.name} {one.filter} {one.particles or ''}")
     for case in (FLOW, ASLIP):
-        notes += [*compared(outcomes_by_case[case.name]), f"The thesis: {THESIS[case.name]}."]
+        notes += [*compared(outcomes_by_case[case.name]), f"Thesis: {THESIS[case.name]}."]
     notes += [line for case in LONGER for line in compared(outcomes_by_case[case.name])]
     rows = [one.row() for case in (FLOW, ASLIP) for one in outcomes_by_case[case.name]]
     drawing = draw([outcomes_by_case[case.name] for case in (FLOW, ASLIP)])
@@ -192,14 +193,14 @@ def compared(every: Sequence[Outcome]) -> list[str]:
     """A line for each filter beside the salted one, and one for particles of equal error."""
     skf, *others = every
     lines = [_beside(one, skf) for one in others if one.filter != "jrkf"]
-    lines[0] = f"{skf.system}, {len(skf.errors)} trials: {lines[0]}"
+    lines[0] = f"{skf.system}, {len(skf.errors)} trials, compared with the SKF: {lines[0]}"
     enough = [one for one in others if one.filter == "particles" and one.mse <= skf.mse]
     if len(lines) > 2:
         lines.append(
-            f"Particles of the SKF's error: {_name(enough[0])}, in"
-            f" {enough[0].seconds / skf.seconds:.3g} times the time."
+            f"Number of particles with the error of the SKF: {enough[0].particles}, in"
+            f" {enough[0].seconds / skf.seconds:.3g} times its processor time."
             if enough
-            else "Particles of the SKF's error: more than were tried."
+            else "Number of particles with the error of the SKF: more than in this study."
         )
     return lines
 
@@ -208,10 +209,10 @@ def _beside(one: Outcome, skf: Outcome) -> str:
     """MSE, time and the sign test of a filter against the salted one."""
     p = sign_test(one.errors, skf.errors)
     fewer = np.sum(one.errors < skf.errors) > np.sum(one.errors > skf.errors)
-    verdict = ("better" if fewer else "worse") if p < SIGNIFICANT else "a tie"
+    verdict = ("better" if fewer else "worse") if p < SIGNIFICANT else "no difference"
     change = 100.0 * (one.mse / skf.mse - 1.0)
     ratio = one.seconds / skf.seconds
-    return f"{_name(one)}: MSE {change:+.2g}%, time x {ratio:.3g}, {verdict} (p = {p:.2g})."
+    return f"{_name(one)}: MSE {change:+.2g}%, {ratio:.3g} times the time, {verdict} (p = {p:.2g})."
 
 
 def _name(one: Outcome) -> str:

@@ -25,11 +25,11 @@ from saltus.studies.style import COLOURS, figure
 _SAMPLES = 120  # a period
 _PERIODS = 8  # of a trajectory beside the cycle
 NOTES = (
-    "In the systems that do not depend on time one multiplier is 1, along the flow: it is listed"
-    " in `multipliers` and left out of the comparison with `poincare_multipliers`.",
-    "The vibrating table is driven: its return map is taken over one period of the table, in both"
-    " coordinates, and no multiplier is trivial.",
-    "`vibrating_table_saddle` is the other motion with one bounce a period; it is unstable.",
+    "A system that does not depend on time has one multiplier of 1, along the flow. It is in"
+    " `multipliers`, but not in the comparison with `poincare_multipliers`.",
+    "The vibrating table is driven. Its return map is over one period of the table, in both"
+    " coordinates, and has no trivial multiplier.",
+    "`vibrating_table_saddle` is the second motion with one bounce per period; it is unstable.",
 )
 
 

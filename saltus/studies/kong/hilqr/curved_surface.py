@@ -55,8 +55,8 @@ def run(options: StudyOptions) -> StudyResult:
     notes = (
         CUT_OFF_NOTE,
         TRUE_NOTE,
-        f"5.4.3 prints no initial velocity and no time of the push: {START[2:]} m/s and"
-        f" {PUSH_START} to {PUSH_END} s here, and another choice can end elsewhere.",
+        f"5.4.3 prints neither initial velocity nor time of the push. Here: {START[2:]} m/s and"
+        f" {PUSH_START} to {PUSH_END} s; other values can lead to another optimum.",
         *placement_notes(partial(solve, options), "end"),
         *(other_starts(options) if options.full else ()),
     )

@@ -67,8 +67,8 @@ def run(options: StudyOptions) -> StudyResult:
     comparison = solve(options)
     notes = (
         CUT_OFF_NOTE,
-        f"5.4.4 prints no coefficient of friction; it is {Body().friction} here.",
-        "x_des is read as the perch at -pi/12 on the wall: z = 5 sin, where 5 cos is printed.",
+        f"5.4.4 prints no coefficient of friction. Here: {Body().friction}.",
+        "x_des is the perch at -pi/12 on the wall: z = 5 sin (5 cos is printed).",
         *placement_notes(partial(solve, options), "end"),
     )
     drawing = {"figure-5.1": draw(comparison.trajectories())}

@@ -48,12 +48,12 @@ def notes(rows: Sequence[BallRow]) -> tuple[str, ...]:
     xi = [row for row in rows if row.method == "xi"]
     kept = [row for row in rows if row.method == "dxr" and row.actual]
     return (
-        "Seeds are constant forces under which time ends halfway through the flight after the"
-        f" last seeded bounce: {forces}.",
-        "The expected reduction is |dJ| of (5.19); converged means at most 0.05. Direct collocation"
-        " has no such figure: converged is its optimiser's word.",
-        f"Xi converged in {sum(row.converged for row in xi)} of {len(xi)} rows; D_xR in"
-        f" {sum(row.converged for row in kept)} of the {len(kept)} where it kept a bounce.",
+        "Seeds are constant forces that end halfway through the flight after the last seeded"
+        f" bounce: {forces}.",
+        "Expected reduction: |dJ| of (5.19); converged: at most 0.05. For direct collocation it is"
+        " not defined, and converged is the status of its optimiser.",
+        f"Converged: Xi in {sum(row.converged for row in xi)} of {len(xi)} rows; D_xR in"
+        f" {sum(row.converged for row in kept)} of the {len(kept)} rows with a bounce.",
     )
 
 
@@ -69,8 +69,8 @@ def other_seeds(options: StudyOptions) -> tuple[str, ...]:
         kept = [row for row in rows["dxr"] if row.actual]
         xi, dxr = (sum(row.converged for row in group) for group in (rows["xi"], kept))
         lines.append(
-            f"{optimal} optimal, {seed} seeded, {len(FRACTIONS)} seeds: xi converged from {xi},"
-            f" dxr from {dxr} of the {len(kept)} where it kept a bounce."
+            f"{optimal} optimal, {seed} seeded: xi converged from {xi} of {len(FRACTIONS)} seeds,"
+            f" dxr from {dxr} of the {len(kept)} seeds with a bounce at the end."
         )
     return tuple(lines)
 

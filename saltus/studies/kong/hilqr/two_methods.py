@@ -21,8 +21,8 @@ MAX_ITERATIONS = 100
 CUT_OFF_NOTE = f"Both methods stop at |dJ| <= {CUT_OFF} (5.4.1 prints it for the bouncing ball)."
 PLACEMENTS: Mapping[Placement, str] = {
     "exact": "events at their own times",
-    "end": "events at the ends of their timesteps, the next input after them",
-    "end_held": "events at the ends of their timesteps, one input before and after (5.3.3)",
+    "end": "events at the end of their timestep, followed by the next input",
+    "end_held": "events at the end of their timestep, with the same input before and after (5.3.3)",
 }
 SHOWN = (
     "method",
@@ -34,8 +34,8 @@ SHOWN = (
     "contacts",
 )  # keys in the table for a person
 TRUE_NOTE = (
-    "true_expected_reduction is |dJ| of the saltation-matrix pass about either trajectory: what is"
-    " left to gain where the reset Jacobian sees nothing."
+    "true_expected_reduction: |dJ| of a backward pass with saltation matrices about either"
+    " trajectory, that is the improvement that is still possible."
 )
 
 
@@ -114,7 +114,7 @@ def magnitude(change: float) -> float | None:
 def placement_notes(solve: Callable[[Placement], Comparison], used: Placement) -> tuple[str, ...]:
     """How events were placed, and how the methods end with the other placements."""
     others = [solve(placement).note() for placement in get_args(Placement) if placement != used]
-    return (f"The rows are with {PLACEMENTS[used]}.", *others)
+    return (f"Rows: {PLACEMENTS[used]}.", *others)
 
 
 def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str:
@@ -128,8 +128,8 @@ def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str
     lower = sum(xi < dxr for xi, dxr in both)
     converged = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
     return (
-        f"{beginning}, {converged}; where both did ({len(both)}), xi had the lower cost {lower}"
-        " times."
+        f"{beginning}, {converged}; both converged from {len(both)}, and xi had the lower cost in"
+        f" {lower} of these."
     )
 
 

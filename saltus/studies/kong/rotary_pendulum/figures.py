@@ -65,7 +65,7 @@ def draw_plan(swing: SwingUp, title: str) -> Figure:
     divergence = average_divergence(QUBE_SERVO_2, states.T)
     damping = damping_divergence(QUBE_SERVO_2, states[:, 1])
     axes[2].plot(times, divergence, color=COLOURS["xi"], label="$D_a$")
-    axes[2].plot(times, damping, color=COLOURS["direct"], lw=1.0, label="its part by damping")
+    axes[2].plot(times, damping, color=COLOURS["direct"], lw=1.0, label="part of the damping")
     axes[2].set(xlabel="time [s]", ylabel="average divergence [1/s]")
     for panel in (axes[0], axes[2]):
         panel.legend(frameon=False, loc="best", fontsize=8)
@@ -108,7 +108,7 @@ def draw_perturbations(swing: SwingUp, perturbed: Perturbed, title: str) -> Figu
         panel.axvline(swing.times[-1], **GUARD)
         panel.set(ylabel=r"pole $\alpha$ [rad]", ylim=(-2.6 * np.pi, 3.1 * np.pi))
         panel.set_yticks(np.pi * np.arange(-2, 4), _TURNS)
-        panel.set_title(f"{title}, {sign}1 rad: {int(np.sum(success))} of {N} come back")
+        panel.set_title(f"{title}, {sign}1 rad: {int(np.sum(success))} of {N} recover")
     axes[1].set(xlabel="time [s]")
     return drawing
 

@@ -43,7 +43,7 @@ SHOWN = {
 def criteria(rows: Sequence[SwingRow]) -> list[Criterion]:
     """The convergent swing-up of the base survives more perturbations than the smooth one."""
     convergent, smooth = _pair(rows, BASE.name)
-    what = "success of the convergent swing-up, against that of the smooth one"
+    what = "success rate of the convergent swing-up, against that of the smooth one"
     return [Criterion(what, convergent, ">", math.nan if smooth is None else smooth)]
 
 
@@ -52,11 +52,11 @@ def verdict(rows: Sequence[SwingRow]) -> str:
     convergent, smooth = _pair(rows, BASE.name)
     if convergent is None or smooth is None:
         why = "; ".join(f"{row.trajectory}: {row.message}" for row in rows if row.message)
-        return f"Convergent above smooth minimal energy: not shown, a plan is missing ({why})."
+        return f"Convergent against smooth swing-up: no result, because a plan is missing ({why})."
     met = "yes" if convergent > smooth else "no"
     return (
-        f"Convergent above smooth minimal energy: {met}, {convergent:.1%} against {smooth:.1%} of "
-        f"the perturbations."
+        f"Higher success rate of the convergent than of the smooth swing-up: {met}, "
+        f"{convergent:.1%} against {smooth:.1%} of the perturbations."
     )
 
 
@@ -73,9 +73,10 @@ def swing_note(rows: Sequence[SwingRow]) -> list[str]:
         for name, row in (("smooth", smooth), ("convergent", convergent))
     )
     return [
-        f"Success from where the pole is first {SWINGS:g} rad from hanging, and the time from "
-        f"there: {swings}. So its swing-up is {'shorter' if shorter else 'no shorter'} and "
-        f"{'safer' if safer else 'no safer'} in itself."
+        f"Success rate of perturbations after the pole is {SWINGS:g} rad from hanging, and time "
+        f"from there to the top: {swings}. So the convergent swing-up is "
+        f"{'shorter' if shorter else 'not shorter'} and {'more' if safer else 'not more'} robust in"
+        " this part."
     ]
 
 
@@ -86,8 +87,8 @@ def failures(rows: Sequence[SwingRow]) -> list[str]:
         for row in rows
         if row.status != "ok"
     ] + [
-        f"{row.case}, {row.trajectory}: between its waypoints this plan is off by "
-        f"{row.interval_error:.2g} (rad, rad/s) in an interval; give it more of them."
+        f"{row.case}, {row.trajectory}: the error between two waypoints is "
+        f"{row.interval_error:.2g} (rad, rad/s); increase the number of waypoints."
         for row in rows
         if row.status == "ok" and (row.interval_error or 0.0) > COARSE
     ]
@@ -109,9 +110,10 @@ def _ordering(rows: Sequence[SwingRow], other: str) -> str:
         else:
             rest.append(f"{name} ({convergent:.1%} against {lower:.1%})")
     spread = f", by {min(above):.1%} to {max(above):.1%}" if above else ""
-    exceptions = f"; not in: {', '.join(rest)}" if rest else ""
+    exceptions = f"; exceptions: {', '.join(rest)}" if rest else ""
     count = len(above) + len(rest)
-    return f"Convergent above {other} in {len(above)} of {count} cases{spread}{exceptions}."
+    cases = f"{len(above)} of {count} cases{spread}{exceptions}"
+    return f"Success rate of convergent above {other} in {cases}."
 
 
 def _pair(
@@ -130,25 +132,28 @@ def choices(base: Mapping[str, Solved]) -> list[str]:
     largest = f" ({max(volts):.1f} V here)" if volts else ""
     errors = [row.whole_error for row in rows if row.whole_error is not None]
     return [
-        "Simulated open loop from the start, the plans' torques pass their waypoints within "
+        "Error at the waypoints of the planned torques in an open-loop simulation: at most "
         f"{max(errors, default=float('nan')):.2g} (rad, rad/s).",
-        f"Not printed, and chosen: {task.duration:g} s, {task.waypoints} waypoints, a plan within "
-        f"{task.torque_limit:g} N m, so that the amplifier's {QUBE_VOLTAGE_LIMIT:g} V{largest} and "
-        f"some of the actuator's 0.1 N m are left; the arm within {task.arm_limit:.2f} rad; "
-        f"gamma {BASE.gamma:g}, sigma {BASE.sigma:g}; Q diag("
-        f"{', '.join(f'{q:g}' for q in BASE.weights.Q)}), R {BASE.weights.R:g}.",
+        f"Chosen, because not printed: duration {task.duration:g} s, {task.waypoints} waypoints, "
+        f"torque limit {task.torque_limit:g} N m (a margin to the amplifier's "
+        f"{QUBE_VOLTAGE_LIMIT:g} V{largest} and the actuator's 0.1 N m), arm within "
+        f"{task.arm_limit:.2f} rad, gamma {BASE.gamma:g}, sigma {BASE.sigma:g}, Q"
+        f" diag({', '.join(f'{q:g}' for q in BASE.weights.Q)}), R {BASE.weights.R:g}.",
         f"Success: {near.hold:g} s after the end, under the infinite-horizon LQR, within "
         f"{near.near[0]:g} and {near.near[1]:g} rad and {near.near[2]:g} rad/s of the plan's last "
-        "state; a turn more or less of the pole is a failure.",
-        "Between hanging and upright the integral of D_a knows the path by its damping alone, the "
-        "rest is log det of the mass matrix: to converge is to be near the vertical for longer.",
-        "The damping is of Quanser's courseware, whose two editions differ; --full tries both.",
-        "(2.26) has the sign of its first term wrong, and (2.25)-(2.26) leave out J_p where the "
-        "pole turns with the arm; the model is Lagrange's. D_m > 0 strictly, not only (2.28).",
-        "figure-2.7 and figure-2.8 are simulated, not of hardware: controller at "
+        "state. An additional turn of the pole is a failure.",
+        "Between hanging and upright, the integral of D_a depends on the path only by its damping; "
+        "the rest is log det of the mass matrix. So a convergent path stays near the vertical"
+        " longer.",
+        "The damping is from Quanser's courseware, whose two editions differ; --full tries both.",
+        "Misprints: the sign of the first term of (2.26), and J_p is missing in (2.25)-(2.26) "
+        "where the pole turns with the arm. The model here is derived by Lagrange's method. The "
+        "constraint is D_m > 0, which is stricter than (2.28).",
+        "Figures 2.7 and 2.8 are simulated here, hardware in the thesis: controller at "
         f"{machine.rate:g} Hz, encoders of {machine.counts} counts, filtered speeds, and each "
-        f"mass, inertia and damping off by {machine.spread:.0%} (one sigma); the cable that pulled "
-        "at the thesis's arm is not modelled, and its success of one half is not to be compared.",
+        f"mass, inertia and damping with a standard deviation of {machine.spread:.0%}. The cable "
+        "that pulled at the thesis's arm is not modelled, so its success rate of one half is not"
+        " comparable.",
     ]
 
 

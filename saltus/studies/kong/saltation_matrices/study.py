@@ -42,8 +42,8 @@ REQUIRED = 1e-5  # relative, of every saltation matrix
 _SMALLEST = 1e-17  # that the figure shows, in place of zero
 SHOWN = ("transition", "max_error_definition", "max_error_finite_difference", "states")
 NOTES = (
-    "Errors are the largest difference of two matrices over the largest entry of the compared one,"
-    " and the largest of these over all states of all bodies.",
+    "Error: largest difference of two matrices over the largest entry of the reference, and the"
+    " maximum over all states and bodies.",
 )
 
 

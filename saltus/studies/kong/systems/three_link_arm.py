@@ -106,7 +106,7 @@ def _frame(q: Any, turned: bool) -> tuple[Any, Any, Any, Any, Any]:
     x, y = across.sum() - STONE[0], up.sum() - STONE[1]
     distance = np.sqrt(x * x + y * y)
     x, y = x / distance, y / distance
-    return across, up, distance, *((y, -x) if turned else (x, y))
+    return (across, up, distance, y, -x) if turned else (across, up, distance, x, y)
 
 
 def _along(q: Any, turned: bool) -> Any:

@@ -107,10 +107,10 @@ def reach_note(starts: Array, goals: Array, eta: float, hill: Hill = SINE_HILL) 
         shares.append(100.0 * float(np.mean(joined)))
     strict, constant, average = (f"{share:.3g} %" for share in shares)
     return (
-        f"Of the {len(starts)} pairs a search on a grid joins {strict} by paths with D_m < 0 "
-        f"everywhere (p in [0, 2]), {constant} with D_a < 0 everywhere and p = 1, and {average} "
-        "with D_a < 0 and p in [0, 2]; a planner that joins more steps over places where no "
-        "heading converges."
+        f"Share of the {len(starts)} pairs that a grid search joins by paths with D_m < 0 "
+        f"everywhere (p in [0, 2]): {strict}; with D_a < 0 everywhere and p = 1: {constant}; with "
+        f"D_a < 0 and p in [0, 2]: {average}. A planner with more successes steps over places "
+        "where no heading converges."
     )
 
 

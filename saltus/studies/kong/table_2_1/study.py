@@ -27,14 +27,14 @@ REQUIRED = (
 )  # method, key, relation, bound
 SHOWN = {
     "method": "method",
-    "success": "S [%]",
-    "thesis_success": "thesis S",
+    "success": "success [%]",
+    "thesis_success": "thesis",
     "log_area_ratio_mean": "log E_a",
     "log_area_ratio_std": "std",
     "thesis_log_area_ratio": "thesis log E_a",
     "log_distance_ratio_mean": "log E_m",
     "acceleration_cost": "J_accel",
-    "seconds": "s",
+    "seconds": "time [s]",
 }  # keys in the table for a person, and their headings
 
 
@@ -44,21 +44,21 @@ def notes(made: Sequence[MethodRow], trials: Trials, example: int) -> list[str]:
     return [
         _slow_note(made),
         *_broken(trials),
-        f"Means and deviations are over a method's successes among {trials.count} random starts"
-        " and goals, seconds the median over all; log is natural. thesis_* is Table 2.1.",
-        "p is in [0, 2], and 1 in methods 1 and 9.",
-        "Chosen here, as the thesis does not print it: dt of T-OPT, on problems of seed 0; the"
-        " candidates, the bias's scale and the iterations of the trees, so that they come near"
-        " Table 2.1. More candidates make trees more convergent: a row is of these choices.",
-        "seconds is of one plan, with others side by side where there are the cores, and with what"
-        " else the machine does; cpu_seconds is its processor time. Making a trajectory"
-        f" optimisation takes up to {max(building):.1f} s more, once for all plans.",
-        "A waypoint's time step is dt = 1, so J_accel, which falls with the number of waypoints, is"
-        " comparable between methods only as far as their steps are alike.",
-        "E_a compares the convex hull at the end with the polygon of the 40 points, which has 0.4 %"
-        " less area than its circle.",
-        f"Figures 2.1 and 2.2 are of trial {example}, in which method 2 gains the most over"
-        " method 1: no typical trial.",
+        f"Means and deviations (natural logarithms) are over the successes of a method in"
+        f" {trials.count} random starts and goals; seconds is the median over all trials. thesis_*:"
+        " Table 2.1. p is in [0, 2], and 1 in methods 1 and 9.",
+        "Chosen, because the thesis does not print it: dt of T-OPT, on problems of seed 0;"
+        " candidates, bias and iterations of the trees, so that they come near Table 2.1. More"
+        " candidates make trees more convergent.",
+        "seconds: wall-clock time of one plan, beside other plans on other cores; cpu_seconds: its"
+        f" processor time. Building a trajectory optimisation takes up to {max(building):.1f} s"
+        " more, once for all plans.",
+        "The time step of a waypoint is dt = 1. J_accel falls with the number of waypoints, so it"
+        " is comparable only between methods with similar steps.",
+        "E_a is the area of the convex hull at the end over that of the polygon of 40 points, which"
+        " is 0.4 % smaller than its circle.",
+        f"Figures 2.1 and 2.2 show trial {example}, which has the largest gain of method 2 over"
+        " method 1.",
     ]
 
 
@@ -68,7 +68,7 @@ def criteria(made: Sequence[MethodRow]) -> list[Criterion]:
     return [
         *(Criterion(f"method {number}: {key}", getattr(made[number - 1], key), op, bound)
           for number, key, op, bound in REQUIRED),
-        Criterion(f"seconds of the slowest T-OPT, method {slowest.number}", slowest.seconds,
+        Criterion(f"median time of the slowest T-OPT [s], method {slowest.number}", slowest.seconds,
                   "<", LIMIT_S),
     ]  # fmt: skip
 
@@ -84,9 +84,8 @@ def _slowest(made: Sequence[MethodRow]) -> MethodRow:
 def _slow_note(made: Sequence[MethodRow]) -> str:
     slowest = _slowest(made)
     return (
-        f"The slowest T-OPT is method {slowest.number}, with a median of"
-        f" {slowest.seconds:.2g} s, of which its processor worked"
-        f" {slowest.cpu_seconds:.2g} s."
+        f"Slowest T-OPT: method {slowest.number}, median time {slowest.seconds:.2g} s, processor"
+        f" time {slowest.cpu_seconds:.2g} s."
     )
 
 
@@ -104,11 +103,12 @@ def reach_notes(seed: int, trials: Trials, both_ends: Trials | None) -> list[str
         won, held = (sum(getattr(one, key) for one in outcomes) for key in ("success", "at_ends"))
         lines.append(f"{held} of {won} of method {method.number}")
     notes_ = [
-        "The constraint is asked where a step begins, as in the thesis. Paths that keep it also"
-        f" where each step ends, with the step's velocity: {', '.join(lines)}."
+        "The constraint holds at the start of each step, as in the thesis. Paths that also satisfy"
+        f" it at the end of each step: {', '.join(lines)}."
     ]
     if both_ends is not None:
-        notes_.append(f"Where T-OPT asks it at both ends, {_both(trials, both_ends)}.")
+        notes_.append(f"With the constraint at both ends of a step, T-OPT"
+                      f" {_both(trials, both_ends)}.")
     places = np.array([ends(seed, trial) for trial in range(trials.count)])
     eta = METHODS[0].problem(*places[0]).eta
     return [*notes_, reach_note(places[:, 0], places[:, 1], eta)]
@@ -121,7 +121,7 @@ def _both(trials: Trials, both_ends: Trials) -> str:
             100.0 * float(np.mean(each.values(method.number, "success")))
             for each in (both_ends, trials)
         )
-        texts.append("method {} has {:.3g} % success in place of {:.3g} %".format(
+        texts.append("method {} has a success rate of {:.3g} % instead of {:.3g} %".format(
             method.number, *shares))  # fmt: skip
     return ", ".join(texts)
 
@@ -134,13 +134,13 @@ def _broken(trials: Trials) -> list[str]:
         rough = sum(one.rough for one in outcomes)
         if broken:
             lines.append(
-                f"Method {method.number} gave out {len(broken)} paths that do not keep what was"
-                f" asked, counted as failures; the first: {broken[0]}."
+                f"Method {method.number}: {len(broken)} paths violate their constraint and count as"
+                f" failures; the first: {broken[0]}."
             )
         if rough:
             lines.append(
-                f"Method {method.number}: {rough} evaluations are less accurate than 1e-6, or a"
-                " point met level ground."
+                f"Method {method.number}: {rough} evaluations have an error above 1e-6, or a point"
+                " on level ground."
             )
     return lines
 

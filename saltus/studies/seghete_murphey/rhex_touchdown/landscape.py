@@ -101,7 +101,7 @@ def orthogonal(rhex: RHex) -> tuple[float, float]:
     return float(pitch - leg_pitch(rhex, 0.0, knee)), knee
 
 
-def pose(rhex: RHex, hip: float, knee: float) -> dict[str, float]:
+def pose(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
     """The stance in words of a table: angles [deg], and what lies under the ground [mm]."""
     at = joints(rhex, configuration(rhex, hip, knee))
     return {
