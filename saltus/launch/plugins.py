@@ -21,21 +21,21 @@ def load(place: str) -> Callable[..., Any]:
         BadRequest: it is not there, or what is there cannot be imported.
     """
     module_name, _, name = place.rpartition(":")
-    module = load_module(module_name)
+    module = load_module(module_name, place)
     if not hasattr(module, name):
         raise BadRequest(f"{place}: {module_name} has no {name}")
     return getattr(module, name)
 
 
-def load_module(place: str) -> ModuleType:
+def load_module(module: str, place: str) -> ModuleType:
     """The module of a name or of a ``FILE.py``.
 
     Raises:
-        BadRequest: it cannot be imported.
+        BadRequest: it cannot be imported; the message begins with `place`.
     """
-    read = _from_file if place.endswith(".py") else importlib.import_module
+    read = _from_file if module.endswith(".py") else importlib.import_module
     try:
-        return read(place)
+        return read(module)
     except Exception as error:  # a file of the user's may raise whatever it likes
         raise BadRequest(f"{place}: {type(error).__name__}: {error}") from error
 

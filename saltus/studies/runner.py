@@ -49,7 +49,7 @@ def run_study(name: str, options: StudyOptions, folder: Path, json: bool) -> int
 
 
 def _run(name: str, options: StudyOptions) -> StudyResult:
-    load_module(STUDIES[name].module)
+    load_module(STUDIES[name].module, f"study {name}")
     try:
         with _ProgressBar() as bar:
             return STUDY_FUNCTIONS[name](
