@@ -83,16 +83,3 @@ def test_a_launch_lives_through_a_stop_and_does_what_who_watches_asks(tmp_path, 
     assert sorted(velocity) == list(range(TICKS + 1))
     jump = velocity[watcher.stopped_at + 1][1] - velocity[watcher.stopped_at][1]
     assert jump == pytest.approx(0.4, abs=0.05)
-
-
-def test_two_launches_that_nobody_watches_record_the_same(tmp_path):
-    runs = []
-    for name in ("one", "two"):
-        config = load_launch("stand", mode="paused", duration=0.1)
-        assert launcher.launch(config, tmp_path / name).ok
-        by_topic: dict[str, list[Any]] = {}
-        for topic, message in read_recording(tmp_path / name / "run.mcap"):
-            by_topic.setdefault(topic, []).append(message)
-        runs.append(by_topic)
-    assert runs[0] == runs[1]
-    assert len(runs[0]["state_covariance"]) == 6 and len(runs[0]["ground_truth"]) == 101
