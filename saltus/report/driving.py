@@ -25,12 +25,13 @@ CAPTION = (
     "limits of the gait; in colour what the robot did. Below, the gait commanded. A grey line is "
     "where a perturbation began."
 )
-HEAD = ["Condition", "Planner", "Velocity off [m/s]", "Yaw rate off [rad/s]",
-        "Cost of transport", "Slip [m]", "Way [m]"]  # fmt: skip
+HEAD = ["Condition", "Planner", "Velocity error [m/s]", "Yaw rate error [rad/s]",
+        "Cost of transport", "Slip [m]", "Distance [m]"]  # fmt: skip
 MEASURES = (
-    "Means over the trials on their feet. Velocity and yaw rate: root mean square of true against "
+    "Means over the successful trials. Velocity and yaw rate: root mean square of true against "
     "commanded, of means over half a second, without the first second after each change. Cost of "
-    "transport: positive work of the motors by weight and way. Slip: of all feet on the ground."
+    "transport: positive work of the motors by weight and distance. Slip: of all feet on the "
+    "ground."
 )
 DIGITS = (3, 3, 2, 2, 1)
 

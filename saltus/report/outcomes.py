@@ -1,4 +1,4 @@
-"""Who stayed on their feet how often: cells of the success table, and the verdict in a sentence."""
+"""Success rates: cells of the success table, and the verdict in a sentence."""
 
 from __future__ import annotations
 

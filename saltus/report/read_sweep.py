@@ -9,7 +9,7 @@ from saltus.common.folders import data_folder, is_file
 from saltus.configuration.planners import ALL, planners_in_words
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, TrialRecord
-from saltus.report.sweep_files import SweepRequest, read_request, read_rows
+from saltus.report.sweep_files import SweepDescription, read_description, read_rows
 from saltus.trace import Trace, load_trace, trace_path
 from sim_bridge.suites import SuiteError, parse_suite
 
@@ -21,8 +21,8 @@ def is_sweep(folder: Path) -> bool:
 
 def read_sweep(folder: Path) -> Subject:
     """A sweep as a report's subject; what is not there is named in its ``missing``."""
-    found = read_request(folder)
-    asked = found or SweepRequest()
+    found = read_description(folder)
+    asked = found or SweepDescription()
     missing = [] if found else [
         "The sweep's description (sweep.json) is missing or damaged: its suite, code and settings "
         "are not known."
@@ -47,7 +47,7 @@ def _trace(folder: Path, row: Row) -> Trace | None:
         return None
 
 
-def _lacking(subject: Subject, asked: SweepRequest) -> list[str]:
+def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
     commands = " and ".join(f"`{command}`" for command in go_on(subject, asked))
     again = f"run {commands}: it goes on where it stopped"
     sentences: list[str] = []
@@ -66,7 +66,7 @@ def _lacking(subject: Subject, asked: SweepRequest) -> list[str]:
     return sentences
 
 
-def go_on(subject: Subject, asked: SweepRequest) -> list[str]:
+def go_on(subject: Subject, asked: SweepDescription) -> list[str]:
     """The commands that run the trials that are lacking, as far as the sweep says so."""
     done = {(trial.planner, int(trial.row["trial"])) for trial in subject.trials}
     lacking = {planner: numbers for planner, numbers in asked.trials.items()
@@ -80,7 +80,7 @@ def go_on(subject: Subject, asked: SweepRequest) -> list[str]:
     ]  # fmt: skip
 
 
-def _command(folder: Path, asked: SweepRequest, planners: str, numbers: list[int]) -> str:
+def _command(folder: Path, asked: SweepDescription, planners: str, numbers: list[int]) -> str:
     ours = is_file(data_folder("config") / f"{asked.suite}.yaml")
     suite = asked.suite if ours else f"{asked.suite or 'SUITE'}.yaml"
     words = ["saltus", "perturb", suite, "--planner", planners, "--mode", asked.mode or "paused"]
@@ -89,7 +89,7 @@ def _command(folder: Path, asked: SweepRequest, planners: str, numbers: list[int
     return shlex.join([*words, "--output", str(folder)])
 
 
-def _selection(asked: SweepRequest, numbers: list[int]) -> list[str]:
+def _selection(asked: SweepDescription, numbers: list[int]) -> list[str]:
     """Options for these trials of the suite: none for all, whole groups where they are, numbers."""
     try:
         suite = parse_suite(asked.suite_text)
@@ -108,16 +108,16 @@ def _selection(asked: SweepRequest, numbers: list[int]) -> list[str]:
     return [word for number in numbers for word in ("--trial", str(number))]
 
 
-def _expected(asked: SweepRequest) -> int | None:
+def _expected(asked: SweepDescription) -> int | None:
     """Trials that were asked for, of all planners of the sweep."""
     return sum(map(len, asked.trials.values())) or None
 
 
-def _settings(asked: SweepRequest) -> str:
+def _settings(asked: SweepDescription) -> str:
     return "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text
 
 
-def _facts(folder: Path, asked: SweepRequest) -> dict[str, str]:
+def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:
     source = next(p for name in ("sweep.json", "rows.jsonl") if (p := folder / name).is_file())
     mode = {"paused": "in lock step", "realtime": "in real time"}
     rows = folder / "rows.jsonl"

@@ -11,7 +11,7 @@ from saltus.report.subject import Row
 Value = TypeVar("Value")
 
 
-class SweepRequest(msgspec.Struct):
+class SweepDescription(msgspec.Struct):
     """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
 
     suite: str = ""
@@ -53,13 +53,13 @@ class _Row(msgspec.Struct):
     distance_m: float | None = None
 
 
-def read_request(folder: Path) -> SweepRequest | None:
+def read_description(folder: Path) -> SweepDescription | None:
     """The description of a sweep; None where it is missing or broken."""
     try:
-        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepRequest)
+        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepDescription)
     except (OSError, ValueError):
         return None
-    return asked if asked != SweepRequest() else None
+    return asked if asked != SweepDescription() else None
 
 
 def read_rows(folder: Path) -> tuple[list[Row], int]:

@@ -38,7 +38,7 @@ def success_section(subject: Subject) -> Html:
     )
     remark = differences(subject.name)
     body = table(head, rows, caption, words=2)
-    return section("Who stayed on their feet", body, note(remark) if remark else None)
+    return section("Success rate", body, note(remark) if remark else None)
 
 
 def trials_section(subject: Subject) -> Html:
