@@ -14,6 +14,9 @@ from hybrid.systems import Array
 
 VECTOR = types.Array(float64, 1, "C")
 MATRIX = types.Array(float64, 2, "C")
+# Machine code of this process: to read it from disc again takes milliseconds. The values of global
+# names are kept with it, so that their ids stay theirs.
+_LOADED: dict[tuple, tuple[Any, list[Any]]] = {}
 
 
 def native(make: Callable, python: Callable, signature: Any) -> Any:
@@ -24,12 +27,16 @@ def native(make: Callable, python: Callable, signature: Any) -> Any:
     """
     python = _with_own_name(python)
     data = [python.__globals__.get(name) for name in python.__code__.co_names]
-    if not any(isinstance(value, int | float | complex | np.ndarray) for value in data):
+    if any(isinstance(value, int | float | complex | np.ndarray) for value in data):
+        return make(signature, error_model="numpy")(python)
+    key = (make, signature, python.__module__, python.__qualname__, *map(id, data))
+    if key not in _LOADED:
         try:
-            return make(signature, cache=True, error_model="numpy")(python)
+            compiled = make(signature, cache=True, error_model="numpy")(python)
         except RuntimeError:  # no file: typed in at a prompt
-            pass
-    return make(signature, error_model="numpy")(python)
+            compiled = make(signature, error_model="numpy")(python)
+        _LOADED[key] = compiled, data
+    return _LOADED[key][0]
 
 
 def _with_own_name(python: Callable) -> Callable:

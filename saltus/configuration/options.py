@@ -5,6 +5,7 @@ import re
 import types
 import typing
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,9 +69,14 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
 
 def fields_of(kind: Any) -> dict[str, Any]:
     """Accepted keys of an options class and their types; empty for anything else."""
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+    return _fields_of_class(kind) if isinstance(kind, type) else {}
+
+
+@cache
+def _fields_of_class(kind: type[Any]) -> dict[str, Any]:
+    if issubclass(kind, msgspec.Struct):
         return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+    if dataclasses.is_dataclass(kind):
         hints = typing.get_type_hints(kind)
         return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
     return {}

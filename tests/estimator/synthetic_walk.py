@@ -105,20 +105,20 @@ class KinematicRobot:
         joints = self.joints()
         relative = foot_positions_in_base(joints)
         jacobians = foot_jacobians_in_base(joints)
+        moved = np.cross(self.omega, relative)
         for _ in range(4):
-            for i in range(4):
-                legs = slice(3 * i, 3 * i + 3)
-                if self.stance[i]:
-                    self.foot_velocities[i] = self._rolling(joints[legs], i)
-                wanted = self.rotation.T @ (self.foot_velocities[i] - self.velocity)
-                wanted -= np.cross(self.omega, relative[i])
-                self._joint_velocity[legs] = np.linalg.solve(jacobians[i], wanted)
+            rolling = self._rolling(joints)
+            self.foot_velocities[self.stance] = rolling[self.stance]
+            wanted = (self.foot_velocities - self.velocity) @ self.rotation - moved
+            self._joint_velocity = np.linalg.solve(jacobians, wanted[:, :, None]).ravel()
 
-    def _rolling(self, joints: Array, i: int) -> Array:
-        hip, thigh, calf = self._joint_velocity[3 * i : 3 * i + 3]
-        to_leg = exp3(np.array([joints[0], 0.0, 0.0]))
-        omega = self.omega + np.array([hip, 0.0, 0.0]) + to_leg @ np.array([0, thigh + calf, 0.0])
-        return np.cross(self.rotation @ omega, FOOT_RADIUS * UP)
+    def _rolling(self, joints: Array) -> Array:
+        """Velocities (4, 3) of feet that roll on the ground [m/s], world axes."""
+        hip, thigh, calf = self._joint_velocity.reshape(4, 3).T
+        angle, turn = joints[::3], thigh + calf
+        omega = self.omega + np.array([hip, turn * np.cos(angle), turn * np.sin(angle)]).T
+        x, y, z = self.rotation @ omega.T
+        return FOOT_RADIUS * np.array([y, -x, np.zeros(4)]).T  # omega x (0, 0, radius)
 
 
 class Trot:

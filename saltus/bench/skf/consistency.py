@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from hybrid.filters.bank import SaltedBank
 from hybrid.filters.interface import HybridFilter
@@ -38,15 +39,20 @@ class Consistency(NamedTuple):
     rms: float  # error of place and velocity together
 
 
+@njit
 def place(t: float, x: Array, u: Array) -> Array:
     """What is measured."""
     return x[:1].copy()
 
 
+# Filters compile what numba has compiled, and call the rest in Python.
+FLOW, GAP, BOUNCE = njit(flow), njit(gap), njit(bounce)
+
+
 def model(wall: bool) -> FilterModel:
     """The oscillator, with its wall or without."""
-    hit = Transition(SWING, SWING, gap, bounce, name="wall", time_invariant=True)
-    system = System({SWING: Mode("swing", 2, 0, flow)}, (hit,) if wall else ())
+    hit = Transition(SWING, SWING, GAP, BOUNCE, name="wall", time_invariant=True)
+    system = System({SWING: Mode("swing", 2, 0, FLOW)}, (hit,) if wall else ())
     noise, measured = ProcessNoise(0.01 * np.eye(2)), Measurement(place, np.array([[0.01]]))
     return FilterModel(system, {SWING: noise}, {SWING: measured})
 
