@@ -30,7 +30,7 @@ from saltus.studies.kong.systems.three_link_arm import HANGING, three_link_arm
 from saltus.studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, RADIUS, tube_ball
 from saltus.studies.kong.systems.vibrating_table import vibrating_table
 
-STATES = 100  # per transition
+STATES = 40  # per transition
 REQUIRED = 1e-5  # relative
 ARM_STATES = 6  # of each of its transitions
 PARTS = {"quadcopter_contact", "quadcopter_events", "tube_ball_events"}  # modules without a system
