@@ -184,6 +184,16 @@ def test_nan_in_the_estimate_repeats_the_safe_command_then_stands_down(tracker: 
     np.testing.assert_allclose(commands[0].q, STAND_JOINTS, atol=1e-9)
 
 
+@pytest.mark.parametrize("place", range(37))
+def test_every_number_of_the_estimate_is_checked(tracker: Tracker, place: int) -> None:
+    live(tracker, range(10), {0: plan(1)})
+    state = np.concatenate([Q, V])
+    state[place] = np.nan
+    bad = estimate(10, state[:19], state[19:])
+    assert tracker.command(bad, None, 0.010, reading(10, Q, V)).status == "hold"
+    assert tracker.gate.counts["estimate_not_finite"] == 1
+
+
 def test_a_single_bad_estimate_costs_one_tick(tracker: Tracker) -> None:
     live(tracker, range(10), {0: plan(1)})
     bad = tracker.command(estimate(10, Q, V, "diverged"), None, 0.010, reading(10, Q, V))
