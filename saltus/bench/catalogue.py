@@ -19,37 +19,41 @@ class Bench(NamedTuple):
 
 BENCHMARKS = {
     "planner": Bench(
-        "saltus.bench.planner.bench", "one HiLQR iteration beside one of Crocoddyl's FDDP"
+        "saltus.bench.planner.bench",
+        "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
     ),
-    "tick": Bench("saltus.bench.tick", "a tick of the tracker with its bridge, by stage"),
+    "tick": Bench("saltus.bench.tick", "time of one tick of tracker and bridge, by stage"),
     "tracker": Bench(
-        "saltus.bench.one_khz", "a command of the tracker beside 1 ms", "run_tracker"
+        "saltus.bench.one_khz", "time of one tracker command, compared with 1 ms", "run_tracker"
     ),
     "estimator": Bench(
-        "saltus.bench.one_khz", "an update of the estimator beside 1 ms", "run_estimator"
+        "saltus.bench.one_khz", "time of one estimator update, compared with 1 ms", "run_estimator"
     ),
     "estimators": Bench(
-        "saltus.bench.estimators.bench", "every filter on the same sensor readings: errors, times"
+        "saltus.bench.estimators.bench",
+        "errors and times of every filter on the same sensor readings",
     ),
     "convex_mpc": Bench(
-        "saltus.bench.convex_mpc.bench", "force problems of Convex MPC and Instant QP, by solver"
+        "saltus.bench.convex_mpc.bench",
+        "force problems of Convex MPC and Instant QP, for each QP solver",
     ),
     "hybrid": Bench(
-        "saltus.bench.hybrid.bench", "a bouncing ball simulated, beside other tools"
+        "saltus.bench.hybrid.bench", "simulation of a bouncing ball, compared with other tools"
     ),
-    "view": Bench("saltus.bench.view", "real time with a page open beside real time without"),
-    "view_memory": Bench(
-        "saltus.bench.view", "memory of a view in half an hour", "run_memory"
+    "view": Bench("saltus.bench.view", "real-time ticks with the page open and without"),
+    "view_memory": Bench("saltus.bench.view", "memory of the view over half an hour", "run_memory"),
+    "drive": Bench("saltus.bench.drive", "latency from a key to the first plan that follows it"),
+    "a1": Bench("saltus.bench.a1", "latency from a state of the emulated A1 to its command"),
+    "wire": Bench(
+        "saltus.bench.wire.bench",
+        "time to encode and decode a frame of the A1, and to reject damaged ones",
     ),
-    "drive": Bench("saltus.bench.drive", "from a key to the first plan that obeys it"),
-    "a1": Bench("saltus.bench.a1", "how soon a state of the emulated A1 is answered"),
-    "wire": Bench("saltus.bench.wire.bench", "a frame to and from the A1, and damaged ones"),
-    "skf": Bench("saltus.bench.skf.bench", "a step of the salted Kalman filter"),
-    "impacts": Bench("saltus.bench.impacts", "how fast sets of outcomes are sampled"),
+    "skf": Bench("saltus.bench.skf.bench", "time of one step of the salted Kalman filter"),
+    "impacts": Bench("saltus.bench.impacts", "rate at which sets of impact outcomes are sampled"),
     "recording": Bench(
-        "saltus.bench.recording", "bytes of a recorded run, and the share of a core they take"
+        "saltus.bench.recording", "size of a recorded run, and processor time of the recorder"
     ),
     "rollouts": Bench(
-        "saltus.bench.rollouts.bench", "a line search on every rollout backend that is here"
+        "saltus.bench.rollouts.bench", "time of a line search on every available rollout backend"
     ),
 }

@@ -25,7 +25,7 @@ def bench(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Measure one speed; without a name, list what can be measured."""
+    """Run a benchmark; without a name, list the benchmarks."""
     if name is None:
         return print_catalogue("benches", BENCHMARKS, json)
     if name not in BENCHMARKS:

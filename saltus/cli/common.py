@@ -24,10 +24,12 @@ SetOption = Annotated[
 PlannerOption = Annotated[
     str | None,
     typer.Option(
-        help=f"{', '.join(PLANNERS)}; instead of the launch file's.",
+        help=f"{', '.join(PLANNERS)}; overrides the launch file.",
         autocompletion=completion.planner_names,
     ),
 ]
+
+
 class Mode(StrEnum):
     """How time passes: in lock step, or by the clock."""
 
@@ -52,7 +54,8 @@ LaunchArgument = Annotated[
     ),
 ]
 DriveOption = Annotated[
-    DriveSource | None, typer.Option(help="Who drives, in real time, instead of the launch file.")
+    DriveSource | None,
+    typer.Option(help="Source of commands, in real time; overrides the launch file."),
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
 ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]

@@ -41,7 +41,7 @@ def config(
     ] = False,
     json: JsonOption = False,
 ) -> int:
-    """Print every key of a launch, its value, what is accepted, and who set it; run nothing."""
+    """Print every key of a launch: its value, accepted values and source; run nothing."""
     from saltus.configuration import effect, key_table
     from saltus.configuration.launch import Overrides, configure, read_launch
 

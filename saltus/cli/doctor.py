@@ -18,14 +18,14 @@ def doctor(
     name_or_file: Annotated[
         str | None,
         typer.Argument(
-            help="A launch on an A1, such as a1: look at the robot too, torque-free.",
+            help="A launch on an A1, such as a1: check the robot too, without torque.",
             autocompletion=completion.launch_names,
         ),
     ] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Check this machine, or an A1 and its link; status 0 when everything essential is there."""
+    """Check this machine, or an A1 and its link; exit status 0 if nothing essential is missing."""
     if name_or_file is None:
         if assignments:
             raise BadRequest("--set is for a launch on an A1: give its name, as in `doctor a1`")

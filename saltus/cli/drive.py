@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def drive(
     gamepad: Annotated[
-        str | None, typer.Option(metavar="DEVICE", help="Such as /dev/input/js0; else by keys.")
+        str | None,
+        typer.Option(
+            metavar="DEVICE", help="Such as /dev/input/js0; without it, the keyboard drives."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> int:

@@ -14,13 +14,15 @@ def film(
     run: Annotated[Path, typer.Argument(help="Folder of a recorded run.")],
     output: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Film, .mp4 or .gif; left out, film.mp4 in RUN."),
+        typer.Argument(
+            metavar="[FILE]", help="Output file, .mp4 or .gif; film.mp4 in RUN by default."
+        ),
     ] = None,
     camera: Annotated[
         str,
         typer.Option(metavar="VIEW", help="side, front, top, or AZIMUTH,ELEVATION,DISTANCE."),
     ] = "side",
-    speed: Annotated[float, typer.Option(help="0.25 is slow motion.")] = 1.0,
+    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
     begin: Annotated[float, typer.Option("--from", help="First second of the run.")] = 0.0,
     end: Annotated[float | None, typer.Option("--to", help="Last second of the run.")] = None,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "960x540",

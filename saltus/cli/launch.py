@@ -38,7 +38,10 @@ def launch(
         Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
     ] = None,
     view: Annotated[
-        bool, typer.Option("--view", help="Show it in the browser: push it, slow it, tune it.")
+        bool,
+        typer.Option(
+            "--view", help="Show the robot in the browser; push, slow down and tune it there."
+        ),
     ] = False,
     read_only: Annotated[
         bool, typer.Option("--read-only", help="On an A1: read and print, send no torque.")
@@ -48,7 +51,7 @@ def launch(
     ] = False,
     json: JsonOption = False,
 ) -> int:
-    """Run the three-process stack on a robot; exit status 0 when it ran to its end on its feet."""
+    """Run the stack on a robot; exit status 0 when it reached the end without a fall."""
     from saltus.configuration.effect import keys_without_effect, warnings
     from saltus.configuration.launch import Overrides, configure, read_launch
 

@@ -36,23 +36,27 @@ def perturb(
     ] = "hilqr",
     mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Trials at the same time; all cores unless given.")
+        int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
     ] = None,
     cluster: Annotated[
         str, typer.Option(help="dask, ray or spark, through joblib; loky is this machine.")
     ] = "loky",
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of a running Dask; without it one starts here."),
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of a running Dask scheduler; without it, one starts here.",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Keep results here, or go on with them; else runs/SUITE-TIME."
+            metavar="DIR",
+            help="Write results here, or continue those that are here; runs/SUITE-TIME by default.",
         ),
     ] = None,
     trial: Annotated[
-        list[int] | None, typer.Option(help="Only the trial of this number; may be repeated.")
+        list[int] | None, typer.Option(help="Only the trial with this number; may be repeated.")
     ] = None,
     group: Annotated[
         list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
@@ -60,9 +64,10 @@ def perturb(
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Push the simulated robot, once per trial of a suite, and count how often it stays up.
+    """Run the trials of a perturbation suite in simulation and print success rates.
 
-    Ctrl-C keeps what is done, and says how to go on; `saltus report DIR` makes a page of it.
+    Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
+    page of them.
     """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")

@@ -14,7 +14,8 @@ def report(
         Path, typer.Argument(metavar="RUN_OR_SWEEP", help="Folder of a recorded run or a sweep.")
     ],
     output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Page; left out, report.html in the folder.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Output file; report.html in the folder by default."),
     ] = None,
     strip: Annotated[
         list[str] | None,
@@ -27,7 +28,7 @@ def report(
 ) -> int:
     """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
 
-    Exit status 1 about a recorded run that broke off before its end.
+    Exit status 1 for a recorded run that ended early.
     """
     from saltus.report.page import write_report  # the numeric stack takes a second to load
 

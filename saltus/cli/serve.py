@@ -17,23 +17,23 @@ MOST_THREADS = 1024  # each has a simulation of its own in memory
 
 
 def serve(
-    backend: Annotated[str, typer.Option(help="Whose physics: mujoco or warp.")] = "mujoco",
+    backend: Annotated[str, typer.Option(help="Physics engine: mujoco or warp.")] = "mujoco",
     address: Annotated[
         str, typer.Option(metavar="ADDRESS", help="tcp://HOST:PORT, or ipc://FILE.")
     ] = SERVER_ADDRESS,
     key_file: Annotated[
         Path | None,
         typer.Option(
-            metavar="NAME", help="Secret key; made, with NAME.pub for clients, if absent."
+            metavar="NAME", help="Secret key; if absent, it is created with NAME.pub for clients."
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Of MuJoCo on the CPU; all cores by default.")
+        int | None, typer.Option(help="Threads of MuJoCo on the CPU; all cores by default.")
     ] = None,
-    duration: Annotated[float | None, typer.Option(help="End after so many seconds.")] = None,
+    duration: Annotated[float | None, typer.Option(help="Stop after this many seconds.")] = None,
     json: JsonOption = False,
 ) -> int:
-    """Roll out and simulate for a stack elsewhere, until Ctrl-C; exit status 0."""
+    """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0."""
     from runtime.signals import StopFlag
     from saltus.common.processor import cores
     from saltus.serve.server import LISTENS, keys_for, make_service, open_responder

@@ -19,8 +19,10 @@ def study(
         ),
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Number of trials.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random numbers; 0.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="The size that the source has.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the random numbers; 0 by default.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Use the size of the source.")] = False,
     output: Annotated[
         Path | None, typer.Option(help="Folder of the figures; runs/studies/NAME.")
     ] = None,

@@ -23,16 +23,16 @@ REMEDY = "the view needs packages of its own: pip install 'saltus[view]'"
 def view(
     run: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN]", help="A run folder; else the launch that runs."),
+        typer.Argument(metavar="[RUN]", help="A run folder; without it, the running launch."),
     ] = None,
     address: Annotated[
-        str, typer.Option(help="Address to listen at. Other than this machine's own: with a token.")
+        str, typer.Option(help="Address to listen at. Any but this machine's own needs a token.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port; 8080, or a free one, by itself.")
+        int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
     ] = None,
     process: Annotated[
-        int | None, typer.Option(metavar="PID", help="Process of the launch, where several run.")
+        int | None, typer.Option(metavar="PID", help="Process id of the launch, if several run.")
     ] = None,
     json: JsonOption = False,
 ) -> int:

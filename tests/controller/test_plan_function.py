@@ -140,6 +140,7 @@ def test_before_its_start_a_plan_is_its_first_knot() -> None:
     q, v = PlanFunction(p).nominal(0.0)
     np.testing.assert_allclose(q, p.states_q[0], atol=1e-12)
     np.testing.assert_allclose(v, p.states_v[0], atol=1e-12)
+    assert not PlanFunction(p).policy(q, v, 0.0).ended
 
 
 def test_a_plan_changed_afterwards_changes_nothing() -> None:

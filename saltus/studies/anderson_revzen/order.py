@@ -90,14 +90,14 @@ def notes(exact: Exact, order: float, order_long: float) -> tuple[str, ...]:
     return (
         f"Fitted order {order:.3f} for epsilon in {FITTED[0]:g} to {FITTED[1]:g}; required: at"
         f" least {REQUIRED}; printed: 2.1.",
-        f"Steps of at most epsilon/{STEPS} s, so that a projection starts where N^epsilon begins,"
-        f" as in listing 1. With long steps, cut in its middle: {order_long:.3f}, with jumps where"
-        " a step happens to end elsewhere in it.",
-        f"rms: over {SAMPLES} times in 0 to {DURATION} s, of the distance in (x, y, z).",
-        f"Exact crossings: {crossings}. All guards are crossed, and every field of table 4.1 moves"
-        " x and y up and z down there: the system is event-selected with h = (x, y, -z).",
-        "Both columns of (c) are -1 at z = 0, so nothing jumps at that guard; the table is taken as"
-        " printed.",
+        f"Steps are at most epsilon/{STEPS} s, so that a projection starts at the border of"
+        f" N^epsilon, as in listing 1. With long steps, shortened to end in the middle of"
+        f" N^epsilon, the order is {order_long:.3f}; the error jumps where a step ends elsewhere.",
+        f"rms: RMS distance in (x, y, z) at {SAMPLES} times from 0 to {DURATION} s.",
+        f"Exact crossings: {crossings}. All guards are crossed, and every field of table 4.1"
+        " increases x and y and decreases z there: the system is event-selected with"
+        " h = (x, y, -z).",
+        "Both columns of (c) in table 4.1 are -1 at z = 0: the flow does not jump at that guard.",
     )
 
 

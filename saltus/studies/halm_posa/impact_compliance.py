@@ -175,7 +175,7 @@ def notes(rigid: Prediction, rows: Sequence[CollisionRow]) -> Sequence[str]:
         *(_reach(sweep, rigid, rows) for sweep in (RATIO, TILT)),
         f"At the largest angle {before:.4%} of the first corner's impulse comes before the second"
         " touches (5.4.1: 99.9992 %).",
-        "(88) prints the damping as 2 zeta sqrt(k / m); it is 2 zeta sqrt(k m) here, the same at"
+        "(88) prints the damping as 2 zeta sqrt(k / m); this study uses 2 zeta sqrt(k m), equal at"
         " 1 kg. A collision ends when no corner closes, the one still in the air included.",
         *failed,
         *filter(None, [rigid.message]),

@@ -218,9 +218,9 @@ def notes(block: RockingBlock, simulated: ZenoRun, total: AccumulationRow) -> Se
         f" {REQUIRED:g} required (figure 8: about 2.67 and 28.4).",
         f"Each impact leaves {abs(simulated.impacts[0].rate) / RATE:.6g} of the angular rate; (68)"
         f" gives {rate_ratio(block):.6g}. The errors of a row are those of its half cycle.",
-        f"The corners never slide: friction takes at most {total.friction_used:.3g} of the"
-        f" normal force or impulse, and could take mu = {block.friction:g}.",
-        "(57) is printed with - sin(alpha); it is + sin(alpha), which gives the 0.22 rad beside"
-        " it. Figure 7d's caption squares the 0.7, which comes once per impact.",
+        f"The corners never slide: the ratio of tangential to normal force or impulse is at most"
+        f" {total.friction_used:.3g}; the limit is mu = {block.friction:g}.",
+        "(57) is printed with - sin(alpha); with + sin(alpha) it gives the 0.22 rad printed there."
+        " The caption of figure 7d squares the factor 0.7, which acts once per impact.",
         *stopped,
     )

@@ -88,3 +88,18 @@ def test_a_velocity_that_its_position_denies(clock: Clock, error: float) -> None
         row[23] = np.cos(10.0 * k * TICK) + (error if k > 5 else 0.0)
         verdict = clock.show(row)
     assert fault_names(verdict) == ("joint velocity FR thigh",)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("error", [0.0, 0.3])
+def test_an_attitude_that_comes_back_is_compared_with_what_the_gyroscope_turned(
+    clock: Clock, axis: int, error: float
+) -> None:
+    """Away for 0.2 s of a turn at 1 rad/s: believed soon where it fits, not where it errs."""
+    row, turn, rng = standing_row(), np.zeros(3), np.random.default_rng(0)
+    for k in range(-20, 250):
+        row[4 + axis] = rate = 1.0 + 0.01 * rng.standard_normal()
+        turn[axis] += TICK * rate + (error if k == 200 else 0.0)
+        row[:4] = np.nan if 0 <= k < 200 else quaternion_from_rotation(exp3(turn))
+        verdict = clock.show(row)
+    assert ("orientation" in fault_names(verdict)) == (error > 0.0)

@@ -120,16 +120,16 @@ def notes(measured: Sequence[Measured]) -> list[str]:
     """What a reader must know, from what was measured."""
     rows = [row(each) for each in measured]
     return [
-        f"Outcomes are those of Anitescu and Potra's law: every simultaneous one, and both"
-        f" sequential orders of the contacts; one is found where a sample is nearer than {NEAR:.0%}"
-        " of the set's size, the distance between two of its outcomes far apart; both distances are"
-        " in the kinetic metric, over |v|_M.",
+        f"Named outcomes: every simultaneous outcome of Anitescu and Potra's law, and the two"
+        f" sequential orders of the contacts. An outcome counts as found if a sample is nearer than"
+        f" {NEAR:.0%} of the set's size (distance of two outcomes far apart). Distances are in the"
+        " kinetic metric, over |v|_M.",
         *_required(rows, measured),
         _printed(rows),
         *_cut(rows),
         *_farthest(measured),
         *_alone(measured),
-        f"Times are of {os.cpu_count()} processors at once, without compiling.",
+        f"Times are with {os.cpu_count()} processors, without compilation.",
     ]
 
 
@@ -147,8 +147,8 @@ def _required(rows: Sequence[ImpactRow], measured: Sequence[Measured]) -> list[s
     lines = [f"Kinetic energy {energy}; {ended}; {outcomes}; {failed} LCPs were not solved."]
     lines += [each.sampled.message for each in measured if each.sampled.message]
     if blunt:
-        lines.append(f"The friction cone of {', '.join(blunt)} is not pointed (24): that its impact"
-                    " ends is observed here, not guaranteed.")  # fmt: skip
+        lines.append(f"The friction cone of {', '.join(blunt)} is not pointed (24): the end of its"
+                    " impact is observed here, not guaranteed.")  # fmt: skip
     return lines
 
 
@@ -163,17 +163,17 @@ def _farthest(measured: Sequence[Measured]) -> list[str]:
                 worst = one.distance / size, f"{each.subject.name}, {one.name}"
     if worst is None:
         return []
-    return [f"Of those found, samples come least near to {worst[1]}: {worst[0]:.1%} of the set's"
-            " size. An outcome of (31) is in the set whether samples meet it or not: it is a step"
-            " (75) whose bounds exceed its impulses."]  # fmt: skip
+    return [f"Largest distance of a found outcome from the samples: {worst[1]}, {worst[0]:.1%} of"
+            " the set's size. Every outcome of (31) is in the set: it is a step (75) whose bounds"
+            " exceed its impulses."]  # fmt: skip
 
 
 def _alone(measured: Sequence[Measured]) -> list[str]:
     """Systems of whose contacts one alone closes at first."""
     subjects = [each.subject for each in measured]
     names = [s.name for s in subjects if (s.problem.J_n @ s.velocity < -COLLIDING).sum() == 1]
-    return [f"One contact alone closes at first in {', '.join(names)}: every order of impacts"
-            " begins with it."] if names else []  # fmt: skip
+    return [f"Before the impact, only one contact closes in {', '.join(names)}: every order of"
+            " impacts begins with it."] if names else []  # fmt: skip
 
 
 def _printed(rows: Sequence[ImpactRow]) -> str:
@@ -193,5 +193,5 @@ def _cut(rows: Sequence[ImpactRow]) -> list[str]:
     over = [f"{each.system} {1.0 - each.within_printed_steps:.1e}" for each in rows
             if each.within_printed_steps is not None
             and each.within_printed_steps < 1.0]  # fmt: skip
-    text = "Samples go on until they end, not only for the N steps of Tables 4-8"
+    text = "Samples run until they end, beyond the N steps of Tables 4-8 where needed"
     return [f"{text}; share that needs more: {', '.join(over)}."] if over else [f"{text}."]

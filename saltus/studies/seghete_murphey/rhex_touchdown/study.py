@@ -167,10 +167,11 @@ def _setting(rhex: RHex) -> tuple[str, ...]:
         f"Parameters are ours: body {rhex.body_mass:g} kg, {rhex.body_inertia:g} kg m^2, both"
         f" hips at its centre of mass; thighs {rhex.thigh_mass:g} kg and {rhex.thigh_length:g} m,"
         f" shins {rhex.shin_mass:g} kg and {rhex.shin_length:g} m, rods; the source prints none.",
-        "Both knees have one angle; theta = 0; the other hip puts the left foot to the ground with"
-        " the legs apart (the second solution, both feet in one place, is left out).",
-        "Primes are copies: with the hips at the centre of mass s repeats at half a turn of both"
-        " legs. O is an exactly orthogonal stance outside the contour.",
+        "Both knees have the same angle, and theta = 0. The angle of the other hip puts the left"
+        " foot on the ground with the legs apart; the second solution, with both feet in one place,"
+        " is not used.",
+        "Primed points are copies: with the hips at the centre of mass, s repeats after half a turn"
+        " of both legs. O is an exactly orthogonal stance outside the contour.",
         "spread: distance of the outcomes of all orders in the kinetic metric over |p|, for a fall"
         " with all joints at rest.",
     )
@@ -204,8 +205,8 @@ def _findings(
         f"{'Met' if minima and maximum and error < MIRROR else 'Not met'}: by their curvatures A"
         f" and B are {'' if minima else 'no '}minima, C is {'a' if maximum else 'no'} maximum,"
         f" A and B are {error:.1g} deg from each other's mirror image (legs swapped).",
-        f"Least s of the contour's {grid.s.size} points {least:.4g}, of A {A.s:.4g}: A and B are"
-        f" {'' if least >= A.s - 1e-12 else 'not '}the global minima there;"
+        f"Smallest s on the contour ({grid.s.size} points): {least:.4g}; at A: {A.s:.4g}. A and B"
+        f" are {'' if least >= A.s - 1e-12 else 'not '}the global minima there;"
         f" s(C) = {C.s / A.s:.1f} s(A).",
         f"At C the hips are at height {abs(under.hip_height_mm):.1f} mm and one knee at"
         f" {under.lowest_knee_mm:.1f} mm; the source has body and knees in the ground there:"
