@@ -191,3 +191,16 @@ def test_options_refuse_what_is_not_positive() -> None:
         InvariantOptions(contact_noise=0.0)
     with pytest.raises(ValueError, match="gyroscope_walk"):
         InvariantOptions(gyroscope_walk=float("nan"))
+
+
+def test_gravity_is_no_acceleration_that_makes_the_accelerometer_noisy() -> None:
+    """At rest the noise in proportion to the acceleration adds nothing."""
+    observers = [
+        InvariantFilter(replace(InvariantOptions(), acceleration_relative_noise=part))
+        for part in (1e-9, 1.0)
+    ]
+    for observer in observers:
+        robot = KinematicRobot()
+        follow(robot, robot.step, 50, observer)
+    without, proportional = (observer.covariance for observer in observers)
+    np.testing.assert_allclose(proportional, without, rtol=0, atol=1e-12)
