@@ -45,7 +45,6 @@ def test_no_start_is_less_accurate_than_in_mujoco(result):
 def test_the_criteria_are_accuracy_and_the_cost_of_a_contact(result):
     accurate, cheap = result.criteria
     assert accurate.met and cheap.met == (result.records[0]["marginal_ratio"] <= 0.5)
-    assert "no start on any bed is less accurate" in " ".join(result.notes)
 
 
 def test_figures_show_every_bed(result):
