@@ -1,0 +1,313 @@
+"""The ground that the robot walks on: height, normal and friction at a place, and MuJoCo's geoms.
+
+Ground is a level floor with solids on it: boxes in any attitude, and a grid of heights. Where
+solids overlap the highest counts. Patches change the friction of whatever lies there. A robot that
+starts at the origin starts at z = 0: the floor is as far below as the solids there are high.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+from numba import njit
+
+from robots.rotations import Array
+from robots.vectors import Vector
+
+GRID_DEPTH = 0.5  # of the solid below the grid's lowest height [m]
+FLOOR_FRICTION = 0.8  # of `a1.xml`
+
+
+class Ground(NamedTuple):
+    """Floor, solids and patches, as arrays that compiled code reads.
+
+    Attributes:
+        floor: height of the floor [m].
+        centre: (B, 3) of boxes [m].
+        reach: (B,) from the centre to a corner [m].
+        half: (B, 3) half their sizes [m].
+        rotation: (B, 3, 3) their axes as columns.
+        grid: (ny, nx) heights above the floor [m]; empty without a grid.
+        grid_origin: (2,) x, y of grid[0, 0] [m].
+        grid_spacing: between heights [m].
+        patch: (P, 4) least x, least y, most x, most y [m]; the last one that covers a place counts.
+        patch_friction: (P,) sliding friction of foot and ground [-].
+        friction: elsewhere [-].
+    """
+
+    floor: float
+    centre: Array
+    reach: Array
+    half: Array
+    rotation: Array
+    grid: Array
+    grid_origin: Array
+    grid_spacing: float
+    patch: Array
+    patch_friction: Array
+    friction: float
+
+
+class Box(NamedTuple):
+    """A box; its attitude is that after a turn by `pitch` about its own y and `yaw` about z.
+
+    Attributes:
+        centre: (3,) [m]; half: (3,) half its sizes [m].
+        yaw, pitch: [rad]; a positive pitch lowers the end of greater x.
+    """
+
+    centre: tuple[float, float, float]
+    half: tuple[float, float, float]
+    yaw: float = 0.0
+    pitch: float = 0.0
+
+
+class Patch(NamedTuple):
+    """A rectangle of other friction: its corners (2,) [m] and the sliding friction [-]."""
+
+    least: tuple[float, float]
+    most: tuple[float, float]
+    friction: float
+
+
+class Grid(NamedTuple):
+    """Heights (ny, nx) [m] above the floor at `origin` + spacing * (column, row)."""
+
+    heights: Array
+    origin: tuple[float, float]
+    spacing: float
+
+
+def make_ground(
+    boxes: tuple[Box, ...] = (), grid: Grid | None = None, patches: tuple[Patch, ...] = (),
+    friction: float = FLOOR_FRICTION,
+) -> Ground:  # fmt: skip
+    """Ground of these parts.
+
+    Raises:
+        ValueError: numbers that are not finite, sizes that are not positive, or heights below 0.
+    """
+    heights = np.zeros((0, 0)) if grid is None else np.ascontiguousarray(grid.heights, float)
+    if grid is not None:
+        _check_grid(heights, grid.spacing)
+    half = np.array([box.half for box in boxes], float).reshape(-1, 3)
+    centre = np.array([box.centre for box in boxes], float).reshape(-1, 3)
+    if not (np.isfinite(centre).all() and np.isfinite(half).all() and (half > 0.0).all()):
+        raise ValueError("boxes: centres must be finite and sizes positive")
+    corners = np.array([(*p.least, *p.most) for p in patches], float).reshape(-1, 4)
+    if not (np.isfinite(corners).all() and (corners[:, :2] < corners[:, 2:]).all()):
+        raise ValueError("patches: give the least corner first, then the most")
+    ground = Ground(
+        0.0,
+        centre, np.linalg.norm(half, axis=1), half,
+        np.array([_attitude(box.yaw, box.pitch) for box in boxes]).reshape(-1, 3, 3),
+        heights,
+        np.array(grid.origin if grid else (0.0, 0.0), float),
+        float(grid.spacing) if grid else 1.0,
+        corners,
+        np.array([p.friction for p in patches], float),
+        float(friction),
+    )  # fmt: skip
+    floor = -height_at(ground, 0.0, 0.0)
+    return ground._replace(floor=floor, centre=centre + [0.0, 0.0, floor])
+
+
+def _check_grid(heights: Array, spacing: float) -> None:
+    if heights.ndim != 2 or min(heights.shape) < 2:
+        raise ValueError(f"heights have shape {heights.shape}; give two rows and columns or more")
+    if not np.isfinite(heights).all():
+        raise ValueError("heights have holes: NaN or infinity")
+    if (heights < 0.0).any():
+        raise ValueError(f"heights go down to {heights.min():g} m; give 0 or more, above the floor")
+    if not spacing > 0.0:
+        raise ValueError(f"spacing is {spacing:g} m; give more than 0")
+
+
+def _attitude(yaw: float, pitch: float) -> Array:
+    c, s, cp, sp = np.cos(yaw), np.sin(yaw), np.cos(pitch), np.sin(pitch)
+    about_z = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return about_z @ np.array([[cp, 0.0, sp], [0.0, 1.0, 0.0], [-sp, 0.0, cp]])
+
+
+@njit(cache=True)
+def height_at(ground: Ground, x: float, y: float) -> float:
+    """Height of the ground at a place [m]."""
+    return surface_at(ground, x, y)[0]
+
+
+@njit(cache=True)
+def surface_at(ground: Ground, x: float, y: float) -> tuple[float, float, float, float]:
+    """Height of the ground at a place [m], and its unit normal (x, y, z)."""
+    top, nx, ny, nz = _grid_surface(ground, x, y)
+    for b in range(len(ground.centre)):
+        dx, dy = x - ground.centre[b, 0], y - ground.centre[b, 1]
+        if dx * dx + dy * dy > ground.reach[b] * ground.reach[b]:
+            continue
+        z, face = _box_top(ground.half[b], ground.rotation[b], dx, dy)
+        z += ground.centre[b, 2]
+        if z > top:
+            axis, sign = abs(face) - 1, 1.0 if face > 0 else -1.0
+            top = z
+            nx = sign * ground.rotation[b, 0, axis]
+            ny = sign * ground.rotation[b, 1, axis]
+            nz = sign * ground.rotation[b, 2, axis]
+    return top, nx, ny, nz
+
+
+@njit(cache=True)
+def _box_top(half: Array, rotation: Array, dx: float, dy: float) -> tuple[float, int]:
+    """Height over a box's centre of the point where a vertical line leaves it [m], and its face.
+
+    The line is (dx, dy) from the centre. A face is 1 to 3, an axis, with its sign. -inf and 0 where
+    the line misses the box. In the box's axes the line is o + z d.
+    """
+    low, high, face = -np.inf, np.inf, 0
+    for i in range(3):
+        o = rotation[0, i] * dx + rotation[1, i] * dy
+        d = rotation[2, i]
+        if abs(d) < 1e-12:
+            if abs(o) > half[i]:
+                return -np.inf, 0
+            continue
+        out, into = (half[i] - o) / d, (-half[i] - o) / d
+        sign = 1
+        if d < 0.0:
+            out, into, sign = into, out, -1
+        if out < high:
+            high, face = out, sign * (i + 1)
+        low = max(low, into)
+    return (high, face) if low <= high else (-np.inf, 0)
+
+
+@njit(cache=True)
+def _grid_surface(ground: Ground, x: float, y: float) -> tuple[float, float, float, float]:
+    """Height and normal of grid and floor. A cell is two triangles, as in MuJoCo's height field.
+
+    They meet along the diagonal from the cell's (least x, least y) to its (most x, most y).
+    """
+    rows, columns = ground.grid.shape
+    u = (x - ground.grid_origin[0]) / ground.grid_spacing
+    v = (y - ground.grid_origin[1]) / ground.grid_spacing
+    if rows == 0 or not (0.0 <= u <= columns - 1.0 and 0.0 <= v <= rows - 1.0):
+        return ground.floor, 0.0, 0.0, 1.0
+    i, j = min(int(v), rows - 2), min(int(u), columns - 2)
+    s, t = u - j, v - i
+    g = ground.grid
+    low, high = g[i, j], g[i + 1, j + 1]
+    if s >= t:
+        by_x, by_y = g[i, j + 1] - low, high - g[i, j + 1]
+    else:
+        by_x, by_y = high - g[i + 1, j], g[i + 1, j] - low
+    z = low + s * by_x + t * by_y
+    if z <= 0.0:
+        return ground.floor, 0.0, 0.0, 1.0
+    a, b = by_x / ground.grid_spacing, by_y / ground.grid_spacing
+    size = np.sqrt(1.0 + a * a + b * b)
+    return ground.floor + z, -a / size, -b / size, 1.0 / size
+
+
+@njit(cache=True)
+def nearest_surface(
+    ground: Ground, x: float, y: float, z: float
+) -> tuple[float, float, float, float]:
+    """Distance of a point from the ground [m], negative inside, and the unit normal there.
+
+    Of a box it is the distance from its nearest point, edges and corners included; of the grid that
+    from the plane of the triangle below.
+    """
+    top, nx, ny, nz = _grid_surface(ground, x, y)
+    distance = (z - top) * nz
+    p = (x, y, z)
+    for b in range(len(ground.centre)):
+        if _beyond(ground.centre[b], p) > (ground.reach[b] + distance) ** 2:
+            continue
+        away, gx, gy, gz = _box_distance(ground.centre[b], ground.half[b], ground.rotation[b], p)
+        if away < distance:
+            distance, nx, ny, nz = away, gx, gy, gz
+    return distance, nx, ny, nz
+
+
+@njit(cache=True, inline="always")
+def _beyond(centre: Array, p: Vector) -> float:
+    """Square of the distance of a point from a centre (3,) [m2]."""
+    return (p[0] - centre[0]) ** 2 + (p[1] - centre[1]) ** 2 + (p[2] - centre[2]) ** 2
+
+
+@njit(cache=True)
+def _box_distance(
+    centre: Array, half: Array, rotation: Array, p: Vector
+) -> tuple[float, float, float, float]:
+    """Distance of a point from a box [m], negative inside, and its gradient, the normal."""
+    local, beyond = np.empty(3), np.zeros(3)
+    square, deepest, face = 0.0, -np.inf, 0
+    for i in range(3):
+        local[i] = 0.0
+        for k in range(3):
+            local[i] += rotation[k, i] * (p[k] - centre[k])
+        over = abs(local[i]) - half[i]
+        if over > 0.0:
+            beyond[i] = over if local[i] > 0.0 else -over
+            square += over * over
+        if over > deepest:
+            deepest, face = over, i
+    if square > 0.0:
+        distance = np.sqrt(square)
+        for i in range(3):
+            beyond[i] /= distance
+    else:
+        distance = deepest
+        beyond[face] = 1.0 if local[face] > 0.0 else -1.0
+    normal = rotation @ beyond
+    return distance, normal[0], normal[1], normal[2]
+
+
+@njit(cache=True)
+def patch_at(ground: Ground, x: float, y: float) -> int:
+    """The number of the patch at a place; -1 for none."""
+    for p in range(len(ground.patch) - 1, -1, -1):
+        if (
+            ground.patch[p, 0] <= x <= ground.patch[p, 2]
+            and ground.patch[p, 1] <= y <= ground.patch[p, 3]
+        ):
+            return p
+    return -1
+
+
+@njit(cache=True)
+def friction_at(ground: Ground, x: float, y: float) -> float:
+    """Sliding friction of foot and ground at a place [-]."""
+    p = patch_at(ground, x, y)
+    return ground.friction if p < 0 else ground.patch_friction[p]
+
+
+def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
+    """Add the ground's solids to a model that has the geom ``floor``; they look and act like it."""
+    floor = spec.geom("floor")
+    floor.pos = [0.0, 0.0, ground.floor]
+    like = {
+        "contype": floor.contype, "conaffinity": floor.conaffinity, "friction": floor.friction,
+        "material": floor.material, "group": floor.group,
+    }  # fmt: skip
+    for b, (centre, half, rotation) in enumerate(
+        zip(ground.centre, ground.half, ground.rotation, strict=True)
+    ):
+        quaternion = np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+        spec.worldbody.add_geom(
+            name=f"ground_{b}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=centre, size=half,
+            quat=quaternion, **like,
+        )  # fmt: skip
+    if ground.grid.size:
+        rows, columns = ground.grid.shape
+        x, y = 0.5 * (columns - 1) * ground.grid_spacing, 0.5 * (rows - 1) * ground.grid_spacing
+        least, most = float(ground.grid.min()), float(ground.grid.max())
+        spec.add_hfield(  # MuJoCo scales what it is given to 0..1
+            name="ground", nrow=rows, ncol=columns, userdata=ground.grid.ravel(),
+            size=[x, y, max(most - least, 1e-9), GRID_DEPTH],
+        )  # fmt: skip
+        spec.worldbody.add_geom(
+            name="ground_grid", type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="ground",
+            pos=[*(ground.grid_origin + [x, y]), ground.floor + least], **like,
+        )  # fmt: skip
