@@ -1,7 +1,8 @@
-"""The four feet on the plane of the ground: where each touches, its force, and both differentiated.
+"""The four feet on the ground: where each touches, its force, and both differentiated.
 
-The point of contact c lies on the normal through the sphere's centre, half the depth above the
-sphere's lowest point, as in MuJoCo. A foot has nine variables: the base's position, the base's
+The point of contact c lies on the ground's normal through the sphere's centre, half the depth
+inside the sphere, as in MuJoCo. The normal is taken as it is: that it turns as a foot moves around
+an edge is left out. A foot has nine variables: the base's position, the base's
 orientation and the leg's three joints, in the local tangent. It has as many velocities.
 """
 
@@ -15,7 +16,19 @@ from numba import njit
 from robots.kinematic_tree import JointFrames
 from robots.rotations import Array
 from robots.soft_contact import SoftContact, contact_force, impedance
-from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple, unit
+from robots.terrain import nearest_surface
+from robots.vectors import (
+    Vector,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    minus,
+    plus,
+    times,
+    triple,
+    unit,
+)
 
 FEET, LEG = 4, 9
 
@@ -24,10 +37,10 @@ class FootContacts(NamedTuple):
     """What the feet do at one state.
 
     Attributes:
-        frame: (3, 3) rows: the ground's normal and tangents, in the base.
+        frame: (4, 3, 3) rows: the ground's normal and tangents at a foot, in the base.
         centre: (4, 3) of the spheres, in the base [m].
         distance: (4,) of the spheres to the ground [m]; a foot touches where it is negative.
-        jacobian: (4, 3, 9) of c along the rows of `frame`; zero where the foot does not touch.
+        jacobian: (4, 3, 9) of c along the rows of its `frame`; zero where the foot does not touch.
         force: (4, 3) along them [N]; curvature: (4, 3, 3) K of the contact law [kg].
     """
 
@@ -57,27 +70,43 @@ def foot_contacts(
         motion: a + b v (18,): J motion is the residual of the contact law without its stiffness.
     """
     feet = FootContacts(
-        contact.frame @ R, np.empty((FEET, 3)), np.empty(FEET), np.zeros((FEET, 3, LEG)),
+        np.empty((FEET, 3, 3)), np.empty((FEET, 3)), np.empty(FEET), np.zeros((FEET, 3, LEG)),
         np.zeros((FEET, 3)), np.zeros((FEET, 3, 3)),
     )  # fmt: skip
-    height = dot(triple(contact.frame[0]), triple(position)) - contact.height
-    normal = triple(feet.frame[0])
     for foot in range(FEET):
         knee = 3 * foot + 2
         arm = apply(frames.rotations[knee + 1], triple(contact.centre[foot]))
         centre = plus(triple(frames.origins[knee]), arm)
         for i in range(3):
             feet.centre[foot, i] = centre[i]
-        feet.distance[foot] = height + dot(normal, centre) - contact.radius[foot]
+        x, y, z = plus(triple(position), apply(R, centre))
+        away, nx, ny, nz = nearest_surface(contact.ground, x, y, z)
+        feet.distance[foot] = away - contact.radius[foot]
         if feet.distance[foot] < 0.0:
+            _set_frame((nx, ny, nz), R, feet.frame[foot])
             _load(contact, frames, foot, motion, feet)
     return feet
+
+
+@njit(cache=True)
+def _set_frame(normal: Vector, R: Array, frame: Array) -> None:
+    """Write a normal of the world and its tangents as rows (3, 3), in the base.
+
+    MuJoCo's choice: the first tangent is the part across the normal of y, or of z where the normal
+    is near y.
+    """
+    along = (0.0, 1.0, 0.0) if abs(normal[1]) < 0.5 else (0.0, 0.0, 1.0)
+    first = minus(along, times(dot(normal, along), normal))
+    first = times(1.0 / np.sqrt(dot(first, first)), first)
+    for i, row in enumerate((normal, first, cross(normal, first))):
+        for j, each in enumerate(apply_transposed(R, row)):
+            frame[i, j] = each
 
 
 @njit(cache=True, inline="always")
 def _offset(contact: SoftContact, feet: FootContacts, foot: int) -> Vector:
     """From a sphere's centre to its point of contact, in the base [m]."""
-    return times(-(contact.radius[foot] + 0.5 * feet.distance[foot]), triple(feet.frame[0]))
+    return times(-(contact.radius[foot] + 0.5 * feet.distance[foot]), triple(feet.frame[foot, 0]))
 
 
 @njit(cache=True)
@@ -91,7 +120,7 @@ def _load(
         along = _velocity_of(frames, foot, c, i)
         speed = motion[column(foot, i)]
         for k in range(3):
-            J[k, i] = dot(triple(feet.frame[k]), along)
+            J[k, i] = dot(triple(feet.frame[foot, k]), along)
             r[k] += J[k, i] * speed
     imp, _ = impedance(feet.distance[foot], contact.impedance)
     r[0] += contact.stiffness * imp * feet.distance[foot]
@@ -149,10 +178,10 @@ def _move(
 ) -> None:  # fmt: skip
     """Write d(J motion)/dq along the contact's frame (3, 9), and d(J' f)/dq (9, 9) at fixed f."""
     offset, centre = _offset(contact, feet, foot), triple(feet.centre[foot])
-    c, n, force = plus(centre, offset), triple(feet.frame[0]), feet.force[foot]
+    c, n, force = plus(centre, offset), triple(feet.frame[foot, 0]), feet.force[foot]
     f = times(force[0], n)
     for k in range(1, 3):
-        f = plus(f, times(force[k], triple(feet.frame[k])))
+        f = plus(f, times(force[k], triple(feet.frame[foot, k])))
     spin = triple(motion[3:6])
     velocity = plus(triple(motion), cross(spin, c))
     for j in range(3 * foot, 3 * foot + 3):
@@ -187,5 +216,5 @@ def _move(
             else:
                 load[6 + j % 3, k] = dot(z, torque)
         for i in range(3):
-            by_q[i, k] = dot(triple(feet.frame[i]), du)
+            by_q[i, k] = dot(triple(feet.frame[foot, i]), du)
             load[i, k], load[3 + i, k] = df[i], moment[i]

@@ -15,18 +15,18 @@ from numba import njit
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import Array
+from robots.terrain import Ground, make_ground
 
 PROBE_DEPTH = 1e-3  # of the feet in the ground, and of joints beyond a limit [m, rad]
 
 
 class SoftContact(NamedTuple):
-    """What MuJoCo takes into a contact between a foot's sphere and the plane of the ground.
+    """What MuJoCo takes into a contact between a foot's sphere and the ground.
 
     Attributes:
         centre: (4, 3) of a foot's sphere in the body of the leg's third joint [m].
         radius: (4,) [m].
-        frame: (3, 3) rows: normal of the ground and two tangents, in the world.
-        height: of the plane along its normal [m].
+        ground: that the feet meet.
         elliptic: whether the friction cone is elliptic, not a pyramid.
         friction: (2,) coefficients along the tangents.
         cone: friction coefficient of the regularised elliptic cone.
@@ -39,8 +39,7 @@ class SoftContact(NamedTuple):
 
     centre: Array
     radius: Array
-    frame: Array
-    height: float
+    ground: Ground
     elliptic: bool
     friction: Array
     cone: float
@@ -56,8 +55,12 @@ class SoftContact(NamedTuple):
     limit_weight: Array
 
 
-def soft_contact_of(model: mujoco.MjModel) -> SoftContact:
-    """Read the law from a model of the A1 on a plane: all feet alike, and all joint limits alike.
+def soft_contact_of(model: mujoco.MjModel, ground: Ground | None = None) -> SoftContact:
+    """Read the law from a model of the A1 on a level floor: feet alike, and joint limits alike.
+
+    Args:
+        model: of the A1 on the floor z = 0.
+        ground: that the law is for; None for that floor.
 
     Raises:
         ValueError: the feet do not all meet one plane, or with other friction than sliding.
@@ -71,12 +74,10 @@ def soft_contact_of(model: mujoco.MjModel) -> SoftContact:
     if not alike or model.geom_type[hit.geom[0, 0]] != plane:
         raise ValueError("soft contact is for four feet on one plane, with sliding friction alone")
     order = [int(np.flatnonzero(hit.geom[:, 1] == foot)[0]) for foot in feet]
-    frame = hit.frame[0].reshape(3, 3).copy()
     first = hit.efc_address[0]
     k, b, imp, _ = data.efc_KBIP[first]
     D = data.efc_D[first:].reshape(4, -1)[order, :3]
-    law = {"frame": frame, "height": float(frame[0] @ model.geom_pos[hit.geom[0, 0]]),
-           "friction": hit.friction[0, :2].copy(), "cone": float(hit.mu[0]),
+    law = {"friction": hit.friction[0, :2].copy(), "cone": float(hit.mu[0]),
            "impedance": hit.solimp[0].copy()}  # fmt: skip
     lower, upper = model.jnt_range[1:].T.copy()
     data.qpos[7:] = stand + np.where(np.arange(12) == 0, upper + PROBE_DEPTH - stand, 0.0)
@@ -86,6 +87,7 @@ def soft_contact_of(model: mujoco.MjModel) -> SoftContact:
     return SoftContact(
         centre=model.geom_pos[feet].copy(),
         radius=model.geom_size[feet, 0].copy(),
+        ground=ground or make_ground(),
         elliptic=bool(model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC),
         stiffness=float(k),
         damping=float(b),

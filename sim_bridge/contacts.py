@@ -1,4 +1,4 @@
-"""Reads from MuJoCo what touches the floor, and how hard."""
+"""Reads from MuJoCo what touches the ground, and how hard."""
 
 from typing import NamedTuple
 
@@ -27,24 +27,26 @@ class ContactReader:
         trunk = model.body("trunk").id
         self._foot_of_geom = {model.geom(f"{name}_foot").id: i for i, name in enumerate(FOOT_NAMES)}
         self._trunk_geoms = frozenset(np.flatnonzero(model.geom_bodyid == trunk).tolist())
+        self._ground = frozenset(np.flatnonzero(model.geom_bodyid == 0).tolist())
         self._model = model
         self._wrench = np.zeros((6, 1))
 
     def read(self, data: mujoco.MjData) -> FloorContacts:
         """The contacts that the last physics step solved for.
 
-        Only the floor can be touched, and a plane comes first in MuJoCo's contacts: the contact
-        frame's first row is the floor's normal, the force acts on the second geometry.
+        Only the ground can be touched. A contact's frame begins with the normal that points from
+        its first geometry to the second, on which the force acts; the ground is either.
         """
         foot_force, normal_force = np.zeros((4, 3)), np.zeros(4)
         trunk = False
         if data.ncon:
             frames = data.contact.frame.reshape(-1, 3, 3)
-            for index, geom in enumerate(data.contact.geom[:, 1].tolist()):
+            for index, (first, second) in enumerate(data.contact.geom.tolist()):
+                sign, geom = (1.0, second) if first in self._ground else (-1.0, first)
                 foot = self._foot_of_geom.get(geom)
                 trunk = trunk or geom in self._trunk_geoms
                 if foot is not None:
                     mujoco.mj_contactForce(self._model, data, index, self._wrench)
-                    foot_force[foot] += self._wrench[:3, 0] @ frames[index]
+                    foot_force[foot] += sign * self._wrench[:3, 0] @ frames[index]
                     normal_force[foot] += self._wrench[0, 0]
         return FloorContacts(foot_force, normal_force, trunk)

@@ -1,12 +1,11 @@
 """The other starts: lying on the belly with limp motors, as a robot is switched on."""
 
-import math
-
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from sim_bridge.motors import motor_torques
+from sim_bridge.standing import tilt
 
 Array = NDArray[np.float64]
 
@@ -28,23 +27,21 @@ _DAMPING = 0.2  # kd [N m s/rad] while settling: the model's joints have no fric
 _UNLIMITED = (1e3, 1e3, 2e3)
 
 
-def lie(model: mujoco.MjModel, data: mujoco.MjData, start: str, floor_slope: float) -> Array:
-    """Put the robot on the floor, lying limp and at rest near the origin, at time 0.
+def lie(model: mujoco.MjModel, data: mujoco.MjData, start: str, normal: Array) -> Array:
+    """Put the robot on the ground, lying limp and at rest near the origin, at time 0.
 
     Args:
         model: the simulated robot.
         data: overwritten.
         start: a key of LYING_JOINTS.
-        floor_slope: [rad], uphill along x; the robot lies parallel to the floor.
+        normal: of the ground at the origin (3); the robot lies parallel to it.
 
     Returns:
         The command (5, 12), rows q, dq, kp, kd, tau, of no torque.
     """
     mujoco.mj_resetData(model, data)
-    half = -0.5 * floor_slope
-    normal = np.array((-math.sin(floor_slope), 0.0, math.cos(floor_slope)))
     data.qpos[:3] = 0.0
-    data.qpos[3:7] = (math.cos(half), 0.0, math.sin(half), 0.0)
+    data.qpos[3:7] = tilt(normal)
     data.qpos[7:] = LYING_JOINTS[start]
     mujoco.mj_kinematics(model, data)
     data.qpos[:3] = (_CLEARANCE - _lowest(model, data, normal)) * normal

@@ -10,6 +10,7 @@ from robots.a1.constants import GRAVITY
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
+from robots.terrain import Ground
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
 from sim_bridge.delay import DelayLine
 from sim_bridge.options import SimulationOptions
@@ -47,8 +48,9 @@ class SimulatedA1:
         self,
         options: SimulationOptions | None = None,
         script: PerturbationScript | None = None,
+        ground: Ground | None = None,
     ) -> None:
-        """Build the world and stand (or lie) in it, at rest, at tick 0.
+        """Build the world and stand (or lie) in it, at rest, at tick 0; `ground` None is level.
 
         Raises:
             Unavailable: the options name a server for the physics, and none answers.
@@ -60,7 +62,7 @@ class SimulatedA1:
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
         self._work, self._foot_slip = 0.0, 0.0
-        self._physics, self._command = begin_physics(self.options)
+        self._physics, self._command = begin_physics(self.options, ground)
         self._step = 0
         self._observe(self._physics.base_velocity())
 

@@ -17,8 +17,8 @@ _HOLD = (60.0, 2.0)  # kp, kd of the hold that waits for the first command
 _UNLIMITED = (1e3, 1e3, 2e3)
 
 
-def stand(model: mujoco.MjModel, data: mujoco.MjData, floor_slope: float) -> Array:
-    """Put the robot on the floor, at rest above the origin, at time 0.
+def stand(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
+    """Put the robot on the ground, at rest above the origin, at time 0.
 
     The feet start at the height where they just touch; gravity is carried by the torques of static
     equilibrium, and a short settling under stiff gains lets the soft contacts come to rest.
@@ -26,15 +26,14 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, floor_slope: float) -> Arr
     Args:
         model: the simulated robot.
         data: overwritten.
-        floor_slope: [rad], uphill along x; the robot stands parallel to the floor.
+        normal: of the ground at the origin (3); the robot stands parallel to it.
 
     Returns:
         The command (5, 12), rows q, dq, kp, kd, tau, that keeps it standing.
     """
     mujoco.mj_resetData(model, data)
-    normal = np.array((-math.sin(floor_slope), 0.0, math.cos(floor_slope)))
     data.qpos[:3] = STAND_HEIGHT * normal
-    data.qpos[3:7] = (math.cos(-0.5 * floor_slope), 0.0, math.sin(-0.5 * floor_slope), 0.0)
+    data.qpos[3:7] = tilt(normal)
     data.qpos[7:] = STAND_JOINTS
     mujoco.mj_forward(model, data)
     _settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)))
@@ -44,6 +43,15 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, floor_slope: float) -> Arr
     mujoco.mj_forward(model, data)
     # The softer hold takes over at the posture and torques that the stiff gains came to rest with.
     return _command(data.qpos[7:], _HOLD, data.ctrl)
+
+
+def tilt(normal: Array) -> Array:
+    """The least rotation that turns the vertical into a normal (3): w, x, y, z (4)."""
+    half = 0.5 * math.atan2(math.hypot(normal[0], normal[1]), normal[2])
+    axis = np.array((-normal[1], normal[0]))
+    size = math.hypot(*axis)
+    x, y = math.sin(half) * axis / size if size > 0.0 else (0.0, 0.0)
+    return np.array((math.cos(half), x, y, 0.0))
 
 
 def _holding_torque(model: mujoco.MjModel, data: mujoco.MjData) -> Array:

@@ -34,6 +34,9 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         command: as a launch file has it, a velocity or the steps of a script; or one key, `random`,
             with the bounds of a script that is drawn for each trial.
         input_delay: time between command and motor [s].
+        terrain: the ground, as a launch file has it: flat, or a list of parts.
+        pass_distance: over the ground from the start, which a trial must end beyond to have passed
+            [m]; None where staying up is enough.
         simulation: options of the simulated robot and its world.
         seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
         timing: latency model of lock step: `solve` and `estimate` [s].
@@ -46,6 +49,8 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trials: tuple[Perturbation | None, ...]
     command: dict[str, Any] | list[dict[str, Any]] = {}
     input_delay: float = 0.0
+    terrain: str | list[dict[str, Any]] = "flat"
+    pass_distance: float | None = None
     simulation: dict[str, Any] = {}
     seeds: int = 1
     timing: dict[str, Any] = {}
@@ -58,6 +63,8 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"duration is {self.duration}; give seconds > 0")
         if not 0.0 <= self.input_delay < float("inf"):
             raise ValueError(f"input_delay is {self.input_delay}; give seconds >= 0")
+        if self.pass_distance is not None and not 0.0 < self.pass_distance < float("inf"):
+            raise ValueError(f"pass_distance is {self.pass_distance}; give metres > 0")
         if self.seeds < 1:
             raise ValueError(f"seeds is {self.seeds}; give 1 or more")
         if self.seeds > 1 and "seed" in self.simulation:

@@ -12,10 +12,11 @@ import numpy as np
 from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
-from robots.a1.constants import GRAVITY, TORQUE_LIMIT
+from robots.a1.constants import TORQUE_LIMIT
 from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array
+from robots.vectors import Vector
 
 FRICTION: Final = 0.5  # of the pyramid that forces stay in, below the real one
 RIDGE: Final = 1e-6  # weight of the squared forces against the base's squared wrench
@@ -69,19 +70,19 @@ def share_wrench(wrench: Array, feet: Array, standing: Array, forces: Array) -> 
 
 @njit(cache=True)
 def feed_forward(
-    tree: Tree, joints: Array, v: Array, a: Array, feet: Array, jacobians: Array, standing: Array,
-    torque: Array,
+    tree: Tree, joints: Array, v: Array, a: Array, upward: Vector, feet: Array, jacobians: Array,
+    standing: Array, torque: Array,
 ) -> None:  # fmt: skip
-    """Write the torque (12) [N m] of a level base's motion.
+    """Write the torque (12) [N m] of a motion of the base.
 
     Args:
         tree: the robot.
         joints: (12) [rad]; v, a: velocity (18) and its derivative, as in `robots.state`.
+        upward: gravity's opposite in the axes of the base [m/s^2].
         feet, jacobians: (4, 3), (4, 3, 3) of the joints, in the base.
         standing: (4) 1 on the ground.
         torque: written.
     """
-    upward = (0.0, 0.0, GRAVITY)
     frames = joint_frames(tree, joints)
     motions = motions_of(tree, frames, upward, v, a)
     force = forces_of(tree, frames, motions)

@@ -5,28 +5,40 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from controller.driving.base_path import HEIGHT, pose_at
+from controller.driving.base_path import pose_at
 from robots.rotations import Array
+from robots.terrain import Ground, height_at
+from robots.vectors import apply_transposed, cross, minus, triple
 
+MOST_LIFT = 0.2  # of a swing over what is in its way, beside its usual height [m]
+EDGE_DISTANCE = 0.035  # from an edge at which a foot stands well [m]
+EDGE_WEIGHT = 10.0  # of an edge's height against the distance of a foothold from its neutral point
+SEARCH = (2, 0.03)  # steps to either side, and their length [m], in which a better one is sought
 LAST_STANCE = 0.4  # [s] after a landing without another lift-off, for which its foothold is chosen
 
 
 @njit(cache=True)
 def choose_footholds(
-    path: Array, start: int, period: float, swings: Array, neutral: Array, targets: Array,
+    path: Array, start: int, period: float, swings: Array, neutral: Array, ground: Ground,
+    holds: Array, targets: Array,
 ) -> None:  # fmt: skip
-    """Write the foothold that each swing leads to, in the world.
+    """Write the foothold that each swing leads to, in the world, and how high it swings.
 
     It lies below the foot's neutral place at the middle of the stance that follows (Raibert's
-    neutral point), with the heading there.
+    neutral point), with the heading there, or beside that where an edge is near. The height of a
+    swing grows by what the ground on its way rises above the straight line between its footholds.
 
     Args:
         path: of the base, from knot `start` on.
         period: between knots [s].
-        swings: (S, 4) foot, lift-off, landing [knots], height [m], by lift-off.
-        neutral: (4, 3) of the feet, below the standing base, z of the ground [m].
+        swings: (S, 4) foot, lift-off, landing [knots], height [m], by lift-off; heights grow.
+        neutral: (4, 3) of the feet, below the standing base, z above the ground [m].
+        ground: below them.
+        holds: (4, 3) the footholds before the first swing [m].
         targets: (S, 3) becomes the footholds [m].
     """
+    last = holds.copy()
+    rough = len(ground.centre) > 0 or ground.grid.size > 0
     for s in range(len(swings)):
         foot, landing = int(swings[s, 0]), swings[s, 2]
         leaves = landing + 2.0 * LAST_STANCE / period
@@ -39,6 +51,58 @@ def choose_footholds(
         targets[s, 0] = x + c * neutral[foot, 0] - sine * neutral[foot, 1]
         targets[s, 1] = y + sine * neutral[foot, 0] + c * neutral[foot, 1]
         targets[s, 2] = neutral[foot, 2]
+        if rough:
+            avoid_edges(ground, targets[s])
+            targets[s, 2] += height_at(ground, targets[s, 0], targets[s, 1])
+            swings[s, 3] += rise_between(ground, last[foot], targets[s], neutral[foot, 2])
+        last[foot] = targets[s]
+
+
+@njit(cache=True)
+def avoid_edges(ground: Ground, hold: Array) -> None:
+    """Move a foothold (3,), x and y, to the best place around it, in place."""
+    steps, length = SEARCH
+    best, x, y = np.inf, hold[0], hold[1]
+    for i in range(-steps, steps + 1):
+        for j in range(-steps, steps + 1):
+            away = length * np.sqrt(i * i + j * j)
+            if away >= best:
+                continue
+            edge = edge_at(ground, x + i * length, y + j * length)
+            if away + EDGE_WEIGHT * edge < best:
+                best = away + EDGE_WEIGHT * edge
+                hold[0], hold[1] = x + i * length, y + j * length
+
+
+@njit(cache=True)
+def edge_at(ground: Ground, x: float, y: float) -> float:
+    """How far the ground around a place is from a plane through it [m]; 0 on a slope."""
+    most, middle, d = 0.0, height_at(ground, x, y), EDGE_DISTANCE
+    for dx, dy in ((d, 0.0), (0.0, d), (0.7 * d, 0.7 * d), (0.7 * d, -0.7 * d)):
+        bend = (
+            height_at(ground, x + dx, y + dy) + height_at(ground, x - dx, y - dy) - 2.0 * middle
+        )
+        most = max(most, abs(bend))
+    return most
+
+
+@njit(cache=True)
+def rise_between(ground: Ground, start: Array, end: Array, height: float) -> float:
+    """What a swing needs beside its usual height to pass over the ground on its way [m].
+
+    Args:
+        ground: below it; start, end: footholds (3,) [m].
+        height: of a foot's centre above the ground on which it stands [m].
+    """
+    most = 0.0
+    for i in range(13):
+        u = 0.2 + 0.05 * i
+        r = u * (1.0 - u)
+        way = u * u * u * (10.0 + u * (6.0 * u - 15.0))
+        x, y = start[0] + way * (end[0] - start[0]), start[1] + way * (end[1] - start[1])
+        line = start[2] + way * (end[2] - start[2])
+        most = max(most, (height_at(ground, x, y) + height - line) / (64.0 * r**3))
+    return min(most, MOST_LIFT)
 
 
 @njit(cache=True)
@@ -84,20 +148,29 @@ def place_feet(
 
 
 @njit(cache=True)
-def feet_in_base(feet: Array, speeds: Array, base: Array, height_rate: float, out: Array) -> None:
-    """Write places and velocities of the feet relative to a level base, in its axes.
+def feet_in_base(
+    feet: Array, speeds: Array, base: Array, height: float, height_rate: float, T: Array,
+    spin: Array, out: Array,
+) -> None:  # fmt: skip
+    """Write places and velocities of the feet relative to the base, in its axes.
 
     Args:
         feet, speeds: (4, 3) in the world.
-        base: (7) row of a path; height_rate: of its height [m/s].
+        base: (7) row of a path; height: of the base in the world [m]; height_rate: its rate [m/s].
+        T: (3, 3) the base's axes as columns, in the level axes of its heading.
+        spin: (3) angular velocity of the base against those, in its own axes [rad/s].
         out: (2, 4, 3) [m], [m/s].
     """
     c, s = np.cos(base[2]), np.sin(base[2])
     for foot in range(4):
         x, y = feet[foot, 0] - base[0], feet[foot, 1] - base[1]
         out[0, foot, 0], out[0, foot, 1] = c * x + s * y, -s * x + c * y
-        out[0, foot, 2] = feet[foot, 2] - base[HEIGHT]
+        out[0, foot, 2] = feet[foot, 2] - height
         u, v = speeds[foot, 0], speeds[foot, 1]
         out[1, foot, 0] = c * u + s * v - base[3] + base[5] * out[0, foot, 1]
         out[1, foot, 1] = -s * u + c * v - base[4] - base[5] * out[0, foot, 0]
         out[1, foot, 2] = speeds[foot, 2] - height_rate
+        place = apply_transposed(T, triple(out[0, foot]))
+        speed = minus(apply_transposed(T, triple(out[1, foot])), cross(triple(spin), place))
+        for i in range(3):
+            out[0, foot, i], out[1, foot, i] = place[i], speed[i]

@@ -10,11 +10,13 @@ from controller.driving.course import LONGEST_LEAP, Course, Move
 from controller.driving.footholds import choose_footholds
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
+from controller.driving.trunk_plane import fit_planes
 from controller.driving.window import fill_window
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
 from robots.rotations import Array
+from robots.terrain import Ground, height_at, make_ground
 
 
 class DrivenReference:
@@ -25,12 +27,15 @@ class DrivenReference:
     """
 
     def __init__(
-        self, options: DriveOptions, period: float, commands: Commands | None = None
-    ) -> None:
-        """Stand at the origin at knot 0; see `Course`."""
+        self, options: DriveOptions, period: float, commands: Commands | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
+        """Stand at the origin at knot 0, on `ground` or a level floor; see `Course`."""
         self.course = Course(options, period, commands)
+        self._ground = ground or make_ground()
         self._tree = tree_of(load_mujoco())
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
+        self._lower_holds()
         self._gains = np.zeros((0, 12, 36))  # of every window; made once, for it is large
         self._ahead: tuple[Array, Array, Array] | None = None  # of the last window
 
@@ -56,8 +61,10 @@ class DrivenReference:
         path, swings, targets = self._look_ahead(knots)
         q, v = np.empty((knots + 1, 19)), np.empty((knots + 1, 18))
         inputs, contacts = np.empty((knots, 12)), np.empty((knots + 1, 4))
+        planes = np.empty((len(path), 3))
+        fit_planes(path, course.knot, course.period, self._ground, planes)
         fill_window(
-            self._tree, path, course.knot, course.period, swings, targets, self._holds,
+            self._tree, path, planes, course.knot, course.period, swings, targets, self._holds,
             q, v, inputs, contacts,
         )  # fmt: skip
         rows = np.maximum(np.arange(knots + 1) + min(0, start - course.knot), 0)
@@ -73,6 +80,12 @@ class DrivenReference:
             place = self.course.base[:2]
             arms = self._holds[:, :2] - place
             self._holds[:, :2] = place + arms @ np.array([[c, s], [-s, c]])
+        self._lower_holds()
+
+    def _lower_holds(self) -> None:
+        """Set the footholds on the ground."""
+        for hold, above in zip(self._holds, self.course.feet[:, 2], strict=True):
+            hold[2] = height_at(self._ground, hold[0], hold[1]) + above
 
     def _go_on(self, to: int) -> None:
         """Move base, footholds and strides on to knot `to`, as the last window had them."""
@@ -91,6 +104,8 @@ class DrivenReference:
         course = self.course
         path, swings = course.look_ahead(knots)
         targets = np.empty((len(swings), 3))
-        choose_footholds(path, course.knot, course.period, swings, course.feet, targets)
+        choose_footholds(
+            path, course.knot, course.period, swings, course.feet, self._ground, self._holds, targets
+        )  # fmt: skip
         self._ahead = path, swings, targets
         return self._ahead

@@ -8,9 +8,12 @@ from numba import njit
 from controller.driving.base_path import HEIGHT
 from controller.driving.feedforward import feed_forward
 from controller.driving.footholds import feet_in_base, place_feet
+from controller.driving.trunk_plane import tilt_of
+from robots.a1.constants import GRAVITY
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.kinematic_tree import Tree
 from robots.rotations import Array
+from robots.vectors import apply_transposed, triple
 
 SINGULAR = 1e-5  # [m^3] of a leg's Jacobian, below which its joints are taken not to move
 
@@ -37,18 +40,39 @@ def _cross(a: Array, b: Array) -> tuple[float, float, float]:
 
 
 @njit(cache=True)
+def tilt_base(pitch: float, roll: float, T: Array) -> None:
+    """Write the axes of a base as columns (3, 3), in the level axes of its heading."""
+    c, s, cr, sr = np.cos(pitch), np.sin(pitch), np.cos(roll), np.sin(roll)
+    T[0, 0], T[0, 1], T[0, 2] = c, s * sr, s * cr
+    T[1, 0], T[1, 1], T[1, 2] = 0.0, cr, -sr
+    T[2, 0], T[2, 1], T[2, 2] = -s, c * sr, c * cr
+
+
+@njit(cache=True)
+def set_orientation(yaw: float, pitch: float, roll: float, quaternion: Array) -> None:
+    """Write the quaternion x, y, z, w (4) of turns by yaw, then pitch, then roll."""
+    cy, sy = np.cos(0.5 * yaw), np.sin(0.5 * yaw)
+    cp, sp = np.cos(0.5 * pitch), np.sin(0.5 * pitch)
+    cr, sr = np.cos(0.5 * roll), np.sin(0.5 * roll)
+    quaternion[0] = cy * cp * sr - sy * sp * cr
+    quaternion[1] = cy * sp * cr + sy * cp * sr
+    quaternion[2] = sy * cp * cr - cy * sp * sr
+    quaternion[3] = cy * cp * cr + sy * sp * sr
+
+
+@njit(cache=True)
 def fill_window(
-    tree: Tree, path: Array, start: int, period: float, swings: Array, targets: Array,
-    holds: Array, q: Array, v: Array, inputs: Array, contacts: Array,
+    tree: Tree, path: Array, planes: Array, start: int, period: float, swings: Array,
+    targets: Array, holds: Array, q: Array, v: Array, inputs: Array, contacts: Array,
 ) -> None:  # fmt: skip
     """Write the reference of N intervals from knot `start` on.
 
-    The trunk stays level; inverse kinematics give the joints. An interval's torque is that of its
+    The trunk is parallel to the plane below it; inverse kinematics give the joints. An interval's torque is that of its
     middle, with accelerations that are the differences of the velocities at its ends.
 
     Args:
         tree: the robot.
-        path: (K, 7) of the base, K > N + 1, see `base_path`.
+        path: (K, 7) of the base, K > N + 1, see `base_path`; planes: (K, 3) see `fit_planes`.
         start: knot of its first row.
         period: between knots [s].
         swings, targets, holds: see `place_feet`.
@@ -57,16 +81,26 @@ def fill_window(
     n = len(inputs)
     feet, speeds, standing = np.empty((4, 3)), np.empty((4, 3)), np.empty(4)
     relative = np.empty((2, 4, 3))
+    T, spin, upward = np.empty((3, 3)), np.empty(3), np.empty((n + 1, 3))
     for k in range(n + 1):
-        base, height_rate = path[k], (path[k + 1, HEIGHT] - path[k, HEIGHT]) / period
+        base, height = path[k], path[k, HEIGHT] + planes[k, 0]
+        height_rate = (path[k + 1, HEIGHT] + planes[k + 1, 0] - height) / period
+        (pitch, roll), (next_pitch, next_roll) = tilt_of(planes[k]), tilt_of(planes[k + 1])
+        tilt_base(pitch, roll, T)
+        pitch_rate = (next_pitch - pitch) / period
+        spin[0] = (next_roll - roll) / period
+        spin[1], spin[2] = np.cos(roll) * pitch_rate, -np.sin(roll) * pitch_rate
         place_feet(start + k, period, swings, targets, holds, feet, speeds, contacts[k])
-        feet_in_base(feet, speeds, base, height_rate, relative)
-        q[k] = 0.0
-        q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], base[HEIGHT]
-        q[k, 5], q[k, 6] = np.sin(0.5 * base[2]), np.cos(0.5 * base[2])
+        feet_in_base(feet, speeds, base, height, height_rate, T, spin, relative)
+        q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], height
+        set_orientation(base[2], pitch, roll, q[k, 3:7])
         q[k, 7:] = inverse_kinematics(relative[0])
         v[k] = 0.0
-        v[k, 0], v[k, 1], v[k, 2], v[k, 5] = base[3], base[4], height_rate, base[5]
+        velocity = apply_transposed(T, (base[3], base[4], height_rate))
+        turn = apply_transposed(T, (0.0, 0.0, base[5]))
+        up = apply_transposed(T, (0.0, 0.0, GRAVITY))
+        for i in range(3):
+            v[k, i], v[k, 3 + i], upward[k, i] = velocity[i], turn[i] + spin[i], up[i]
         jacobians = foot_jacobians_in_base(q[k, 7:])
         for leg in range(4):
             joint_rates(jacobians[leg], relative[1, leg], v[k, 6 + 3 * leg : 9 + 3 * leg])
@@ -74,6 +108,6 @@ def fill_window(
         place_feet(start + k + 0.5, period, swings, targets, holds, feet, speeds, standing)
         joints = 0.5 * (q[k, 7:] + q[k + 1, 7:])
         feed_forward(
-            tree, joints, 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / period,
+            tree, joints, 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / period, triple(upward[k]),
             foot_positions_in_base(joints), foot_jacobians_in_base(joints), standing, inputs[k],
         )  # fmt: skip

@@ -20,6 +20,7 @@ from estimator.health.health import Health, fault_names
 from estimator.health.layout import ROW, sensor_row
 from estimator.health.monitor import SensorMonitor
 from estimator.salted.advance import TICK, advance
+from estimator.salted.ground_below import look_below, stand_on
 from estimator.salted.layout import STATES, VELOCITY
 from estimator.salted.memory import PROBABILITY, Memory, new_memory
 from estimator.salted.options import SaltedOptions, parameters
@@ -27,6 +28,7 @@ from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
 from robots.a1.mujoco_model import load_mujoco
 from robots.stance_dynamics import robot_of
+from robots.terrain import Ground
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -40,9 +42,19 @@ class SaltedEstimator:
     origin by default), on its lowest foot.
     """
 
-    def __init__(self, options: SaltedOptions | None = None, position: Array | None = None) -> None:
-        """Load the model and compile (or load) the update: the first reading is as fast as any."""
+    def __init__(
+        self, options: SaltedOptions | None = None, position: Array | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
+        """Load the model and compile (or load) the update: the first reading is as fast as any.
+
+        Args:
+            options: noises and thresholds.
+            position: see the class.
+            ground: on which the robot stands; None for the level floor z = 0.
+        """
         self.options = options or SaltedOptions()
+        self._ground = ground
         self._parameters = parameters(self.options)
         self._robot = robot_of(load_mujoco())
         self._monitor = SensorMonitor()
@@ -136,11 +148,15 @@ class SaltedEstimator:
             self.divergences += 1
             return self._without
         start(self._memory, row, health, self._place, self._parameters)
+        if self._ground is not None:
+            stand_on(self._memory, self._ground, self.options.foot_radius)
         self._time = self._seen = time
         return "degraded" if health.any_fault else "ok"
 
     def _advance(self, row: Array, health: Health, dt: float) -> bool:
         """Predict over `dt` [s] and take a reading's row in; False when the filter diverged."""
+        if self._ground is not None:
+            look_below(self._memory, self._ground)
         return advance(self._memory, self._robot, row, health, dt, self._parameters)
 
     def _warm_up(self) -> None:

@@ -38,6 +38,8 @@ class Memory(NamedTuple):
     jump: Array
     """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
     direction in the world."""
+    ground: Array
+    """(4) height of the ground below each foot [m]; zeros where it is level."""
 
 
 def new_memory() -> Memory:
@@ -46,5 +48,6 @@ def new_memory() -> Memory:
     contact = np.zeros((6, 4))
     contact[AGE] = -1.0
     return Memory(
-        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5)
-    )
+        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5),
+        np.zeros(4),
+    )  # fmt: skip

@@ -50,7 +50,7 @@ def take_standing_feet(
             noise = sink if axis == UP else slip
             correct(m.P, d, columns, H[axis], residual[axis], noise)
         columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
-        residual = np.array([parameters.foot_radius - sunk[i] - feet.height[i]])
+        residual = np.array([m.ground[i] + parameters.foot_radius - sunk[i] - feet.height[i]])
         unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
         noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest
         noise *= _softening(m.P, d, columns, H, residual, noise, parameters.huber)

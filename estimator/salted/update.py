@@ -94,7 +94,7 @@ def modes_after_prediction(
     feet do that often.
     """
     feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius))
-    clearance = feet.height - parameters.foot_radius
+    clearance = feet.height - m.ground - parameters.foot_radius
     deviation = np.sqrt(height_variances(m.P, feet) + parameters.terrain_noise**2)
     forces = row[reading.FORCE :]
     change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)

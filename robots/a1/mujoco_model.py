@@ -6,18 +6,23 @@
 import mujoco
 
 from robots.a1.constants import MJCF_PATH
+from robots.terrain import Ground, add_geoms, make_ground
 
 
-def load_mujoco(timestep: float = 0.001, body_collisions: bool = True) -> mujoco.MjModel:
+def load_mujoco(
+    timestep: float = 0.001, body_collisions: bool = True, ground: Ground | None = None
+) -> mujoco.MjModel:
     """Return the MuJoCo model.
 
     Args:
         timestep: physics step [s].
-        body_collisions: whether trunk, thighs and calves touch the floor too; a planner's rollouts,
-        which only need
-            the feet, are faster without.
+        body_collisions: whether trunk, thighs and calves touch the ground too; a planner's
+            rollouts, which only need the feet, are faster without.
+        ground: None for the level floor z = 0.
     """
-    model = mujoco.MjModel.from_xml_path(str(MJCF_PATH))
+    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    add_geoms(spec, ground or make_ground())
+    model = spec.compile()
     model.opt.timestep = timestep
     if not body_collisions:
         model.geom_conaffinity[model.geom_group == 3] = 0

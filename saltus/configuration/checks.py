@@ -95,7 +95,7 @@ def _check_driving(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
             "reference", "reference_from", "drive", "command",
         )  # fmt: skip
     by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
-    if by_phase and (config.mode != "paused" or not isinstance(config.command, tuple)):
+    if by_phase and (config.mode != "paused" or config.script is None):
         raise refuse(
             "perturbations of a robot that is driven need `at` in seconds, but for a script in "
             "mode paused", "perturbations", "mode", "drive",

@@ -9,6 +9,7 @@ import msgspec
 
 from controller.driving.options import DriveOptions
 from controller.driving.script import ScriptStep
+from controller.gaits import GAITS
 from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
 from hw_bridge.driver.options import SourceOptions
@@ -28,9 +29,11 @@ from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
 from sim_bridge.suites import SuiteError, parse_events
+from sim_bridge.terrain_options import Terrain
 
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
+Belief = Literal["known", "flat"]
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
 
@@ -107,6 +110,9 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         drive: who else may drive, and how commands are followed.
         sources: what keys and sticks ask for, where they drive.
         perturbations: what is done to the robot, and when.
+        terrain: the ground: flat, or a list of parts (docs/terrain.md).
+        terrain_belief: what planner and estimator know of it: known, or flat, where they take the
+            ground for level.
         timing: how long solves take and how old estimates are, in lock step.
         tracker: from plans to motor commands.
         rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
@@ -132,6 +138,8 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     drive: DriveOptions = DriveOptions()
     sources: SourceOptions = SourceOptions()
     perturbations: tuple[Perturbation, ...] = ()
+    terrain: Terrain = "flat"
+    terrain_belief: Belief = "known"
     timing: TimingOptions = TimingOptions()
     tracker: TrackerOptions = msgspec.field(default_factory=TrackerOptions)
     rollout: str = "mujoco"
@@ -154,12 +162,26 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     @property
     def speed(self) -> float:
         """Of a straight line [m/s]; a script has none."""
-        return self.command.velocity_x if isinstance(self.command, ReferenceCommand) else 0.0
+        return 0.0 if self.script is not None else self.command.velocity_x
+
+    @property
+    def script(self) -> tuple[ScriptStep, ...] | None:
+        """The steps of a script that drives the robot; None where there is none.
+
+        On terrain a speed is a script of one step: a reference that does not follow the robot would
+        put its feet where the ground is not.
+        """
+        if isinstance(self.command, tuple):
+            return self.command
+        by_gait = self.terrain != "flat" and self.reference in GAITS
+        if not by_gait or self.drive.source != "none":
+            return None
+        return (ScriptStep(at=0.0, velocity_x=self.command.velocity_x),)
 
     @property
     def is_driven(self) -> bool:
         """Whether commands come on the way, from a script or from somebody who drives."""
-        return isinstance(self.command, tuple) or self.drive.source != "none"
+        return self.script is not None or self.drive.source != "none"
 
     @property
     def kind(self) -> RobotKind:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from controller.planner import Planner
     from controller.tracker import Tracker
     from estimator.interface import Estimator
+    from robots.terrain import Ground
     from sim_bridge.simulated_a1 import SimulatedA1
 
 
@@ -80,6 +81,27 @@ def event_times(config: LaunchConfig) -> list[float]:
     return [first * TICK_S for first in make_script(config).beginnings(config.ticks)]
 
 
+def make_ground(config: LaunchConfig) -> Ground | None:
+    """The ground below the simulated robot; None for a level floor.
+
+    Raises:
+        BadRequest: there is no such ground, or the robot cannot start on it.
+    """
+    if config.terrain == "flat":
+        return None
+    from sim_bridge.terrain_options import ground_of
+
+    try:
+        return ground_of(config.terrain, config.simulation.friction)
+    except ValueError as error:
+        raise BadRequest(f"terrain: {error}") from error
+
+
+def believed_ground(config: LaunchConfig) -> Ground | None:
+    """The ground as planner and estimator believe it to be; None for a level floor."""
+    return make_ground(config) if config.terrain_belief == "known" else None
+
+
 def make_simulation(config: LaunchConfig) -> SimulatedA1:
     """The simulated robot, as it starts.
 
@@ -90,7 +112,7 @@ def make_simulation(config: LaunchConfig) -> SimulatedA1:
 
     script = make_script(config)
     try:
-        return SimulatedA1(config.simulation, script)
+        return SimulatedA1(config.simulation, script, make_ground(config))
     except Unavailable as error:
         raise BadRequest(f"simulation.engine {config.simulation.engine}: {error}") from error
 
@@ -101,7 +123,10 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     Raises:
         BadRequest: it is not there.
     """
-    return load(config.estimator_entry.factory)(getattr(config, config.estimator, config))
+    factory, options = load(config.estimator_entry.factory), getattr(config, config.estimator, config)
+    if config.estimator == "salted" and (ground := believed_ground(config)) is not None:
+        return factory(options, ground=ground)
+    return factory(options)
 
 
 def make_tracker(config: LaunchConfig) -> Tracker:
@@ -118,6 +143,7 @@ def check(config: LaunchConfig) -> None:
         BadRequest: they do not; the message says which and why.
     """
     make_script(config)
+    make_ground(config)
     solve_schedule(config)
     if config.kind.simulated and config.simulation.engine != "mujoco":
         make_simulation(config).close()
@@ -130,8 +156,8 @@ def check(config: LaunchConfig) -> None:
 
 def make_commands(config: LaunchConfig) -> Commands | None:
     """Where a driven robot's planner has its goals from; None for one that is not driven."""
-    if isinstance(config.command, tuple):
-        return CommandScript(config.command, config.drive, config.reference)
+    if config.script is not None:
+        return CommandScript(config.script, config.drive, config.reference)
     return CommandIntake(config.drive) if config.is_driven else None
 
 

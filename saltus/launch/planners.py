@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
 from saltus.launch import rollouts
-from saltus.launch.assembly import make_commands
+from saltus.launch.assembly import believed_ground, make_commands
 from saltus.launch.recorded_walk import recorded_walk
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from controller.hilqr_planner import HilqrPlanner
     from controller.planner_options import PlannerOptions
     from controller.references import Reference
+    from robots.terrain import Ground
     from saltus.configuration.launch import LaunchConfig
 
 
@@ -33,7 +34,9 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     options = rollouts.planning(config)
     reference = make_reference(config, make_commands(config))
     backend = rollouts.make_rollout(config)
-    derivatives = make_derivatives(options, replay=config.rollout != "mujoco")
+    derivatives = make_derivatives(
+        options, config.rollout != "mujoco", believed_ground(config)
+    )
     return HilqrPlanner(options, reference, backend, derivatives)
 
 
@@ -63,7 +66,8 @@ def make_reference(config: LaunchConfig, commands: Commands | None = None) -> Re
     if commands is not None:
         from controller.driving.reference import DrivenReference
 
-        return DrivenReference(config.drive, config.hilqr.period, commands)
+        ground = believed_ground(config)
+        return DrivenReference(config.drive, config.hilqr.period, commands, ground)
     from controller import references
 
     name = config.reference
@@ -75,10 +79,12 @@ def make_reference(config: LaunchConfig, commands: Commands | None = None) -> Re
         raise BadRequest(f"reference: {error}") from error
 
 
-def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivatives:
+def make_derivatives(
+    options: PlannerOptions, replay: bool = False, ground: Ground | None = None
+) -> Derivatives:
     """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out.
 
-    `replay` where that is another physics: see `RolloutDerivatives`.
+    `replay` where that is another physics: see `RolloutDerivatives`. `ground` None is level.
     """
     if options.derivatives == "rigid":
         from controller.rigid_derivatives import RigidDerivatives
@@ -88,8 +94,8 @@ def make_derivatives(options: PlannerOptions, replay: bool = False) -> Derivativ
 
     horizon = options.period, options.search.substeps, options.search.threads
     if options.derivatives == "rollout":
-        return RolloutDerivatives(*horizon, replay=replay)
-    return DifferenceDerivatives(*horizon)
+        return RolloutDerivatives(*horizon, replay=replay, ground=ground)
+    return DifferenceDerivatives(*horizon, ground=ground)
 
 
 def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:

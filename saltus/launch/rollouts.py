@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.planner_options import PlannerOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
+from saltus.launch.assembly import believed_ground
 from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
@@ -81,7 +82,9 @@ def _mujoco(config: LaunchConfig) -> ThreadedRollout:
 
     options = planning(config)
     search = options.search
-    return ThreadedRollout(options.knots, options.period, search.substeps, search.threads)
+    return ThreadedRollout(
+        options.knots, options.period, search.substeps, search.threads, believed_ground(config)
+    )
 
 
 def _warp(config: LaunchConfig) -> RolloutBackend:

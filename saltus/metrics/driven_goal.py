@@ -22,7 +22,7 @@ class GoalWatch:
 
     def __init__(self, config: LaunchConfig) -> None:
         """Of a driven launch."""
-        script = config.command if isinstance(config.command, tuple) else None
+        script = config.script
         drive = config.drive
         if script is not None:
             drive = msgspec.structs.replace(drive, silence=HOLDS_S)

@@ -73,7 +73,8 @@ class DrivingMetrics:
         world = config.simulation
         self._weight = GRAVITY * (TOTAL_MASS * world.mass_scale + world.payload_mass)
         self._error = FollowingError()
-        self._before: Array | None = None  # position over the ground [m]
+        self._first: Array | None = None  # position over the ground [m]
+        self._before: Array | None = None  # the last one
         self._start: GroundTruth | None = None
         self._truth: GroundTruth | None = None  # the last one
 
@@ -83,6 +84,7 @@ class DrivingMetrics:
         if self._before is not None:
             self.distance += float(np.hypot(*(state.q[:2] - self._before)))
         self._before = state.q[:2]
+        self._first = self._before if self._first is None else self._first
         if isinstance(state, GroundTruth):
             self._start, self._truth = self._start or state, state
 
@@ -100,8 +102,15 @@ class DrivingMetrics:
             "cost_of_transport": cost,
             "foot_slip_m": slip,
             "distance_m": self.distance,
+            "displacement_m": self._displacement(),
             "max_lateral_deviation_m": None,  # from no straight line
         }
+
+    def _displacement(self) -> float:
+        """Between the first state and the last over the ground [m]."""
+        if self._first is None or self._before is None:
+            return 0.0
+        return float(np.hypot(*(self._before - self._first)))
 
 
 def motion_in_heading(state: GroundTruth | StateEstimate) -> Array:

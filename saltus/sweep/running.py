@@ -54,7 +54,7 @@ def run_paused(trial: Trial) -> Finished:
         "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
         **_failures(trace.statuses, trace.commands),
     } | _driving(trial, summary)
-    return Finished(row, trace)
+    return Finished(_judged(row, trial, summary), trace)
 
 
 def run_realtime(trial: Trial) -> Finished:
@@ -80,12 +80,20 @@ def run_realtime(trial: Trial) -> Finished:
             reports.get("simulation", {}).get("in_force", {}),
         ),
     } | _driving(trial, summary)
-    return Finished(row, None)
+    return Finished(_judged(row, trial, summary), None)
 
 
 def _driving(trial: Trial, summary: Mapping[str, Any]) -> Row:
     """The measures of a robot that is driven."""
     return {key: summary[key] for key in DRIVING_MEASURES} if trial.config.is_driven else {}
+
+
+def _judged(row: Row, trial: Trial, summary: Mapping[str, Any]) -> Row:
+    """The row, with whether the trial was passed where there is a distance to come."""
+    if trial.pass_distance is None:
+        return row
+    way = summary["displacement_m" if trial.config.is_driven else "distance_m"]
+    return row | {"passed": not row["fell"] and way >= trial.pass_distance, "displacement_m": way}
 
 
 def _failures(plans: Mapping[str, int], commands: Mapping[str, int]) -> Row:

@@ -29,7 +29,7 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
 def summarise(rows: Iterable[Row]) -> list[Row]:
     """Success by condition and planner, see `Conditions`; both in the order of the trials.
 
-    `success` counts trials without a fall, `success_low` and `success_high` bound the rate; the
+    `success` counts trials that passed, or without a fall where no distance is to come, `success_low` and `success_high` bound the rate; the
     means are over these trials (None without one). Those of a driven robot's measures are there
     where its rows have them. `condition` says it in words, `values` are the pushes, and the other
     fields are those that the condition's rows have in common.
@@ -60,6 +60,11 @@ def cells(rows: Iterable[Row]) -> list[tuple[Condition, str, list[Row]]]:
     ]  # fmt: skip
 
 
+def succeeded(row: Row) -> bool:
+    """Whether a trial was passed: without a fall, and beyond the distance that it was to come."""
+    return row.get("passed", not row["fell"])
+
+
 def measures(rows: list[Row]) -> list[str]:
     """Keys of a driven robot's measures that all of the rows have."""
     return [key for key in DRIVING_MEASURES if all(key in row for row in rows)]
@@ -67,13 +72,13 @@ def measures(rows: list[Row]) -> list[str]:
 
 def _success(rows: list[Row]) -> Row:
     return {
-        "trials": len(rows), "success": sum(not row["fell"] for row in rows),
+        "trials": len(rows), "success": sum(map(succeeded, rows)),
         "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
     }  # fmt: skip
 
 
 def _interval(rows: list[Row]) -> Row:
-    low, high = wilson_interval(sum(not row["fell"] for row in rows), len(rows))
+    low, high = wilson_interval(sum(map(succeeded, rows)), len(rows))
     return {"success_low": low, "success_high": high}
 
 

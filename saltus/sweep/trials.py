@@ -31,12 +31,14 @@ class Trial(NamedTuple):
             all its fields, reference, command, world, timing, duration and settings.
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
+        pass_distance: see `Group`.
         without_effect: keys that suite or sweep set and that it does not use, and why.
     """
 
     labels: Row
     group: str
     config: LaunchConfig
+    pass_distance: float | None = None
     without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
 
     @property
@@ -78,7 +80,7 @@ def make_trials(
                     **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
-                trials.append(Trial(labels, group.name, seeded, idle))
+                trials.append(Trial(labels, group.name, seeded, group.pass_distance, idle))
     return trials
 
 
@@ -128,6 +130,7 @@ def _config(
         "mode": mode, "duration": group.duration, "planner": planner,
         "reference": group.reference, "command": copy.deepcopy(group.command),
         "simulation": simulation, "timing": dict(group.timing),
+        "terrain": copy.deepcopy(group.terrain),
     }  # fmt: skip
     if group.reference_from is not None:
         mapping["reference_from"] = group.reference_from

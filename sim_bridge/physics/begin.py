@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.terrain import Ground, surface_at
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import Physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
@@ -10,7 +11,9 @@ from sim_bridge.physics.mujoco_physics import MujocoPhysics
 Array = NDArray[np.float64]
 
 
-def begin_physics(options: SimulationOptions) -> tuple[Physics, Array]:
+def begin_physics(
+    options: SimulationOptions, ground: Ground | None = None
+) -> tuple[Physics, Array]:
     """The world at its start, and the command (5, 12) until the first one.
 
     Where the robot starts, and how it holds itself there, MuJoCo says here for every engine.
@@ -18,8 +21,12 @@ def begin_physics(options: SimulationOptions) -> tuple[Physics, Array]:
     Raises:
         Unavailable: no server answers who simulates this robot.
     """
-    here = MujocoPhysics(options)
-    command = here.start(options.start, options.floor_slope)
+    here = MujocoPhysics(options, ground)
+    slope = options.floor_slope
+    normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+    if ground is not None and slope == 0.0:
+        normal = np.array(surface_at(ground, 0.0, 0.0)[1:])
+    command = here.start(options.start, normal)
     if options.engine == "mujoco":
         return here, command
     from sim_bridge.physics.served import ServedPhysics  # few runs have a server

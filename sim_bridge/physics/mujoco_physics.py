@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from robots.terrain import Ground
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.contacts import ContactReader
 from sim_bridge.domain import build_model
@@ -30,11 +31,16 @@ class MujocoPhysics:
         data: MuJoCo's state.
     """
 
-    def __init__(self, options: SimulationOptions) -> None:
-        """Build the world; the robot is nowhere in particular until `start` or `place`."""
+    def __init__(self, options: SimulationOptions, ground: Ground | None = None) -> None:
+        """Build the world; the robot is nowhere in particular until `start` or `place`.
+
+        Args:
+            options: of the robot and its world.
+            ground: None for a level floor.
+        """
         stop_stage_timers()
         self.loss = ""
-        self.model = build_model(options)
+        self.model = build_model(options, ground)
         self.data = mujoco.MjData(self.model)
         self._trunk = self.model.body("trunk").id
         self._contacts = ContactReader(self.model)
@@ -42,16 +48,16 @@ class MujocoPhysics:
         self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
         self._views = (self.data.qpos[7:], self.data.qvel[6:], self.data.ctrl)
 
-    def start(self, start: str, floor_slope: float) -> Array:
+    def start(self, start: str, normal: Array) -> Array:
         """Take the pose of a start, at rest; returns the command (5, 12) until the first one.
 
         Args:
             start: one of `sim_bridge.options.STARTS`.
-            floor_slope: of the world [rad].
+            normal: of the ground at the origin (3).
         """
         if start == "stand":
-            return stand(self.model, self.data, floor_slope)
-        return lie(self.model, self.data, start, floor_slope)
+            return stand(self.model, self.data, normal)
+        return lie(self.model, self.data, start, normal)
 
     def motion(self) -> PhysicsState:
         """The robot now."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
 from robots.soft_contact import soft_contact_of
+from robots.terrain import Ground
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
 from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots
 from sim_bridge.rollouts.planning_model import planning_model
@@ -31,10 +32,12 @@ class StepDerivatives(ABC):
 
     _drift: Drift | None = None
 
-    def __init__(self, period: float, substeps: int = 2, threads: int = 2) -> None:
+    def __init__(
+        self, period: float, substeps: int = 2, threads: int = 2, ground: Ground | None = None
+    ) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
-        self.model = planning_model(period / substeps)
+        self.model = planning_model(period / substeps, ground)
         self.substeps = substeps
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -69,7 +72,7 @@ class RolloutDerivatives(StepDerivatives):
 
     def __init__(
         self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = False,
-        replay: bool = True,
+        replay: bool = True, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Derivatives of steps of period / substeps.
 
@@ -80,12 +83,14 @@ class RolloutDerivatives(StepDerivatives):
             saltation: see `robots.soft_step.saltate`.
             replay: simulate the last step of each knot too. Without, the trajectory must be one of
                 these same steps: the last step's acceleration is taken from the next knot's state.
+            ground: of the steps; None for the level floor z = 0.
         """
-        super().__init__(period, substeps, threads)
+        super().__init__(period, substeps, threads, ground)
         if substeps == 1:  # two steps drift with two velocities
             self._drift = Drift(6, 18, 18, self.model.opt.timestep)
         self._saltation, self._replay = saltation, replay
-        self._tree, self._contact = tree_of(self.model), soft_contact_of(self.model)
+        level = planning_model(self.model.opt.timestep)
+        self._tree, self._contact = tree_of(level), soft_contact_of(level, ground)
 
     def _derive(
         self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array
@@ -103,10 +108,10 @@ class DifferenceDerivatives(StepDerivatives):
 
     def __init__(
         self, period: float, substeps: int = 2, threads: int = 2, difference: float = DIFFERENCE,
-        centred: bool = False,
+        centred: bool = False, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s]; `difference` that of states and torques."""
-        super().__init__(period, substeps, threads)
+        super().__init__(period, substeps, threads, ground)
         self._difference, self._centred = difference, centred
 
     def _derive(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.state import mujoco_from_pinocchio
+from robots.terrain import Ground
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import apply_policies, record_states
@@ -32,15 +33,18 @@ class MujocoRollout:
 
     round_trip_s = 0.0
 
-    def __init__(self, knots: int, period: float, substeps: int = 2, threads: int = 2) -> None:
+    def __init__(
+        self, knots: int, period: float, substeps: int = 2, threads: int = 2,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
         self.knots, self.period, self.substeps = knots, period, substeps
-        self.model = planning_model(period / substeps)
+        self.model = planning_model(period / substeps, ground)
         self._batches: dict[int, _BoundBatch] = {}
         self._threads = threads
         self._foot_slice = touch_slice(self.model)
-        self._single = SingleSimulation()
+        self._single = SingleSimulation(ground)
 
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""

@@ -5,18 +5,21 @@ from __future__ import annotations
 import mujoco
 
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
+from robots.terrain import Ground, add_geoms, make_ground
 
 FLOOR_GROUP, FOOT_GROUP = 0, 1  # geom groups of the model that a rollout needs
 
 
-def planning_model(timestep: float) -> mujoco.MjModel:
+def planning_model(timestep: float, ground: Ground | None = None) -> mujoco.MjModel:
     """The A1 as the planner simulates it: only feet collide, and nothing unused is computed.
 
-    The same motion as the whole model's with its body collisions off, in 0.6 of the time.
+    The same motion as the whole model's with its body collisions off, in 0.6 of the time. `ground`
+    is the level floor z = 0 where None.
     """
     spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
     for unused in _unused(spec):
         spec.delete(unused)
+    add_geoms(spec, ground or make_ground())
     model = spec.compile()
     option, flags = model.opt, mujoco.mjtDisableBit
     option.timestep = timestep

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
+from robots.terrain import Ground
 from sim_bridge.rollouts.planning_model import planning_model
 
 Array = NDArray[np.float64]
@@ -20,8 +21,8 @@ class SingleSimulation:
     One short simulation costs less here than the way to a device or a server and back.
     """
 
-    def __init__(self) -> None:
-        self._model = planning_model(LONGEST_STEP)
+    def __init__(self, ground: Ground | None = None) -> None:
+        self._model = planning_model(LONGEST_STEP, ground)
         self._data = mujoco.MjData(self._model)
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:

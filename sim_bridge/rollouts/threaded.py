@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.state import mujoco_from_pinocchio
+from robots.terrain import Ground
 from sim_bridge.compiled_step import MJ_STEP
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import roll_candidate
@@ -31,9 +32,12 @@ class ThreadedRollout(MujocoRollout):
     without its Python package's guard: an error that is fatal to MuJoCo would end the process.
     """
 
-    def __init__(self, knots: int, period: float, substeps: int = 2, threads: int = 2) -> None:
+    def __init__(
+        self, knots: int, period: float, substeps: int = 2, threads: int = 2,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
-        super().__init__(knots, period, substeps, threads)
+        super().__init__(knots, period, substeps, threads, ground)
         self._simulations: list[_Simulation] = []  # one a candidate, made at their first use
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 

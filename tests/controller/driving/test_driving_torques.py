@@ -19,7 +19,7 @@ ALL = np.ones(4)
 def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
     out = np.empty(12)
     feet, jacobians = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
-    feed_forward(TREE, joints, v, a, feet, jacobians, standing, out)
+    feed_forward(TREE, joints, v, a, (0.0, 0.0, GRAVITY), feet, jacobians, standing, out)
     return out
 
 

@@ -38,7 +38,7 @@ def tick_request(steps: int = 2, **changed) -> TickRequest:
 def test_every_option_and_action_reaches_the_physics() -> None:
     rng = np.random.default_rng(0)
     start = MujocoPhysics(OPTIONS)
-    start.start("stand", OPTIONS.floor_slope)
+    start.start("stand", np.array([-np.sin(OPTIONS.floor_slope), 0.0, np.cos(OPTIONS.floor_slope)]))
     q = start.motion().q
     here, world = MujocoPhysics(OPTIONS), MujocoWorld()
     here.place(q, np.zeros(18))
