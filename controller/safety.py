@@ -13,6 +13,7 @@ from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
 from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.a1.kinematics import height_over_feet
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -118,8 +119,8 @@ class SafetyGate:
         """Return not ok once the robot has been fallen for `fall_confirm_s`.
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
-        itself while it leaves a sensor out: that may be the IMU. The height, which only the
-        estimate knows, counts while tracking (lying down on purpose is no fall). `estimate` is one
+        itself while it leaves a sensor out: that may be the IMU. The height above the lowest foot
+        counts while tracking (lying down on purpose is no fall). `estimate` is one
         that `judge_estimate` passed, else None.
         """
         reason = self._fall(estimate, reading, tracking)
@@ -142,9 +143,9 @@ class SafetyGate:
             quaternion = measured if is_unit(measured) else quaternion
         if quaternion is not None and tilt(quaternion) > self.options.tilt_max:
             return Reason.TILTED
-        if tracking and estimate is not None and estimate.q[2] < self.options.height_min:
-            return Reason.TOO_LOW
-        return None
+        if not tracking or estimate is None:
+            return None
+        return Reason.TOO_LOW if height_over_feet(estimate.q) < self.options.height_min else None
 
     def count_limits(self, torque: bool, position: bool) -> None:
         """Count a command of which limits have changed a torque, or the target of a position."""

@@ -12,6 +12,7 @@ from numba import njit
 
 from controller.motor_targets import bounded_targets
 from controller.policy_kernel import Array, evaluate
+from robots.a1.kinematics import height_over_feet
 
 NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
 UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW
@@ -79,7 +80,7 @@ def track(
         finite &= np.isfinite(v[i])
     if not finite:
         return NOT_FINITE, rows, torque
-    if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or q[2] < height_min:
+    if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or height_over_feet(q) < height_min:
         return FALLEN, rows, torque
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
         current, previous, q, v, estimated_at, joints, joint_speeds, measured_at, due,

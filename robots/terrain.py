@@ -110,7 +110,7 @@ def make_ground(
         np.array([p.friction for p in patches], float),
         float(friction),
     )  # fmt: skip
-    floor = -height_at(ground, 0.0, 0.0)
+    floor = 0.0 - height_at(ground, 0.0, 0.0)
     return ground._replace(floor=floor, centre=centre + [0.0, 0.0, floor])
 
 

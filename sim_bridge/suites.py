@@ -35,6 +35,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             with the bounds of a script that is drawn for each trial.
         input_delay: time between command and motor [s].
         terrain: the ground, as a launch file has it: flat, or a list of parts.
+        terrain_belief: what planner and estimator know of it; None leaves that to the launch.
         pass_distance: over the ground from the start, which a trial must end beyond to have passed
             [m]; None where staying up is enough.
         simulation: options of the simulated robot and its world.
@@ -50,6 +51,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     command: dict[str, Any] | list[dict[str, Any]] = {}
     input_delay: float = 0.0
     terrain: str | list[dict[str, Any]] = "flat"
+    terrain_belief: str | None = None
     pass_distance: float | None = None
     simulation: dict[str, Any] = {}
     seeds: int = 1

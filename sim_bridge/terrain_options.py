@@ -13,7 +13,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.terrain import FLOOR_FRICTION, Box, Grid, Ground, Patch, make_ground
+from robots.terrain import (
+    FLOOR_FRICTION,
+    Box,
+    Grid,
+    Ground,
+    Patch,
+    height_at,
+    make_ground,
+    surface_at,
+)
 from runtime.options import Options, Range, positive
 
 Array = NDArray[np.float64]
@@ -23,6 +32,8 @@ DEPTH = 0.5  # of solids below the floor: whatever enters one is nearest to its 
 WAVE_CELLS = 24  # of the grid in a wavelength
 STEEPEST = 0.25  # that neighbours of a height field may differ by: the robot's legs are as long [m]
 MOST_BOXES = 2000
+START = (0.3, 0.2)  # half the length and width of the plane on which a robot starts [m]
+LEAST_EDGE = 0.01  # that counts there [m]
 
 Place = Annotated[tuple[float, float], Range("m", -1000.0, 1000.0)]
 Length = Annotated[float, positive("m", 1000.0)]
@@ -97,7 +108,7 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
     """A field of boxes side by side, with random heights.
 
     Attributes:
-        seed: draws the heights.
+        seed: draws the heights; None takes the seed of the simulation.
         size: of a box along and across.
         heights: least and most.
         length, width: of the field.
@@ -105,7 +116,7 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
         heading: of the field, from x.
     """
 
-    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    seed: Annotated[int, Range("-", 0, 2**32 - 1)] | None = None
     size: Annotated[tuple[float, float], positive("m", 10.0)] = (0.3, 0.3)
     heights: Annotated[tuple[float, float], Range("m", 0.0, 1.0)] = (0.0, 0.06)
     length: Length = 2.0
@@ -126,10 +137,11 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
             max(1, round(self.length / self.size[0])), max(1, round(self.width / self.size[1]))
         )  # fmt: skip
 
-    def boxes(self) -> list[Box]:
-        """Its solids."""
+    def boxes(self, seed: int) -> list[Box]:
+        """Its solids; `seed` counts where it has none of its own."""
         along, across = self._counts()
-        heights = np.random.default_rng(self.seed).uniform(*self.heights, (along, across))
+        draw = np.random.default_rng(seed if self.seed is None else self.seed)
+        heights = draw.uniform(*self.heights, (along, across))
         found = []
         for (i, j), height in np.ndenumerate(heights):
             half = (0.5 * self.size[0], 0.5 * self.size[1], 0.5 * (height + DEPTH))
@@ -191,7 +203,8 @@ class Heightfield(Options, frozen=True, tag_field="kind", tag="heightfield"):
     """Heights from a file.
 
     Attributes:
-        file: NPY of heights, rows along y and columns along x; or a PNG of grey values, seen from above.
+        file: NPY of heights, rows along y and columns along x; or a PNG of grey values, as seen
+            from above.
         spacing: between neighbours.
         height: of the brightest point of a PNG; 1 leaves the heights of an NPY.
         at: of the first row and column.
@@ -246,20 +259,49 @@ TerrainPart = Slope | Stairs | Boxes | Block | Waves | Heightfield | FrictionPat
 Terrain = Literal["flat"] | tuple[TerrainPart, ...]
 
 
-def ground_of(terrain: Terrain, friction: float = FLOOR_FRICTION) -> Ground:
+def ground_of(terrain: Terrain, friction: float = FLOOR_FRICTION, seed: int = 0) -> Ground:
     """The ground that a description stands for; z = 0 is where the robot starts.
+
+    Args:
+        terrain: the description.
+        friction: of it, but for patches.
+        seed: for what is random and has no seed of its own.
 
     Raises:
         ValueError: parts that do not go together, a bad height field, or ground inside the robot at
             its start; one line.
     """
     parts = () if terrain == "flat" else terrain
-    boxes = [box for part in parts if hasattr(part, "boxes") for box in part.boxes()]
+    boxes = [box for part in parts for box in _boxes(part, seed)]
     grids = [part for part in parts if isinstance(part, Waves | Heightfield)]
     if len(grids) > 1:
         raise ValueError("one part of waves or heightfield at most")
     patches = tuple(part.patch() for part in parts if isinstance(part, FrictionPatch))
-    return make_ground(tuple(boxes), grids[0].grid() if grids else None, patches, friction)
+    ground = make_ground(tuple(boxes), grids[0].grid() if grids else None, patches, friction)
+    _check_start(ground)
+    return ground
+
+
+def _boxes(part: TerrainPart, seed: int) -> list[Box]:
+    """The solids of a part; none of heights and patches."""
+    if isinstance(part, Boxes):
+        return part.boxes(seed)
+    return part.boxes() if isinstance(part, Slope | Stairs | Block) else []
+
+
+def _check_start(ground: Ground) -> None:
+    """Raise ValueError where the ground is no plane below a robot at the origin."""
+    _, *normal = surface_at(ground, 0.0, 0.0)
+    for x in np.linspace(-START[0], START[0], 11):
+        for y in np.linspace(-START[1], START[1], 9):
+            level = -(normal[0] * x + normal[1] * y) / normal[2]
+            above = height_at(ground, x, y) - level
+            if abs(above) > LEAST_EDGE:
+                where = f"at x {x:.2g} m, y {y:.2g} m"
+                raise ValueError(
+                    f"it is {abs(above):.2g} m {'above' if above > 0.0 else 'below'} the robot's "
+                    f"start {where}; leave {START[0]:g} m along x and {START[1]:g} m to the sides"
+                )
 
 
 def _placed(

@@ -105,7 +105,8 @@ class DrivenReference:
         path, swings = course.look_ahead(knots)
         targets = np.empty((len(swings), 3))
         choose_footholds(
-            path, course.knot, course.period, swings, course.feet, self._ground, self._holds, targets
+            path, course.knot, course.period, swings, course.feet, self._ground, self._holds,
+            targets,
         )  # fmt: skip
         self._ahead = path, swings, targets
         return self._ahead

@@ -67,8 +67,9 @@ def fill_window(
 ) -> None:  # fmt: skip
     """Write the reference of N intervals from knot `start` on.
 
-    The trunk is parallel to the plane below it; inverse kinematics give the joints. An interval's torque is that of its
-    middle, with accelerations that are the differences of the velocities at its ends.
+    The trunk is parallel to the plane below it; inverse kinematics give the joints. An interval's
+    torque is that of its middle, with accelerations that are the differences of the velocities at
+    its ends.
 
     Args:
         tree: the robot.

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from robots.a1.constants import (
+    FOOT_RADIUS,
     HIP_POSITION_IN_BASE,
     JOINT_LOWER,
     JOINT_UPPER,
@@ -17,7 +18,7 @@ from robots.a1.constants import (
     LINK_LENGTH,
     THIGH_OFFSET,
 )
-from robots.rotations import Array
+from robots.rotations import Array, rotation_from_quaternion
 
 
 @njit(cache=True)
@@ -37,6 +38,15 @@ def foot_positions_in_base(joints: Array) -> Array:
         feet[leg, 1] = HIP_POSITION_IN_BASE[leg, 1] + y * np.cos(a) - z * np.sin(a)
         feet[leg, 2] = HIP_POSITION_IN_BASE[leg, 2] + y * np.sin(a) + z * np.cos(a)
     return feet
+
+
+@njit(cache=True)
+def height_over_feet(q: Array) -> float:
+    """Height of the base above the lowest point of its lowest foot [m], at q (19,)."""
+    feet, up, lowest = foot_positions_in_base(q[7:]), rotation_from_quaternion(q[3:7])[2], np.inf
+    for i in range(4):
+        lowest = min(lowest, up[0] * feet[i, 0] + up[1] * feet[i, 1] + up[2] * feet[i, 2])
+    return FOOT_RADIUS - lowest
 
 
 @njit(cache=True)

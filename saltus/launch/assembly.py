@@ -92,7 +92,7 @@ def make_ground(config: LaunchConfig) -> Ground | None:
     from sim_bridge.terrain_options import ground_of
 
     try:
-        return ground_of(config.terrain, config.simulation.friction)
+        return ground_of(config.terrain, config.simulation.friction, config.simulation.seed)
     except ValueError as error:
         raise BadRequest(f"terrain: {error}") from error
 
@@ -123,7 +123,8 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     Raises:
         BadRequest: it is not there.
     """
-    factory, options = load(config.estimator_entry.factory), getattr(config, config.estimator, config)
+    factory = load(config.estimator_entry.factory)
+    options = getattr(config, config.estimator, config)
     if config.estimator == "salted" and (ground := believed_ground(config)) is not None:
         return factory(options, ground=ground)
     return factory(options)

@@ -132,8 +132,9 @@ def _config(
         "simulation": simulation, "timing": dict(group.timing),
         "terrain": copy.deepcopy(group.terrain),
     }  # fmt: skip
-    if group.reference_from is not None:
-        mapping["reference_from"] = group.reference_from
+    for key in ("reference_from", "terrain_belief"):
+        if (value := getattr(group, key)) is not None:
+            mapping[key] = value
     settings = Settings(mapping, source)
     for key in ("planner", "mode"):
         settings.write(key, mapping[key], f"--{key}")

@@ -91,7 +91,8 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
     add_geoms(spec, ground)
     ball = spec.worldbody.add_body(name="ball")
     ball.add_freejoint()
-    ball.add_geom(name="ball", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.02, 0, 0], margin=furthest)
+    kind = mujoco.mjtGeom.mjGEOM_SPHERE
+    ball.add_geom(name="ball", type=kind, size=[0.02, 0, 0], margin=furthest)
     model = spec.compile()
     data, sphere, touching = mujoco.MjData(model), model.geom("ball").id, 0
     for p in draw.uniform([-0.9, -0.7, 0.0], [1.2, 1.2, 0.5], (2000, 3)):

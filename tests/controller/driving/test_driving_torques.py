@@ -6,7 +6,7 @@ import pytest
 
 from controller.driving.feedforward import FRICTION, feed_forward, share_wrench
 from controller.references.feedforward import FeedForward
-from robots.a1.constants import STAND_JOINTS
+from robots.a1.constants import GRAVITY, STAND_JOINTS
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.a1.mujoco_model import load_mujoco
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
