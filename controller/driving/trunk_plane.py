@@ -11,8 +11,8 @@ from controller.driving.base_path import FORWARD, LEFT, YAW_RATE, pose_at
 from robots.rotations import Array
 from robots.terrain import Ground, height_at
 
-EVERY: Final = 5  # knots between two fits; planes are linear between them
-ALONG: Final = (0.35, 15)  # half the length of what a fit sees [m], and its samples
+EVERY: Final = 10  # knots between two fits; planes are linear between them
+ALONG: Final = (0.35, 31)  # half the length of what a fit sees [m], and its samples
 ACROSS: Final = (0.25, 5)  # half the width [m], and its samples
 
 

@@ -162,7 +162,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     @property
     def speed(self) -> float:
         """Of a straight line [m/s]; a script has none."""
-        return 0.0 if self.script is not None else self.command.velocity_x
+        return self.command.velocity_x if isinstance(self.command, ReferenceCommand) else 0.0
 
     @property
     def script(self) -> tuple[ScriptStep, ...] | None:
@@ -176,7 +176,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         by_gait = self.terrain != "flat" and self.reference in GAITS
         if not by_gait or self.drive.source != "none":
             return None
-        return (ScriptStep(at=0.0, velocity_x=self.command.velocity_x),)
+        return (ScriptStep(at=0.0, velocity_x=self.speed),)
 
     @property
     def is_driven(self) -> bool:

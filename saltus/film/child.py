@@ -10,6 +10,7 @@ from saltus.film.frames import Frames
 from saltus.film.jobs import NO_ROOM, Job
 from saltus.film.painter import Painter
 from saltus.film.writers import WRITERS
+from sim_bridge.terrain_options import ground_of
 
 
 def main(folder: Path) -> int:
@@ -26,7 +27,7 @@ def main(folder: Path) -> int:
 def _do(job: Job, folder: Path) -> None:
     with np.load(folder / f"{job.name}.npz") as file:
         frames = Frames(**file)
-    painter = Painter(job.size, job.view)
+    painter = Painter(job.size, job.view, ground_of(job.terrain, seed=job.seed))
     writer = WRITERS[job.ending](folder / f"{job.name}.{job.ending}", job.frames_per_second)
     for frame in frames.each():
         writer.add(painter.draw(frame))

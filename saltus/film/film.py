@@ -15,6 +15,7 @@ from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
 from saltus.film.pushes import arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion
+from saltus.trace import config_of_run
 
 MOST_FRAMES = {"mp4": 50_000, "gif": 2_000}  # a GIF's pictures are in memory at once
 MOST_FRAMES_PER_SECOND = {"mp4": 240, "gif": 50}  # browsers show a faster GIF slowly
@@ -63,7 +64,11 @@ def make_film(run: Path, file: Path, options: FilmOptions) -> Film:
     times = _times(motion, options, MOST_FRAMES[ending])
     arrows = arrows_of_run(run, motion)
     frames = draw_arrows(_frames(motion, times, options.speed), times, arrows, options.speed)
-    job = Job("film", options.size, options.view, ending, options.frames_per_second)
+    config = config_of_run(run)
+    job = Job(
+        "film", options.size, options.view, ending, options.frames_per_second, config.terrain,
+        config.simulation.seed,
+    )  # fmt: skip
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
             with RunProgress(len(times), "frames") as progress:

@@ -14,6 +14,7 @@ import numpy as np
 
 from saltus.film.camera import View
 from saltus.film.frames import Frames
+from sim_bridge.terrain_options import Terrain
 
 PATIENCE_S = 120.0  # for one picture
 NO_ROOM = 2  # exit status of a child that could not write its files
@@ -30,6 +31,7 @@ class Job(msgspec.Struct, frozen=True):
         ending: of the one file ``NAME.ENDING`` that is made of all pictures, one of
             `saltus.film.writers.WRITERS`; empty for a file ``NAME-0.webp`` and so on of each.
         frames_per_second: of a film.
+        terrain: the ground; seed: of what is random in it.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Job(msgspec.Struct, frozen=True):
     view: View
     ending: str = ""
     frames_per_second: float = 25.0
+    terrain: Terrain = "flat"
+    seed: int = 0
 
 
 def draw(

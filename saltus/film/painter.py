@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 
 from robots.a1.mujoco_model import load_mujoco
 from robots.state import mujoco_from_pinocchio
+from robots.terrain import Ground, height_at
 from saltus.film.camera import View
 from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
 
@@ -35,14 +36,15 @@ Array = NDArray[np.float64]
 class Painter:
     """Draws the A1 in given configurations, off-screen; `close` gives the graphics back."""
 
-    def __init__(self, size: tuple[int, int], view: View) -> None:
-        """Pictures of ``size``, width and height [pixels], from ``view``.
+    def __init__(self, size: tuple[int, int], view: View, ground: Ground) -> None:
+        """Pictures of ``size``, width and height [pixels], from ``view``, on ``ground``.
 
         Raises:
             Exception: MuJoCo's or the driver's own, where there are no graphics.
         """
         self._view = view
-        self._model = load_mujoco()
+        self._ground = ground
+        self._model = load_mujoco(ground=ground)
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
         for name, value in QUICK.items() if view.quick else ():
             setattr(self._model.vis.quality, name, value)
@@ -62,7 +64,8 @@ class Painter:
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_forward(self._model, self._data)
         beyond = q[1] - np.clip(q[1], view.sideways - view.follow, view.sideways + view.follow)
-        self._camera.lookat[:] = (q[0], view.sideways + beyond, 0.2)
+        height = height_at(self._ground, q[0], q[1]) + 0.2
+        self._camera.lookat[:] = (q[0], view.sideways + beyond, height)
         self._renderer.update_scene(self._data, self._camera)
         if view.reference_path:
             self._draw_reference(q[0])
@@ -84,7 +87,9 @@ class Painter:
 
     def _draw_plan(self, path: Array) -> None:
         """The base's planned path (K, 3), on the ground: at its height the trunk would hide it."""
-        points = path[::PLAN_EVERY] * [1.0, 1.0, 0.0] + [0.0, 0.0, PLAN_RADIUS]
+        points = path[::PLAN_EVERY].copy()
+        for point in points:
+            point[2] = height_at(self._ground, point[0], point[1]) + PLAN_RADIUS
         for start, end in zip(points, points[1:], strict=False):
             self._connect(mujoco.mjtGeom.mjGEOM_CAPSULE, PLAN_RADIUS, start, end, PLAN_COLOUR)
 

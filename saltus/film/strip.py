@@ -12,6 +12,7 @@ from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
 from saltus.film.recorded_motion import read_motion
+from saltus.trace import config_of_run
 
 STRIP = "film_strip.png"
 PANEL = (480, 400)  # width, height [pixels]
@@ -29,9 +30,12 @@ def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
     times = np.array(panel_times(duration, events))
     captions = np.array([f"{time:.2f} s" for time in times])
     try:
+        config = config_of_run(folder)
         frames = Frames.plain(read_motion(folder).q_at(times), captions)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
-            failure = draw([(Job("strip", PANEL, View(), "png"), frames)], Path(beside))
+            seed = config.simulation.seed
+            job = Job("strip", PANEL, View(), "png", terrain=config.terrain, seed=seed)
+            failure = draw([(job, frames)], Path(beside))
             if not failure:
                 (Path(beside) / "strip.png").replace(folder / STRIP)
     except (BadRequest, OSError) as error:

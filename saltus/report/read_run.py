@@ -122,6 +122,7 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
         "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
+        "terrain": msgspec.to_builtins(config.terrain), "seed": config.simulation.seed,
     } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
 
 
@@ -152,7 +153,7 @@ def _fall_time(trace: Trace | None) -> float | None:
 def _task(config: LaunchConfig) -> str:
     if isinstance(config.command, tuple):
         return f"driven by a script of {len(config.command)} steps"
-    if config.is_driven:
+    if config.drive.source != "none":
         return f"driven: {config.drive.source}"
     return f"{config.reference}, {config.speed:g} m/s forward"
 

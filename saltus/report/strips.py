@@ -48,10 +48,10 @@ def strips_section(
     if not trials and filmed is None:
         return section(title, note("There is no trace of a trial to draw."))
     views = _view([*trials, *([filmed] if filmed else [])])
-    jobs = [(Job(f"strip{i}", PICTURE, views), _frames(trial, strip_times(trial)))
+    jobs = [(_job(trial, f"strip{i}", PICTURE, views), _frames(trial, strip_times(trial)))
             for i, trial in enumerate(trials)]  # fmt: skip
     if filmed is not None:
-        job = Job("film", FRAME, views, "webp", 1.0 / FRAME_S)
+        job = _job(filmed, "film", FRAME, views, "webp")
         jobs.append((job, _frames(filmed, film_times(filmed))))
     done = draw_pictures(jobs)
     figures = [_strip(subject, trial, done.pictures[f"strip{i}"]) for i, trial in enumerate(trials)
@@ -61,6 +61,13 @@ def strips_section(
     if done.failure:
         figures.append(note(f"Pictures are missing here: {done.failure}."))
     return section(title, note(_caption(trials)) if done.pictures else None, *figures)
+
+
+def _job(
+    trial: TrialRecord, name: str, size: tuple[int, int], views: View, ending: str = ""
+) -> Job:
+    seed = int(trial.row.get("seed") or 0)
+    return Job(name, size, views, ending, 1.0 / FRAME_S, trial.terrain, seed)
 
 
 def _caption(trials: Sequence[TrialRecord]) -> str:

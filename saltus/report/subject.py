@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,7 @@ from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.trace import Trace
 from sim_bridge.event_lists import UNDISTURBED
+from sim_bridge.terrain_options import Terrain
 
 Array = NDArray[np.float64]
 Row = dict[str, Any]
@@ -79,6 +81,11 @@ class TrialRecord:
     def magnitude(self) -> float:
         """Length of the perturbation's value, [m/s] for a jump of velocity; 0 without one."""
         return magnitude_of(self.row)
+
+    @property
+    def terrain(self) -> Terrain:
+        """The ground that the robot walked on."""
+        return msgspec.convert(self.row.get("terrain", "flat"), Terrain)
 
     @property
     def group(self) -> str:

@@ -30,8 +30,8 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
     """Success by condition and planner, see `Conditions`; both in the order of the trials.
 
     `success` counts trials that succeeded, `success_low` and `success_high` bound the rate; the
-    means are over trials without a fall (None without one). Those of a driven robot's measures are
-    there where its rows have them. `condition` says it in words, `values` are the pushes, and the other
+    means are over trials without a fall (None without one). Those of a driven robot are there where
+    its rows have them. `condition` says it in words, `values` are the pushes, and the other
     fields are those that the condition's rows have in common.
     """
     return [

@@ -17,6 +17,7 @@ from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
+from saltus.launch.assembly import make_ground
 from saltus.metrics.driving import base_rotation
 from saltus.view.browsers import Browsers
 from saltus.view.gate import Gate, is_loopback
@@ -86,7 +87,9 @@ class Page:
         self.status = gui.add_markdown("starting")
         self.tabs = gui.add_tab_group()
         self.speed = math.nan if config.is_driven else config.speed
-        self.scene = Scene(self.server, config.simulation.floor_slope, self.speed)
+        self.scene = Scene(
+            self.server, config.simulation.floor_slope, self.speed, make_ground(config)
+        )
         self.browsers = Browsers(self.server, say)
         self.frames = 0
         self._begin = time.monotonic()

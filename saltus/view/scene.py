@@ -9,8 +9,10 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from robots.terrain import Ground, height_at
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.metrics.driving import base_rotation
+from saltus.view.ground import add_ground
 from saltus.view.instant import Instant
 from saltus.view.robots import Ghosts, Kinematics, Robot
 
@@ -43,14 +45,16 @@ class Scene:
     """Draws instants; what did not change is not sent again."""
 
     def __init__(
-        self, server: viser.ViserServer, slope: float = 0.0, speed: float = math.nan
-    ) -> None:
+        self, server: viser.ViserServer, slope: float = 0.0, speed: float = math.nan,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """Build the scene.
 
         Args:
             server: of the pages.
             slope: angle by which the floor is tilted about y [rad].
             speed: that the launch file commands [m/s]; NaN for a robot that is driven.
+            ground: below the robot; None for a level floor.
         """
         self._speed = speed
         self.visible = Visibility()
@@ -64,7 +68,11 @@ class Scene:
         scene.add_grid(
             f"{WORLD}/floor", 200.0, 200.0, cell_size=0.25, section_size=1.0, fade_distance=12.0,
             wxyz=tilt, plane_color=(235, 238, 242), plane_opacity=1.0,
+            position=(0.0, 0.0, 0.0 if ground is None else ground.floor),
         )  # fmt: skip
+        self._ground = ground
+        if ground is not None:
+            add_ground(server, f"{WORLD}/ground", ground)
         kinematics = Kinematics()
         self._robot = Robot(server, f"{WORLD}/robot", kinematics)
         self._ghosts = Ghosts(
@@ -102,7 +110,8 @@ class Scene:
             return
         feet = self._robot.place(state.q)
         x, y = state.q[:2] if visible.follow else (0.0, 0.0)
-        self._world.position = (-x, -y, 0.0)
+        z = height_at(self._ground, x, y) if self._ground is not None and visible.follow else 0.0
+        self._world.position = (-x, -y, -z)
         estimate = instant.estimate if instant.truth is not None else None
         self._draw_forces(instant.truth, feet)
         self._draw_velocity(instant)

@@ -12,13 +12,16 @@ from scipy.spatial.transform import Rotation
 from hybrid.hilqr import Policies
 from robots.a1.constants import FOOT_NAMES, TORQUE_LIMIT
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
 
 
-def roll_out(x0: Array, policies: Policies, period: float, substeps: int) -> RolloutBatch:
+def roll_out(
+    x0: Array, policies: Policies, period: float, substeps: int, ground: Ground | None = None
+) -> RolloutBatch:
     """What every candidate does, by MuJoCo."""
-    model = planning_model(period / substeps)
+    model = planning_model(period / substeps, ground)
     each = [_roll(model, c, x0, policies, substeps) for c in range(policies.count)]
     states, inputs, forces = (np.array(part) for part in zip(*each, strict=True))
     finite = np.isfinite(states).all(axis=(1, 2)) & np.isfinite(inputs).all(axis=(1, 2))

@@ -1,0 +1,84 @@
+"""A driven reference on rough ground: feet on it, swings over it, the trunk along it."""
+
+import numpy as np
+import pytest
+
+from controller.driving.footholds import edge_at
+from controller.driving.options import DriveOptions
+from controller.driving.reference import DrivenReference
+from controller.driving.script import CommandScript, ScriptStep
+from controller.references.trajectory import ReferenceWindow
+from robots.a1.constants import FOOT_RADIUS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import rotation_from_quaternion
+from robots.state import difference
+from robots.terrain import Box, Ground, height_at, make_ground
+
+PERIOD = 0.01
+RAMP = Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2)  # up along 0.4 rad
+STAIRS = tuple(Box((5.5 + 0.3 * i, 0.0, 0.0), (5.0, 5.0, 0.08 * (i + 1)), 0.0) for i in range(3))
+GROUNDS = {"ramp": make_ground((RAMP,)), "stairs": make_ground(STAIRS)}
+
+
+def walk(ground: Ground, gait: str = "trot", seconds: float = 4.0) -> ReferenceWindow:
+    """The whole way as one window."""
+    options, steps = DriveOptions(), (ScriptStep(at=0.0, velocity_x=0.3, gait=gait),)
+    reference = DrivenReference(options, PERIOD, CommandScript(steps, options, gait), ground)
+    return reference.window(0, round(seconds / PERIOD))
+
+
+def feet_of(q: np.ndarray) -> np.ndarray:
+    return q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+
+
+@pytest.mark.parametrize("gait", ["walk", "trot"])
+@pytest.mark.parametrize("name", GROUNDS)
+def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> None:
+    ground = GROUNDS[name]
+    window = walk(ground, gait)
+    feet = np.array([feet_of(q) for q in window.q])
+    above = np.array([[p[2] - height_at(ground, p[0], p[1]) for p in each] for each in feet])
+    standing = window.contacts > 0.5
+    # On stairs a leg that is about to leave a step may be too short for it.
+    assert np.quantile(np.abs(above[standing] - FOOT_RADIUS), 0.98) < 1e-3
+    middle = ~standing[:-8] & ~standing[8:]  # of the swings: 40 ms from either end
+    assert above[4:-4][middle].min() > FOOT_RADIUS
+    stands = feet[standing]
+    edges = [edge_at(ground, p[0], p[1]) for p in stands[::7]]
+    assert max(edges) < 0.01
+
+
+@pytest.mark.parametrize("name", GROUNDS)
+def test_velocities_are_the_derivatives_of_the_configurations(name: str) -> None:
+    window = walk(GROUNDS[name])
+    zero = np.zeros(18)
+    errors = []
+    for k in range(1, len(window.q) - 1):
+        change = difference(window.q[k - 1], zero, window.q[k + 1], zero)[:18] / (2.0 * PERIOD)
+        errors.append(np.abs(change - window.v[k])[:6].max())
+    assert np.quantile(errors, 0.9) < 0.05  # planes are linear between fits, with bends at them
+
+
+def test_the_trunk_is_parallel_to_a_slope_and_above_it() -> None:
+    ground = GROUNDS["ramp"]
+    window = walk(ground)
+    for q in window.q[::20]:
+        up = rotation_from_quaternion(q[3:7])[:, 2]
+        np.testing.assert_allclose(up, RAMP_NORMAL, atol=1e-6)
+        assert q[2] - height_at(ground, q[0], q[1]) == pytest.approx(window.q[0, 2], abs=1e-6)
+
+
+RAMP_NORMAL = np.array([-np.sin(0.2) * np.cos(0.4), -np.sin(0.2) * np.sin(0.4), np.cos(0.2)])
+
+
+def test_on_stairs_the_trunk_rises_gradually() -> None:
+    window = walk(GROUNDS["stairs"], seconds=6.0)
+    assert window.q[-1, 2] - window.q[0, 2] > 0.2
+    assert np.abs(np.diff(window.q[:, 2])).max() < 0.3 * PERIOD
+
+
+def test_on_level_ground_nothing_changes() -> None:
+    raised = make_ground((Box((0.0, 0.0, 0.0), (50.0, 50.0, 0.3)),))
+    level, high = walk(make_ground()), walk(raised)
+    for found, expected in zip(high, level, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-9)
