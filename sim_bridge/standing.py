@@ -37,7 +37,7 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
     data.qpos[7:] = STAND_JOINTS
     mujoco.mj_forward(model, data)
     _settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)))
-    data.qpos[:3] = normal * (normal @ data.qpos[:3])
+    data.qpos[:3] = (0.0, 0.0, normal @ data.qpos[:3] / normal[2])
     data.qvel[:] = 0.0
     data.time = 0.0
     mujoco.mj_forward(model, data)

@@ -45,7 +45,7 @@ class Slope(Options, frozen=True, tag_field="kind", tag="slope"):
 
     Attributes:
         angle: above the level; below 0 it goes down from the platform that the robot starts on.
-        length: over the ground, from end to end.
+        length: from end to end, seen from above.
         at: middle of the end that comes first along the heading.
         heading: in which it rises, or goes down, from x.
         width: of slope and platform.
@@ -111,7 +111,8 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
         seed: draws the heights; None takes the seed of the simulation.
         size: of a box along and across.
         heights: least and most.
-        length, width: of the field.
+        length: of the field along its heading.
+        width: of the field across it.
         at: middle of the side that comes first along the heading.
         heading: of the field, from x.
     """
@@ -156,7 +157,8 @@ class Block(Options, frozen=True, tag_field="kind", tag="box"):
 
     Attributes:
         height: of its top.
-        length, width: of it.
+        length: along its heading.
+        width: across it.
         at: middle of the side that comes first along the heading.
         heading: from x.
     """
@@ -179,7 +181,8 @@ class Waves(Options, frozen=True, tag_field="kind", tag="waves"):
     Attributes:
         amplitude: half the height from trough to crest.
         wavelength: from crest to crest.
-        length, width: of the field.
+        length: of the field along x.
+        width: of the field along y.
         at: middle of the side of least x.
     """
 
@@ -240,7 +243,8 @@ class FrictionPatch(Options, frozen=True, tag_field="kind", tag="patch"):
 
     Attributes:
         friction: sliding friction of foot and ground.
-        length, width: along x and y.
+        length: along x.
+        width: along y.
         at: middle of the side of least x.
     """
 

@@ -18,7 +18,8 @@ simulation: {friction: 0.6}
 trials: {kind: base_velocity, at: 0.05, value: [0, 0.3, 0]}
 """
 KEYS = ["planner", "trial", "kind", "at", "value", "for", "every", "instant", "reference",
-        "reference_from", "command", "simulation", "timing", "duration", "settings",
+        "reference_from", "command", "simulation", "timing", "duration", "terrain",
+        "terrain_belief", "settings",
         "fell", "max_lateral_deviation_m",
         "solve_ms_p50", "group", "seed", "solve_ms_p99", "plans_failed", "plans_late",
         "not_tracking_ticks"]  # fmt: skip

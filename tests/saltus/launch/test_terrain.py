@@ -1,0 +1,103 @@
+"""Terrain in launches and suites: what is refused, what is driven, and a walk on a slope."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots.terrain import height_at
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
+from saltus.configuration.launch import LaunchConfig, make_config
+from saltus.launch import assembly
+from saltus.launch.lock_step import LockStep
+from saltus.sweep.running import run_paused
+from saltus.sweep.summary import summarise
+from saltus.sweep.trials import Trial, make_trials
+from sim_bridge.suites import parse_suite, read_suite
+
+SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
+
+
+def config(**keys: Any) -> LaunchConfig:
+    return make_config({"reference": "trot", "terrain": [SLOPE], **keys}, "file")
+
+
+@pytest.mark.parametrize(
+    ("keys", "word"),
+    [
+        ({"simulation": {"engine": "remote"}}, "simulation.engine"),
+        ({"simulation": {"floor_slope": 0.1}}, "slope"),
+        ({"rollout": "warp"}, "terrain_belief"),
+        ({"terrain": [{"kind": "hill"}]}, "hill"),
+        ({"terrain": [SLOPE | {"angle": 1.2}]}, "angle"),
+        ({"terrain": "rough"}, "terrain"),
+        ({"terrain_belief": "guessed"}, "guessed"),
+    ],
+)
+def test_terrain_that_a_part_lacks_is_refused_in_a_line(keys: dict[str, Any], word: str) -> None:
+    with pytest.raises(BadRequest) as refusal:
+        config(**keys)
+    assert word in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+def test_ground_that_cannot_be_is_refused_before_anything_starts() -> None:
+    wrong = config(terrain=[{"kind": "heightfield", "file": "missing.npy"}])
+    with pytest.raises(BadRequest, match=r"^terrain: .*missing\.npy"):
+        assembly.check(wrong)
+
+
+def test_a_speed_on_terrain_is_a_script_of_one_step() -> None:
+    on_slope = config(command={"velocity_x": 0.2})
+    assert on_slope.is_driven and on_slope.speed == 0.2
+    assert on_slope.script is not None and on_slope.script[0].velocity_x == 0.2
+    assert not make_config({"reference": "trot"}, "file").is_driven
+
+
+def test_the_belief_decides_what_planner_and_estimator_know() -> None:
+    known, blind = (assembly.believed_ground(config(terrain_belief=b)) for b in ("known", "flat"))
+    assert known is not None and height_at(known, 1.0, 0.0) == pytest.approx(np.tan(0.1745))
+    assert blind is None
+    assert assembly.believed_ground(make_config({}, "file")) is None
+
+
+def test_every_ground_of_the_terrain_suite_can_be_made() -> None:
+    trials = make_trials(read_suite(data_folder("config") / "terrain.yaml"), "hilqr", "paused", "")
+    assert len(trials) == 16 * 2 * 22 and all(trial.pass_distance for trial in trials)
+    for trial in trials[::16]:
+        assembly.check(trial.config)
+    seeds = [assembly.make_ground(trial.config) for trial in trials if "boxes" in trial.group][:2]
+    assert seeds[0] is not None and seeds[1] is not None
+    assert not np.array_equal(seeds[0].centre, seeds[1].centre)
+
+
+@pytest.fixture(scope="module")
+def walk() -> LockStep:
+    """A second of trot, uphill."""
+    run = LockStep(config(command={"velocity_x": 0.3}, duration=1.0, mode="paused"))
+    run.run()
+    return run
+
+
+def test_the_robot_climbs_a_slope_that_it_knows(walk: LockStep) -> None:
+    truth = walk.simulation.truth()
+    assert not walk.metrics.fell and truth.q[0] > 0.1
+    height = truth.q[2] - np.tan(0.1745) * truth.q[0]
+    assert height == pytest.approx(0.3, abs=0.03)
+    assert walk.metrics.summary()["displacement_m"] > 0.15
+
+
+def test_the_estimator_knows_the_height_of_a_known_slope(walk: LockStep) -> None:
+    assert walk.metrics.estimator()["position_rmse_m"] < 0.01
+
+
+def test_a_trial_passes_beyond_its_distance() -> None:
+    (group,) = parse_suite(
+        "{reference: stand, duration: 0.1, pass_distance: 0.5, trials: [{kind: none}]}"
+    )
+    (trial,) = make_trials((group,), "hilqr", "paused", "suite")
+    row = run_paused(trial).row
+    assert row["passed"] is False and row["fell"] is False and row["displacement_m"] < 0.1
+    assert summarise([row])[0]["success"] == 0
+    near = Trial(trial.labels, trial.group, trial.config, -1.0)
+    assert run_paused(near).row["passed"] is True
