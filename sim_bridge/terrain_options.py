@@ -27,7 +27,8 @@ from runtime.options import Options, Range, positive
 
 Array = NDArray[np.float64]
 
-FAR = 30.0  # to which platforms reach, and their width unless said otherwise [m]
+FAR = 30.0  # to which platforms and patches reach [m]
+WIDTH = 3.0  # of slopes and stairs, unless said otherwise [m]
 DEPTH = 0.5  # of solids below the floor: whatever enters one is nearest to its top [m]
 WAVE_CELLS = 24  # of the grid in a wavelength
 STEEPEST = 0.25  # that neighbours of a height field may differ by: the robot's legs are as long [m]
@@ -55,7 +56,7 @@ class Slope(Options, frozen=True, tag_field="kind", tag="slope"):
     length: Length
     at: Place = (0.0, 0.0)
     heading: Angle = 0.0
-    width: Length = FAR
+    width: Length = WIDTH
 
     def boxes(self) -> list[Box]:
         """Its solids."""
@@ -93,7 +94,7 @@ class Stairs(Options, frozen=True, tag_field="kind", tag="stairs"):
     count: Annotated[int, Range("-", 1, 100)] = 1
     at: Place = (0.0, 0.0)
     heading: Angle = 0.0
-    width: Length = FAR
+    width: Length = WIDTH
 
     def boxes(self) -> list[Box]:
         """Its solids: one upon the other, without seams on which a foot would touch two."""

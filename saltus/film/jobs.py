@@ -65,7 +65,7 @@ def draw(
     with (folder / "errors").open("w+") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "saltus.film.child", str(folder)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=_graphics(),
         )  # fmt: skip
         with child:
             try:
@@ -79,6 +79,12 @@ def draw(
     if status == 0:
         return ""
     return lines[-1] + ("" if status == NO_ROOM else GRAPHICS_HINT)
+
+
+def _graphics() -> dict[str, str]:
+    """The environment of the child: without a screen MuJoCo draws by EGL, if nobody says how."""
+    usual = {} if os.environ.get("DISPLAY") else {"MUJOCO_GL": "egl"}
+    return usual | os.environ
 
 
 def _follow(child: subprocess.Popen[bytes], show: Callable[[int], None]) -> bool:

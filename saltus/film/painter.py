@@ -1,10 +1,5 @@
 """Draws the A1 off-screen, with the push that acts on it and the path that it plans."""
 
-import os
-
-if not os.environ.get("DISPLAY"):
-    os.environ.setdefault("MUJOCO_GL", "egl")  # read once, when mujoco is imported
-
 import mujoco
 import numpy as np
 from numpy.typing import NDArray

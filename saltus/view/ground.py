@@ -8,7 +8,7 @@ import viser
 
 from robots.terrain import Ground
 
-STONE, ICE = (205, 208, 214), (150, 200, 230)
+STONE, ICE = (178, 184, 194), (150, 200, 230)
 PATCH_THICKNESS = 0.002  # [m]
 
 
