@@ -16,6 +16,7 @@ from controller.centroidal.options import ConvexMpcOptions
 from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
+from robots.terrain import Ground
 
 Array = NDArray[np.float64]
 
@@ -52,7 +53,9 @@ class HorizonForces:
         return np.array(feet) - com[:, None, :]
 
 
-def convex_mpc(options: ConvexMpcOptions, path: Path, in_real_time: bool) -> CentroidalPlanner:
-    """The planner along a path; lock step knows no time limit."""
+def convex_mpc(
+    options: ConvexMpcOptions, path: Path, in_real_time: bool, ground: Ground | None = None
+) -> CentroidalPlanner:
+    """The planner along a path, on `ground` if any; lock step knows no time limit."""
     law = HorizonForces(options, options.time_limit if in_real_time else 0.0)
-    return CentroidalPlanner(options, law, path)
+    return CentroidalPlanner(options, law, path, ground)

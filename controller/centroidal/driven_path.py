@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from controller.centroidal.options import CentroidalOptions
 from controller.centroidal.path import way_back
 from controller.centroidal.rigid_body import standing_body
-from controller.driving.base_path import FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X, Y
+from controller.driving.base_path import COLUMNS, FORWARD, HEIGHT, LEFT, YAW, YAW_RATE, X, Y
 from controller.driving.course import LONGEST_LEAP, Ahead, Course
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
 from controller.driving.schedule import SLACK, CourseSchedule
+from controller.driving.trunk_plane import fit_planes, tilt_of
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
+from robots.terrain import Ground, make_ground
 
 Array = NDArray[np.float64]
 
@@ -35,15 +37,18 @@ class DrivenPath:
     """
 
     def __init__(
-        self, options: CentroidalOptions, drive: DriveOptions, commands: Commands | None = None
-    ) -> None:
-        """Stand; without `commands` the goal is left to the course's."""
+        self, options: CentroidalOptions, drive: DriveOptions, commands: Commands | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
+        """Stand, on `ground` or a level floor; without `commands` the goal is the course's."""
+        self._ground = ground or make_ground()
         self.course = Course(drive, options.period, commands)
         self.schedule, self.heading = CourseSchedule(), 0.0
         self._options = options.path
         self._knots = math.ceil(options.horizon / options.period) + 1
         self.com = standing_body().com_in_base
         self._ahead: Ahead | None = None
+        self._table = np.zeros((0, COLUMNS + 3))  # path ahead, and the planes below it
 
     @property
     def commands(self) -> Commands | None:
@@ -63,6 +68,10 @@ class DrivenPath:
                 course.base[X : Y + 1] = self._over_feet(state)
             self._ahead = course.look_ahead(self._knots)
             self.schedule.follow(course, self._ahead)
+            path = self._ahead.path
+            planes = np.empty((len(path), 3))
+            fit_planes(path, course.knot, course.period, self._ground, planes)
+            self._table = np.hstack((path, planes))
         self.heading = float(self._rows(np.array([time]))[0, YAW])
 
     def states(self, time: float, com: Array, times: Array) -> Array:
@@ -94,15 +103,18 @@ class DrivenPath:
         x[:, 9:11] = (turns @ rows[:, FORWARD : LEFT + 1, None])[:, :, 0]
         x[:, 9] -= rows[:, YAW_RATE] * arms[:, 1]
         x[:, 10] += rows[:, YAW_RATE] * arms[:, 0]
-        x[:, 5] = rows[:, HEIGHT] + self.com[2]
+        for row, plane in zip(x, rows[:, COLUMNS:], strict=True):
+            row[1], row[0] = tilt_of(plane)
+        x[:, 5] = rows[:, HEIGHT] + rows[:, COLUMNS] + self.com[2]
         h = 0.5 * self.course.period
-        x[:, 11] = (self._rows(times + h) - self._rows(times - h))[:, HEIGHT] / (2.0 * h)
+        change = self._rows(times + h) - self._rows(times - h)
+        x[:, 11] = (change[:, HEIGHT] + change[:, COLUMNS]) / (2.0 * h)
         return x
 
     def _rows(self, times: Array) -> Array:
-        """The path (K, 7) at `times` [s]; its ends hold."""
-        assert self._ahead is not None, "meet the robot first"
-        path = self._ahead.path
+        """The path and the planes below it (K, 10) at `times` [s]; its ends hold."""
+        assert len(self._table), "meet the robot first"
+        path = self._table
         knots = times / self.course.period - self.course.knot
         k = np.clip(np.floor(knots), 0, len(path) - 2).astype(int)
         share = np.clip(knots - k, 0.0, 1.0)[:, None]

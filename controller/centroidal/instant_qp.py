@@ -18,6 +18,7 @@ from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
 from robots.a1.constants import GRAVITY
+from robots.terrain import Ground
 
 Array = NDArray[np.float64]
 
@@ -63,7 +64,9 @@ def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
     return np.concatenate([force, now.inertia @ angular])
 
 
-def instant_qp(options: InstantQpOptions, path: Path, in_real_time: bool) -> CentroidalPlanner:
-    """The planner along a path; lock step knows no time limit."""
+def instant_qp(
+    options: InstantQpOptions, path: Path, in_real_time: bool, ground: Ground | None = None
+) -> CentroidalPlanner:
+    """The planner along a path, on `ground` if any; lock step knows no time limit."""
     law = InstantForces(options, options.time_limit if in_real_time else 0.0)
-    return CentroidalPlanner(options, law, path)
+    return CentroidalPlanner(options, law, path, ground)

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
 from controller.contact_schedule import ContactSchedule, Swing
+from controller.driving.footholds import avoid_edges, rise_between
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
+from robots.terrain import Ground, height_at
 
 Array = NDArray[np.float64]
 
@@ -58,8 +60,11 @@ class Stepper:
     a stance, and the foot lies a h / g further back: a pendulum accelerates away from its support.
     """
 
-    def __init__(self, options: SteppingOptions, schedule: ContactSchedule) -> None:
-        """All feet stand."""
+    def __init__(
+        self, options: SteppingOptions, schedule: ContactSchedule, ground: Ground | None = None
+    ) -> None:
+        """All feet stand; `ground` is a level floor where None."""
+        self._ground, self._heading = ground, np.eye(2)  # of the axes in the world
         self.options, self.schedule = options, schedule
         self._neutral = foot_positions_in_base(STAND_JOINTS)[:, :2]
         self._left: Array | None = None  # where each foot stood last (4, 3)
@@ -88,6 +93,7 @@ class Stepper:
         """Turn all memory of places by a rotation (3, 3): the axes have turned the other way."""
         if self._left is not None:
             self._left = self._left @ turn.T
+        self._heading = self._heading @ turn[:2, :2].T
 
     def swing(self, foot: int, time: float, now: float) -> Swing | None:
         """The swing of a foot at `time` [s], as known `now`; None where it stands.
@@ -108,7 +114,13 @@ class Stepper:
         ahead = self._neutral[foot] + self._within_reach(foot, offset)
         way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
         place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
-        return np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
+        hold = np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
+        if self._ground is not None:
+            hold[:2] = self._heading @ hold[:2]
+            avoid_edges(self._ground, hold)
+            hold[2] += height_at(self._ground, hold[0], hold[1])
+            hold[:2] = hold[:2] @ self._heading
+        return hold
 
     def _offset(self, velocity: Array, step: Step) -> Array:
         """The parts of a step that depend on velocities and accelerations (2,) [m]."""
@@ -132,11 +144,19 @@ class Stepper:
         rate = 1.0 / swing.duration
         s = min(1.0, max(0.0, progress(swing, time)))
         way, blend, height = foothold - self._left[foot], minimum_jerk(s), bump(s)
-        up = np.array([0.0, 0.0, swing.height])
+        up = np.array([0.0, 0.0, swing.height + self._rise(self._left[foot], foothold)])
         return FootMotion(
             self._left[foot] + blend.value * way + height.value * up,
             rate * (blend.slope * way + height.slope * up),
         )
+
+    def _rise(self, start: Array, end: Array) -> float:
+        """What a swing needs beside its usual height to pass over the ground on its way [m]."""
+        if self._ground is None:
+            return 0.0
+        ends = np.array((start, end))
+        ends[:, :2] = ends[:, :2] @ self._heading.T
+        return rise_between(self._ground, ends[0], ends[1], FOOT_RADIUS)
 
 
 def progress(swing: Swing, time: float) -> float:

@@ -102,14 +102,16 @@ def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:
     """Convex MPC on the path of the gait, or of the commands."""
     from controller.centroidal.convex_mpc import convex_mpc
 
-    return convex_mpc(config.convex_mpc, _path(config, config.convex_mpc), _in_real_time(config))
+    path, ground = _path(config, config.convex_mpc), believed_ground(config)
+    return convex_mpc(config.convex_mpc, path, _in_real_time(config), ground)
 
 
 def instant_qp(config: LaunchConfig) -> CentroidalPlanner:
     """Instant QP on the path of the gait, or of the commands."""
     from controller.centroidal.instant_qp import instant_qp
 
-    return instant_qp(config.instant_qp, _path(config, config.instant_qp), _in_real_time(config))
+    path, ground = _path(config, config.instant_qp), believed_ground(config)
+    return instant_qp(config.instant_qp, path, _in_real_time(config), ground)
 
 
 def _in_real_time(config: LaunchConfig) -> bool:
@@ -121,7 +123,7 @@ def _path(config: LaunchConfig, options: CentroidalOptions) -> Path:
     if commands is not None:
         from controller.centroidal.driven_path import DrivenPath
 
-        return DrivenPath(options, config.drive, commands)
+        return DrivenPath(options, config.drive, commands, believed_ground(config))
     from controller.centroidal.path import CommandedPath
 
     return CommandedPath(options.path, GAITS[config.reference], config.speed)

@@ -1,0 +1,78 @@
+"""Convex MPC's and Instant QP's footholds, swings and path on rough ground."""
+
+import numpy as np
+import pytest
+
+from controller.centroidal.body_state import BodyState
+from controller.centroidal.driven_path import DrivenPath
+from controller.centroidal.options import ConvexMpcOptions, SteppingOptions
+from controller.centroidal.stepping import Step, Stepper
+from controller.driving.footholds import edge_at
+from controller.driving.options import DriveOptions
+from controller.driving.script import CommandScript, ScriptStep
+from controller.gaits import GAITS
+from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import exp3
+from robots.terrain import Box, Ground, height_at, make_ground
+
+TROT = GAITS["trot"]
+STEP = make_ground((Box((5.3, 0.0, 0.0), (5.0, 5.0, 0.08)),))  # up at x = 0.3
+RAMP = make_ground((Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2),))
+
+
+def foothold(ground: Ground | None, yaw: float, forward: float) -> np.ndarray:
+    """Of FL, in axes that are turned by `yaw` against the world."""
+    base, still = np.array([forward, 0.0, STAND_HEIGHT]), np.zeros(3)
+    feet = base + foot_positions_in_base(STAND_JOINTS)
+    stepper = Stepper(SteppingOptions(), TROT, ground)
+    stepper.turn(exp3(np.array([0.0, 0.0, -yaw])))
+    body = BodyState(np.eye(3), base, base, still, still, feet)
+    return stepper.foothold(1, body, Step(0.1, 0.2, still))
+
+
+def to_world(place: np.ndarray, yaw: float) -> np.ndarray:
+    return exp3(np.array([0.0, 0.0, yaw])) @ place
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.3, -1.0])
+def test_footholds_are_on_the_ground_and_away_from_edges(yaw: float) -> None:
+    moved = 0
+    for forward in np.linspace(0.0, 0.4, 15):
+        level = to_world(foothold(None, yaw, forward), yaw)
+        hold = to_world(foothold(STEP, yaw, forward), yaw)
+        above = hold[2] - height_at(STEP, hold[0], hold[1])
+        assert above == pytest.approx(level[2], abs=1e-12)
+        assert edge_at(STEP, hold[0], hold[1]) < 0.01
+        moved += not np.allclose(hold[:2], level[:2])
+        assert np.linalg.norm(hold[:2] - level[:2]) < 0.09
+    assert moved or yaw == -1.0
+
+
+def test_a_swing_passes_over_the_edge_on_its_way() -> None:
+    stepper = Stepper(SteppingOptions(), TROT, STEP)
+    feet = np.tile([0.2, 0.0, FOOT_RADIUS], (4, 1))
+    stepper.observe(0.0, feet, np.ones(4))
+    swing = TROT.next_swing(0, 0.0)
+    assert swing is not None
+    hold = np.array([0.4, 0.0, 0.08 + FOOT_RADIUS])
+    for share in np.linspace(0.1, 0.9, 30):
+        place, _ = stepper.motion(0, swing, swing.lift_off + share * swing.duration, hold)
+        assert place[2] >= height_at(STEP, place[0], place[1]) + FOOT_RADIUS
+
+
+def test_the_body_is_asked_to_go_parallel_to_the_slope() -> None:
+    drive = DriveOptions()
+    script = CommandScript((ScriptStep(at=0.0, velocity_x=0.3, gait="trot"),), drive, "trot")
+    path = DrivenPath(ConvexMpcOptions(), drive, script, RAMP)
+    state = np.zeros(37)
+    state[2], state[6], state[7:19] = STAND_HEIGHT, 1.0, STAND_JOINTS
+    com = np.array([0.0, 0.0, STAND_HEIGHT])
+    path.meet(0.0, state, com)
+    found = path.states(0.0, com, np.array([0.05, 0.3]))
+    slope = np.tan(0.2)
+    pitch, roll = -np.arctan(slope * np.cos(0.4)), -np.arcsin(np.sin(0.2) * np.sin(0.4))
+    np.testing.assert_allclose(found[:, :2], np.tile([-roll, pitch], (2, 1)), atol=1e-6)
+    climbed = slope * np.cos(0.4) * (found[1, 3] - found[0, 3])
+    assert found[1, 5] - found[0, 5] == pytest.approx(climbed, abs=1e-3)
+    assert found[1, 11] > 0.0
