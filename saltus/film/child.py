@@ -10,7 +10,7 @@ from saltus.film.frames import Frames
 from saltus.film.jobs import NO_ROOM, Job
 from saltus.film.painter import Painter
 from saltus.film.writers import WRITERS
-from sim_bridge.terrain_options import ground_of
+from sim_bridge.ground import ground_of
 
 
 def main(folder: Path) -> int:

@@ -89,7 +89,7 @@ def make_ground(config: LaunchConfig) -> Ground | None:
     """
     if config.terrain == "flat":
         return None
-    from sim_bridge.terrain_options import ground_of
+    from sim_bridge.ground import ground_of
 
     try:
         return ground_of(config.terrain, config.simulation.friction, config.simulation.seed)

@@ -108,7 +108,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
         np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == 'waves' else 1e-9)
         touching += 1
-    assert touching > 100
+    assert touching > 80
 
 
 def test_the_last_patch_that_covers_a_place_counts() -> None:

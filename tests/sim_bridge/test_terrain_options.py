@@ -9,9 +9,10 @@ from PIL import Image
 
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground, friction_at, height_at, surface_at
+from sim_bridge.ground import ground_of
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_a1 import SimulatedA1
-from sim_bridge.terrain_options import Terrain, ground_of
+from sim_bridge.terrain_options import Terrain
 
 
 def ground(*parts: dict, seed: int = 0) -> Ground:
