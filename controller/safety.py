@@ -13,11 +13,14 @@ from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
 from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.kinematics import height_over_feet
+from robots.a1.kinematics import ground_below
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+
+UPRIGHT = 0.7  # tilt below which the ground is followed [rad]
+GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
 
 class Joints(NamedTuple):
@@ -43,6 +46,8 @@ class SafetyGate:
         self.state = "waiting"
         margin = options.measured_margin
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
+        self.height_min = options.height_min  # of the trunk in the world [m]
+        self._stood_at: float | None = None  # time of the last plan [s]
         self._fall_since: float | None = None
 
     def _refuse(self, reason: Reason) -> GateVerdict:
@@ -73,6 +78,19 @@ class SafetyGate:
         if not all_finite(torque):
             return np.zeros(12)
         return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
+
+    def stand_on(self, plan: Plan) -> None:
+        """Follow the ground below a plan's standing feet, above which height counts.
+
+        Slowly: a robot that tumbles is not to take the ground along.
+        """
+        q = np.array(plan.states_q[0])
+        level = ground_below(q, np.array(plan.contacts[0]))
+        passed = 0.0 if self._stood_at is None else plan.time - self._stood_at
+        self._stood_at = plan.time
+        if math.isfinite(level) and tilt(q[3:7]) < UPRIGHT:  # else the ground stays what it was
+            share = min(1.0, max(0.0, passed) / GROUND_TIME)
+            self.height_min += share * (self.options.height_min + level - self.height_min)
 
     def judge_estimate(self, estimate: StateEstimate | None, now: float) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s]."""
@@ -119,7 +137,7 @@ class SafetyGate:
         """Return not ok once the robot has been fallen for `fall_confirm_s`.
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
-        itself while it leaves a sensor out: that may be the IMU. The height above the lowest foot
+        itself while it leaves a sensor out: that may be the IMU. The height above the ground
         counts while tracking (lying down on purpose is no fall). `estimate` is one
         that `judge_estimate` passed, else None.
         """
@@ -145,7 +163,7 @@ class SafetyGate:
             return Reason.TILTED
         if not tracking or estimate is None:
             return None
-        return Reason.TOO_LOW if height_over_feet(estimate.q) < self.options.height_min else None
+        return Reason.TOO_LOW if estimate.q[2] < self.height_min else None
 
     def count_limits(self, torque: bool, position: bool) -> None:
         """Count a command of which limits have changed a torque, or the target of a position."""

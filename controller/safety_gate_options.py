@@ -15,8 +15,8 @@ class SafetyGateOptions(Options, frozen=True):
         position_margin: how far a position target may lie outside the joint range.
         measured_margin: how far a measured joint may before the measurement is not believed.
         tilt_max: angle of the trunk's z axis to the vertical that is a fall.
-        height_min: height of the trunk above its lowest foot while tracking below which it has
-            fallen; on level ground the trunk touches at about 0.06 m.
+        height_min: height of the trunk above its lowest standing foot while tracking below which it
+            has fallen; on level ground the trunk touches at about 0.06 m.
         fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
         plan_future_s: how far ahead of now a plan may start.

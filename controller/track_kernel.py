@@ -12,7 +12,6 @@ from numba import njit
 
 from controller.motor_targets import bounded_targets
 from controller.policy_kernel import Array, evaluate
-from robots.a1.kinematics import height_over_feet
 
 NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
 UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW
@@ -63,7 +62,7 @@ def track(
         due: when the command takes effect [s].
         measured: (2, 12) range within which a joint's measurement is believed [rad].
         limits: (2, 12) range of position targets [rad].
-        bounds: tilt_max, height_min, kp_max, kd_max, torque_limit, velocity_limit.
+        bounds: tilt_max, height_min in the world, kp_max, kd_max, torque_limit, velocity_limit.
 
     Returns:
         Bits of what is unusual or was limited; the command's q, dq, kp, kd, tau (5, 12); the torque
@@ -80,7 +79,7 @@ def track(
         finite &= np.isfinite(v[i])
     if not finite:
         return NOT_FINITE, rows, torque
-    if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or height_over_feet(q) < height_min:
+    if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or q[2] < height_min:
         return FALLEN, rows, torque
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
         current, previous, q, v, estimated_at, joints, joint_speeds, measured_at, due,

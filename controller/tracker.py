@@ -39,6 +39,7 @@ from controller.track_kernel import (
 from controller.tracker_options import TrackerOptions
 from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
+from robots.a1.kinematics import ground_below
 from robots.a1.motor_law import motor_torque
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 
@@ -54,13 +55,8 @@ class Tracker:
     def __init__(self, options: TrackerOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options = options or TrackerOptions()
-        o, safety = self.options, self.options.safety
-        margin = safety.position_margin
+        margin = self.options.safety.position_margin
         self._limits = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
-        self._bounds = (
-            safety.tilt_max, safety.height_min, o.kp_max, o.kd_max, safety.torque_limit,
-            float(VELOCITY_LIMIT),
-        )  # fmt: skip
         motor_targets.warm_up()
         policy_kernel.warm_up()
         self._warm_up()
@@ -88,9 +84,18 @@ class Tracker:
         is_unit(still[:4])
         tilt(still[:4])
         track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], 0.0,
-              gate.joint_range, self._limits, self._bounds)  # fmt: skip
+              gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
+        ground_below(still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
+
+    def _bounds(self, gate: SafetyGate) -> tuple[float, ...]:
+        """What `track` keeps to."""
+        o, safety = self.options, self.options.safety
+        return (
+            safety.tilt_max, gate.height_min, o.kp_max, o.kd_max, safety.torque_limit,
+            float(VELOCITY_LIMIT),
+        )  # fmt: skip
 
     @property
     def due(self) -> float:
@@ -105,7 +110,10 @@ class Tracker:
 
     def offer(self, plan: Plan | None, now: float) -> bool:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was."""
-        return self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+        accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+        if accepted and plan is not None:
+            self.gate.stand_on(plan)
+        return accepted
 
     def command(
         self,
@@ -170,7 +178,7 @@ class Tracker:
             bits, rows, torque = track(
                 *self.plans.flat, estimate.q, estimate.v, estimate.time, reading.joint_position,
                 reading.joint_velocity, reading.time, reading.quaternion_imu_in_world, self.due,
-                self.gate.joint_range, self._limits, self._bounds,
+                self.gate.joint_range, self._limits, self._bounds(self.gate),
             )  # fmt: skip
         except TypeError:  # arrays of another kind than it is compiled for
             return None

@@ -41,12 +41,14 @@ def foot_positions_in_base(joints: Array) -> Array:
 
 
 @njit(cache=True)
-def height_over_feet(q: Array) -> float:
-    """Height of the base above the lowest point of its lowest foot [m], at q (19,)."""
+def ground_below(q: Array, contacts: Array) -> float:
+    """Height of the lowest point of the feet in contact [m], at q (19,); infinite without one."""
     feet, up, lowest = foot_positions_in_base(q[7:]), rotation_from_quaternion(q[3:7])[2], np.inf
     for i in range(4):
-        lowest = min(lowest, up[0] * feet[i, 0] + up[1] * feet[i, 1] + up[2] * feet[i, 2])
-    return FOOT_RADIUS - lowest
+        if contacts[i] > 0.5:
+            height = up[0] * feet[i, 0] + up[1] * feet[i, 1] + up[2] * feet[i, 2]
+            lowest = min(lowest, q[2] + height - FOOT_RADIUS)
+    return lowest
 
 
 @njit(cache=True)

@@ -71,7 +71,7 @@ def test_parts_of_a_state_are_its_whole(walk, name):
 
 def test_velocity_is_in_the_axes_of_the_base(tmp_path):
     """Of a robot that tips over: turned into world, it is how fast the position changes."""
-    record_walk(tmp_path, "perturbations=[{kind: base_velocity, at: 0.01, value: [0, 4, 2]}]")
+    record_walk(tmp_path, "perturbations=[{kind: base_velocity, at: 0.01, value: [0, 5, 0]}]")
     truth = saltus.open_run(tmp_path)["ground_truth"]
     after = truth.time > 0.02
     own, time = truth.velocity_base[after], truth.time[after]
