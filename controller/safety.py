@@ -47,7 +47,7 @@ class SafetyGate:
         margin = options.measured_margin
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self.height_min = options.height_min  # of the trunk in the world [m]
-        self._stood_at: float | None = None  # time of the last plan [s]
+        self._last_plan_at: float | None = None  # [s]
         self._fall_since: float | None = None
 
     def _refuse(self, reason: Reason) -> GateVerdict:
@@ -79,15 +79,15 @@ class SafetyGate:
             return np.zeros(12)
         return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
 
-    def stand_on(self, plan: Plan) -> None:
+    def follow_ground(self, plan: Plan) -> None:
         """Follow the ground below a plan's standing feet, above which height counts.
 
         Slowly: a robot that tumbles is not to take the ground along.
         """
         q = np.array(plan.states_q[0])
         level = ground_below(q, np.array(plan.contacts[0]))
-        passed = 0.0 if self._stood_at is None else plan.time - self._stood_at
-        self._stood_at = plan.time
+        passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
+        self._last_plan_at = plan.time
         if math.isfinite(level) and tilt(q[3:7]) < UPRIGHT:  # else the ground stays what it was
             share = min(1.0, max(0.0, passed) / GROUND_TIME)
             self.height_min += share * (self.options.height_min + level - self.height_min)

@@ -112,7 +112,7 @@ class Tracker:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was."""
         accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
         if accepted and plan is not None:
-            self.gate.stand_on(plan)
+            self.gate.follow_ground(plan)
         return accepted
 
     def command(
