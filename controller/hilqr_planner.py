@@ -95,6 +95,8 @@ class HilqrPlanner(Planner):
             The plan; its status is "failed" when no candidate stayed finite, and then its
             inputs are the reference's and nothing should follow it.
         """
+        if self.ground_estimate is not None:
+            self.ground_estimate.follow(estimate)
         if self._origin is None:
             self._origin = estimate.time
         elapsed = (estimate.time + lead - self._origin) / self.options.period

@@ -13,6 +13,7 @@ from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
     from controller.driving.goal import Commands
+    from controller.ground_estimate import GroundEstimate
 
 Stop = Callable[[], bool]
 NO_CANDIDATES = np.zeros((0, 1, 3))
@@ -23,9 +24,11 @@ class Planner(ABC):
 
     Attributes:
         line_search: of the last solve; None where it searched no line.
+        ground_estimate: follows the estimates that are planned from; None of ground that is known.
     """
 
     line_search: LineSearch | None = None
+    ground_estimate: GroundEstimate | None = None
 
     @abstractmethod
     def solve(

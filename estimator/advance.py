@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.axis_filter import POSITION, VELOCITY
+from estimator.axis_filter import FEET, POSITION, VELOCITY
 from estimator.contact_trust import learn_offset, update_trust
 from estimator.filter_step import (
     correct_all,
@@ -21,6 +21,7 @@ from estimator.memory import Memory
 from estimator.options import Parameters
 from robots.a1.leg_measurements import leg_measurements
 from robots.rotations import rotation_from_quaternion
+from robots.terrain import Ground, look_below
 
 Array = NDArray[np.float64]
 
@@ -50,11 +51,13 @@ def update_contacts(
 
 
 @njit(cache=True)
-def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters) -> None:
+def restart(
+    memory: Memory, reading: Array, place: Array, ground: Ground, parameters: Parameters
+) -> None:
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
-    The feet in contact stand on the plane z = 0; without any, the lowest foot touches it and the
-    velocity is zero.
+    The feet in contact stand on the ground; without any, the lowest foot touches it and the
+    velocity is zero. Ground of unknown height is level at z = 0 here.
     """
     _, positions, velocities, rolling = measure(reading, parameters.foot_radius)
     memory.contact[0] = -1.0
@@ -66,19 +69,36 @@ def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters
     weights = memory.contact[1]
     total = weights.sum()
     velocity = np.zeros(3)
-    height = parameters.foot_radius - positions[:, 2].min()
+    memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
+    heights = heights_at_start(memory.ground, ground, positions, place, parameters.foot_radius)
+    height = heights.max()
     if total > 0.5:
-        height = parameters.foot_radius - (weights * positions[:, 2]).sum() / total
+        height = (weights * heights).sum() / total
         for i in range(4):
             velocity += weights[i] / total * (rolling[i] - velocities[i])
-    memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
     memory.x[2, POSITION] = height
     memory.jump[:] = 0.0
     start(memory.x, memory.covariance, positions, velocity)
 
 
 @njit(cache=True)
-def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -> bool:
+def heights_at_start(
+    below: Array, ground: Ground, positions: Array, place: Array, foot_radius: float
+) -> Array:
+    """The base's height (4) [m] with each of the feet on the ground; writes that `below` them (4).
+
+    positions (4, 3) of the feet relative to the base, world axes [m]; place (2) of the base [m].
+    """
+    feet = positions.copy()
+    feet[:, :2] += place
+    look_below(ground, feet, below)
+    return foot_radius - positions[:, 2] + np.where(np.isnan(below), 0.0, below)
+
+
+@njit(cache=True)
+def advance(
+    memory: Memory, reading: Array, dt: float, ground: Ground, parameters: Parameters
+) -> bool:
     """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged."""
     x, covariance, contact = memory.x, memory.covariance, memory.contact
     rotation, positions, velocities, rolling = measure(reading, parameters.foot_radius)
@@ -90,7 +110,8 @@ def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -
     residuals = by_feet - x[:, VELOCITY]
     open_for_jump(covariance, residuals, contact[2], memory.jump, dt, parameters)
     weights = foot_weights(covariance, residuals, contact[2], parameters)
+    look_below(ground, x[:, FEET:].T, memory.ground)
     holding = np.zeros(4) if memory.jump[1] > 0.0 else weights
     move_feet(x, covariance, rolling, holding, dt, parameters)
-    correct_all(x, covariance, positions, by_feet, weights, parameters)
+    correct_all(x, covariance, positions, by_feet, weights, memory.ground, parameters)
     return healthy(x, covariance, parameters)

@@ -107,12 +107,13 @@ def move_feet(
 @njit(cache=True)
 def correct_all(
     x: Array, covariance: Array, positions: Array, velocities: Array, weights: Array,
-    parameters: Parameters,
+    ground: Array, parameters: Parameters,
 ) -> None:  # fmt: skip
     """All measurements, one scalar at a time, in place.
 
     positions (4, 3) foot relative to base [m]: f_i - p, always. velocities (4, 3) of the base by
-    each foot [m/s]: v, and the foot's height: f_i,z = foot radius, both for standing feet.
+    each foot [m/s]: v, and the foot's height: f_i,z = ground + foot radius, both for standing feet,
+    the second where the ground's height (4) [m] is known.
     """
     for i in range(4):
         for axis in range(3):
@@ -128,10 +129,11 @@ def correct_all(
                 x[axis], covariance[axis], VELOCITY, NO_STATE, velocities[i, axis],
                 parameters.foot_velocity_noise**2 * softening,
             )  # fmt: skip
-        correct(
-            x[2], covariance[2], FEET + i, NO_STATE, parameters.foot_radius,
-            parameters.height_noise**2 * softening,
-        )  # fmt: skip
+        if not np.isnan(ground[i]):
+            correct(
+                x[2], covariance[2], FEET + i, NO_STATE, ground[i] + parameters.foot_radius,
+                parameters.height_noise**2 * softening,
+            )  # fmt: skip
 
 
 @njit(cache=True)

@@ -19,6 +19,7 @@ from estimator.memory import READING, new_memory, usable
 from estimator.options import LegOdometryOptions, parameters
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import rotation_from_quaternion
+from robots.terrain import Ground, make_ground
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -43,14 +44,20 @@ class LegOdometryFilter:
     """The 18-state leg-odometry filter behind the `Estimator` protocol.
 
     The first usable reading places the base at `position` (x, y [m], the origin by default) with
-    the measured orientation, on the height at which its standing feet touch the plane z = 0.
+    the measured orientation, on the height at which its standing feet touch the ground, or z = 0
+    where the ground is not known.
     """
 
     def __init__(
-        self, options: LegOdometryOptions | None = None, position: Array | None = None
-    ) -> None:
-        """Compile (or load) the update, so that the first reading is as fast as any."""
+        self, options: LegOdometryOptions | None = None, position: Array | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
+        """Compile (or load) the update, so that the first reading is as fast as any.
+
+        `ground` is what is known of it: a level floor, z = 0, where None; see `unknown_ground`.
+        """
         self.options = options or LegOdometryOptions()
+        self._ground = make_ground() if ground is None else ground
         self._parameters = parameters(self.options)
         self._compile()
         self.divergences = 0
@@ -110,14 +117,14 @@ class LegOdometryFilter:
 
     def _advance(self, row: Array, time: float) -> Status:
         if self._time is None:
-            restart(self._memory, row, self._place, self._parameters)
+            restart(self._memory, row, self._place, self._ground, self._parameters)
             return "ok"
         dt = time - self._time
         if 0.0 <= dt <= self.options.largest_gap:
-            if advance(self._memory, row, dt, self._parameters):
+            if advance(self._memory, row, dt, self._ground, self._parameters):
                 return "ok"
         self.divergences += 1
-        restart(self._memory, row, self._q[:2], self._parameters)
+        restart(self._memory, row, self._q[:2], self._ground, self._parameters)
         return "diverged"
 
     def _assemble(self, row: Array) -> None:
@@ -142,6 +149,6 @@ class LegOdometryFilter:
         row[3], row[9], row[10:22] = 1.0, self.options.gravity, STAND_JOINTS
         memory = new_memory()
         usable(row)
-        restart(memory, row, np.zeros(2), self._parameters)
-        advance(memory, row, 1e-3, self._parameters)
+        restart(memory, row, np.zeros(2), self._ground, self._parameters)
+        advance(memory, row, 1e-3, self._ground, self._parameters)
         rotation_from_quaternion(row[:4])

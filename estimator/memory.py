@@ -26,13 +26,17 @@ class Memory(NamedTuple):
     """(4, 4) rows: time since touchdown [s], -1 in the air; probability; trust; offset [N]."""
     jump: Array
     """(2,) how long the stance feet have agreed on a jump, what is left of its window [s]."""
+    ground: Array
+    """(4) height of the ground below each foot [m]; NaN where it is not known."""
 
 
 def new_memory() -> Memory:
     """Memory of a filter that has seen nothing: identity covariance, no contact."""
     contact = np.zeros((4, 4))
     contact[0] = -1.0
-    return Memory(np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(2))
+    return Memory(
+        np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(2), np.zeros(4)
+    )
 
 
 @njit(cache=True)

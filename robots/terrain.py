@@ -114,6 +114,11 @@ def make_ground(
     return ground._replace(floor=floor, centre=centre + [0.0, 0.0, floor])
 
 
+def unknown_ground() -> Ground:
+    """Ground of unknown height: a floor at NaN."""
+    return make_ground()._replace(floor=np.nan)
+
+
 def _check_grid(heights: Array, spacing: float) -> None:
     if heights.ndim != 2 or min(heights.shape) < 2:
         raise ValueError(f"heights have shape {heights.shape}; give two rows and columns or more")
@@ -135,6 +140,13 @@ def _attitude(yaw: float, pitch: float) -> Array:
 def height_at(ground: Ground, x: float, y: float) -> float:
     """Height of the ground at a place [m]."""
     return surface_at(ground, x, y)[0]
+
+
+@njit(cache=True)
+def look_below(ground: Ground, feet: Array, heights: Array) -> None:
+    """Write the ground's height below each of the feet (4, 3) to `heights` (4) [m]."""
+    for i in range(4):
+        heights[i] = height_at(ground, feet[i, 0], feet[i, 1])
 
 
 @njit(cache=True)
@@ -311,3 +323,12 @@ def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
             name="ground_grid", type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="ground",
             pos=[*(ground.grid_origin + [x, y]), ground.floor + least], **like,
         )  # fmt: skip
+
+
+def move_geoms(model: mujoco.MjModel, ground: Ground) -> None:
+    """Put the boxes of a model that `add_geoms` made where the ground has them now."""
+    for b, (centre, rotation) in enumerate(zip(ground.centre, ground.rotation, strict=True)):
+        geom = model.geom(f"ground_{b}")
+        model.geom_sameframe[geom.id] = 0  # what was parallel to the world may turn now
+        geom.pos[:] = centre
+        mujoco.mju_mat2Quat(geom.quat, rotation.ravel())

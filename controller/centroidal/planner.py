@@ -78,6 +78,8 @@ class CentroidalPlanner(Planner):
         q, v = np.array(estimate.q), np.array(estimate.v)
         if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(estimate.time)):
             return self._plan(estimate, "failed", 0, _still(self.options), None)
+        if self.ground_estimate is not None:
+            self.ground_estimate.follow(estimate)
         now = self._situation(estimate, q, v)
         answer = self.law.forces(now)
         feet = self._schedule(now, answer)

@@ -18,12 +18,15 @@ from estimator.invariant.propagation import (
     roll_feet,
     transition,
 )
+from robots.terrain import Ground, look_below
 
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -> bool:
+def advance(
+    memory: Memory, reading: Array, dt: float, ground: Ground, parameters: Parameters
+) -> bool:
     """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged.
 
     A reading as old as the last one (dt = 0) only corrects.
@@ -36,6 +39,7 @@ def advance(memory: Memory, reading: Array, dt: float, parameters: Parameters) -
     if dt > 0.0:
         phi = transition(before, memory.vectors, omega, acceleration, gravity, dt)
         predict_errors(memory, phi, legs, weights, acceleration, dt, parameters)
+    look_below(ground, memory.vectors[2:], memory.ground)
     return measure(memory, reading, legs, weights, parameters) and healthy(memory, parameters)
 
 

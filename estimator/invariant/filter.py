@@ -4,7 +4,7 @@ After Hartley, Ghaffari, Eustice, Grizzle, "Contact-aided invariant extended Kal
 robot state estimation" (IJRR 39(4), 2020): the right-invariant error on SE_6(3), prediction by the
 inertial unit, feet by kinematics, contacts added at touchdown and taken out at liftoff.
 `InvariantOptions.published()` is that and no more. Added, each with its switch, so that it has what
-its rivals have: the IMU's orientation with a constant error as a state, the height of flat ground,
+its rivals have: the IMU's orientation with a constant error as a state, the height of known ground,
 the joints' velocities, feet that roll, Huber's weight for a foot that slips, a jump that all stance
 feet see. Rolling matters most: on a simulated walk at 0.2 m/s the base velocity errs by 1.7 mm/s
 RMS with it and by 12.9 mm/s without.
@@ -23,6 +23,7 @@ from estimator.leg_odometry import Status, reading_row
 from estimator.memory import READING, usable
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import quaternion_from_rotation
+from robots.terrain import Ground, make_ground
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -32,14 +33,20 @@ class InvariantFilter:
     """The invariant filter behind the `Estimator` protocol.
 
     The first usable reading places the base at `position` (x, y [m], the origin by default) with
-    the measured orientation, on the height at which its standing feet touch the plane z = 0.
+    the measured orientation, on the height at which its standing feet touch the ground, or z = 0
+    where the ground is not known.
     """
 
     def __init__(
-        self, options: InvariantOptions | None = None, position: Array | None = None
-    ) -> None:
-        """Compile (or load) the update, so that the first reading is as fast as any."""
+        self, options: InvariantOptions | None = None, position: Array | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
+        """Compile (or load) the update, so that the first reading is as fast as any.
+
+        `ground` is what is known of it: a level floor, z = 0, where None; see `unknown_ground`.
+        """
         self.options = options or InvariantOptions()
+        self._ground = make_ground() if ground is None else ground
         self._parameters = parameters(self.options)
         self._compile()
         self.divergences = 0
@@ -96,14 +103,14 @@ class InvariantFilter:
 
     def _advance(self, row: Array, time: float) -> Status:
         if self._time is None:
-            restart(self._memory, row, self._place, self._parameters)
+            restart(self._memory, row, self._place, self._ground, self._parameters)
             return "ok"
         dt = time - self._time
         if 0.0 <= dt <= self.options.legs.largest_gap:
-            if advance(self._memory, row, dt, self._parameters):
+            if advance(self._memory, row, dt, self._ground, self._parameters):
                 return "ok"
         self.divergences += 1
-        restart(self._memory, row, self._q[:2], self._parameters)
+        restart(self._memory, row, self._q[:2], self._ground, self._parameters)
         return "diverged"
 
     def _assemble(self, row: Array) -> None:
@@ -129,6 +136,6 @@ class InvariantFilter:
         row[3], row[9], row[10:22] = 1.0, self.options.legs.gravity, STAND_JOINTS
         memory = new_memory()
         usable(row)
-        restart(memory, row, np.zeros(2), self._parameters)
-        advance(memory, row, 1e-3, self._parameters)
+        restart(memory, row, np.zeros(2), self._ground, self._parameters)
+        advance(memory, row, 1e-3, self._ground, self._parameters)
         quaternion_from_rotation(memory.rotation)

@@ -75,7 +75,7 @@ def observe_foot(
             rows, at, vectors, legs.by_feet[foot], legs.spins[foot], legs.positions[foot],
             memory.rotation, to_centre, softening * legs.velocity_noise[foot],
         )  # fmt: skip
-    if parameters.use_height:
-        variance = softening * parameters.height_noise**2
-        at = observe_height(rows, at, vectors, foot, radius, variance)
+    if parameters.use_height and not np.isnan(memory.ground[foot]):
+        variance, height = softening * parameters.height_noise**2, memory.ground[foot] + radius
+        at = observe_height(rows, at, vectors, foot, height, variance)
     return at

@@ -34,6 +34,8 @@ class Memory(NamedTuple):
     """(4, 4) rows: time since touchdown [s], -1 in the air; probability; trust; offset [N]."""
     jump: Array
     """(2,) how long the stance feet have agreed on a jump, what is left of its window [s]."""
+    ground: Array
+    """(4) height of the ground below each foot [m]; NaN where it is not known."""
 
 
 def new_memory() -> Memory:
@@ -41,5 +43,6 @@ def new_memory() -> Memory:
     contact = np.zeros((4, 4))
     contact[0] = -1.0
     return Memory(
-        np.eye(3), np.zeros((6, 3)), np.zeros((3, 3)), np.eye(ERRORS), contact, np.zeros(2)
-    )
+        np.eye(3), np.zeros((6, 3)), np.zeros((3, 3)), np.eye(ERRORS), contact, np.zeros(2),
+        np.zeros(4),
+    )  # fmt: skip

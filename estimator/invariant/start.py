@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.advance import update_contacts
+from estimator.advance import heights_at_start, update_contacts
 from estimator.invariant.contacts import add_contact
 from estimator.invariant.legs import Legs, sense_legs
 from estimator.invariant.measure import measured_rotation
@@ -21,6 +21,7 @@ from estimator.invariant.memory import (
 )
 from estimator.invariant.options import Parameters
 from robots.rotations import skew
+from robots.terrain import Ground
 
 Array = NDArray[np.float64]
 
@@ -29,19 +30,24 @@ POSITION_VARIANCE, VELOCITY_VARIANCE = 1e-4, 1e-2
 
 
 @njit(cache=True)
-def restart(memory: Memory, reading: Array, place: Array, parameters: Parameters) -> None:
+def restart(
+    memory: Memory, reading: Array, place: Array, ground: Ground, parameters: Parameters
+) -> None:
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
-    The orientation is the measured one. Feet in contact stand on the plane z = 0; without any, the
-    lowest foot touches it and the velocity is zero. The biases begin at zero.
+    The orientation is the measured one. Feet in contact stand on the ground; without any, the
+    lowest foot touches it and the velocity is zero. Ground of unknown height is level at z = 0
+    here. The biases begin at zero.
     """
     memory.rotation[:] = measured_rotation(reading)
     legs = sense_legs(memory.rotation, reading[4:7], reading, parameters)
     touch(memory.contact, reading[34:38], legs, parameters)
     weights, total = memory.contact[1], memory.contact[1].sum()
-    height, velocity = parameters.legs.foot_radius - legs.positions[:, 2].min(), np.zeros(3)
+    radius = parameters.legs.foot_radius
+    heights = heights_at_start(memory.ground, ground, legs.positions, place, radius)
+    height, velocity = heights.max(), np.zeros(3)
     if total > 0.5:
-        height = parameters.legs.foot_radius - (weights * legs.positions[:, 2]).sum() / total
+        height = (weights * heights).sum() / total
         velocity = weights / total @ legs.by_feet
     memory.vectors[0] = velocity
     memory.vectors[1] = np.array([place[0], place[1], height])

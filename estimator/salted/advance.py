@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.health.health import Health
 from estimator.salted.contact_modes import lift_off, set_down
-from estimator.salted.memory import AGE, Memory
+from estimator.salted.memory import AGE, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
@@ -77,7 +77,8 @@ def change_modes(
             hit = land(robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED)
             if hit.transverse:
                 delay = parameters.touchdown_delay if sensed[foot] else np.inf
-                timed = timed_reset(hit, parameters.terrain_noise, delay)
+                terrain = np.sqrt(parameters.terrain_noise**2 + m.ground[VARIANCE, foot])
+                timed = timed_reset(hit, terrain, delay)
                 reset(m, hit.v_plus, timed.jacobian, timed.noise, parameters)
             set_down(m, foot)
 

@@ -28,7 +28,7 @@ from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
 from robots.a1.mujoco_model import load_mujoco
 from robots.stance_dynamics import robot_of
-from robots.terrain import Ground
+from robots.terrain import Ground, make_ground
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -51,10 +51,10 @@ class SaltedEstimator:
         Args:
             options: noises and thresholds.
             position: see the class.
-            ground: on which the robot stands; None for the level floor z = 0.
+            ground: what is known of it, a level floor z = 0 where None; see `unknown_ground`.
         """
         self.options = options or SaltedOptions()
-        self._ground = ground
+        self._ground = make_ground() if ground is None else ground
         self._parameters = parameters(self.options)
         self._robot = robot_of(load_mujoco())
         self._monitor = SensorMonitor()
@@ -148,15 +148,13 @@ class SaltedEstimator:
             self.divergences += 1
             return self._without
         start(self._memory, row, health, self._place, self._parameters)
-        if self._ground is not None:
-            stand_on(self._memory, self._ground, self.options.foot_radius)
+        stand_on(self._memory, self._ground, self.options.foot_radius)
         self._time = self._seen = time
         return "degraded" if health.any_fault else "ok"
 
     def _advance(self, row: Array, health: Health, dt: float) -> bool:
         """Predict over `dt` [s] and take a reading's row in; False when the filter diverged."""
-        if self._ground is not None:
-            look_below(self._memory, self._ground)
+        look_below(self._memory, self._ground, self.options.foot_radius)
         return advance(self._memory, self._robot, row, health, dt, self._parameters)
 
     def _warm_up(self) -> None:

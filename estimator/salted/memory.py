@@ -14,6 +14,8 @@ Array = NDArray[np.float64]
 
 AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
 """Rows of `Memory.contact`."""
+HEIGHT, VARIANCE = 0, 1
+"""Rows of `Memory.ground`."""
 
 
 class Memory(NamedTuple):
@@ -39,7 +41,9 @@ class Memory(NamedTuple):
     """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
     direction in the world."""
     ground: Array
-    """(4) height of the ground below each foot [m]; zeros where it is level."""
+    """(2, 4) rows: height of the ground below each foot [m]; its variance [m2], 0 where known."""
+    footprint: Array
+    """(4, 3) where each foot stood last: its contact point [m]."""
 
 
 def new_memory() -> Memory:
@@ -49,5 +53,5 @@ def new_memory() -> Memory:
     contact[AGE] = -1.0
     return Memory(
         q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5),
-        np.zeros(4),
+        np.zeros((2, 4)), np.zeros((4, 3)),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.salted.foot_rows import FootRows, foot_rows
 from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
-from estimator.salted.memory import AGE, Memory
+from estimator.salted.memory import AGE, HEIGHT, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct, innovation_variance, predicted
 
@@ -23,12 +23,12 @@ UP = 2
 def take_standing_feet(
     m: Memory, d: Array, load: Array, trust: Array, jumping: bool, parameters: SaltedOptions
 ) -> None:
-    """Zero velocity and height of feet with their trust (4); P and d (48) in place.
+    """Zero velocity of feet with their trust (4), and their height where the ground's is known.
 
-    A foot is soft: its load (4) [N] presses it in, and it rolls on a radius that is smaller by half
-    of that. Its noise grows as its trust falls, while it lands or is pressed hard, and by Huber's
-    weight where it contradicts the state, but for its velocity after a jump of the base: then the
-    state is what is wrong.
+    P and d (48) change in place. A foot is soft: its load (4) [N] presses it in, and it rolls on a
+    radius that is smaller by half of that. Its noise grows as its trust falls, while it lands or is
+    pressed hard, and by Huber's weight where it contradicts the state, but for its velocity after a
+    jump of the base: then the state is what is wrong.
     """
     sunk = np.maximum(load, 0.0) / parameters.foot_stiffness
     sunk = np.minimum(sunk, parameters.foot_depth)
@@ -49,8 +49,11 @@ def take_standing_feet(
         for axis in range(3):
             noise = sink if axis == UP else slip
             correct(m.P, d, columns, H[axis], residual[axis], noise)
+        if m.ground[VARIANCE, i] > 0.0:
+            continue
         columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
-        residual = np.array([m.ground[i] + parameters.foot_radius - sunk[i] - feet.height[i]])
+        centre = m.ground[HEIGHT, i] + parameters.foot_radius - sunk[i]
+        residual = np.array([centre - feet.height[i]])
         unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
         noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest
         noise *= _softening(m.P, d, columns, H, residual, noise, parameters.huber)

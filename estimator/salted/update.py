@@ -12,7 +12,7 @@ from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
-from estimator.salted.memory import HELD, TRUST, Memory
+from estimator.salted.memory import HEIGHT, HELD, TRUST, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import start_covariance
 from estimator.salted.scalar_update import mirror
@@ -94,8 +94,9 @@ def modes_after_prediction(
     feet do that often.
     """
     feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius))
-    clearance = feet.height - m.ground - parameters.foot_radius
-    deviation = np.sqrt(height_variances(m.P, feet) + parameters.terrain_noise**2)
+    clearance = feet.height - m.ground[HEIGHT] - parameters.foot_radius
+    terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
+    deviation = np.sqrt(height_variances(m.P, feet) + terrain)
     forces = row[reading.FORCE :]
     change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
     for i in range(4):

@@ -49,7 +49,7 @@ def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
             "timing is for lock step; give mode: paused, or leave it out", "timing", "mode"
         )
     _check_reference(config, refuse)
-    if config.terrain != "flat":
+    if config.terrain != "flat" or not config.knows_ground:
         _check_terrain(config, refuse)
     if config.is_driven:
         _check_driving(config, refuse)
@@ -74,20 +74,21 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
 
 def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
     """Refuse ground that a backend lacks."""
-    if config.simulation.engine != "mujoco":
+    if config.terrain != "flat" and config.simulation.engine != "mujoco":
         raise refuse(
             f"simulation.engine {config.simulation.engine} has a level floor alone; give mujoco, "
             "or terrain flat", "terrain", "simulation.engine",
         )  # fmt: skip
-    if config.simulation.floor_slope:
+    if config.terrain != "flat" and config.simulation.floor_slope:
         raise refuse(
             "terrain and simulation.floor_slope are two grounds; give a part of kind slope instead",
             "terrain", "simulation.floor_slope",
         )  # fmt: skip
-    if config.rollout != "mujoco" and config.terrain_belief == "known":
+    if config.rollout != "mujoco":
         raise refuse(
-            f"rollout {config.rollout} has a level floor alone; give mujoco, or terrain_belief "
-            "flat", "rollout", "terrain",
+            f"rollout {config.rollout} has a level floor alone; give mujoco, or terrain flat and "
+            "terrain_belief known",
+            "rollout", "terrain", "terrain_belief",
         )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from sim_bridge.terrain_options import Terrain
 
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
-Belief = Literal["known", "flat"]
+Belief = Literal["known", "estimated", "flat"]
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
 
@@ -111,8 +111,8 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         sources: what keys and sticks ask for, where they drive.
         perturbations: what is done to the robot, and when.
         terrain: the ground: flat, or a list of parts (docs/terrain.md).
-        terrain_belief: what planner and estimator know of it: known, or flat, where they take the
-            ground for level.
+        terrain_belief: what planner and estimator know of it: known; estimated, a plane through the
+            last footprints; or flat, where that plane is level.
         timing: how long solves take and how old estimates are, in lock step.
         tracker: from plans to motor commands.
         rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
@@ -173,10 +173,16 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         """
         if isinstance(self.command, tuple):
             return self.command
-        by_gait = self.terrain != "flat" and self.reference in GAITS
-        if not by_gait or self.drive.source != "none":
+        rough = self.terrain != "flat" or not self.knows_ground
+        if not (rough and self.reference in GAITS) or self.drive.source != "none":
             return None
         return (ScriptStep(at=0.0, velocity_x=self.speed),)
+
+    @property
+    def knows_ground(self) -> bool:
+        """Whether planner and estimator know the ground's height."""
+        level = self.terrain == "flat" and self.terrain_belief == "flat"
+        return level or self.terrain_belief == "known"
 
     @property
     def is_driven(self) -> bool:

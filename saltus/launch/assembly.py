@@ -14,6 +14,7 @@ from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from saltus.common.errors import BadRequest
+from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.configuration.planners import is_plugin
 from saltus.configuration.timing import make_schedule
@@ -24,6 +25,7 @@ from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from controller.driving.goal import Commands
+    from controller.ground_estimate import GroundEstimate
     from controller.planner import Planner
     from controller.tracker import Tracker
     from estimator.interface import Estimator
@@ -97,9 +99,22 @@ def make_ground(config: LaunchConfig) -> Ground | None:
         raise BadRequest(f"terrain: {error}") from error
 
 
-def believed_ground(config: LaunchConfig) -> Ground | None:
-    """The ground as planner and estimator believe it to be; None for a level floor."""
-    return make_ground(config) if config.terrain_belief == "known" else None
+def known_ground(config: LaunchConfig) -> Ground | None:
+    """What the estimator knows of the ground; None for a level floor at z = 0."""
+    if config.knows_ground:
+        return make_ground(config)
+    from robots.terrain import unknown_ground
+
+    return unknown_ground()
+
+
+def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
+    """What a planner that does not know the ground believes of it; None where it is known."""
+    if config.knows_ground:
+        return None
+    from controller.ground_estimate import GroundEstimate
+
+    return GroundEstimate(level=config.terrain_belief == "flat")
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedA1:
@@ -125,7 +140,7 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     """
     factory = load(config.estimator_entry.factory)
     options = getattr(config, config.estimator, config)
-    if config.estimator == "salted" and (ground := believed_ground(config)) is not None:
+    if config.estimator in ESTIMATORS and (ground := known_ground(config)) is not None:
         return factory(options, ground=ground)
     return factory(options)
 

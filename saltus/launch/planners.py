@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
 from saltus.launch import rollouts
-from saltus.launch.assembly import believed_ground, make_commands
+from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.recorded_walk import recorded_walk
 
 if TYPE_CHECKING:
@@ -31,13 +32,17 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     """
     from controller.hilqr_planner import HilqrPlanner
 
-    options = rollouts.planning(config)
-    reference = make_reference(config, make_commands(config))
-    backend = rollouts.make_rollout(config)
-    derivatives = make_derivatives(
-        options, config.rollout != "mujoco", believed_ground(config)
-    )
-    return HilqrPlanner(options, reference, backend, derivatives)
+    options, estimate = rollouts.planning(config), estimate_ground(config)
+    ground = make_ground(config) if estimate is None else estimate.ground
+    reference = make_reference(config, make_commands(config), ground)
+    backend = rollouts.make_rollout(config, ground)
+    derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
+    planner = HilqrPlanner(options, reference, backend, derivatives)
+    if estimate is not None:
+        for part in (backend, derivatives):
+            estimate.models += getattr(part, "models", ())  # rigid derivatives have none
+        planner.ground_estimate = estimate
+    return planner
 
 
 def check_hilqr(config: LaunchConfig) -> None:
@@ -56,7 +61,9 @@ def check_hilqr(config: LaunchConfig) -> None:
     rollouts.check(config)
 
 
-def make_reference(config: LaunchConfig, commands: Commands | None = None) -> Reference:
+def make_reference(
+    config: LaunchConfig, commands: Commands | None = None, ground: Ground | None = None
+) -> Reference:
     """HiLQR's reference, on its knots; a walk that is to be recorded is, where there is none yet.
 
     Raises:
@@ -66,7 +73,6 @@ def make_reference(config: LaunchConfig, commands: Commands | None = None) -> Re
     if commands is not None:
         from controller.driving.reference import DrivenReference
 
-        ground = believed_ground(config)
         return DrivenReference(config.drive, config.hilqr.period, commands, ground)
     from controller import references
 
@@ -102,28 +108,33 @@ def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:
     """Convex MPC on the path of the gait, or of the commands."""
     from controller.centroidal.convex_mpc import convex_mpc
 
-    path, ground = _path(config, config.convex_mpc), believed_ground(config)
-    return convex_mpc(config.convex_mpc, path, _in_real_time(config), ground)
+    return _centroidal(config, config.convex_mpc, convex_mpc)
 
 
 def instant_qp(config: LaunchConfig) -> CentroidalPlanner:
     """Instant QP on the path of the gait, or of the commands."""
     from controller.centroidal.instant_qp import instant_qp
 
-    path, ground = _path(config, config.instant_qp), believed_ground(config)
-    return instant_qp(config.instant_qp, path, _in_real_time(config), ground)
+    return _centroidal(config, config.instant_qp, instant_qp)
 
 
-def _in_real_time(config: LaunchConfig) -> bool:
-    return config.mode == "realtime"
+def _centroidal(
+    config: LaunchConfig, options: Any, make: Callable[..., CentroidalPlanner]
+) -> CentroidalPlanner:
+    """The planner that `make` makes, on the ground that is known or estimated."""
+    estimate = estimate_ground(config)
+    ground = make_ground(config) if estimate is None else estimate.ground
+    planner = make(options, _path(config, options, ground), config.mode == "realtime", ground)
+    planner.ground_estimate = estimate
+    return planner
 
 
-def _path(config: LaunchConfig, options: CentroidalOptions) -> Path:
+def _path(config: LaunchConfig, options: CentroidalOptions, ground: Ground | None) -> Path:
     commands = make_commands(config)
     if commands is not None:
         from controller.centroidal.driven_path import DrivenPath
 
-        return DrivenPath(options, config.drive, commands, believed_ground(config))
+        return DrivenPath(options, config.drive, commands, ground)
     from controller.centroidal.path import CommandedPath
 
     return CommandedPath(options.path, GAITS[config.reference], config.speed)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.planner_options import PlannerOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.assembly import believed_ground
 from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from controller.a1_model import RolloutBackend
+    from robots.terrain import Ground
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
 PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
@@ -40,12 +40,14 @@ def planning(config: LaunchConfig) -> PlannerOptions:
     return config.hilqr.in_mode(config.mode)
 
 
-def make_rollout(config: LaunchConfig) -> RolloutBackend:
-    """The rollout backend of a launch.
+def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutBackend:
+    """The rollout backend of a launch, on `ground` or the level floor z = 0.
 
     Raises:
         BadRequest: what it needs is not here; the message names the remedy and what is here.
     """
+    if config.rollout == "mujoco":
+        return _mujoco(config, ground)
     try:
         return _MAKERS[config.rollout](config)
     except Unavailable as error:
@@ -77,13 +79,13 @@ def _look(name: str, config: LaunchConfig) -> Availability:
         return Availability(name, False, str(error))
 
 
-def _mujoco(config: LaunchConfig) -> ThreadedRollout:
+def _mujoco(config: LaunchConfig, ground: Ground | None = None) -> ThreadedRollout:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     options = planning(config)
     search = options.search
     return ThreadedRollout(
-        options.knots, options.period, search.substeps, search.threads, believed_ground(config)
+        options.knots, options.period, search.substeps, search.threads, ground
     )
 
 
@@ -143,7 +145,6 @@ _LOOKS: dict[str, Callable[[LaunchConfig], str]] = {
     "remote": _server_device("remote"),
 }
 _MAKERS: dict[str, Callable[[LaunchConfig], RolloutBackend]] = {
-    "mujoco": _mujoco,
     "warp": _warp,
     "isaacgym": _served("isaacgym"),
     "remote": _served("remote"),

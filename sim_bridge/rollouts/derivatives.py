@@ -42,6 +42,11 @@ class StepDerivatives(ABC):
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
+    @property
+    def models(self) -> tuple[mujoco.MjModel]:
+        """The physics."""
+        return (self.model,)
+
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """A (N, 36, 36) and B (N, 36, 12) of every knot, as new arrays."""
         states, inputs = trajectory.states, trajectory.inputs

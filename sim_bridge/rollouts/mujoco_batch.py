@@ -46,6 +46,11 @@ class MujocoRollout:
         self._foot_slice = touch_slice(self.model)
         self._single = SingleSimulation(ground)
 
+    @property
+    def models(self) -> tuple[mujoco.MjModel, mujoco.MjModel]:
+        """What candidates are simulated on, and what `advance` is."""
+        return self.model, self._single.model
+
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""
         if candidates not in self._batches:

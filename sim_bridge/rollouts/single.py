@@ -22,12 +22,12 @@ class SingleSimulation:
     """
 
     def __init__(self, ground: Ground | None = None) -> None:
-        self._model = planning_model(LONGEST_STEP, ground)
-        self._data = mujoco.MjData(self._model)
+        self.model = planning_model(LONGEST_STEP, ground)
+        self._data = mujoco.MjData(self.model)
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""
-        data, model = self._data, self._model
+        data, model = self._data, self.model
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x[:19], x[19:])
         data.ctrl[:] = torque

@@ -55,10 +55,13 @@ def test_a_speed_on_terrain_is_a_script_of_one_step() -> None:
 
 
 def test_the_belief_decides_what_planner_and_estimator_know() -> None:
-    known, blind = (assembly.believed_ground(config(terrain_belief=b)) for b in ("known", "flat"))
+    known = assembly.known_ground(config(terrain_belief="known"))
     assert known is not None and height_at(known, 1.0, 0.0) == pytest.approx(np.tan(0.1745))
-    assert blind is None
-    assert assembly.believed_ground(make_config({}, "file")) is None
+    for belief in ("estimated", "flat"):
+        unknown = assembly.known_ground(config(terrain_belief=belief))
+        assert unknown is not None and np.isnan(height_at(unknown, 1.0, 0.0))
+    assert assembly.known_ground(make_config({}, "file")) is None
+    assert assembly.known_ground(make_config({"terrain_belief": "flat"}, "file")) is None
 
 
 def test_every_ground_of_the_terrain_suite_can_be_made() -> None:

@@ -1,0 +1,76 @@
+"""The ground that a robot believes in by its footprints."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from controller.ground_estimate import GroundEstimate
+from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
+from robots.a1.kinematics import foot_positions_in_base
+from robots.rotations import exp3, quaternion_from_rotation
+from robots.terrain import height_at, nearest_surface
+from runtime.messages import StateEstimate
+from sim_bridge.rollouts.planning_model import planning_model
+
+
+def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
+    q = np.concatenate([base, quaternion_from_rotation(exp3(turn)), STAND_JOINTS])
+    return StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=contact, status="ok")
+
+
+def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
+    return estimate.q[:3] + foot_positions_in_base(estimate.q[7:]) @ exp3(turn).T
+
+
+@pytest.mark.parametrize("level", [False, True])
+@pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.1, -0.2, 0.0), (0.05, 0.1, 2.5)])
+def test_the_feet_stand_on_the_ground(level: bool, turn: tuple[float, ...]) -> None:
+    estimate = standing(np.array([2.0, -1.0, 0.7]), np.array(turn), np.ones(4))
+    estimates = GroundEstimate(level)
+    estimates.follow(estimate)
+    for foot in feet_of(estimate, np.array(turn)):
+        lowest = foot - [0.0, 0.0, FOOT_RADIUS]
+        assert nearest_surface(estimates.ground, *lowest)[0] == pytest.approx(0.0, abs=2e-3)
+        assert height_at(estimates.ground, foot[0], foot[1]) == pytest.approx(lowest[2], abs=2e-3)
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_a_level_ground_never_tilts(level: bool) -> None:
+    estimates = GroundEstimate(level)
+    estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.array([0.0, -0.2, 0.0]), np.ones(4)))
+    normal = estimates.ground.rotation[0, :, 2]
+    slope = -normal[0] / normal[2]
+    assert slope == (0.0 if level else pytest.approx(np.tan(0.2), rel=0.08))
+
+
+def test_a_foot_in_the_air_leaves_no_footprint() -> None:
+    estimates = GroundEstimate(level=False)
+    estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
+    before = estimates.ground.centre.copy()
+    estimates.follow(standing(np.array([0.0, 0.0, 0.5]), np.zeros(3), np.zeros(4)))
+    assert np.array_equal(estimates.ground.centre, before)
+
+
+def test_a_state_that_is_not_finite_changes_nothing() -> None:
+    estimates = GroundEstimate(level=False)
+    estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
+    before = estimates.ground.centre.copy()
+    estimates.follow(standing(np.array([0.0, np.nan, 0.3]), np.zeros(3), np.ones(4)))
+    assert np.array_equal(estimates.ground.centre, before)
+
+
+def test_the_models_follow_the_ground() -> None:
+    """MuJoCo's ray finds the tilted ground where the ground's own height has it."""
+    estimates = GroundEstimate(level=False)
+    model = planning_model(0.001, estimates.ground)
+    estimates.models.append(model)
+    estimates.follow(standing(np.array([0.3, 0.2, 0.4]), np.array([0.1, -0.2, 0.4]), np.ones(4)))
+    data = mujoco.MjData(model)
+    mujoco.mj_resetData(model, data)
+    data.qpos[2] = 50.0
+    mujoco.mj_forward(model, data)
+    for x, y in np.random.default_rng(1).uniform(-1.0, 1.0, (20, 2)):
+        hit = np.zeros(1, dtype=np.int32)
+        start, down = np.array([x, y, 5.0]), np.array([0.0, 0.0, -1.0])
+        distance = mujoco.mj_ray(model, data, start, down, None, 1, -1, hit)
+        assert 5.0 - distance == pytest.approx(height_at(estimates.ground, x, y), abs=1e-9)
