@@ -24,12 +24,12 @@ Array = NDArray[np.float64]
 class HorizonForces:
     """The force law of Convex MPC."""
 
-    def __init__(self, options: ConvexMpcOptions, time_limit: float) -> None:
-        """`time_limit` of the QP [s], 0 for none."""
+    def __init__(self, options: ConvexMpcOptions, time_limit: float, level: bool = True) -> None:
+        """`time_limit` of the QP [s], 0 for none; `level`: whether the ground is known to be."""
         self._options = options
         self._mpc = ForceMpc(
             standing_body(), options.steps, options.weights, options.friction, options.force_max,
-            options.force_min, time_limit,
+            options.force_min, time_limit, level,
         )  # fmt: skip
 
     def forces(self, now: Situation) -> Forces:
@@ -41,21 +41,25 @@ class HorizonForces:
             [now.stepper.swing(foot, end - 0.5 * o.step, now.time) is None for foot in range(4)]
             for end in ends
         ], dtype=float)  # fmt: skip
-        arms = self._arms(now, ends - 0.5 * o.step)
-        plan = self._mpc.solve(now.body.vector(), x_ref, arms, contacts, now.inertia, o.step)
+        middles = ends - 0.5 * o.step
+        feet = self._feet(now, middles)
+        com = now.path.states(now.time, now.body.com, middles)[:, 3:6]
+        plan = self._mpc.solve(
+            now.body.vector(), x_ref, feet - com[:, None, :], contacts, now.inertia, o.step,
+            now.stepper.surface_frames(feet),
+        )  # fmt: skip
         return Forces(plan.forces, o.step, plan.status, plan.iterations)
 
-    def _arms(self, now: Situation, middles: Array) -> Array:
-        """Feet from the centre of mass wanted, in the middle of each step [s]: (K, 4, 3) [m]."""
+    def _feet(self, now: Situation, middles: Array) -> Array:
+        """Where the feet are in the middle of each step [s]: (K, 4, 3) [m]."""
         holds = foothold_table(now)
-        com = now.path.states(now.time, now.body.com, middles)[:, 3:6]
         feet = [[foot_motion(now, holds, foot, t)[0] for foot in range(4)] for t in middles]
-        return np.array(feet) - com[:, None, :]
+        return np.array(feet)
 
 
 def convex_mpc(
     options: ConvexMpcOptions, path: Path, in_real_time: bool, ground: Ground | None = None
 ) -> CentroidalPlanner:
     """The planner along a path, on `ground` if any; lock step knows no time limit."""
-    law = HorizonForces(options, options.time_limit if in_real_time else 0.0)
+    law = HorizonForces(options, options.time_limit if in_real_time else 0.0, ground is None)
     return CentroidalPlanner(options, law, path, ground)

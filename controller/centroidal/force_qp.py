@@ -1,7 +1,8 @@
 """The optimisation of Instant QP: forces of the feet that give a desired wrench at once.
 
-Minimise  |A f - b|_S^2 + alpha |f|^2 + beta |f - f_last|^2  within the limits of friction, where
-A f is the wrench of the forces about the centre of mass (Da et al. 2020; Xie et al. 2021; the form
+Minimise  |A R f - b|_S^2 + alpha |f|^2 + beta |f - f_last|^2  within the limits of friction. The
+forces f are along the axes R of the ground's surface below each foot, so that the limits stay as
+they are; A R f is their wrench about the centre of mass (Da et al. 2020; Xie et al. 2021; the form
 is that of Gehring et al. 2013).
 """
 
@@ -17,6 +18,7 @@ from scipy import sparse
 from controller.centroidal.friction import check_limits, clip_forces, friction_bounds, friction_rows
 from controller.centroidal.options import ForceQpWeights
 from controller.centroidal.qp_solver import Status, UpdatedQp
+from controller.centroidal.surface_frames import along_axes, level_frames
 
 Array = NDArray[np.float64]
 
@@ -58,33 +60,40 @@ class ForceQp:
         self.qp = UpdatedQp(triangle, friction_rows(4, friction), "hessian", time_limit)
         self._last = np.zeros((4, 3))
 
-    def solve(self, wrench: Array, arms: Array, contacts: Array) -> ForceSolution:
+    def solve(
+        self, wrench: Array, arms: Array, contacts: Array, frames: Array | None = None
+    ) -> ForceSolution:
         """Find the forces; never raises for what the numbers are.
 
         Args:
             wrench: desired force [N] and torque about the centre of mass [N m], in the world (6,).
             arms: from the centre of mass to the feet, in the world (4, 3) [m].
             contacts: (4,), a foot stands where above 0.5; all in the air: zeros, "ok".
+            frames: axes of the ground's surface below the feet (4, 3, 3); None: it is level.
         """
+        frames = level_frames((4,)) if frames is None else frames
         # Copies: what is compiled then sees one kind of array, whatever the caller's are.
-        wrench, arms, contacts = (np.array(each, dtype=float) for each in (wrench, arms, contacts))
-        if not all(np.isfinite(each).all() for each in (wrench, arms, contacts)):
-            return ForceSolution(self._clipped(contacts), "failed", 0)
+        wrench, arms, contacts, frames = (
+            np.array(each, dtype=float) for each in (wrench, arms, contacts, frames)
+        )
+        if not all(np.isfinite(each).all() for each in (wrench, arms, contacts, frames)):
+            return ForceSolution(self._clipped(contacts, frames), "failed", 0)
         if not (contacts > 0.5).any():
             self._last = np.zeros((4, 3))
             return ForceSolution(np.zeros((4, 3)), "ok", 0)
-        self._write(wrench, arms, contacts)
+        self._write(wrench, arms, contacts, frames)
         solution = self.qp.solve()
         if solution.status == "ok":
             self._last = self._clip(UNIT * solution.x.reshape(4, 3), contacts)
-        return ForceSolution(self._clipped(contacts), solution.status, solution.iterations)
+        forces = self._clipped(contacts, frames)
+        return ForceSolution(forces, solution.status, solution.iterations)
 
-    def _write(self, wrench: Array, arms: Array, contacts: Array) -> None:
+    def _write(self, wrench: Array, arms: Array, contacts: Array, frames: Array) -> None:
         """Write the problem's numbers."""
         qp, options = self.qp, self._weights
         write_wrench_problem(
-            wrench, arms, contacts, self._last, self._wrench_weights, options.force, options.change,
-            UNIT, qp.hessian, qp.gradient,
+            wrench, arms, contacts, frames, self._last, self._wrench_weights, options.force,
+            options.change, UNIT, qp.hessian, qp.gradient,
         )  # fmt: skip
         _, force_min, force_max = self._limits
         friction_bounds(contacts, force_min / UNIT, force_max / UNIT, qp.lower, qp.upper)
@@ -93,35 +102,40 @@ class ForceQp:
         clip_forces(forces, contacts, *self._limits)
         return forces
 
-    def _clipped(self, contacts: Array) -> Array:
-        return self._clip(self._last.copy(), contacts)
+    def _clipped(self, contacts: Array, frames: Array) -> Array:
+        """The last good forces, in the world."""
+        return along_axes(frames, self._clip(self._last.copy(), contacts))
 
 
 @njit(cache=True)
-def wrench_map(arms: Array, contacts: Array) -> Array:
-    """A (6, 12): force and torque about the centre of mass of stacked forces on `arms` (4, 3) [m].
+def wrench_map(arms: Array, contacts: Array, frames: Array) -> Array:
+    """A R (6, 12): force and torque about the centre of mass of stacked forces.
 
-    Columns of feet in the air are zero.
+    They act on `arms` (4, 3) [m], along the axes of `frames` (4, 3, 3). Columns of feet in the air
+    are zero.
     """
     result = np.zeros((6, 12))
     for foot in range(4):
         if contacts[foot] > 0.5:
             x, y, z = arms[foot]
-            c = 3 * foot
-            result[0, c] = result[1, c + 1] = result[2, c + 2] = 1.0
-            result[4, c], result[5, c] = z, -y
-            result[3, c + 1], result[5, c + 1] = -z, x
-            result[3, c + 2], result[4, c + 2] = y, -x
+            for axis in range(3):
+                column = 3 * foot + axis
+                a, b, c = frames[foot, :, axis]
+                result[0, column], result[1, column], result[2, column] = a, b, c
+                result[3, column] = y * c - z * b
+                result[4, column] = z * a - x * c
+                result[5, column] = x * b - y * a
     return result
 
 
 @njit(cache=True)
 def write_wrench_problem(
-    wrench: Array, arms: Array, contacts: Array, last: Array, wrench_weights: Array, force: float,
-    change: float, unit: float, hessian: Array, gradient: Array,
+    wrench: Array, arms: Array, contacts: Array, frames: Array, last: Array,
+    wrench_weights: Array, force: float, change: float, unit: float, hessian: Array,
+    gradient: Array,
 ) -> None:  # fmt: skip
     """Write the upper triangle (78,) and the gradient (12,), for forces in units of `unit` [N]."""
-    forward = wrench_map(arms, contacts)
+    forward = wrench_map(arms, contacts, frames)
     entry = 0
     for column in range(12):
         foot, axis = column // 3, column % 3

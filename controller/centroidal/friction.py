@@ -1,7 +1,8 @@
 """What a foot can push: a linearised friction pyramid and limits of the normal force.
 
 For a foot in contact |fx| <= mu fz, |fy| <= mu fz and f_min <= fz <= f_max; f = 0 for a foot in the
-air. The ground is level: z is its normal.
+air. Forces are along the axes of the ground's surface below the foot (`surface_frames`): z is its
+normal.
 
 The rows of a foot in the air stay those of an inequality, with f_min = 0: its force moves nothing
 in a problem that leaves it out of the dynamics, so that what it costs draws it to 0. The kinds of

@@ -40,10 +40,10 @@ class InstantForces:
         """Solve for this instant."""
         wrench = wanted_wrench(self._options.feedback, now, self._mass)
         contacts = now.standing * (now.touching > 0.5)
-        arms = now.body.feet - now.body.com
-        answer = self._qp.solve(wrench, arms, contacts)
-        forces = answer.forces.copy()
-        forces[(now.standing > 0.5) & (contacts < 0.5), 2] = self._options.search
+        arms, frames = now.body.feet - now.body.com, now.stepper.surface_frames(now.body.feet)
+        answer = self._qp.solve(wrench, arms, contacts, frames)
+        forces, search = answer.forces.copy(), (now.standing > 0.5) & (contacts < 0.5)
+        forces[search] = self._options.search * frames[search, :, 2]  # along the normal
         return Forces(forces[None], self._options.period, answer.status, answer.iterations)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
+from controller.centroidal.surface_frames import frames_below, level_frames
 from controller.contact_schedule import ContactSchedule, Swing
 from controller.driving.footholds import avoid_edges, rise_between
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
@@ -121,6 +122,13 @@ class Stepper:
             hold[2] += height_at(self._ground, hold[0], hold[1])
             hold[:2] = hold[:2] @ self._heading
         return hold
+
+    def surface_frames(self, feet: Array) -> Array:
+        """Axes (..., 3, 3) of the surface below feet (..., 3) [m]; the last is its normal."""
+        if self._ground is None:
+            return level_frames(feet.shape[:-1])
+        frames = frames_below(self._ground, self._heading, feet.reshape(-1, 3))
+        return frames.reshape(*feet.shape, 3)
 
     def _offset(self, velocity: Array, step: Step) -> Array:
         """The parts of a step that depend on velocities and accelerations (2,) [m]."""

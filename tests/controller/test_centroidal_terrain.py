@@ -1,11 +1,17 @@
-"""Convex MPC's and Instant QP's footholds, swings and path on rough ground."""
+"""Convex MPC's and Instant QP's footholds, forces, swings and path on rough ground."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from controller.centroidal.body_state import BodyState
+from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.driven_path import DrivenPath
-from controller.centroidal.options import ConvexMpcOptions, SteppingOptions
+from controller.centroidal.force_law import Forces
+from controller.centroidal.instant_qp import instant_qp
+from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
+from controller.centroidal.path import CommandedPath
 from controller.centroidal.stepping import Step, Stepper
 from controller.driving.footholds import edge_at
 from controller.driving.options import DriveOptions
@@ -14,7 +20,8 @@ from controller.gaits import GAITS
 from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import exp3
-from robots.terrain import Box, Ground, height_at, make_ground
+from robots.terrain import Box, Ground, height_at, make_ground, surface_at
+from runtime.messages import StateEstimate
 
 TROT = GAITS["trot"]
 STEP = make_ground((Box((5.3, 0.0, 0.0), (5.0, 5.0, 0.08)),))  # up at x = 0.3
@@ -47,6 +54,45 @@ def test_footholds_are_on_the_ground_and_away_from_edges(yaw: float) -> None:
         moved += not np.allclose(hold[:2], level[:2])
         assert np.linalg.norm(hold[:2] - level[:2]) < 0.09
     assert moved or yaw == -1.0
+
+
+@pytest.mark.parametrize("yaw", [0.0, 0.7, -2.0])
+def test_frames_have_the_grounds_normal_in_the_axes_of_the_path(yaw: float) -> None:
+    stepper = Stepper(SteppingOptions(), TROT, RAMP)
+    stepper.turn(exp3(np.array([0.0, 0.0, -yaw])))
+    feet = np.random.default_rng(0).uniform(-0.5, 0.5, (2, 4, 3))
+    frames = stepper.surface_frames(feet)
+    assert frames.shape == (2, 4, 3, 3)
+    for place, frame in zip(feet.reshape(-1, 3), frames.reshape(-1, 3, 3), strict=True):
+        x, y, _ = to_world(place, yaw)
+        np.testing.assert_allclose(to_world(frame[:, 2], yaw), surface_at(RAMP, x, y)[1:])
+        np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
+        assert np.linalg.det(frame) > 0.0
+    level = Stepper(SteppingOptions(), TROT, make_ground())
+    assert (level.surface_frames(feet) == np.eye(3)).all()
+
+
+@pytest.mark.parametrize("make", [convex_mpc, instant_qp])
+def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make: Any) -> None:
+    """The robot, standing askew on the ramp and pushed, its path turned against the world."""
+    options = ConvexMpcOptions() if make is convex_mpc else InstantQpOptions()
+    planner = make(options, CommandedPath(options.path, TROT, 0.3), False, RAMP)
+    planner.path.heading = yaw = 0.5
+    forces: list[Forces] = []
+    law = planner.law.forces
+    planner.law.forces = lambda now: forces.append(law(now)) or forces[-1]
+    q = np.array([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, np.sin(0.3), np.cos(0.3), *STAND_JOINTS])
+    v = np.zeros(18)
+    v[:2] = -0.8, 0.6
+    estimate = StateEstimate(tick=0, time=0.0, q=q, v=v, contact=np.ones(4), status="ok")
+    assert planner.solve(estimate).status == "ok"
+    normal = to_world(np.array(surface_at(RAMP, 0.0, 0.0)[1:]), -yaw)
+    pushed = forces[0].forces.reshape(-1, 3)
+    along = pushed @ normal
+    across = np.linalg.norm(pushed - np.outer(along, normal), axis=1)
+    assert (across <= np.sqrt(2.0) * options.friction * along + 1e-6).all()
+    assert across.max() > 0.5 * options.friction * along[across.argmax()], "friction is used"
+    assert along.max() > 20.0
 
 
 def test_a_swing_passes_over_the_edge_on_its_way() -> None:

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.optimize import minimize
 
 from controller.centroidal.force_mpc import ForceMpc
 from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.rigid_body import discrete_step, invert_symmetric, standing_body
+from controller.centroidal.surface_frames import along_axes, level_frames
 from robots.a1.constants import GRAVITY
+from robots.rotations import exp3
 
 BODY = standing_body()
 INERTIA = BODY.inertia_in_base
@@ -48,14 +51,14 @@ def cost_of(forces, x0, x_ref, arms, contacts, inertia, dt, weights):
     return cost
 
 
-def within(forces, contacts):
+def within(forces, contacts, rounding=0.0):
     on, normal = contacts > 0.5, forces[..., 2]
     tangents = np.abs(forces[..., :2]).max(axis=-1)
     return (
         (forces[~on] == 0.0).all()
         and (tangents <= FRICTION * normal + 1e-9).all()
-        and (normal[on] >= FORCE_MIN).all()
-        and (normal[on] <= FORCE_MAX).all()
+        and (normal[on] >= FORCE_MIN - rounding).all()
+        and (normal[on] <= FORCE_MAX + rounding).all()
     )
 
 
@@ -80,13 +83,20 @@ def test_states_are_those_that_the_forces_make():
         x = following
 
 
+@pytest.mark.parametrize("tilt", [0.0, 0.6])
 @pytest.mark.parametrize("seed", range(8))
-def test_against_a_second_solver(seed):
-    """SLSQP on the cost as it is written down, from evenly shared forces, ends where ours are."""
+def test_against_a_second_solver(seed, tilt):
+    """SLSQP on the cost as it is written down, from evenly shared forces, ends where ours are.
+
+    The ground is level, or tilted by up to `tilt` [rad] about each axis, below each foot its own.
+    """
     rng, steps = np.random.default_rng(seed), 2
     given, weights = problem(rng, steps), ForceMpcWeights()
-    plan = make(steps).solve(*given)
-    assert plan.status == "ok" and within(plan.forces, given[3])
+    tilts = rng.uniform(-tilt, tilt, (steps, 4, 3))
+    frames = np.array([[exp3(each) for each in step] for step in tilts])
+    plan = make(steps, level=tilt == 0.0).solve(*given, frames)
+    inverse = frames.swapaxes(-1, -2)
+    assert plan.status == "ok" and within(along_axes(inverse, plan.forces), given[3], 1e-9)
     on = np.repeat(given[3].ravel() > 0.5, 3)
     count = on.sum() // 3
     if count == 0:
@@ -98,11 +108,16 @@ def test_against_a_second_solver(seed):
         return 1e3 * cost_of(forces, *given, weights)
 
     side = np.array([[s, 0, FRICTION] for s in (1, -1)] + [[0, s, FRICTION] for s in (1, -1)])
-    sides = np.kron(np.eye(count), side)
-    bounds = [(None, None), (None, None), (FORCE_MIN / WEIGHT, FORCE_MAX / WEIGHT)] * count
+    axes = inverse.reshape(-1, 3, 3)[given[3].ravel() > 0.5]
+    sides = block_diag(*(side @ each for each in axes))
+    normal = block_diag(*(each[2:] for each in axes))
+    rows = np.vstack((sides, normal, -normal))
+    limits = np.repeat([0.0, -FORCE_MIN / WEIGHT, FORCE_MAX / WEIGHT], [4 * count, count, count])
     best = minimize(
-        cost, np.tile([0.0, 0.0, 0.25], count), method="SLSQP", bounds=bounds,
-        constraints={"type": "ineq", "fun": lambda f: sides @ f, "jac": lambda f: sides},
+        cost, np.tile([0.0, 0.0, 0.25], count), method="SLSQP",
+        constraints={
+            "type": "ineq", "fun": lambda f: rows @ f + limits, "jac": lambda f: rows
+        },
         options={"ftol": 1e-13, "maxiter": 200},
     )  # fmt: skip
     np.testing.assert_allclose(plan.forces.ravel()[on], WEIGHT * best.x, atol=0.5)
@@ -129,6 +144,27 @@ def test_one_step_without_active_limits_is_least_squares():
     )
     assert expected.reshape(4, 3)[:, 2].min() > FORCE_MIN, "a limit would be active"
     np.testing.assert_allclose(plan.forces.ravel(), expected, atol=0.1)
+
+
+def test_a_body_stands_still_on_a_slope():
+    """Within the cone about the normal each foot carries its share of the weight, straight up."""
+    angle = 0.9 * np.arctan(FRICTION)
+    frames = np.tile(exp3(np.array([0.0, -angle, 0.0])), (5, 4, 1, 1))
+    plan = make(5, level=False).solve(
+        AT_EASE, np.tile(AT_EASE, (5, 1)), np.tile(FEET, (5, 1, 1)), np.ones((5, 4)), INERTIA,
+        0.03, frames,
+    )  # fmt: skip
+    np.testing.assert_allclose(plan.forces, np.tile([0.0, 0.0, WEIGHT / 4], (5, 4, 1)), atol=0.1)
+    np.testing.assert_allclose(plan.states[-1], AT_EASE, atol=1e-3)
+
+
+def test_level_ground_is_a_slope_of_nothing():
+    rng = np.random.default_rng(9)
+    level, sloped = make(4), make(4, level=False)
+    for _ in range(4):
+        given = problem(rng, 4, pushed=2.0)
+        one, other = level.solve(*given), sloped.solve(*given, level_frames((4, 4)))
+        np.testing.assert_allclose(other.forces, one.forces, atol=0.05)
 
 
 def test_limits_hold_for_what_cannot_be_reached():
