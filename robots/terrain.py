@@ -1,8 +1,9 @@
 """The ground that the robot walks on: height, normal and friction at a place, and MuJoCo's geoms.
 
 Ground is a level floor with solids on it: boxes in any attitude, and a grid of heights. Where
-solids overlap the highest counts. Patches change the friction of whatever lies there. A robot that
-starts at the origin starts at z = 0: the floor is as far below as the solids there are high.
+solids overlap the highest counts. Patches change friction and stiffness of whatever lies there. A
+robot that starts at the origin starts at z = 0: the floor is as far below as the solids there are
+high.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Ground(NamedTuple):
         grid_spacing: between heights [m].
         patch: (P, 4) least x, least y, most x, most y [m]; the last one that covers a place counts.
         patch_friction: (P,) sliding friction of foot and ground [-].
+        patch_stiffness: (P,) of a foot's contact [N/m]; NaN: as elsewhere.
         friction: elsewhere [-].
     """
 
@@ -47,6 +49,7 @@ class Ground(NamedTuple):
     grid_spacing: float
     patch: Array
     patch_friction: Array
+    patch_stiffness: Array
     friction: float
 
 
@@ -65,11 +68,16 @@ class Box(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """A rectangle of other friction: its corners (2,) [m] and the sliding friction [-]."""
+    """A rectangle of other ground: its corners (2,) [m].
+
+    Attributes:
+        friction: sliding friction [-]; stiffness: of a foot's contact [N/m]; None: as elsewhere.
+    """
 
     least: tuple[float, float]
     most: tuple[float, float]
-    friction: float
+    friction: float | None = None
+    stiffness: float | None = None
 
 
 class Grid(NamedTuple):
@@ -107,7 +115,8 @@ def make_ground(
         np.array(grid.origin if grid else (0.0, 0.0), float),
         float(grid.spacing) if grid else 1.0,
         corners,
-        np.array([p.friction for p in patches], float),
+        np.array([friction if p.friction is None else p.friction for p in patches], float),
+        np.array([np.nan if p.stiffness is None else p.stiffness for p in patches], float),
         float(friction),
     )  # fmt: skip
     floor = 0.0 - height_at(ground, 0.0, 0.0)
@@ -292,6 +301,13 @@ def friction_at(ground: Ground, x: float, y: float) -> float:
     """Sliding friction of foot and ground at a place [-]."""
     p = patch_at(ground, x, y)
     return ground.friction if p < 0 else ground.patch_friction[p]
+
+
+@njit(cache=True)
+def stiffness_at(ground: Ground, x: float, y: float) -> float:
+    """Stiffness of a foot's contact at a place [N/m]; NaN where no patch changes it."""
+    p = patch_at(ground, x, y)
+    return np.nan if p < 0 else ground.patch_stiffness[p]
 
 
 def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:

@@ -22,10 +22,10 @@ from sim_bridge.terrain_options import (
     FAR,
     Block,
     Boxes,
-    FrictionPatch,
     Heightfield,
     Slope,
     Stairs,
+    SurfacePatch,
     Terrain,
     TerrainPart,
     Waves,
@@ -57,7 +57,7 @@ def ground_of(terrain: Terrain, friction: float = FLOOR_FRICTION, seed: int = 0)
     grids = [part for part in parts if isinstance(part, Waves | Heightfield)]
     if len(grids) > 1:
         raise ValueError("one part of waves or heightfield at most")
-    patches = tuple(_patch(part) for part in parts if isinstance(part, FrictionPatch))
+    patches = tuple(_patch(part) for part in parts if isinstance(part, SurfacePatch))
     ground = make_ground(tuple(boxes), _grid(grids[0]) if grids else None, patches, friction)
     _check_start(ground)
     return ground
@@ -139,7 +139,7 @@ def _field_boxes(part: Boxes, seed: int) -> list[Box]:
 
 
 def _block_boxes(part: Block) -> list[Box]:
-    """Itpart."""
+    """Its solid."""
     half = (0.5 * part.length, 0.5 * part.width, 0.5 * (part.height + DEPTH))
     return [_placed(part, 0.5 * part.length, 0.5 * (part.height - DEPTH), half)]
 
@@ -174,10 +174,10 @@ def _file_grid(part: Heightfield) -> Grid:
     return Grid(heights - heights.min(), part.at, part.spacing)
 
 
-def _patch(part: FrictionPatch) -> Patch:
-    """Itpart."""
+def _patch(part: SurfacePatch) -> Patch:
+    """Its rectangle."""
     (x, y), half = part.at, 0.5 * part.width
-    return Patch((x, y - half), (x + part.length, y + half), part.friction)
+    return Patch((x, y - half), (x + part.length, y + half), part.friction, part.stiffness)
 
 
 def _placed(

@@ -150,21 +150,29 @@ class Heightfield(Options, frozen=True, tag_field="kind", tag="heightfield"):
     at: Place = (0.0, 0.0)
 
 
-class FrictionPatch(Options, frozen=True, tag_field="kind", tag="patch"):
-    """A rectangle of other friction.
+class SurfacePatch(Options, frozen=True, tag_field="kind", tag="patch"):
+    """A rectangle of other friction or softness; one of them is given.
 
     Attributes:
-        friction: sliding friction of foot and ground.
+        friction: sliding friction of foot and ground; None is that of the ground around it.
+        stiffness: force on a foot per depth that it sinks in; None is that of the ground around it.
         length: along x.
         width: along y.
         at: middle of the side of least x.
     """
 
-    friction: Annotated[float, positive("-", 10.0)]
+    friction: Annotated[float, positive("-", 10.0)] | None = None
+    stiffness: Annotated[float, Range("N/m", 2000.0, 50_000.0)] | None = None
     length: Length = 1.0
     width: Length = FAR
     at: Place = (0.5, 0.0)
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for numbers out of range, and for a patch that changes nothing."""
+        Options.__post_init__(self)
+        if self.friction is None and self.stiffness is None:
+            raise ValueError("friction is missing, and so is stiffness; give one of them")
 
-TerrainPart = Slope | Stairs | Boxes | Block | Waves | Heightfield | FrictionPatch
+
+TerrainPart = Slope | Stairs | Boxes | Block | Waves | Heightfield | SurfacePatch
 Terrain = Literal["flat"] | tuple[TerrainPart, ...]

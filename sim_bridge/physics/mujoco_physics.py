@@ -6,9 +6,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_NAMES
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
-from robots.terrain import Ground, friction_at
+from robots.terrain import Ground
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.contacts import ContactReader
 from sim_bridge.domain import build_model
@@ -16,6 +15,7 @@ from sim_bridge.lying import lie
 from sim_bridge.motors import motor_torques
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import PhysicsState
+from sim_bridge.physics.patches import Patches
 from sim_bridge.standing import stand
 
 Array = NDArray[np.float64]
@@ -46,8 +46,9 @@ class MujocoPhysics:
         self._trunk = self.model.body("trunk").id
         self._contacts = ContactReader(self.model)
         motors = options.motors
-        self._ground = ground if ground is not None and len(ground.patch) else None
-        self._feet = np.array([self.model.geom(f"{name}_foot").id for name in FOOT_NAMES])
+        self._patches: Patches | None = None
+        if ground is not None and len(ground.patch):
+            self._patches = Patches(self.model, ground)
         self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
         self._views = (self.data.qpos[7:], self.data.qvel[6:], self.data.ctrl)
 
@@ -76,20 +77,14 @@ class MujocoPhysics:
     def live(self, commands: Sequence[Array], blocked: bool) -> None:
         """Live through one physics step for each command (5, 12)."""
         q, dq, torque = self._views
-        if self._ground is not None:
-            self._set_friction(self._ground)
+        if self._patches is not None:
+            self._patches.apply(self.data)
         for command in commands:
             if blocked:
                 torque[:] = 0.0
             else:
                 motor_torques(command, q, dq, self._limits, torque)
             mujoco.mj_step(self.model, self.data)
-
-    def _set_friction(self, ground: Ground) -> None:
-        """Give each foot the friction of the patch that it is on: a foot's geom decides it."""
-        for foot in self._feet:
-            x, y, _ = self.data.geom_xpos[foot]
-            self.model.geom_friction[foot, 0] = friction_at(ground, x, y)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); no time passes."""

@@ -13,6 +13,7 @@ from robots.terrain import (
     height_at,
     make_ground,
     nearest_surface,
+    stiffness_at,
     surface_at,
 )
 
@@ -117,6 +118,18 @@ def test_the_last_patch_that_covers_a_place_counts() -> None:
         friction=0.7,
     )
     assert [friction_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.5, 2.1)] == [0.7, 0.2, 0.4, 0.7]
+
+
+def test_what_a_patch_does_not_change_is_as_elsewhere() -> None:
+    ground = make_ground(
+        patches=(
+            Patch((0.0, 0.0), (1.0, 1.0), stiffness=3000.0), Patch((1.5, 0.0), (2.0, 1.0), 0.2),
+        ),
+        friction=0.7,
+    )  # fmt: skip
+    found = [stiffness_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.6)]
+    np.testing.assert_array_equal(found, [np.nan, 3000.0, np.nan])
+    assert [friction_at(ground, x, 0.5) for x in (0.5, 1.6)] == [0.7, 0.2]
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def test_ground_inside_the_robot_or_below_its_feet_at_the_start_is_refused() -> 
     assert "waves" in refused(waves, waves)
     assert "heights" in refused({"kind": "boxes", "heights": [0.1, 0.0]})
     assert "boxes" in refused({"kind": "boxes", "size": [0.01, 0.01]})
+    assert "give one of them" in refused({"kind": "patch"})
+    assert "stiffness" in refused({"kind": "patch", "stiffness": 100.0})
 
 
 def on_slope(**patch: float) -> SimulatedA1:

@@ -1,0 +1,85 @@
+"""Patches of other softness: how deep feet sink, and that the rest of the ground stays as it is."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.a1.constants import FOOT_NAMES
+from robots.terrain import Ground, Patch, make_ground
+from sim_bridge.options import SimulationOptions
+from sim_bridge.physics.mujoco_physics import MujocoPhysics
+
+UP = np.array([0.0, 0.0, 1.0])
+OPTIONS = SimulationOptions()
+
+
+def patch(x: float = -5.0, friction: float | None = None, stiffness: float | None = None) -> Ground:
+    """Ground that is a patch from x on [m]."""
+    return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), friction, stiffness),))
+
+
+def stand_for(seconds: float, ground: Ground | None) -> MujocoPhysics:
+    physics = MujocoPhysics(OPTIONS, ground)
+    physics.live([physics.start("stand", UP)] * round(seconds / OPTIONS.timestep), False)
+    return physics
+
+
+def foot_contacts(physics: MujocoPhysics) -> tuple[np.ndarray, np.ndarray]:
+    """Depth of the feet [m] and the normal forces on them [N], in MuJoCo's order."""
+    model, data = physics.model, physics.data
+    feet, force = {model.geom(f"{name}_foot").id for name in FOOT_NAMES}, np.empty(6)
+    assert {int(pair[1]) for pair in data.contact.geom} == feet
+    forces = []
+    for i in range(data.ncon):
+        mujoco.mj_contactForce(model, data, i, force)
+        forces.append(force[0])
+    return -data.contact.dist.copy(), np.array(forces)
+
+
+@pytest.mark.parametrize("stiffness", [2000.0, 5000.0, 20_000.0])
+def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None:
+    """Up to what damper and inertia still carry: S r = f - C v - m a with m = 1 / A."""
+    physics = stand_for(4.0, patch(stiffness=stiffness))
+    model, data = physics.model, physics.data
+    mujoco.mj_forward(model, data)
+    mujoco.mj_rnePostConstraint(model, data)
+    depths, forces = foot_contacts(physics)
+    mass, geom = model.body_mass.sum(), mujoco.mjtObj.mjOBJ_GEOM
+    damping = 2.0 * np.sqrt(stiffness * mass / 4.0)
+    bound, moving = 0.0, np.empty(6)
+    for name in FOOT_NAMES:
+        foot = model.geom(f"{name}_foot").id
+        mujoco.mj_objectVelocity(model, data, geom, foot, moving, 0)
+        speed = np.linalg.norm(moving[3:])
+        mujoco.mj_objectAcceleration(model, data, geom, foot, moving, 0)
+        acceleration = np.linalg.norm(moving[3:] + model.opt.gravity)  # its zero is a free fall
+        A = model.body_invweight0[model.geom_bodyid[foot], 0]
+        bound = max(bound, damping * speed + acceleration / A)
+    assert bound < 0.03 * forces.min(), "not at rest yet"
+    np.testing.assert_allclose(stiffness * depths, forces, atol=1.1 * bound + 1e-6)
+    weight = mass * -model.opt.gravity[2]
+    assert depths.mean() == pytest.approx(weight / (4.0 * stiffness), rel=0.03)
+
+
+def test_ground_without_a_patch_below_the_feet_is_the_same_to_the_bit() -> None:
+    plain, beside = (stand_for(0.2, ground) for ground in (None, patch(x=3.0, stiffness=2000.0)))
+    assert beside.data.qpos.tobytes() == plain.data.qpos.tobytes()
+
+
+def test_friction_alone_leaves_the_contacts_stiff() -> None:
+    plain, same = (stand_for(0.2, ground) for ground in (None, patch(friction=OPTIONS.friction)))
+    assert same.data.qpos.tobytes() == plain.data.qpos.tobytes()
+
+
+def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
+    """The front feet stand on it; then the robot is behind it."""
+    physics = stand_for(1.0, patch(x=0.0, stiffness=3000.0))
+    depths, _ = foot_contacts(physics)
+    front = physics.data.geom_xpos[physics.data.contact.geom[:, 1], 0] > 0.0
+    assert front.sum() == 2 and depths[front].min() > 4.0 * depths[~front].max()
+    state = physics.motion()
+    physics.place(state.q - np.eye(19)[0], state.v)
+    physics.live([np.zeros((5, 12))], False)
+    plain = MujocoPhysics(OPTIONS).model
+    np.testing.assert_array_equal(physics.model.geom_solref, plain.geom_solref)
+    np.testing.assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)
