@@ -56,4 +56,7 @@ BENCHMARKS = {
     "rollouts": Bench(
         "saltus.bench.rollouts.bench", "time of a line search on every available rollout backend"
     ),
+    "terrain": Bench(
+        "saltus.bench.terrain", "time of a rollout on rough ground, compared with the flat floor"
+    ),
 }
