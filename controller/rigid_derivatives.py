@@ -9,6 +9,7 @@ from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.terrain import Ground, make_ground
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
 
@@ -19,15 +20,21 @@ class RigidDerivatives:
     A trajectory's `aux` must hold its feet's normal forces (N, 4) [N].
     """
 
-    def __init__(self, period: float, touchdown_order: TouchdownOrder = "index") -> None:
+    def __init__(
+        self, period: float, touchdown_order: TouchdownOrder = "index",
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """Compile what is compiled.
 
-        `period` is the time between knots [s], `touchdown_order` that of feet that land within one.
+        Args:
+            period: time between knots [s].
+            touchdown_order: of feet that land within one.
+            ground: on which they land: it has the guards' normals. None is the floor z = 0.
         """
         model = load_pinocchio()
         self.dynamics = ContactDynamics(model, foot_frame_ids(model))
         warm_up(self.dynamics, period, touchdown_order)
-        self._period = period
+        self._period, self._ground = period, ground or make_ground()
         self._order: TouchdownOrder = touchdown_order
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
@@ -43,6 +50,7 @@ class RigidDerivatives:
         transitions: list[Jump] = []
         for k in np.flatnonzero(landings.any(axis=1)):
             landing = Landing(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1],
-                              contacts[k], tuple(np.flatnonzero(landings[k]).tolist()))  # fmt: skip
+                              contacts[k], tuple(np.flatnonzero(landings[k]).tolist()),
+                              self._ground)  # fmt: skip
             transitions += touchdown_jumps(self.dynamics, landing, self._period, self._order)
         return Linearisation(A, B, transitions, Drift(6, 18, 18, self._period))

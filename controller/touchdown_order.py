@@ -23,6 +23,7 @@ from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
+from robots.terrain import Ground, make_ground, nearest_surface
 from robots.touchdown import Touchdown, impact, touchdown
 
 Array = NDArray[np.float64]
@@ -30,6 +31,7 @@ Array = NDArray[np.float64]
 # A foot that lands more slowly than this gets D_x R only: on 10 ms knots its landing time is not
 # known well enough for the term of (3.2) that divides by the speed [m/s].
 APPROACH_SPEED = 0.05
+LEVEL = make_ground()
 
 
 class Landing(NamedTuple):
@@ -42,6 +44,7 @@ class Landing(NamedTuple):
     inputs_after: Array  # of the next knot
     contacts: Array  # (4) 1 for feet that stand from its beginning
     feet: tuple[int, ...]  # that land, in increasing order
+    ground: Ground = LEVEL  # on which
 
 
 def touchdown_jumps(
@@ -79,13 +82,14 @@ def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...
     """The feet in the order in which they cross the ground from the knot's beginning.
 
     To first order, as an event-selected integrator projects: the next foot is the one of least
-    dt = -h / (Dh F), its height over its speed downwards; the state moves by F dt and has that
-    foot's impact. Feet that do not come down are last, equal ones in order of their index.
+    dt = -h / (Dh F), its distance from the ground over its speed towards it; the state moves by
+    F dt and has that foot's impact. Feet that do not come down are last, equal ones in order of
+    their index.
     """
     q, v = landing.before[:19], landing.before[19:]
     contacts, order, left = landing.contacts.copy(), [], list(landing.feet)
     while len(left) > 1:
-        times = _arrival_times(q, v)
+        times = _arrival_times(q, v, landing.ground)
         foot = min(left, key=lambda i: times[i])
         order.append(foot)
         left.remove(foot)
@@ -98,14 +102,22 @@ def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...
     return (*order, *left)
 
 
-def _arrival_times(q: Array, v: Array) -> Array:
+def _arrival_times(q: Array, v: Array, ground: Ground) -> Array:
     """When each foot reaches the ground at its present velocity (4) [s]; inf where it does not."""
-    up = rotation_from_quaternion(q[3:7])[2]
-    feet, jacobians = foot_positions_in_base(q[7:]), foot_jacobians_in_base(q[7:])
-    height = q[2] + feet @ up - FOOT_RADIUS
-    legs = np.einsum("lij,lj->li", jacobians, v[6:].reshape(4, 3))
-    fall = -(v[:3] + np.cross(v[3:6], feet) + legs) @ up
+    rotation, feet = rotation_from_quaternion(q[3:7]), foot_positions_in_base(q[7:])
+    legs = np.einsum("lij,lj->li", foot_jacobians_in_base(q[7:]), v[6:].reshape(4, 3))
+    moving = v[:3] + np.cross(v[3:6], feet) + legs
+    x, y, z = (moving @ row for row in rotation)
+    distance, nx, ny, nz = np.array([_surface(q, foot, ground) for foot in range(4)]).T
+    height, fall = distance - FOOT_RADIUS, -(nx * x + ny * y + nz * z)
     return np.where(fall > 0.0, height / np.where(fall > 0.0, fall, 1.0), np.inf)
+
+
+def _surface(q: Array, foot: int, ground: Ground) -> tuple[float, float, float, float]:
+    """Distance of a foot's centre from the ground [m], and the unit normal there."""
+    rotation, feet = rotation_from_quaternion(q[3:7]), foot_positions_in_base(q[7:])
+    x, y, z = (q[i] + (feet @ rotation[i])[foot] for i in range(3))
+    return nearest_surface(ground, x, y, z)
 
 
 def _mean(dynamics: ContactDynamics, landing: Landing, v: Array) -> Jump:
@@ -138,4 +150,5 @@ def _touchdown(
     last = len(down) + 1 == len(landing.feet)
     after = landing.inputs_after if last else landing.inputs
     q = landing.after[:19]
-    return touchdown(dynamics, q, v, landing.inputs, contacts, foot, APPROACH_SPEED, after)
+    normal = np.array(_surface(q, foot, landing.ground)[1:])
+    return touchdown(dynamics, q, v, landing.inputs, contacts, foot, APPROACH_SPEED, after, normal)

@@ -15,6 +15,8 @@ from robots.contact_dynamics import ContactDynamics
 from robots.contact_set import mask_of
 from robots.rotations import Array
 
+UP = np.array([0.0, 0.0, 1.0])
+
 Status = Literal["ok", "grazing", "separating"]
 
 
@@ -70,6 +72,7 @@ def touchdown(
     foot: int,
     minimum_approach_speed: float = MINIMUM_APPROACH_SPEED,
     tau_after: Array | None = None,
+    normal: Array = UP,
 ) -> Touchdown:
     """Let `foot` touch down and stick while the feet that stand keep standing.
 
@@ -79,7 +82,8 @@ def touchdown(
              [ Z_C + D_q(M_C^dagger M v-)                 M_C^dagger M  ]
 
     In the scanned (3.84) Z_C ends in J_C / (J_C v-), a division by a vector. The guard is the
-    foot's height alone, D_x g = [J_n 0] (3.77), so it must be J_n / (J_n v-):
+    foot's distance from the ground alone, D_x g = [J_n 0] (3.77), J_n = n' J of the foot, so it
+    must be J_n / (J_n v-):
 
         Z_C = (M_C^dagger (C- v- - C+ v+) - J_C^dagger' Jdot_C+ v+ - D_q(M_C^dagger M v-) v-)
               J_n / (J_n v-)
@@ -97,6 +101,8 @@ def touchdown(
         minimum_approach_speed: [m/s]; a foot that comes down more slowly (3.11) gives the status
             "grazing" or, when it goes up, "separating", and the reset's Jacobian as `saltation`.
         tau_after: joint torques (12) [N m] after, where they jump with the touchdown.
+        normal: n, unit normal (3) of the ground at the foot, in the world. It is the gradient of
+            the distance on any ground: curvature enters only the second order.
     """
     nv = dynamics.model.nv
     contacts_after = [float(c > 0.5) for c in contacts_before]
@@ -108,7 +114,7 @@ def touchdown(
     reset_jacobian[nv:, nv:] = hit.dv
 
     guard_gradient = np.zeros(2 * nv)
-    guard_gradient[:nv] = _normal_jacobian(dynamics, q, foot)
+    guard_gradient[:nv] = _normal_jacobian(dynamics, q, foot, normal)
     flow_before = _flow(dynamics, q, v_minus, tau, contacts_before)
     torque = tau if tau_after is None else tau_after
     flow_after = _flow(dynamics, q, hit.v_plus, torque, contacts_after)
@@ -143,9 +149,10 @@ def _flow(
     return np.concatenate((v, dynamics.acceleration(q, v, tau, contacts)[0]))
 
 
-def _normal_jacobian(dynamics: ContactDynamics, q: Array, foot: int) -> Array:
-    """Return J_n (18): how the height of the foot's centre changes with q."""
+def _normal_jacobian(dynamics: ContactDynamics, q: Array, foot: int, normal: Array) -> Array:
+    """Return J_n (18): how the distance of the foot's centre from the ground changes with q."""
     frame = dynamics.sets.foot_frames[foot]
     # In the buffers of the empty set: the impact's derivatives leave their own Jacobians altered.
     data = dynamics.sets.get(0).data
-    return pin.computeFrameJacobian(dynamics.model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)[2]
+    J = pin.computeFrameJacobian(dynamics.model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+    return normal[0] * J[0] + normal[1] * J[1] + normal[2] * J[2]

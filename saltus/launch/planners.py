@@ -95,7 +95,7 @@ def make_derivatives(
     if options.derivatives == "rigid":
         from controller.rigid_derivatives import RigidDerivatives
 
-        return RigidDerivatives(options.period, options.touchdown_order)
+        return RigidDerivatives(options.period, options.touchdown_order, ground)
     from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
     horizon = options.period, options.search.substeps, options.search.threads

@@ -6,7 +6,9 @@ import pytest
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
+from robots.terrain import Box, make_ground
 
 PERIOD = 0.01
 
@@ -78,3 +80,33 @@ def test_feet_that_land_together_are_taken_in_order_of_their_index(derivatives):
     assert np.linalg.matrix_rank(first, tol=1e-8) == 18 - 9
     # Once the first foot stands, the second impact keeps its velocity at zero.
     assert np.linalg.matrix_rank(second @ first, tol=1e-8) == 18 - 12
+
+
+@pytest.mark.parametrize("order", ["index", "average", "selected"])
+def test_a_slope_is_the_level_ground_turned_with_gravity(order):
+    """The states' tangents are in the base: there nothing changes."""
+    flat = walking(60)
+    forces = flat.aux.copy()
+    forces[:3, [0, 3]] = 0.0  # two feet that land together
+    flat = flat._replace(aux=forces)
+    angle = 0.3
+    turn = exp3(np.array([0.0, -angle, 0.0]))  # uphill along x
+    # The top of a box through the origin: the plane of the slope.
+    centre = tuple((-turn[:, 2]).tolist())
+    ground = make_ground((Box(centre, (9.0, 9.0, 1.0), 0.0, -angle),))
+    states = flat.states.copy()
+    states[:, :3] = states[:, :3] @ turn.T
+    for row in states:
+        row[3:7] = quaternion_product(quaternion_from_rotation(turn), row[3:7])
+    level = RigidDerivatives(PERIOD, order).linearise(flat)
+    derivatives = RigidDerivatives(PERIOD, order, ground)
+    gravity = derivatives.dynamics.model.gravity
+    gravity.linear = turn @ gravity.linear
+    slope = derivatives.linearise(flat._replace(states=states))
+    np.testing.assert_allclose(slope.A, level.A, atol=1e-8)
+    assert len(slope.transitions) == len(level.transitions) >= 3
+    for here, there in zip(level.transitions, slope.transitions, strict=True):
+        scale = np.abs(here.saltation).max()
+        assert here.knot == there.knot
+        np.testing.assert_allclose(there.saltation, here.saltation, atol=1e-7 * scale)
+        np.testing.assert_allclose(there.reset_jacobian, here.reset_jacobian, atol=1e-8)

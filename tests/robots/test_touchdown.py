@@ -2,7 +2,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.pinocchio_model import foot_frame_ids
+from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.contact_dynamics import ContactDynamics
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
 
@@ -26,12 +28,16 @@ def _mass_matrix(model, q):
     return upper + np.triu(upper, 1).T
 
 
-def _event(model, dynamics, random_state, mask, foot):
+UP = np.array([0.0, 0.0, 1.0])
+SLOPE = exp3(np.array([0.3, -0.5, 0.2])) @ UP
+
+
+def _event(model, dynamics, random_state, mask, foot, normal=UP):
     """A random state in which the standing feet stand still and `foot` comes down briskly."""
     while True:
         q, v, tau = random_state()
         v = impact(dynamics, q, v, _vector(mask)).v_plus if mask else v
-        down = (_jacobian(model, q, [foot]) @ v)[2]
+        down = normal @ _jacobian(model, q, [foot]) @ v
         if abs(down) > 0.8:
             return q, -np.sign(down) * v, tau
 
@@ -84,22 +90,24 @@ def test_impact_derivatives_are_finite_differences(dynamics, random_state, mask)
         assert np.abs(ours - fd).max() < 1e-7 * np.abs(fd).max()
 
 
+@pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
 @pytest.mark.parametrize(("mask", "foot"), SOME)
 def test_saltation_is_the_derivative_of_a_simulated_touchdown(
-    model, dynamics, random_state, mask, foot
+    model, dynamics, random_state, mask, foot, normal
 ):
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    q, v, tau = _event(model, dynamics, random_state, mask, foot, normal)
     before, after = _vector(mask), _vector(mask | 1 << foot)
-    hit = touchdown(dynamics, q, v, tau, before, foot)
-    ground = _height(model, q, foot)
+    hit = touchdown(dynamics, q, v, tau, before, foot, normal=normal)
+    assert hit.normal_velocity == pytest.approx(normal @ _jacobian(model, q, [foot]) @ v)
+    ground = normal @ _place(model, q, foot)
 
     def end(dx):
         """Flow from the neighbour to its own touchdown, stop, and flow the same time back."""
         x, t = integrate(q, v, dx), 0.0
         for _ in range(6):  # Newton on the time of touchdown
             qt, vt = _flow(dynamics, *x, tau, before, t)
-            rate = (_jacobian(model, qt, [foot]) @ vt)[2]
-            t -= (_height(model, qt, foot) - ground) / rate
+            rate = normal @ _jacobian(model, qt, [foot]) @ vt
+            t -= (normal @ _place(model, qt, foot) - ground) / rate
         qt, vt = _flow(dynamics, *x, tau, before, t)
         return _flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
 
@@ -114,10 +122,33 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
 
 
-def _height(model, q, foot):
+@pytest.mark.parametrize(("mask", "foot"), SOME)
+def test_a_slope_is_the_level_ground_turned_with_gravity(
+    model, dynamics, random_state, mask, foot
+):
+    """The state's tangent is in the base: there nothing changes."""
+    q, v, tau = _event(model, dynamics, random_state, mask, foot)
+    turn = exp3(np.array([0.4, 0.3, -0.8]))
+    turned_model = load_pinocchio()
+    turned_model.gravity.linear = turn @ model.gravity.linear
+    there = ContactDynamics(turned_model, foot_frame_ids(turned_model))
+    turned = np.concatenate(
+        (turn @ q[:3], quaternion_product(quaternion_from_rotation(turn), q[3:7]), q[7:])
+    )
+    level = touchdown(dynamics, q, v, tau, _vector(mask), foot)
+    hit = touchdown(there, turned, v, tau, _vector(mask), foot, normal=turn @ UP)
+    assert hit.status == level.status == "ok"
+    scale = np.abs(level.saltation).max()
+    np.testing.assert_allclose(hit.saltation, level.saltation, atol=1e-9 * scale)
+    np.testing.assert_allclose(hit.guard_shift, level.guard_shift, atol=1e-9 * scale)
+    upright = touchdown(there, turned, v, tau, _vector(mask), foot)
+    assert np.abs(upright.saltation - level.saltation).max() > 1e-3 * scale
+
+
+def _place(model, q, foot):
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
-    return data.oMf[foot_frame_ids(model)[foot]].translation[2]
+    return data.oMf[foot_frame_ids(model)[foot]].translation
 
 
 def _flow(dynamics, q, v, tau, contacts, t):
