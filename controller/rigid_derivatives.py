@@ -9,6 +9,7 @@ from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.terrain import Ground
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
 
@@ -29,6 +30,9 @@ class RigidDerivatives:
         warm_up(self.dynamics, period, touchdown_order)
         self._period = period
         self._order: TouchdownOrder = touchdown_order
+
+    def move_ground(self, ground: Ground) -> None:
+        """Do nothing: a foot that sticks sticks to any ground."""
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """A (N, 36, 36), B (N, 36, 12), and the touchdowns between the knots; the joints drift."""
