@@ -60,12 +60,14 @@ class Backend(NamedTuple):
         close: how near it stays to plain MuJoCo.
         digits: error of a number relative to its size.
         same: largest difference of two results that should be one; 0: equal to the bit.
+        vertical: forces on feet are vertical, not normal to the ground.
     """
 
     open: Callable[[ExitStack], Make]
     close: Close
     digits: float
     same: float = 0.0
+    vertical: bool = False
 
 
 def mujoco(_: ExitStack) -> Make:
@@ -170,8 +172,8 @@ BACKENDS: dict[str, Backend] = {
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
     "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
     # Robots stand metres apart, where a float32 position has another last digit.
-    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, same=1e-6),
-    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, same=1e-6),
+    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 1e-6, True),
+    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, 1e-6, True),
 }
 if NAMED in os.environ:
     # Another engine has other contacts, and PhysX may not repeat itself: these are guesses.

@@ -20,6 +20,7 @@ class Subject:
 
     def __init__(self, name: str, entry: Backend, make: Make) -> None:
         self.name, self.close, self.same, self.digits = name, entry.close, entry.same, entry.digits
+        self.vertical = entry.vertical
         self._make: Make = make
         self._made: dict[tuple[float, int], RolloutBackend] = {}
         self._on_grounds: list[RolloutBackend] = []

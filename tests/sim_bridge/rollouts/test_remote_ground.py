@@ -1,4 +1,4 @@
-"""A ground travels to a server when it changes; a server that lacks it never acts as if it had it."""
+"""A ground travels to a server when it changes; one that lacks it never acts as if it had it."""
 
 import threading
 
