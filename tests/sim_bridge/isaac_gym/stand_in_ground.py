@@ -36,7 +36,7 @@ class MeshParts:
         return min((grid[3] for grid in self.grids), key=lambda floor: abs(floor - z))
 
     def ground(self):
-        """Every box, and the first grid; the others have the same heights."""
+        """Every box, and the first grid, at a floor far below; all grids have the same heights."""
         ground = make_ground()
         centre, half, rotation = (np.array(each) for each in zip(*self.boxes, strict=True))
         ground = ground._replace(
@@ -45,11 +45,11 @@ class MeshParts:
         )  # fmt: skip
         if not self.grids:
             return ground
-        heights, x, y, floor = self.grids[0]
+        heights, x, y, _ = self.grids[0]
         for other in self.grids:
             np.testing.assert_allclose(other[0], heights, atol=1e-4)
         return ground._replace(
-            grid=heights + floor - FAR_BELOW, grid_origin=np.array([x[0], y[0]]),
+            grid=heights, grid_origin=np.array([x[0], y[0]]),
             grid_spacing=(x[-1] - x[0]) / (len(x) - 1),
         )  # fmt: skip
 

@@ -20,14 +20,14 @@ STONES = tuple(
     Box((0.18 * i, 0.13 * j, 0.01 * (6 + i - j) - 0.3), (0.13, 0.08, 0.3), 0.0, 0.1 * j)
     for i in (-1, 1) for j in (-1, 1)
 )  # one below each foot, in an attitude of its own  # fmt: skip
-PLACES = np.linspace(-1.0, 1.0, 41)
-BUMPS = 0.02 * (1.0 + np.outer(np.cos(7.0 * PLACES), np.sin(9.0 * PLACES)))
+# Each foot stands inside a triangle. Where it touches several, MuJoCo Warp merges contacts that
+# MuJoCo keeps, and strays by 1 mm in half a second.
+HEIGHTS = Grid(np.random.default_rng(2).uniform(0.0, 0.06, (7, 7)), (-0.9, -0.82), 0.3)
 GROUNDS = {
     "slope": make_ground((TILTED,)),
     "stones": make_ground(STONES),
-    "heights": make_ground((), Grid(BUMPS, (-1.0, -1.0), 0.05)),
+    "heights": make_ground((), HEIGHTS),
 }
-STIFFER = 100.0  # a deviation may grow by so much more than on the level floor: feet meet edges
 
 
 def on(ground: Ground) -> np.ndarray:
@@ -48,9 +48,7 @@ def assert_as_plain(backend: Subject, made: RolloutBackend, ground: Ground) -> N
     states = np.abs(found.states - wanted.states).max(axis=(0, 1))
     forces = np.abs(found.normal_forces - wanted.normal_forces).max()
     strayed = states[:3].max(), states[3:19].max(), states[19:].max(), forces
-    print(backend.name, strayed)
-    near = [STIFFER * limit for limit in backend.close]
-    assert all(far <= limit for far, limit in zip(strayed, near, strict=True)), strayed
+    assert all(far <= near for far, near in zip(strayed, backend.close, strict=True)), strayed
     expected = SingleSimulation(ground).advance(x, np.ones(12), 0.05)
     advanced = made.advance(x, np.ones(12), 0.05)
     np.testing.assert_allclose(advanced, expected, rtol=0, atol=1e-9)
@@ -82,7 +80,7 @@ def test_far_from_the_origin_as_near_it(backend: Subject) -> None:
     found = backend.on(far).roll_out(on(ground) + np.pad(away, (0, 34)), candidates)
     moved = np.abs(found.states - np.pad(away, (0, 34)) - near.states).max(axis=(0, 1))
     # 90 m have a digit of 1e-14 m in float64, 8e-6 m in float32.
-    assert moved[:3].max() < STIFFER * backend.close.position + 100.0 * backend.digits
+    assert moved[:3].max() < backend.close.position + 100.0 * backend.digits
 
 
 @pytest.mark.parametrize("name", ["slope", "stones"])
