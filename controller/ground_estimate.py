@@ -7,14 +7,15 @@ its force by half.
 
 from __future__ import annotations
 
-import mujoco
+from typing import Protocol
+
 import numpy as np
 
 from robots.a1.constants import FOOT_RADIUS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.footprints import plane_of
 from robots.rotations import Array, rotation_from_quaternion
-from robots.terrain import Box, Ground, make_ground, move_geoms
+from robots.terrain import Box, Ground, make_ground
 from runtime.messages import StateEstimate
 
 STANDS = 0.5  # probability of contact from which a foot leaves a footprint
@@ -22,12 +23,20 @@ REACH, DEPTH = 2.5, 0.5  # half the size of a quarter, and half its thickness [m
 QUARTERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]])  # of the feet, in order
 
 
+class Simulator(Protocol):
+    """Physics on a ground: a rollout backend, or derivatives."""
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        ...
+
+
 class GroundEstimate:
-    """Follows the feet, and keeps a ground and the models that have it up to date.
+    """Follows the feet, and keeps a ground and the simulators on it up to date.
 
     Attributes:
         ground: four wide boxes; what holds it sees them move.
-        models: MuJoCo models with the ground's geoms, which are moved too.
+        simulators: whose own ground is moved too.
     """
 
     def __init__(self, level: bool) -> None:
@@ -36,7 +45,7 @@ class GroundEstimate:
             Box((REACH * x, REACH * y, -DEPTH), (REACH, REACH, DEPTH)) for x, y in QUARTERS
         ]
         self.ground: Ground = make_ground(tuple(quarters))._replace(floor=-10.0)
-        self.models: list[mujoco.MjModel] = []
+        self.simulators: list[Simulator] = []
         self._level = level
         self._footprints: Array | None = None
 
@@ -53,8 +62,8 @@ class GroundEstimate:
         stand = estimate.contact > STANDS
         self._footprints[stand] = feet[stand]
         self._place(self._footprints, base[:, 0])
-        for model in self.models:
-            move_geoms(model, self.ground)
+        for simulator in self.simulators:
+            simulator.move_ground(self.ground)
 
     def _place(self, footprints: Array, forward: Array) -> None:
         """Write the boxes: parallel to the plane, along the heading, through the footprints."""

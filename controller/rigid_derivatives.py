@@ -37,6 +37,10 @@ class RigidDerivatives:
         self._period, self._ground = period, ground or make_ground()
         self._order: TouchdownOrder = touchdown_order
 
+    def move_ground(self, ground: Ground) -> None:
+        """Land on `ground` from now on."""
+        self._ground = ground
+
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """A (N, 36, 36), B (N, 36, 12), and the touchdowns between the knots; the joints drift."""
         states, inputs = trajectory.states, trajectory.inputs

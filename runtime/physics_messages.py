@@ -11,7 +11,7 @@ from runtime.checked import Array, Message, Shape
 from runtime.messages import Configuration, PerMotor, Vector3, Velocity
 from runtime.wire import decode, decode_viewing
 
-PROTOCOL = 2  # grows when a message changes; client and server must agree
+PROTOCOL = 3  # grows when a message changes; client and server must agree
 
 PerFootForce = Annotated[Array, Shape(4, 3)]
 
@@ -33,6 +33,26 @@ class ServerInfo(Message, frozen=True, tag="server", tag_field="kind"):
     most_candidates: int
     rollouts: bool  # answers RolloutRequest
     robot: bool  # answers WorldRequest and TickRequest
+    moves_ground: bool  # rolls out on a ground whose boxes move, without delay
+
+
+class GroundRequest(Message, frozen=True, tag="ground", tag_field="kind"):
+    """Keep a ground for the rollouts that name it: a floor, B boxes and a grid of heights."""
+
+    id: int
+    floor: float  # height of the level floor [m]
+    centre: Annotated[Array, Shape("B", 3)]  # of the boxes [m]
+    half: Annotated[Array, Shape("B", 3)]  # their sizes [m]
+    rotation: Annotated[Array, Shape("B", 3, 3)]  # their axes as columns
+    grid: Annotated[Array, Shape("R", "C")]  # heights above the floor [m]; none where R = C = 0
+    grid_origin: Annotated[Array, Shape(2)]  # x, y of grid[0, 0] [m]
+    grid_spacing: float  # between heights [m]
+
+
+class GroundReply(Message, frozen=True, tag="ground_kept", tag_field="kind"):
+    """The ground is kept."""
+
+    id: int
 
 
 class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
@@ -43,6 +63,7 @@ class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
     """
 
     id: int
+    ground: str  # the name of one that was sent before; empty for the level floor z = 0
     period: float  # between knots [s]
     substeps: int  # physics steps in a knot
     x0: Annotated[Array, Shape(37)]  # [q, v]
@@ -126,8 +147,10 @@ class Refusal(Message, frozen=True, tag="refusal", tag_field="kind"):
     reason: str
 
 
-Request: TypeAlias = Hello | RolloutRequest | WorldRequest | TickRequest | PlaceRequest
-Reply: TypeAlias = ServerInfo | RolloutReply | WorldReply | Refusal
+Request: TypeAlias = (
+    Hello | GroundRequest | RolloutRequest | WorldRequest | TickRequest | PlaceRequest
+)
+Reply: TypeAlias = ServerInfo | GroundReply | RolloutReply | WorldReply | Refusal
 
 
 def decode_request(frame: bytes) -> Request:

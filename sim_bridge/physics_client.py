@@ -97,6 +97,10 @@ class PhysicsClient:
             return Silence(f"no answer in {1e3 * timeout_s:.3g} ms")
         return Silence("the connection broke")
 
+    def tell(self, message: Request) -> None:
+        """Send what is needed for the next question; its answer is not waited for."""
+        self._requester.send(encode(message))
+
     def greet(self) -> bool:
         """Send a greeting, for `greeted`; False where nobody is connected."""
         return self._requester.send(encode(Hello(id=self.next_id(), protocol=PROTOCOL)))

@@ -6,14 +6,17 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hybrid.hilqr import Policies
+from robots.terrain import Ground
 from runtime.checked import Array
 from runtime.physics_messages import (
     PROTOCOL,
+    GroundReply,
+    GroundRequest,
     Hello,
     PlaceRequest,
     Refusal,
@@ -26,11 +29,13 @@ from runtime.physics_messages import (
     WorldReply,
     WorldRequest,
 )
+from sim_bridge.ground_exchange import fault_of, from_request, name_of, name_of_solids
 from sim_bridge.rollouts.batch import RolloutBatch
 
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
 MOST_KNOTS, MOST_SUBSTEPS = 1000, 100
-MOST_BACKENDS = 4  # of different period and substeps, kept
+MOST_BACKENDS = 4  # of different period, substeps and ground, kept
+MOST_GROUNDS = 64  # kept
 
 
 class Rollout(Protocol):
@@ -38,6 +43,10 @@ class Rollout(Protocol):
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
+        ...
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the boxes of the ground that this was made for where `ground` has them now."""
         ...
 
 
@@ -57,7 +66,8 @@ class World(Protocol):
         ...
 
 
-MakeRollout = Callable[[int, float, int], Rollout]  # of knots, period [s] and substeps
+# Of knots, period [s], substeps and ground; None is the level floor z = 0.
+MakeRollout = Callable[[int, float, int, Ground | None], Rollout]
 MakeWorld = Callable[[], World]
 
 
@@ -71,7 +81,8 @@ class PhysicsService:
         """What is None is not served. `backend` and `device` are what clients are told."""
         self.backend, self.device, self._most = backend, device, most_candidates
         self._make_rollout, self._make_world = make_rollout, make_world
-        self._rollouts: OrderedDict[tuple[float, int], Rollout] = OrderedDict()
+        self._rollouts: OrderedDict[_Key, Rollout] = OrderedDict()
+        self._grounds: OrderedDict[str, Ground] = OrderedDict()
         self._world: World | None = None
         self._owner: bytes | None = None  # of the world
 
@@ -80,6 +91,8 @@ class PhysicsService:
         try:
             if isinstance(request, Hello):
                 return self._introduce(request)
+            if isinstance(request, GroundRequest):
+                return self._keep(request)
             if isinstance(request, RolloutRequest):
                 return self._roll_out(request)
             return self._live(request, client)
@@ -91,14 +104,28 @@ class PhysicsService:
         return ServerInfo(
             id=request.id, protocol=PROTOCOL, backend=self.backend, device=self.device,
             most_candidates=self._most, rollouts=self._make_rollout is not None,
-            robot=self._make_world is not None,
+            robot=self._make_world is not None, moves_ground=True,
         )  # fmt: skip
+
+    def _keep(self, request: GroundRequest) -> Reply:
+        """Keep a ground; the one not asked for since longest makes room."""
+        if fault := fault_of(request):
+            return Refusal(id=request.id, reason=fault)
+        ground = from_request(request)
+        name = name_of(ground)
+        self._grounds[name] = ground
+        self._grounds.move_to_end(name)
+        if len(self._grounds) > MOST_GROUNDS:
+            self._grounds.popitem(last=False)
+        return GroundReply(id=request.id)
 
     def _roll_out(self, request: RolloutRequest) -> Reply:
         if self._make_rollout is None:
             return Refusal(id=request.id, reason="no rollouts are served here")
         if fault := _fault(request, self._most):
             return Refusal(id=request.id, reason=fault)
+        if request.ground and request.ground not in self._grounds:
+            return Refusal(id=request.id, reason="the ground is not known here; send it first")
         rollout = self._rollout(self._make_rollout, request)
         index = np.array(request.policy_index, dtype=np.int64)
         policies = Policies(  # copied: a message's own arrays are read-only views of its bytes
@@ -113,12 +140,20 @@ class PhysicsService:
         )  # fmt: skip
 
     def _rollout(self, make: MakeRollout, request: RolloutRequest) -> Rollout:
-        """The backend for the request's period and substeps, made at their first use."""
-        key = (request.period, request.substeps)
+        """The backend for the request's period, substeps and ground, made at their first use."""
+        ground, solids = None, ""
+        if request.ground:
+            self._grounds.move_to_end(request.ground)
+            ground = self._grounds[request.ground]
+            solids = name_of_solids(ground)
+        key = _Key(request.period, request.substeps, solids)
         if key not in self._rollouts:
             while len(self._rollouts) >= MOST_BACKENDS:
                 self._rollouts.popitem(last=False)
-            self._rollouts[key] = make(request.inputs.shape[1], *key)
+            rollout = make(request.inputs.shape[1], request.period, request.substeps, ground)
+            self._rollouts[key] = rollout
+        elif ground is not None:
+            self._rollouts[key].move_ground(ground)
         self._rollouts.move_to_end(key)
         return self._rollouts[key]
 
@@ -135,6 +170,14 @@ class PhysicsService:
         if isinstance(request, TickRequest):
             return self._world.tick(request)
         return self._world.place(request)
+
+
+class _Key(NamedTuple):
+    """What a backend is made for."""
+
+    period: float
+    substeps: int
+    solids: str  # of its ground, wherever its boxes are; empty for the level floor
 
 
 def _fault(request: RolloutRequest, most_candidates: int) -> str:

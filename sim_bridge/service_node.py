@@ -6,7 +6,7 @@ from typing import Any
 
 from runtime.exchange import Responder
 from runtime.histogram import LogHistogram
-from runtime.physics_messages import Hello, Refusal, Reply, decode_request
+from runtime.physics_messages import GroundRequest, Hello, Refusal, Reply, decode_request
 from runtime.wire import DecodeError, encode
 from sim_bridge.physics_service import NOBODY, PhysicsService
 
@@ -55,7 +55,8 @@ class ServiceLoop:
         except DecodeError as error:
             self._undecodable += 1
             return Refusal(id=NOBODY, reason=" ".join(str(error).split())), False
-        return self._service.answer(request, client), not isinstance(request, Hello)
+        worked = not isinstance(request, Hello | GroundRequest)
+        return self._service.answer(request, client), worked
 
 
 def run(service: PhysicsService, responder: Responder, stop: Callable[[], bool]) -> dict[str, Any]:

@@ -84,11 +84,10 @@ def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
             "terrain and simulation.floor_slope are two grounds; give a part of kind slope instead",
             "terrain", "simulation.floor_slope",
         )  # fmt: skip
-    if config.rollout != "mujoco":
+    if config.rollout == "isaacgym" and not config.knows_ground:
         raise refuse(
-            f"rollout {config.rollout} has a level floor alone; give mujoco, or terrain flat and "
-            "terrain_belief known",
-            "rollout", "terrain", "terrain_belief",
+            "rollout isaacgym has ground that cannot move, as an estimate of it does; give "
+            "terrain_belief known, or another rollout", "rollout", "terrain_belief",
         )  # fmt: skip
 
 

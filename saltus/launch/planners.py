@@ -39,8 +39,7 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
     planner = HilqrPlanner(options, reference, backend, derivatives)
     if estimate is not None:
-        for part in (backend, derivatives):
-            estimate.models += getattr(part, "models", ())  # rigid derivatives have none
+        estimate.simulators += [backend, derivatives]
         planner.ground_estimate = estimate
     return planner
 
@@ -58,7 +57,13 @@ def check_hilqr(config: LaunchConfig) -> None:
             GAITS[config.reference].knots(config.hilqr.period)
         except ValueError as error:
             raise BadRequest(f"reference: {error}") from error
-    rollouts.check(config)
+    rollouts.check(config, lambda: _planners_ground(config))
+
+
+def _planners_ground(config: LaunchConfig) -> Ground | None:
+    """What a planner takes for the ground at its start; None for the level floor z = 0."""
+    estimate = estimate_ground(config)
+    return make_ground(config) if estimate is None else estimate.ground
 
 
 def make_reference(

@@ -6,7 +6,7 @@ Nothing of a backend is imported before it is asked for: most machines have one 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from controller.planner_options import PlannerOptions
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from controller.a1_model import RolloutBackend
     from robots.terrain import Ground
     from sim_bridge.rollouts.threaded import ThreadedRollout
+
+_Maker = Callable[["LaunchConfig", "Ground | None"], "RolloutBackend"]
 
 PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
 
@@ -49,7 +51,7 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
     if config.rollout == "mujoco":
         return _mujoco(config, ground)
     try:
-        return _MAKERS[config.rollout](config)
+        return _MAKERS[config.rollout](config, ground)
     except Unavailable as error:
         there = [row.backend for row in availability(config, but=config.rollout) if row.here]
         raise BadRequest(
@@ -57,14 +59,14 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
         ) from error
 
 
-def check(config: LaunchConfig) -> None:
-    """Find out before anything starts whether the backend can be had.
+def check(config: LaunchConfig, ground: Callable[[], Ground | None]) -> None:
+    """Find out before anything starts whether the backend can be had on the planner's ground.
 
     Raises:
         BadRequest: it cannot.
     """
     if config.rollout != "mujoco":
-        make_rollout(config)
+        make_rollout(config, ground())
 
 
 def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
@@ -79,7 +81,7 @@ def _look(name: str, config: LaunchConfig) -> Availability:
         return Availability(name, False, str(error))
 
 
-def _mujoco(config: LaunchConfig, ground: Ground | None = None) -> ThreadedRollout:
+def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     options = planning(config)
@@ -89,28 +91,53 @@ def _mujoco(config: LaunchConfig, ground: Ground | None = None) -> ThreadedRollo
     )
 
 
-def _warp(config: LaunchConfig) -> RolloutBackend:
+def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     options = planning(config)
-    return _warp_rollout(options.period, options.search.substeps, config.warp)
+    named = None if ground is None else _NamedGround(ground)
+    rollout = _warp_rollout(options.period, options.search.substeps, config.warp, named)
+    if ground is not None:
+        rollout.move_ground(ground)  # an estimate may have moved it
+    return rollout
 
 
-@cache
-def _warp_rollout(period: float, substeps: int, options: WarpOptions) -> RolloutBackend:
+class _NamedGround:
+    """A ground as it is now, equal to every other one of the same contents."""
+
+    def __init__(self, ground: Ground) -> None:
+        from sim_bridge.ground_exchange import name_of
+
+        self.ground, self.name = ground, name_of(ground)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same ground."""
+        return isinstance(other, _NamedGround) and self.name == other.name
+
+    def __hash__(self) -> int:
+        """Of the name."""
+        return hash(self.name)
+
+
+@lru_cache(maxsize=4)
+def _warp_rollout(
+    period: float, substeps: int, options: WarpOptions, named: _NamedGround | None
+) -> RolloutBackend:
     """One in a process: what warms a planner up makes the batches that the real one will use."""
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-    return WarpRollout(period, substeps, options)
+    ground = None if named is None else named.ground
+    return WarpRollout(period, substeps, options, ground=ground)
 
 
-def _served(name: str) -> Callable[[LaunchConfig], RolloutBackend]:
-    def make(config: LaunchConfig) -> RolloutBackend:
+def _served(name: str) -> _Maker:
+    def make(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
         from sim_bridge.rollouts.remote import RemoteRollout
 
         options, server = planning(config), _server(name, config)
         wait_s = server.timeout if config.mode == "realtime" else server.patience
         return RemoteRollout(
-            server, _mujoco(config), options.period, options.search.substeps, wait_s, name
-        )
+            server, _mujoco(config, ground), options.period, options.search.substeps, wait_s,
+            name, ground, moves=not config.knows_ground,
+        )  # fmt: skip
 
     return make
 
@@ -144,7 +171,7 @@ _LOOKS: dict[str, Callable[[LaunchConfig], str]] = {
     "isaacgym": _server_device("isaacgym"),
     "remote": _server_device("remote"),
 }
-_MAKERS: dict[str, Callable[[LaunchConfig], RolloutBackend]] = {
+_MAKERS: dict[str, _Maker] = {
     "warp": _warp,
     "isaacgym": _served("isaacgym"),
     "remote": _served("remote"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.terrain import Ground
 from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
@@ -56,15 +57,15 @@ def make_service(backend: str, threads: int) -> PhysicsService:
 def _mujoco(threads: int) -> PhysicsService:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
-    def make_rollout(knots: int, period: float, substeps: int) -> Rollout:
-        return ThreadedRollout(knots, period, substeps, threads)
+    def make_rollout(knots: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
+        return ThreadedRollout(knots, period, substeps, threads, ground)
 
     def make_world() -> World:
         from sim_bridge.physics.world import MujocoWorld
 
         return MujocoWorld()
 
-    _warm(make_rollout(2, 0.01, 2))
+    _warm(make_rollout(2, 0.01, 2, None))
     device = f"{processor_name()}, {threads} thread{'s' if threads > 1 else ''}"
     return PhysicsService("mujoco", device, MOST_CANDIDATES, make_rollout, make_world)
 
@@ -72,8 +73,8 @@ def _mujoco(threads: int) -> PhysicsService:
 def _warp() -> PhysicsService:
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-    def make_rollout(_: int, period: float, substeps: int) -> Rollout:
-        return WarpRollout(period, substeps, WarpOptions())
+    def make_rollout(_: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
+        return WarpRollout(period, substeps, WarpOptions(), ground=ground)
 
     first = WarpRollout(0.01, 2, WarpOptions())
     _warm(first)

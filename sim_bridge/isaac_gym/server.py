@@ -22,6 +22,7 @@ must be kept, Isaac Gym holds its address only.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import os
@@ -31,13 +32,14 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections import OrderedDict
 from typing import Any, Callable, Dict, NamedTuple
 
 import msgpack
 import numpy as np
 import zmq
 
-PROTOCOL = 2  # of runtime/physics_messages.py
+PROTOCOL = 3  # of runtime/physics_messages.py
 LEGS = ("FR", "FL", "RR", "RL")
 JOINTS = tuple(f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh", "calf"))
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
@@ -49,6 +51,10 @@ FASTEST = 1000.0  # [m/s], [rad/s]: PhysX cuts speeds off here; whoever is there
 PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fall freely
 SPACING = 2.0  # [m] between robots: PhysX looks at all pairs that overlap before it drops them
 MOST_KNOTS, MOST_SUBSTEPS = 2000, 1000
+MOST_BOXES, MOST_CELLS, MOST_GROUNDS = 4096, 2**20, 16  # of a ground; and grounds kept
+FARTHEST = 1e4  # [m] of a ground's numbers
+FLOOR_REACH = 100.0  # [m] of the floor around the origin, where a ground has more than it
+HEADROOM = 3.0  # [m] between one robot's ground and the next one above
 FRESH = b"fresh"  # a worker's answer: this needs another simulation, and a process has only one
 
 Message = Dict[str, Any]
@@ -70,8 +76,19 @@ class Unusable(Exception):
 
 _REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
     "hello": {"id": int, "protocol": int},
+    "ground": {
+        "id": int,
+        "floor": float,
+        "centre": ("B", 3),
+        "half": ("B", 3),
+        "rotation": ("B", 3, 3),
+        "grid": ("R", "C"),
+        "grid_origin": (2,),
+        "grid_spacing": float,
+    },
     "rollout": {
         "id": int,
+        "ground": str,
         "period": float,
         "substeps": int,
         "x0": (37,),
@@ -157,6 +174,8 @@ def _array(name: str, value: Any) -> np.ndarray:
         dtype, shape, data = value
         if dtype != "<f8" or not all(type(size) is int and size >= 0 for size in shape):
             raise ValueError
+        if not data:  # of which frombuffer makes no array
+            return np.zeros(0).reshape(shape)
         return np.frombuffer(data, "<f8").reshape(shape).astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name} is no float64 array") from None
@@ -307,6 +326,86 @@ def total_mass(urdf: str) -> float:
     return sum(float(mass.get("value", "0")) for mass in masses)
 
 
+# ------------------------------------------------------------------------------ the ground
+
+
+class Ground:
+    """A floor, boxes and a grid of heights, of a request that `check_ground` has let pass.
+
+    Attributes:
+        name: by which rollouts ask for it; grounds of one name are equal.
+        extent: of all its solids from bottom to top [m].
+    """
+
+    FIELDS = ("floor", "half", "grid", "grid_origin", "grid_spacing", "centre", "rotation")
+
+    def __init__(self, request: Message) -> None:
+        self._request = request
+        digest = hashlib.sha256()
+        for field in self.FIELDS:
+            array = np.asarray(request[field], dtype="<f8")
+            digest.update(str(array.shape).encode())
+            digest.update(array.tobytes())
+        self.name = digest.hexdigest()
+        heights = self.mesh(np.zeros((1, 3)))[0][:, 2]
+        self.extent = float(heights.max() - heights.min())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ground) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def mesh(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (V, 3) [m] and triangles (T, 3) of a copy at each of `places` (E, 3).
+
+        Triangles go round counter-clockwise as seen from outside. Boxes are closed.
+        """
+        parts = [self._floor()]
+        request = self._request
+        for centre, half, axes in zip(request["centre"], request["half"], request["rotation"]):
+            parts.append((centre + (half * CORNERS) @ axes.T, SIDES))
+        if request["grid"].size:
+            parts.append(self._grid())
+        vertices, triangles, count = [], [], 0
+        for place in places:
+            for points, sides in parts:
+                vertices.append(points + place)
+                triangles.append(sides + count)
+                count += len(points)
+        return np.concatenate(vertices), np.concatenate(triangles)
+
+    def _floor(self) -> tuple[np.ndarray, np.ndarray]:
+        corners = FLOOR_REACH * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+        return corners + [0.0, 0.0, self._request["floor"]], np.array([[0, 1, 2], [0, 2, 3]])
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Two triangles a cell, which meet along its diagonal from least x, y to most x, y."""
+        heights, spacing = self._request["grid"], self._request["grid_spacing"]
+        rows, columns = heights.shape
+        x, y = np.meshgrid(np.arange(columns) * spacing, np.arange(rows) * spacing)
+        points = np.stack((x, y, heights), axis=2).reshape(-1, 3)
+        number = np.arange(rows * columns).reshape(rows, columns)
+        low, right = number[:-1, :-1].ravel(), number[:-1, 1:].ravel()
+        left, high = number[1:, :-1].ravel(), number[1:, 1:].ravel()
+        top = np.concatenate((np.stack((low, right, high), 1), np.stack((low, high, left), 1)))
+        # Its sides go down to the floor.
+        rim = np.concatenate((number[0], number[1:, -1], number[-1, -2::-1], number[-2:0:-1, 0]))
+        foot = rows * columns + np.arange(len(rim))
+        next_rim, next_foot = np.roll(rim, -1), np.roll(foot, -1)
+        sides = (np.stack((rim, foot, next_foot), 1), np.stack((rim, next_foot, next_rim), 1))
+        points = np.concatenate((points, points[rim] * [1.0, 1.0, 0.0]))
+        points = points + np.append(self._request["grid_origin"], self._request["floor"])
+        return points, np.concatenate((top,) + sides)
+
+
+CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
+SIDES = np.array(  # of a box with these corners
+    [[0, 2, 1], [1, 2, 3], [4, 5, 6], [5, 7, 6], [0, 1, 4], [1, 5, 4]]
+    + [[2, 6, 3], [3, 6, 7], [0, 4, 2], [2, 4, 6], [1, 3, 5], [3, 7, 5]]
+)
+
+
 # --------------------------------------------------------------------------- the simulation
 
 
@@ -326,6 +425,7 @@ class Setup(NamedTuple):
     urdf: str
     friction: float
     slope: float  # of the floor, uphill along world x [rad]
+    ground: Ground | None  # in its place
 
 
 def load_api() -> Api:
@@ -375,18 +475,27 @@ class SharedTensor:
 class Simulation:
     """A simulation of E robots, none aware of the others.
 
-    Each has a spot of its own on the floor, in `places` (E, 2) [m]; in states it is at the origin.
+    Each has a place of its own, in `places` (E, 3) [m]; in states it is at the origin. On a level
+    floor they are beside each other; each copy of a ground lies above the one before.
     Use: `stage` a state or not, `step` (which hands over what was staged, once), `read`.
     """
 
     def __init__(self, api: Api, setup: Setup, options: argparse.Namespace) -> None:
         """Build it. Raises Refused where Isaac Gym does not."""
-        self.setup, self.places = setup, SPACING * grid(setup.envs)
+        self.setup, self.parked = setup, PARKED
+        self.places = np.pad(SPACING * grid(setup.envs), ((0, 0), (0, 1)))
+        if setup.ground is not None:
+            storey = setup.ground.extent + HEADROOM
+            self.places = storey * levels(setup.envs)
+            self.parked = PARKED + setup.envs * storey  # above all of them
         self._api, self._options = api, options
         self._gpu_pipeline = options.pipeline == "gpu"
         self._gym = api.gymapi.acquire_gym()
         self._sim = self._create_sim()
-        self._add_floor()
+        if setup.ground is None:
+            self._add_floor()
+        else:
+            self._add_ground(setup.ground)
         self._fill()
         self._gym.prepare_sim(self._sim)
         self._share_tensors()
@@ -397,7 +506,7 @@ class Simulation:
         joints = np.zeros((self.setup.envs, 12, 2))
         joints[:, self._joints, 0], joints[:, self._joints, 1] = x[:, 7:19], x[:, 25:]
         root = root_from_x(x, self.velocity_point)
-        root[:, :2] += self.places
+        root[:, :3] += self.places
         self._root.write(root)
         self._dof.write(joints)
         self._staged = True
@@ -429,7 +538,7 @@ class Simulation:
         self._gym.refresh_net_contact_force_tensor(self._sim)
         dof = self._dof.read().reshape(self.setup.envs, 12, 2)[:, self._joints]
         root = self._root.read()
-        root[:, :2] -= self.places
+        root[:, :3] -= self.places
         x = x_from_root(root, dof[..., 0], dof[..., 1], self.velocity_point)
         return x, self._contact.read().reshape(self.setup.envs, self._bodies, 3)
 
@@ -462,6 +571,17 @@ class Simulation:
         plane.static_friction = plane.dynamic_friction = friction
         self._gym.add_ground(self._sim, plane)
 
+    def _add_ground(self, ground: Ground) -> None:
+        """A copy of the ground for every robot, all in one mesh."""
+        vertices, triangles = ground.mesh(self.places)
+        params = self._api.gymapi.TriangleMeshParams()
+        params.nb_vertices, params.nb_triangles = len(vertices), len(triangles)
+        params.static_friction = params.dynamic_friction = self.setup.friction
+        params.restitution = 0.0
+        points = np.ascontiguousarray(vertices.ravel(), dtype=np.float32)
+        corners = np.ascontiguousarray(triangles.ravel(), dtype=np.uint32)
+        self._gym.add_triangle_mesh(self._sim, points, corners, params)
+
     def _load_robot(self) -> Any:
         options = self._api.gymapi.AssetOptions()
         options.default_dof_drive_mode = int(self._api.gymapi.DOF_MODE_EFFORT)
@@ -491,8 +611,8 @@ class Simulation:
         gym.set_asset_rigid_shape_properties(asset, shapes)
         pose = gymapi.Transform()
         self._robots = []
-        for index, (x, y) in enumerate(self.places.tolist()):
-            pose.p = gymapi.Vec3(x, y, PARKED)
+        for index, (x, y, z) in enumerate(self.places.tolist()):
+            pose.p = gymapi.Vec3(x, y, z + self.parked)
             env = gym.create_env(self._sim, gymapi.Vec3(), gymapi.Vec3(), self.setup.envs)
             # Filter 1 on every shape: those of one robot do not collide with each other.
             actor = gym.create_actor(env, asset, pose, "a1", index, 1, 0)
@@ -550,6 +670,13 @@ def grid(count: int) -> np.ndarray:
     return np.stack((np.minimum(along, side), np.minimum(2 * side - along, side)), axis=1)
 
 
+def levels(count: int) -> np.ndarray:
+    """(0, 0, z) (count, 3) of z = 0, 1, -1, 2, -2, ..., whatever `count` is."""
+    index = np.arange(count)
+    z = (index + 1) // 2 * np.where(index % 2, 1, -1)
+    return np.stack((0 * z, 0 * z, z), axis=1).astype(np.float64)
+
+
 def device_index(device: str) -> int:
     """The number in "cuda:1"; 0 for "cpu"."""
     return int(device.partition(":")[2] or 0)
@@ -605,7 +732,7 @@ class Rollouts:
     def _start(self, x0: np.ndarray, count: int) -> np.ndarray:
         """All robots at x0, the idle ones high above it and at rest, where they touch nothing."""
         x = np.tile(x0, (self.simulation.setup.envs, 1))
-        x[count:, 2] += PARKED
+        x[count:, 2] += self.simulation.parked
         x[count:, 19:] = 0.0
         return x
 
@@ -671,9 +798,11 @@ class Service:
         self._planner_urdf = changed_urdf(text, feet_only=True) if text else ""
         self._rollouts: Rollouts | None = None
         self._world: World | None = None
+        self._grounds: OrderedDict[str, Ground] = OrderedDict()
         self._owner = self._client = b""  # of the world; of the request
         self._answers: dict[str, Callable[[Message], Message]] = {
             "hello": self._hello,
+            "ground": self._keep,
             "rollout": self._roll_out,
             "world": self._begin,
             "tick": self._tick,
@@ -715,18 +844,32 @@ class Service:
             "most_candidates": options.envs if rollouts else 0,
             "rollouts": rollouts,
             "robot": not rollouts,
+            "moves_ground": False,  # another ground needs another process
         }
+
+    def _keep(self, request: Message) -> Message:
+        if self._options.role != "rollouts":
+            raise Refused("this server simulates a robot, on a level floor")
+        check_ground(request)
+        ground = Ground(request)
+        self._grounds[ground.name] = ground
+        if len(self._grounds) > MOST_GROUNDS:
+            self._grounds.popitem(last=False)
+        return {"kind": "ground_kept"}
 
     def _roll_out(self, request: Message) -> Message:
         if self._options.role != "rollouts":
             raise Refused("this server simulates a robot; rollouts need one with --role rollouts")
         check_rollout(request, self._options.envs)
+        if request["ground"] and request["ground"] not in self._grounds:
+            raise Refused("the ground is not known here; send it first")
         setup = Setup(
             request["period"] / request["substeps"],
             self._options.envs,
             self._planner_urdf,
             self._options.friction,
             0.0,
+            self._grounds.get(request["ground"]),
         )
         if self._rollouts is None:
             self._rollouts = Rollouts(self._simulate(setup))
@@ -748,6 +891,7 @@ class Service:
             changed_urdf(request["urdf"], *masses),
             request["friction"],
             request["floor_slope"],
+            None,
         )
         if self._world is not None and self._world.simulation.setup != setup:
             raise NeedsFresh
@@ -795,6 +939,21 @@ def check_rollout(request: Message, envs: int) -> None:
         raise Refused(f"a policy index is not below the number of policies, {policies}")
     if not 0.0 < request["period"] <= 1.0:
         raise Refused(f"period is {request['period']:g}; give seconds in (0, 1]")
+
+
+def check_ground(request: Message) -> None:
+    """Raise Refused for a ground that cannot be, or is too large."""
+    half, heights, axes = request["half"], request["grid"], request["rotation"]
+    if len(half) > MOST_BOXES or heights.size > MOST_CELLS:
+        raise Refused(f"{len(half)} boxes, {heights.size} heights; {MOST_BOXES}, {MOST_CELLS} fit")
+    numbers = [np.ravel(request[field]) for field in Ground.FIELDS]
+    good = bool((np.abs(np.concatenate(numbers)) <= FARTHEST).all())  # NaN is not
+    good = good and bool((half > 0.0).all() and (heights >= 0.0).all())
+    good = good and request["grid_spacing"] > 0.0
+    good = good and (not heights.size or min(heights.shape) > 1)
+    squares = np.swapaxes(axes, 1, 2) @ axes if good else np.full((1, 3, 3), np.nan)
+    if not (np.abs(squares - np.eye(3)) < 1e-6).all() or (np.linalg.det(axes) < 0.0).any():
+        raise Refused("no ground: sizes, axes or heights that cannot be")
 
 
 def check_world(request: Message) -> None:
@@ -901,6 +1060,7 @@ class Front:
     def __init__(self, make_worker: Callable[[], Any]) -> None:
         """`make_worker()` has ask(frame, client) and close(), like Worker; EOFError: to stop."""
         self._make_worker, self._worker = make_worker, make_worker()
+        self._grounds: list[bytes] = []  # frames, for a fresh worker
         self.restarts = 0
 
     def answer(self, frame: bytes, client: bytes = b"") -> bytes:
@@ -910,6 +1070,8 @@ class Front:
             if reply == FRESH:
                 self._renew()
                 reply = self._worker.ask(frame, client)
+            if len(reply) < 64 and b"ground_kept" in reply:
+                self._grounds = self._grounds[1 - MOST_GROUNDS :] + [frame]
             return reply
         except EOFError:
             pass
@@ -927,6 +1089,8 @@ class Front:
         how = self._worker.close()
         self._worker = self._make_worker()
         self.restarts += 1
+        for frame in self._grounds:
+            self._worker.ask(frame, b"")
         return how
 
 
@@ -1174,7 +1338,7 @@ def _most(values: np.ndarray) -> float:
 def check(api: Api, options: argparse.Namespace) -> bool:
     """Print what holds on this machine, a line each; whether all does."""
     urdf = changed_urdf(options.urdf_text, feet_only=True)
-    setup = Setup(options.check_period, 2, urdf, options.friction, 0.0)
+    setup = Setup(options.check_period, 2, urdf, options.friction, 0.0, None)
     rollouts = Rollouts(Simulation(api, setup, options))
     return SelfCheck(rollouts, setup.timestep, total_mass(urdf)).run()
 

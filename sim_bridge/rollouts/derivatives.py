@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
 from robots.soft_contact import soft_contact_of
-from robots.terrain import Ground
+from robots.terrain import Ground, move_geoms
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
 from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots
 from sim_bridge.rollouts.planning_model import planning_model
@@ -42,10 +42,9 @@ class StepDerivatives(ABC):
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
-    @property
-    def models(self) -> tuple[mujoco.MjModel]:
-        """The physics."""
-        return (self.model,)
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        move_geoms(self.model, ground)
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """A (N, 36, 36) and B (N, 36, 12) of every knot, as new arrays."""
@@ -96,6 +95,11 @@ class RolloutDerivatives(StepDerivatives):
         self._saltation, self._replay = saltation, replay
         level = planning_model(self.model.opt.timestep)
         self._tree, self._contact = tree_of(level), soft_contact_of(level, ground)
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        super().move_ground(ground)
+        self._contact = self._contact._replace(ground=ground)
 
     def _derive(
         self, data: mujoco.MjData, part: slice, states: Array, inputs: Array, A: Array, B: Array

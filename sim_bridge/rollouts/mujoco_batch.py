@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.state import mujoco_from_pinocchio
-from robots.terrain import Ground
+from robots.terrain import Ground, move_geoms
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import apply_policies, record_states
@@ -46,10 +46,11 @@ class MujocoRollout:
         self._foot_slice = touch_slice(self.model)
         self._single = SingleSimulation(ground)
 
-    @property
-    def models(self) -> tuple[mujoco.MjModel, mujoco.MjModel]:
-        """What candidates are simulated on, and what `advance` is."""
-        return self.model, self._single.model
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        move_geoms(self.model, ground)
+        self._batches.clear()  # they have copies of the model
+        self._single.move_ground(ground)
 
     def batch(self, candidates: int) -> _BoundBatch:
         """The batch for a number of candidates, made at its first use."""

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from runtime.physics_messages import Refusal, RolloutReply, RolloutRequest
+from robots.terrain import Ground
+from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
+from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import ServerOptions
@@ -37,6 +39,10 @@ class LocalRollout(Protocol):
         """State after `duration` [s] under a constant torque."""
         ...
 
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        ...
+
 
 class RemoteRollout:
     """A rollout backend that asks a server, and the local one whenever that fails; never raises.
@@ -45,6 +51,9 @@ class RemoteRollout:
     lost: this call and those that follow are answered here, without a wait, until it answers a
     greeting. A server that refuses is not lost, but this call is answered here.
 
+    The ground is sent when it has moved, right before the next question and in the same round trip,
+    and again after a call that the server did not answer.
+
     Attributes:
         wait_s: longest wait for an answer [s].
         round_trip_s: what the last call spent beyond the physics [s].
@@ -52,7 +61,7 @@ class RemoteRollout:
 
     def __init__(
         self, server: ServerOptions, local: LocalRollout, period: float, substeps: int,
-        wait_s: float, name: str = "remote",
+        wait_s: float, name: str = "remote", ground: Ground | None = None, moves: bool = False,
     ) -> None:  # fmt: skip
         """Connect, and roll out once, for which the server may compile.
 
@@ -63,9 +72,11 @@ class RemoteRollout:
             substeps: physics steps in a knot.
             wait_s: longest wait for an answer [s].
             name: of this backend, for people.
+            ground: to roll out on, the same as the local one's; None for the level floor z = 0.
+            moves: whether `move_ground` will be called.
 
         Raises:
-            Unavailable: nobody answers there who rolls out.
+            Unavailable: nobody answers there who rolls out on this ground.
         """
         self.wait_s, self.round_trip_s = wait_s, 0.0
         self._server, self._local, self._name = server, local, name
@@ -73,6 +84,8 @@ class RemoteRollout:
         self._tally, self._lost = Tally(), False
         self._pause, self._next_look = server.retry, 0.0
         self._refused = ""  # why, when last
+        self._ground, self._moves, self._ground_sent = ground, moves, ground is None
+        self._ground_name = "" if ground is None else name_of(ground)
         self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
         self._try_out()
 
@@ -95,6 +108,11 @@ class RemoteRollout:
         """State after `duration` [s] under a constant torque (12,) [N m], by the physics here."""
         return self._local.advance(x, torque, duration)
 
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now, here and on the server."""
+        self._local.move_ground(ground)
+        self._ground, self._ground_name, self._ground_sent = ground, name_of(ground), False
+
     def statistics(self) -> dict[str, Any]:
         """Backend and device; how often it was asked and how long it took: see `Tally.report`."""
         info = self._client.info
@@ -107,20 +125,37 @@ class RemoteRollout:
 
     def _try_out(self) -> None:
         """Roll out once, and wait for it. Raises Unavailable where that fails."""
-        address = self._server.address
-        if not self._client.info.rollouts:
+        try:
+            self._check_server()
+        except Unavailable:
             self.close()
+            raise
+
+    def _check_server(self) -> None:
+        address, patience = self._server.address, self._server.patience
+        if not self._client.info.rollouts:
             raise Unavailable(f"the server at {address} serves no rollouts")
-        reply = self._client.ask(self._request(*_standing()), self._server.patience)
-        if isinstance(reply, RolloutReply):
-            return
-        self.close()
-        why = reply.reason if isinstance(reply, Refusal) else getattr(reply, "why", "no rollout")
-        raise Unavailable(f"the server at {address} does not roll out: {why}")
+        if not self._suits():
+            raise Unavailable(f"the server at {address} rolls out on a ground that cannot move")
+        if self._ground is not None:
+            message = to_request(self._client.next_id(), self._ground)
+            reply = self._client.ask(message, patience)
+            if not isinstance(reply, GroundReply):
+                raise Unavailable(f"the server at {address} lacks the ground: {_why(reply)}")
+            self._ground_sent = True
+        reply = self._client.ask(self._request(*_standing()), patience)
+        if not isinstance(reply, RolloutReply):
+            raise Unavailable(f"the server at {address} does not roll out: {_why(reply)}")
+
+    def _suits(self) -> bool:
+        """Whether the server that was greeted last rolls out as is needed here."""
+        info = self._client.info
+        return info.rollouts and (info.moves_ground or not self._moves)
 
     def _request(self, x0: Array, policies: Policies) -> RolloutRequest:
         return RolloutRequest(
-            id=self._client.next_id(), period=self._period, substeps=self._substeps, x0=x0,
+            id=self._client.next_id(), ground=self._ground_name, period=self._period,
+            substeps=self._substeps, x0=x0,
             states=policies.states, inputs=policies.inputs, feedforward=policies.feedforward,
             gains=policies.gains, policy_index=policies.policy_index.tolist(),
             step_size=policies.step_size,
@@ -128,15 +163,19 @@ class RemoteRollout:
 
     def _ask(self, x0: Array, policies: Policies) -> RolloutReply | None:
         """What the server rolled out; None where it did not."""
+        if self._ground is not None and not self._ground_sent:
+            self._client.tell(to_request(self._client.next_id(), self._ground))
+            self._ground_sent = True
         reply = self._client.ask(self._request(x0, policies), self.wait_s)
         if isinstance(reply, RolloutReply) and _fits(reply, policies):
             self._pause = self._server.retry
             self._refused = ""
             return reply
+        self._ground_sent = False  # it may not have come there, or been lost there
         if isinstance(reply, Refusal):
             self._refuse(reply.reason)
         else:
-            self._lose(reply.why if isinstance(reply, Silence) else "the answer does not fit")
+            self._lose(_why(reply))
         return None
 
     def _is_there(self) -> bool:
@@ -144,7 +183,7 @@ class RemoteRollout:
         if not self._lost:
             return True
         now = time.monotonic()
-        if self._client.greeted() and self._client.info.rollouts:
+        if self._client.greeted() and self._suits():
             self._lost = False
             _LOG.warning("rollouts: the server at %s is back", self._server.address)
         elif now >= self._next_look:
@@ -172,6 +211,13 @@ class RemoteRollout:
                 "rollouts: the server at %s refuses (%s); rolling out here instead",
                 self._server.address, why,
             )  # fmt: skip
+
+
+def _why(reply: Reply | Silence) -> str:
+    """Why a reply is not the one that was asked for."""
+    if isinstance(reply, Refusal):
+        return reply.reason
+    return reply.why if isinstance(reply, Silence) else "the answer does not fit"
 
 
 def _standing() -> tuple[Array, Policies]:

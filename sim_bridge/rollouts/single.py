@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
-from robots.terrain import Ground
+from robots.terrain import Ground, move_geoms
 from sim_bridge.rollouts.planning_model import planning_model
 
 Array = NDArray[np.float64]
@@ -24,6 +24,10 @@ class SingleSimulation:
     def __init__(self, ground: Ground | None = None) -> None:
         self.model = planning_model(LONGEST_STEP, ground)
         self._data = mujoco.MjData(self.model)
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now."""
+        move_geoms(self.model, ground)
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], in 1 ms steps or less."""

@@ -39,15 +39,18 @@ class WarpBatch:
         with here.warp.ScopedDevice(here.device):
             self._data = here.mjw.make_data(
                 physics.host_model, nworld=count, nconmax=physics.contacts,
-                njmax=constraint_rows(physics.host_model),
+                njmax=constraint_rows(physics.host_model, physics.contacts),
             )  # fmt: skip
-            self.taken = Block(here, {
+            taken: dict[str, tuple[tuple[int, ...], str]] = {
                 "start": ((37,), "f"), "nominal_states": ((policies, knots + 1, 37), "f"),
                 "nominal_inputs": ((policies, knots, 12), "f"),
                 "feedforward": ((policies, knots, 12), "f"),
                 "gains": ((policies, knots, 36, 12), "f"),
                 "policy_index": ((count,), "i"), "step_size": ((count,), "f"),
-            })  # fmt: skip
+            }  # fmt: skip
+            if len(physics.solids):
+                taken["solids"] = ((len(physics.solids), 12), "f")
+            self.taken = Block(here, taken)
             self.given = Block(here, {
                 "states": ((count, knots + 1, 37), "f"), "inputs": ((count, knots, 12), "f"),
                 "normal_forces": ((count, knots, 4), "f"), "flags": ((count, 2), "i"),
@@ -55,14 +58,22 @@ class WarpBatch:
             self._knot, self._diverged = (here.warp.zeros(count, dtype=int) for _ in range(2))
             parking = np.concatenate([[0, 0, PARKING_HEIGHT, 1, 0, 0, 0], STAND_JOINTS])
             self._parking = here.warp.array(parking, dtype=float)
+            self._solids = here.warp.array(physics.solids, dtype=int)
             self._touch = touch_slice(physics.host_model).start
             self._graph = self._record()
 
-    def roll_out(self, qpos: Array, qvel: Array, states: Array, policies: Policies) -> None:
-        """Fill `given` with what the policies do from (qpos, qvel), about `states` (P, N+1, 37)."""
+    def roll_out(
+        self, qpos: Array, qvel: Array, states: Array, policies: Policies, solids: Array
+    ) -> None:
+        """Fill `given` with what the policies do from (qpos, qvel), about `states` (P, N+1, 37).
+
+        `solids` (S, 12): where the ground is, see `warp_physics.solid_poses`.
+        """
         warp = self.physics.here.warp
         with np.errstate(over="ignore"):  # a number beyond float32 is one that diverged
             self._write(qpos, qvel, states, policies)
+            if len(solids):
+                self.taken.host["solids"][:] = solids
         with warp.ScopedDevice(self.physics.here.device):
             self.taken.to_device()
             self._begin()
@@ -124,6 +135,12 @@ class WarpBatch:
                 self._diverged, self._knot,
             ],
         )  # fmt: skip
+        if len(self.physics.solids):
+            self.physics.here.warp.launch(
+                warp_kernels.place_solids, dim=(self.shape.candidates, len(self.physics.solids)),
+                inputs=[self.taken.on["solids"], self._solids],
+                outputs=[data.geom_xpos, data.geom_xmat],
+            )  # fmt: skip
         # The contact solver multiplies rows left from an earlier call by 0, and 0 NaN is NaN.
         data.efc.J.zero_()
         data.efc.D.zero_()

@@ -93,6 +93,24 @@ def begin(
 
 
 @wp.kernel(enable_backward=False)
+def place_solids(
+    poses: wp.array2d[wp.float32],
+    geoms: wp.array[wp.int32],
+    geom_xpos: wp.array2d[wp.vec3f],
+    geom_xmat: wp.array2d[wp.mat33f],
+):
+    """Candidate c, solid s of the ground: MuJoCo Warp places what is fixed to the world once."""
+    c, s = wp.tid()
+    g = geoms[s]
+    geom_xpos[c, g] = wp.vec3f(poses[s, 0], poses[s, 1], poses[s, 2])
+    geom_xmat[c, g] = wp.mat33f(
+        poses[s, 3], poses[s, 4], poses[s, 5],
+        poses[s, 6], poses[s, 7], poses[s, 8],
+        poses[s, 9], poses[s, 10], poses[s, 11],
+    )  # fmt: skip
+
+
+@wp.kernel(enable_backward=False)
 def apply_policies(
     limit: float,
     qpos: wp.array2d[wp.float32],

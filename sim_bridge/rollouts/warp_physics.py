@@ -5,26 +5,38 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import mujoco
+import numpy as np
+from numpy.typing import NDArray
 
+from robots.terrain import Ground
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.warp_device import WarpDevice
 
+# Contacts of a foot for which there is room: pairs that are near each other count, too.
+ON_BOXES, ON_GRID = 16, 48
+
 
 class WarpPhysics(NamedTuple):
-    """The robot on a device."""
+    """The robot on a device.
+
+    Attributes:
+        solids: (S,) geoms of the ground's boxes, and of its grid after them; without the floor.
+    """
 
     here: WarpDevice
     host_model: mujoco.MjModel
     model: Any  # mujoco_warp.Model
     substeps: int
     contacts: int  # room for so many a candidate
+    solids: NDArray[np.int32]
 
 
 def make_physics(
-    here: WarpDevice, timestep: float, substeps: int, deterministic: bool, contacts: int | None
-) -> WarpPhysics:
+    here: WarpDevice, timestep: float, substeps: int, deterministic: bool, contacts: int | None,
+    ground: Ground | None,
+) -> WarpPhysics:  # fmt: skip
     """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
-    host, flags = planning_model(timestep), mujoco.mjtDisableBit
+    host, flags = planning_model(timestep, ground), mujoco.mjtDisableBit
     # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
     host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
     with here.warp.ScopedDevice(here.device):
@@ -36,13 +48,39 @@ def make_physics(
         model.opt.deterministic = int(every)
         # Without these nodes (CUDA before 12.4) the contact solver runs all its iterations.
         model.opt.graph_conditional = here.warp.is_conditional_graph_supported()
-    # A sphere meets the plane in one point, and nothing but feet collides.
-    feet = int((host.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE).sum())
-    return WarpPhysics(here, host, model, substeps, feet if contacts is None else contacts)
+    if contacts is None:
+        contacts = _most_contacts(host)
+    return WarpPhysics(here, host, model, substeps, contacts, _solids(host))
 
 
-def constraint_rows(model: mujoco.MjModel) -> int:
-    """Most rows that the contact solver can meet: a pyramid a foot, and a limit a joint."""
-    spheres = model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
-    pyramids = 2 * (model.geom_condim[spheres] - 1)
-    return int(pyramids.sum()) + int(model.jnt_limited.sum())  # a joint is at one limit at a time
+def solid_poses(model: mujoco.MjModel, ground: Ground | None) -> NDArray[np.float64]:
+    """(S, 12) position [m] and axes, row by row, of the solids of a model made for `ground`."""
+    if ground is None:
+        return np.empty((0, 12))
+    rotation = ground.rotation.reshape(-1, 9)
+    poses = np.concatenate([ground.centre, rotation], axis=1)
+    if not ground.grid.size:
+        return poses
+    grid = np.concatenate([model.geom("ground_grid").pos, np.eye(3).ravel()])
+    return np.concatenate([poses, grid[None]])
+
+
+def constraint_rows(model: mujoco.MjModel, contacts: int) -> int:
+    """Most rows that the contact solver can meet: a pyramid a contact, and a limit a joint."""
+    feet = model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE
+    pyramid = 2 * (int(model.geom_condim[feet].max()) - 1)
+    return pyramid * contacts + int(model.jnt_limited.sum())  # a joint is at one limit at a time
+
+
+def _solids(model: mujoco.MjModel) -> NDArray[np.int32]:
+    names = [model.geom(i).name for i in range(model.ngeom)]
+    return np.array([i for i, name in enumerate(names) if name.startswith("ground")], np.int32)
+
+
+def _most_contacts(model: mujoco.MjModel) -> int:
+    """Of all feet; nothing else collides. A sphere meets plane and box in one point each."""
+    types, kinds = model.geom_type, mujoco.mjtGeom
+    boxes = int((types == kinds.mjGEOM_BOX).sum())
+    grids = int((types == kinds.mjGEOM_HFIELD).sum())
+    feet = int((types == kinds.mjGEOM_SPHERE).sum())
+    return feet * (1 + min(boxes, ON_BOXES) + ON_GRID * grids)

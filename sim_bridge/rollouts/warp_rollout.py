@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.state import mujoco_from_pinocchio
+from robots.terrain import Ground
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.warp_batch import BatchShape, WarpBatch
 from sim_bridge.rollouts.warp_device import open_device
-from sim_bridge.rollouts.warp_physics import make_physics
+from sim_bridge.rollouts.warp_physics import make_physics, solid_poses
 
 Array = NDArray[np.float64]
 
@@ -39,11 +40,13 @@ class WarpRollout:
     """
 
     def __init__(
-        self, period: float, substeps: int, options: WarpOptions, contacts: int | None = None
-    ) -> None:
+        self, period: float, substeps: int, options: WarpOptions, contacts: int | None = None,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it.
 
-        `contacts`: room for so many a candidate, a whole robot's where None.
+        `contacts`: room for so many a candidate, a whole robot's where None. `ground`: None for the
+        level floor z = 0.
 
         Raises:
             Unavailable: a package or the device is not here.
@@ -51,15 +54,17 @@ class WarpRollout:
         here = open_device(options.device)
         self.device, self.round_trip_s, self.overflows = here.name, 0.0, 0
         self._physics = make_physics(
-            here, period / substeps, substeps, options.deterministic, contacts
+            here, period / substeps, substeps, options.deterministic, contacts, ground
         )
+        self._solids = solid_poses(self._physics.host_model, ground)
         overflow = here.mjw.OverflowType
         # The other bits are of solvers that stop early, which a line search may judge by its cost.
         self._dropped = int(
             overflow.NEFC | overflow.NJMAX_NNZ | overflow.BROADPHASE | overflow.NARROWPHASE
-        )
+            | overflow.HFIELD
+        )  # fmt: skip
         self._batches: dict[BatchShape, WarpBatch] = {}
-        self._single = SingleSimulation()
+        self._single = SingleSimulation(ground)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
@@ -67,12 +72,13 @@ class WarpRollout:
         if not ((policies.policy_index >= 0) & (policies.policy_index < shape.policies)).all():
             raise IndexError("a candidate names a policy that is not there")  # unseen on a device
         batch = self._batch(shape)
-        # The floor is the same everywhere: float32 then loses nothing far from the origin.
+        # Robot and ground are moved to the origin, so that float32 loses nothing far from it.
         origin = np.zeros(37)
         origin[:2] = np.where(np.isfinite(x0[:2]), x0[:2], 0.0)
         near = x0 - origin
         qpos, qvel = mujoco_from_pinocchio(near[:19], near[19:])
-        batch.roll_out(qpos, qvel, policies.states - origin, policies)
+        solids = self._solids - np.pad(origin[:2], (0, 10))
+        batch.roll_out(qpos, qvel, policies.states - origin, policies, solids)
         return self._result(batch.given.host, origin)
 
     def _result(self, given: dict[str, Any], origin: Array) -> RolloutBatch:
@@ -109,6 +115,11 @@ class WarpRollout:
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque (12,) [N m], by MuJoCo on the CPU."""
         return self._single.advance(x, torque, duration)
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the ground's boxes where `ground` has them now, from the next call on."""
+        self._solids = solid_poses(self._physics.host_model, ground)
+        self._single.move_ground(ground)
 
     def statistics(self) -> dict[str, Any]:
         """Plain values for a report."""

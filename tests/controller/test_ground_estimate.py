@@ -10,7 +10,7 @@ from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
 from runtime.messages import StateEstimate
-from sim_bridge.rollouts.planning_model import planning_model
+from sim_bridge.rollouts.single import SingleSimulation
 
 
 def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
@@ -59,13 +59,13 @@ def test_a_state_that_is_not_finite_changes_nothing() -> None:
     assert np.array_equal(estimates.ground.centre, before)
 
 
-def test_the_models_follow_the_ground() -> None:
+def test_simulators_follow_the_ground() -> None:
     """MuJoCo's ray finds the tilted ground where the ground's own height has it."""
     estimates = GroundEstimate(level=False)
-    model = planning_model(0.001, estimates.ground)
-    estimates.models.append(model)
+    simulator = SingleSimulation(estimates.ground)
+    estimates.simulators.append(simulator)
     estimates.follow(standing(np.array([0.3, 0.2, 0.4]), np.array([0.1, -0.2, 0.4]), np.ones(4)))
-    data = mujoco.MjData(model)
+    model, data = simulator.model, mujoco.MjData(simulator.model)
     mujoco.mj_resetData(model, data)
     data.qpos[2] = 50.0
     mujoco.mj_forward(model, data)

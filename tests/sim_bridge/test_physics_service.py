@@ -29,7 +29,7 @@ STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.
 def rollout_request(p=P, n=N, c=C, **changes):
     rng = np.random.default_rng(0)
     fields = {
-        "id": 7, "period": 0.01, "substeps": 2, "x0": STAND,
+        "id": 7, "ground": "", "period": 0.01, "substeps": 2, "x0": STAND,
         "states": np.tile(STAND, (p, n + 1, 1)), "inputs": rng.normal(size=(p, n, 12)),
         "feedforward": rng.normal(size=(p, n, 12)), "gains": rng.normal(size=(p, n, 12, 36)),
         "policy_index": [i % p for i in range(c)], "step_size": np.linspace(0.0, 1.0, c),
@@ -110,15 +110,15 @@ def place_request(id=3):
 def test_introduces_itself_to_another_protocol_too(service):
     assert service.answer(Hello(id=3, protocol=PROTOCOL + 1)) == ServerInfo(
         id=3, protocol=PROTOCOL, backend="toy", device="a toy", most_candidates=MOST,
-        rollouts=True, robot=True,
+        rollouts=True, robot=True, moves_ground=True,
     )  # fmt: skip
     nothing = PhysicsService("toy", "a toy", MOST).answer(Hello(id=3, protocol=PROTOCOL))
     assert isinstance(nothing, ServerInfo) and not nothing.rollouts and not nothing.robot
 
 
 def test_served_mujoco_is_mujoco_to_the_bit():
-    def make(knots, period, substeps):
-        return ThreadedRollout(knots, period, substeps, 2)
+    def make(knots, period, substeps, ground):
+        return ThreadedRollout(knots, period, substeps, 2, ground)
 
     request = rollout_request(n=6)
     reply = PhysicsService("mujoco", "here", MOST, make).answer(request)
@@ -127,7 +127,7 @@ def test_served_mujoco_is_mujoco_to_the_bit():
         request.states, request.inputs, request.feedforward, request.gains,
         np.array(request.policy_index), request.step_size,
     )  # fmt: skip
-    expected = make(6, 0.01, 2).roll_out(STAND, policies)
+    expected = make(6, 0.01, 2, None).roll_out(STAND, policies)
     np.testing.assert_array_equal(reply.states, expected.states)
     np.testing.assert_array_equal(reply.inputs, expected.inputs)
     np.testing.assert_array_equal(reply.normal_forces, expected.normal_forces)
@@ -143,7 +143,7 @@ def test_passes_on_which_candidate_diverged(service):
 def test_one_backend_for_a_period_and_substeps_and_few_of_them(service, engines):
     for n in (3, 5, 3):
         assert isinstance(service.answer(rollout_request(n=n)), RolloutReply)
-    assert [engine.made_for for engine in engines] == [(3, 0.01, 2)]
+    assert [engine.made_for for engine in engines] == [(3, 0.01, 2, None)]
     for k in range(MOST_BACKENDS):
         service.answer(rollout_request(period=0.02 + k))
     service.answer(rollout_request(period=0.02))  # still kept

@@ -28,7 +28,7 @@ def config(**keys: Any) -> LaunchConfig:
     [
         ({"simulation": {"engine": "remote"}}, "simulation.engine"),
         ({"simulation": {"floor_slope": 0.1}}, "slope"),
-        ({"rollout": "warp"}, "terrain_belief"),
+        ({"rollout": "isaacgym", "terrain_belief": "estimated"}, "terrain_belief"),
         ({"terrain": [{"kind": "hill"}]}, "hill"),
         ({"terrain": [SLOPE | {"angle": 1.2}]}, "angle"),
         ({"terrain": "rough"}, "terrain"),

@@ -7,11 +7,21 @@ keeps Isaac Gym's rules, and that frames, orders and indices are right.
 import numpy as np
 
 from robots.a1.urdf import a1_urdf
-from runtime.physics_messages import PROTOCOL, RolloutReply, RolloutRequest, decode_reply
+from runtime.physics_messages import (
+    PROTOCOL,
+    GroundReply,
+    Hello,
+    RolloutReply,
+    RolloutRequest,
+    ServerInfo,
+    decode_reply,
+)
 from runtime.wire import encode
+from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.single import SingleSimulation
+from sim_bridge.rollouts.unavailable import Unavailable
 from tests.sim_bridge.isaac_gym.stand_in_api import modules
 from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
 from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
@@ -20,8 +30,8 @@ from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
 def make_api(velocity_at="com", gym=None):
     """A process's modules of Isaac Gym, as `server.load_api` gives them."""
 
-    def robot(asset, params, plane):
-        return MujocoRobot(asset, params, plane, velocity_at)
+    def robot(asset, params, floor):
+        return MujocoRobot(asset, params, floor, velocity_at)
 
     return server.Api(*modules(gym or Gym(robot)))
 
@@ -58,17 +68,26 @@ class StandInRollout:
 
     round_trip_s = 0.0
 
-    def __init__(self, period, substeps=2, pipeline="cpu", envs=16):
+    def __init__(self, period, substeps=2, pipeline="cpu", envs=16, ground=None, moves=False):
         device = ["--device", "cuda:0"] if pipeline == "gpu" else []
         self.period, self.substeps = period, substeps
         self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device)
-        self._single = SingleSimulation()
+        self._single, self._ground = SingleSimulation(ground), ""
+        if ground is not None:
+            reply = decode_reply(self.front.answer(encode(to_request(6, ground))))
+            assert isinstance(reply, GroundReply), reply
+            self._ground = name_of(ground)
+        if moves:
+            hello = decode_reply(self.front.answer(encode(Hello(id=5, protocol=PROTOCOL))))
+            assert isinstance(hello, ServerInfo) and not hello.moves_ground
+            raise Unavailable("a ground in Isaac Gym cannot move")
 
     def roll_out(self, x0, policies):
         request = RolloutRequest(
-            id=7, period=self.period, substeps=self.substeps, x0=x0, states=policies.states,
-            inputs=policies.inputs, feedforward=policies.feedforward, gains=policies.gains,
-            policy_index=policies.policy_index.tolist(), step_size=policies.step_size,
+            id=7, ground=self._ground, period=self.period, substeps=self.substeps, x0=x0,
+            states=policies.states, inputs=policies.inputs, feedforward=policies.feedforward,
+            gains=policies.gains, policy_index=policies.policy_index.tolist(),
+            step_size=policies.step_size,
         )  # fmt: skip
         reply = decode_reply(self.front.answer(encode(request)))
         assert isinstance(reply, RolloutReply) and reply.id == 7, reply

@@ -79,6 +79,11 @@ PlaneParams = _struct(
     distance=0.0, dynamic_friction=1.0, normal=lambda: Vec3(0.0, 1.0, 0.0), restitution=0.0,
     segmentation_id=0, static_friction=1.0,
 )  # fmt: skip
+TriangleMeshParams = _struct(
+    "TriangleMeshParams",
+    dynamic_friction=1.0, nb_triangles=0, nb_vertices=0, restitution=0.0, segmentation_id=0,
+    static_friction=1.0, transform=Transform,
+)  # fmt: skip
 AssetOptions = _struct(
     "AssetOptions",
     angular_damping=0.5, armature=0.0, collapse_fixed_joints=False,
@@ -170,8 +175,8 @@ def _zeros(shape, dtype=np.float32, device="cpu"):
 def modules(gym):
     """Namespaces with the names of gymapi (which gives `gym` out), gymtorch and torch."""
     structs = (
-        Vec3, Quat, Transform, PhysXParams, SimParams, PlaneParams, AssetOptions,
-        RigidShapeProperties, RigidBodyProperties,
+        Vec3, Quat, Transform, PhysXParams, SimParams, PlaneParams, TriangleMeshParams,
+        AssetOptions, RigidShapeProperties, RigidBodyProperties,
     )  # fmt: skip
     named = {struct.__name__: struct for struct in structs}
     gymapi = SimpleNamespace(acquire_gym=lambda: gym, **named, **CONSTANTS)

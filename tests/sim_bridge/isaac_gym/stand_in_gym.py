@@ -54,7 +54,8 @@ class Env:
     def __init__(self):
         self.robot = None
         self.joints = None
-        self.place = np.zeros(3)  # where it was made: floors are the same everywhere
+        self.start = np.zeros(3)  # where it was made
+        self.place = np.zeros(3)  # the same on a level floor, which is so everywhere
 
     def root(self):
         return self.robot.root() + np.pad(self.place, (0, 10))
@@ -64,9 +65,9 @@ class Gym:
     """One process's Isaac Gym: one simulation."""
 
     def __init__(self, make_robot):
-        """`make_robot(asset, params, plane)`: see `stand_in_physics.MujocoRobot`."""
+        """`make_robot(asset, params, floor)`: see `stand_in_physics.MujocoRobot`."""
         self.calls, self._make_robot = [], make_robot
-        self._params = self._plane = None
+        self._params = self._plane = self._mesh = None
         self._envs, self._groups, self._acquired = [], set(), {}
         self._prepared = self._fetched = False
         self._pending, self._refreshed = {}, set()
@@ -88,6 +89,18 @@ class Gym:
         if self._prepared:
             raise RuleBroken("a floor after prepare_sim")
         self._plane = plane
+
+    def add_triangle_mesh(self, sim, vertices, triangles, params):
+        self._note("add_triangle_mesh")
+        if self._prepared or self._mesh is not None:
+            raise RuleBroken("a ground after prepare_sim, or a second one")
+        if vertices.dtype != np.float32 or triangles.dtype != np.uint32:
+            raise TypeError("incompatible function arguments: float32 and uint32 are needed")
+        if (len(vertices), len(triangles)) != (3 * params.nb_vertices, 3 * params.nb_triangles):
+            raise RuleBroken("a mesh of other sizes than its parameters say")
+        if triangles.max() >= params.nb_vertices:
+            raise RuleBroken("a triangle without a vertex")
+        self._mesh = (vertices.reshape(-1, 3), triangles.reshape(-1, 3), params)
 
     def load_asset(self, sim, folder, file, options):
         if options.fix_base_link or options.disable_gravity or options.override_com:
@@ -122,10 +135,13 @@ class Gym:
         if filter <= 0:  # 0: all of one robot's shapes collide; -1: as the file says, or so
             raise RuleBroken("shapes of one robot push each other apart")
         self._groups.add(group)
-        env.place[:2] = pose.p.x, pose.p.y
-        if self._plane.normal.z != 1.0 and env.place.any():
-            raise RuleBroken("a floor that slopes is another one elsewhere")
-        env.robot = self._make_robot(asset, self._params, self._plane)
+        env.start[:] = pose.p.x, pose.p.y, pose.p.z
+        if self._mesh is None:
+            env.place[:2] = pose.p.x, pose.p.y
+            if self._plane.normal.z != 1.0 and env.place.any():
+                raise RuleBroken("a floor that slopes is another one elsewhere")
+        floor = self._mesh or self._plane
+        env.robot = self._make_robot(asset, self._params, floor)
         env.joints = np.zeros(12, DOF_PROPERTIES)
         env.joints["velocity"], env.joints["effort"] = 21.0, 33.5  # as in the URDF
         return 0
@@ -144,7 +160,7 @@ class Gym:
 
     def prepare_sim(self, sim):
         self._note("prepare_sim")
-        self._check_apart(np.array([env.place for env in self._envs]))
+        self._check_apart(np.array([env.start for env in self._envs]))
         self._prepared = True
 
     # Tensors.

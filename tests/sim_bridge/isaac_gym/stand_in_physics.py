@@ -2,7 +2,7 @@
 
 import copy
 import xml.etree.ElementTree as ElementTree
-from functools import cache
+from functools import cache, lru_cache
 
 import mujoco
 import numpy as np
@@ -10,22 +10,35 @@ import numpy as np
 from robots.a1.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from sim_bridge.rollouts.planning_model import planning_model
+from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
 from tests.sim_bridge.isaac_gym.stand_in_gym import JOINTS
 
 
 class MujocoRobot:
     """One robot on a floor: with a planner's shapes where the URDF has none but the feet's."""
 
-    def __init__(self, asset, params, plane, velocity_at="com"):
-        """`velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin"."""
+    def __init__(self, asset, params, floor, velocity_at="com"):
+        """A robot above a floor.
+
+        `floor`: parameters of a plane; or vertices, triangles and parameters of a mesh.
+        `velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin".
+        """
         links = {link.get("name"): link for link in ElementTree.fromstring(asset.urdf).iter("link")}
         feet_only = links["trunk"].find("collision") is None
-        model = copy.copy(_read_model(feet_only))
+        self._parts = None
+        if isinstance(floor, tuple):
+            vertices, triangles, surface = floor
+            self._parts, model = _read_mesh(vertices.tobytes(), triangles.tobytes())
+            model = copy.copy(model)
+        else:
+            surface, model = floor, copy.copy(_read_model(feet_only))
+            _turn_floor(model, floor)
         model.opt.timestep = params.dt
         self._model, self._bodies = model, asset.bodies
         model.opt.gravity[:] = params.gravity.x, params.gravity.y, params.gravity.z
         _set_masses(model, links)
-        _set_floor(model, plane, asset.shapes[0].friction)
+        # PhysX takes the mean of two frictions.
+        model.geom_friction[:, 0] = 0.5 * (surface.static_friction + asset.shapes[0].friction)
         mujoco.mj_setConst(model, mujoco.MjData(model))
         self._data = mujoco.MjData(model)
         damping = asset.options.linear_damping, asset.options.angular_damping
@@ -48,6 +61,9 @@ class MujocoRobot:
             rotation = rotation_from_quaternion(root[3:7])
             data.qvel[3:6] = root[10:13] @ rotation
             data.qvel[:3] = root[7:10] - np.cross(root[10:13], rotation @ self._point)
+            if self._parts is not None and self._parts.grids:
+                base = self._parts.floor_at(root[2]) + self._parts.grids[0][0].min()
+                self._model.geom("ground_grid").pos[2] = base
         if dof is not None:
             data.qpos[self._qpos], data.qvel[self._dofs] = dof[0::2], dof[1::2]
 
@@ -75,17 +91,27 @@ class MujocoRobot:
         total, wrench = np.zeros((len(self._bodies), 3)), np.zeros(6)
         for index in range(self._data.ncon):
             contact = self._data.contact[index]
-            geom = self._model.geom(int(contact.geom[1]))
+            second = int(contact.geom[1])  # which the force acts on
+            sign = 1.0 if self._model.geom_bodyid[second] else -1.0
+            geom = self._model.geom(second if sign > 0.0 else int(contact.geom[0]))
             owner = geom.name if geom.name.endswith("_foot") else None
             owner = owner or self._model.body(int(geom.bodyid[0])).name
             mujoco.mj_contactForce(self._model, self._data, index, wrench)
-            total[self._bodies.index(owner)] += wrench[:3] @ contact.frame.reshape(3, 3)
+            force = wrench[:3] @ contact.frame.reshape(3, 3)
+            total[self._bodies.index(owner)] += sign * force
         return total
 
 
 @cache
 def _read_model(feet_only):
     return planning_model(0.001) if feet_only else load_mujoco(0.001)
+
+
+@lru_cache(maxsize=4)
+def _read_mesh(vertices, triangles):
+    points = np.frombuffer(vertices, np.float32).reshape(-1, 3).astype(np.float64)
+    parts = MeshParts(points, np.frombuffer(triangles, np.uint32).reshape(-1, 3).astype(np.int64))
+    return parts, planning_model(0.001, parts.ground())
 
 
 def _set_masses(model, links):
@@ -101,8 +127,7 @@ def _set_masses(model, links):
     model.body_mass[model.body("trunk").id] += extra if abs(extra) > 1e-9 else 0.0
 
 
-def _set_floor(model, plane, friction):
-    """PhysX takes the mean of two frictions; the plane's normal is a rotation about y."""
-    model.geom_friction[:, 0] = 0.5 * (plane.static_friction + friction)
+def _turn_floor(model, plane):
+    """The plane's normal is a rotation about y."""
     half = 0.5 * np.arctan2(plane.normal.x, plane.normal.z)
     model.geom_quat[model.geom("floor").id] = np.cos(half), 0.0, np.sin(half), 0.0

@@ -108,8 +108,9 @@ def test_another_timestep_is_another_process_s():
 def ask(front, **changes):
     policy = policies(changes.pop("candidates", 4), changes.pop("knots", KNOTS))
     fields = {
-        "id": 9, "period": PERIOD, "substeps": 2, "x0": STAND, "states": policy.states,
-        "inputs": policy.inputs, "feedforward": policy.feedforward, "gains": policy.gains,
+        "id": 9, "ground": "", "period": PERIOD, "substeps": 2, "x0": STAND,
+        "states": policy.states, "inputs": policy.inputs, "feedforward": policy.feedforward,
+        "gains": policy.gains,
         "policy_index": policy.policy_index.tolist(), "step_size": policy.step_size,
     }  # fmt: skip
     return decode_reply(front.answer(encode(RolloutRequest(**dict(fields, **changes)))))
@@ -141,8 +142,8 @@ def test_it_says_what_it_offers():
     frame = encode_hello()
     reply = decode_reply(front.answer(frame))
     expected = ServerInfo(
-        id=2, protocol=2, backend="isaacgym", device="cpu", most_candidates=5, rollouts=True,
-        robot=False,
+        id=2, protocol=3, backend="isaacgym", device="cpu", most_candidates=5, rollouts=True,
+        robot=False, moves_ground=False,
     )  # fmt: skip
     assert reply == expected
     gpu = make_front("--device", "cuda:1", "--pipeline", "gpu")
@@ -152,7 +153,7 @@ def test_it_says_what_it_offers():
 def encode_hello():
     from runtime.physics_messages import Hello
 
-    return encode(Hello(id=2, protocol=2))
+    return encode(Hello(id=2, protocol=3))
 
 
 def test_what_isaac_gym_raises_is_a_refusal_and_the_end_of_its_process():

@@ -16,6 +16,7 @@ OPTIONS = {
 def setup(**changes):
     urdf = server.changed_urdf(OPTIONS["cpu"].urdf_text, feet_only=True)
     fields = {"timestep": 0.005, "envs": 2, "urdf": urdf, "friction": 0.8, "slope": 0.0}
+    fields["ground"] = None
     return server.Setup(**dict(fields, **changes))
 
 

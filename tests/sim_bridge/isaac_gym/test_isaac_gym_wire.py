@@ -18,11 +18,15 @@ def some(*shape):
 
 
 REQUESTS = (
-    messages.Hello(id=3, protocol=2),
+    messages.Hello(id=3, protocol=3),
+    messages.GroundRequest(
+        id=8, floor=-0.1, centre=some(2, 3), half=some(2, 3), rotation=some(2, 3, 3),
+        grid=np.zeros((0, 0)), grid_origin=some(2), grid_spacing=0.5,
+    ),
     messages.RolloutRequest(
-        id=4, period=0.01, substeps=2, x0=some(37), states=some(2, 6, 37), inputs=some(2, 5, 12),
-        feedforward=some(2, 5, 12), gains=some(2, 5, 12, 36), policy_index=[0, 1, 0],
-        step_size=some(3),
+        id=4, ground="a name", period=0.01, substeps=2, x0=some(37), states=some(2, 6, 37),
+        inputs=some(2, 5, 12), feedforward=some(2, 5, 12), gains=some(2, 5, 12, 36),
+        policy_index=[0, 1, 0], step_size=some(3),
     ),
     messages.WorldRequest(
         id=5, timestep=0.0005, friction=0.8, payload_mass=0.0, mass_scale=1.0, floor_slope=0.1,
@@ -48,8 +52,8 @@ def test_it_reads_our_requests(request_):
     "reply",
     [
         messages.ServerInfo(
-            id=1, protocol=2, backend="isaacgym", device="a GPU", most_candidates=16, rollouts=True,
-            robot=False,
+            id=1, protocol=3, backend="isaacgym", device="a GPU", most_candidates=16, rollouts=True,
+            robot=False, moves_ground=False,
         ),
         messages.RolloutReply(
             id=2, states=some(3, 6, 37), inputs=some(3, 5, 12), normal_forces=some(3, 5, 4),
@@ -60,6 +64,7 @@ def test_it_reads_our_requests(request_):
             trunk_contact=False,
         ),
         messages.Refusal(id=4, reason="because"),
+        messages.GroundReply(id=5),
     ],
     ids=lambda reply: type(reply).__name__,
 )  # fmt: skip
@@ -81,7 +86,7 @@ def test_noise_is_refused(frame):
         server.decode(frame)
 
 
-@given(st.integers(0, 4), st.data())
+@given(st.integers(0, len(REQUESTS) - 1), st.data())
 def test_cut_frames_are_refused(index, data):
     frame = encode(REQUESTS[index])
     with pytest.raises(ValueError):
@@ -117,7 +122,7 @@ def test_what_is_no_request_is_refused(changes):
 
 
 def test_one_letter_is_one_number():
-    wrong = msgpack.unpackb(encode(REQUESTS[1]))
+    wrong = msgpack.unpackb(encode(REQUESTS[2]))
     wrong["inputs"] = ["<f8", [2, 6, 12], bytes(8 * 144)]
     with pytest.raises(ValueError, match="inputs|feedforward"):
         server.decode(msgpack.packb(wrong))

@@ -143,7 +143,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
 def info(request: Hello) -> ServerInfo:
     return ServerInfo(
         id=request.id, protocol=PROTOCOL, backend="mujoco", device="", most_candidates=1,
-        rollouts=False, robot=True,
+        rollouts=False, robot=True, moves_ground=False,
     )  # fmt: skip
 
 

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from controller.a1_model import RolloutBackend
+from robots.terrain import Ground
 from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder
 from sim_bridge import service_node
@@ -28,7 +29,18 @@ from tests.sim_bridge.isaac_gym.stand_in import StandInRollout
 NAMED = "SALTUS_CONFORMANCE_SERVER"  # environment variable: the address of one more to try
 KNOTS = 50  # of the motions that are held against plain MuJoCo
 
-Make = Callable[[float, int], RolloutBackend]  # of the period [s] and the physics steps within it
+
+class Make(Protocol):
+    """Makes a backend."""
+
+    def __call__(
+        self, period: float, substeps: int, ground: Ground | None = None, moves: bool = False
+    ) -> RolloutBackend:
+        """Of the period [s], the physics steps within it, and a ground that `moves` or does not.
+
+        Raises Unavailable where the backend lacks such a ground.
+        """
+        ...
 
 
 class Close(NamedTuple):
@@ -48,22 +60,28 @@ class Backend(NamedTuple):
         close: how near it stays to plain MuJoCo.
         digits: error of a number relative to its size.
         same: largest difference of two results that should be one; 0: equal to the bit.
+        vertical: forces on feet are vertical, not normal to the ground.
     """
 
     open: Callable[[ExitStack], Make]
     close: Close
     digits: float
     same: float = 0.0
+    vertical: bool = False
 
 
 def mujoco(_: ExitStack) -> Make:
     """MuJoCo's own batch."""
-    return lambda period, substeps: MujocoRollout(KNOTS, period, substeps)
+    return lambda period, substeps, ground=None, moves=False: MujocoRollout(
+        KNOTS, period, substeps, ground=ground
+    )
 
 
 def threads(_: ExitStack) -> Make:
     """Threads of ours; the candidates do not divide evenly among them."""
-    return lambda period, substeps: ThreadedRollout(KNOTS, period, substeps, threads=3)
+    return lambda period, substeps, ground=None, moves=False: ThreadedRollout(
+        KNOTS, period, substeps, threads=3, ground=ground
+    )
 
 
 def warp(device: str) -> Callable[[ExitStack], Make]:
@@ -72,7 +90,9 @@ def warp(device: str) -> Callable[[ExitStack], Make]:
     def open_(_: ExitStack) -> Make:
         options = WarpOptions(device)
         WarpRollout(0.01, 2, options)  # raises Unavailable
-        return lambda period, substeps: WarpRollout(period, substeps, options)
+        return lambda period, substeps, ground=None, moves=False: WarpRollout(
+            period, substeps, options, ground=ground
+        )
 
     return open_
 
@@ -81,8 +101,10 @@ def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
     """Threads of ours, served over a socket on loopback; the local one is there to be noticed."""
 
     def open_(stack: ExitStack) -> Make:
-        def serve(knots: int, period: float, substeps: int) -> ThreadedRollout:
-            return ThreadedRollout(knots, period, substeps)
+        def serve(
+            knots: int, period: float, substeps: int, ground: Ground | None
+        ) -> ThreadedRollout:
+            return ThreadedRollout(knots, period, substeps, ground=ground)
 
         responder = Responder("tcp://127.0.0.1:0", keys)
         stack.callback(responder.close)
@@ -102,9 +124,13 @@ def named_server(stack: ExitStack) -> Make:
 
 
 def _client(stack: ExitStack, server: ServerOptions) -> Make:
-    def make(period: float, substeps: int) -> RemoteRollout:
-        local = ThreadedRollout(KNOTS, period, substeps)
-        made = RemoteRollout(server, local, period, substeps, wait_s=30.0)
+    def make(
+        period: float, substeps: int, ground: Ground | None = None, moves: bool = False
+    ) -> RemoteRollout:
+        local = ThreadedRollout(KNOTS, period, substeps, ground=ground)
+        made = RemoteRollout(
+            server, local, period, substeps, wait_s=30.0, ground=ground, moves=moves
+        )
         stack.callback(made.close)
         return made
 
@@ -126,7 +152,9 @@ def _served(service: PhysicsService, responder: Responder) -> Iterator[None]:
 
 def isaac_gym_stand_in(pipeline: str) -> Callable[[ExitStack], Make]:
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
-    return lambda _: lambda period, substeps: StandInRollout(period, substeps, pipeline)
+    return lambda _: lambda period, substeps, ground=None, moves=False: StandInRollout(
+        period, substeps, pipeline, ground=ground, moves=moves
+    )
 
 
 # Measured: 1e-15 m, 2e-15 rad, 8e-14 rad/s, 3e-12 N. The rest is for other processors, whose
@@ -144,8 +172,8 @@ BACKENDS: dict[str, Backend] = {
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.
     "warp-cuda": Backend(warp("cuda:0"), SINGLE, 1e-7, same=1e-4),
     # Robots stand metres apart, where a float32 position has another last digit.
-    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, same=1e-6),
-    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, same=1e-6),
+    "isaacgym-stand-in-cpu": Backend(isaac_gym_stand_in("cpu"), SINGLE, 1e-7, 1e-6, True),
+    "isaacgym-stand-in-gpu": Backend(isaac_gym_stand_in("gpu"), SINGLE, 1e-7, 1e-6, True),
 }
 if NAMED in os.environ:
     # Another engine has other contacts, and PhysX may not repeat itself: these are guesses.

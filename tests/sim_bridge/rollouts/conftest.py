@@ -7,6 +7,7 @@ import pytest
 
 from controller.a1_model import RolloutBackend
 from hybrid.hilqr import Policies
+from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.sim_bridge.rollouts.backends import BACKENDS, Backend, Make
@@ -19,14 +20,25 @@ class Subject:
 
     def __init__(self, name: str, entry: Backend, make: Make) -> None:
         self.name, self.close, self.same, self.digits = name, entry.close, entry.same, entry.digits
+        self.vertical = entry.vertical
         self._make: Make = make
         self._made: dict[tuple[float, int], RolloutBackend] = {}
+        self._on_grounds: list[RolloutBackend] = []
 
     def at(self, period: float = PERIOD, substeps: int = SUBSTEPS) -> RolloutBackend:
         key = period, substeps
         if key not in self._made:
             self._made[key] = self._make(period, substeps)
         return self._made[key]
+
+    def on(self, ground: Ground, moves: bool = False) -> RolloutBackend:
+        """One on a ground; the test is skipped where the backend refuses it."""
+        try:
+            made = self._make(PERIOD, SUBSTEPS, ground, moves)
+        except Unavailable as missing:
+            pytest.skip(str(missing))
+        self._on_grounds.append(made)
+        return made
 
     def roll_out(
         self, x0: Array, policies: Policies, period: float = PERIOD, substeps: int = SUBSTEPS
@@ -35,7 +47,8 @@ class Subject:
 
     def fallbacks(self) -> int:
         """How often another backend answered in this one's place."""
-        return sum(made.statistics().get("fallbacks", 0) for made in self._made.values())
+        every = [*self._made.values(), *self._on_grounds]
+        return sum(made.statistics().get("fallbacks", 0) for made in every)
 
 
 @pytest.fixture(scope="session", params=list(BACKENDS))

@@ -4,6 +4,8 @@ One candidate, one knot and one physics step at a time, in double precision. Sta
 SciPy and momenta come from Pinocchio: nothing here is shared with the backends but the robot.
 """
 
+from collections.abc import Callable
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -18,19 +20,22 @@ from sim_bridge.rollouts.planning_model import planning_model
 
 
 def roll_out(
-    x0: Array, policies: Policies, period: float, substeps: int, ground: Ground | None = None
-) -> RolloutBatch:
-    """What every candidate does, by MuJoCo."""
+    x0: Array, policies: Policies, period: float, substeps: int, ground: Ground | None = None,
+    vertical: bool = False,
+) -> RolloutBatch:  # fmt: skip
+    """What every candidate does, by MuJoCo; forces are normal to the ground, or `vertical`."""
     model = planning_model(period / substeps, ground)
-    each = [_roll(model, c, x0, policies, substeps) for c in range(policies.count)]
+    forces_on = vertical_forces if vertical else normal_forces
+    each = [_roll(model, c, x0, policies, substeps, forces_on) for c in range(policies.count)]
     states, inputs, forces = (np.array(part) for part in zip(*each, strict=True))
     finite = np.isfinite(states).all(axis=(1, 2)) & np.isfinite(inputs).all(axis=(1, 2))
     return RolloutBatch(states, inputs, forces, finite)
 
 
 def _roll(
-    model: mujoco.MjModel, c: int, x0: Array, policies: Policies, substeps: int
-) -> tuple[Array, Array, Array]:
+    model: mujoco.MjModel, c: int, x0: Array, policies: Policies, substeps: int,
+    forces_on: Callable[[mujoco.MjModel, mujoco.MjData], list[float]],
+) -> tuple[Array, Array, Array]:  # fmt: skip
     data, knots = mujoco.MjData(model), policies.inputs.shape[1]
     data.qpos[:], data.qvel[:] = to_mujoco(x0)
     states, inputs, forces = [], [], []
@@ -40,9 +45,26 @@ def _roll(
         data.ctrl[:] = inputs[k]
         for _ in range(substeps):
             mujoco.mj_step(model, data)
-        forces.append([data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES])
+        forces.append(forces_on(model, data))
     states.append(from_mujoco(data.qpos, data.qvel))
     return np.array(states), np.array(inputs), np.array(forces)
+
+
+def normal_forces(_: mujoco.MjModel, data: mujoco.MjData) -> list[float]:
+    """On each foot in the last step [N]."""
+    return [data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES]
+
+
+def vertical_forces(model: mujoco.MjModel, data: mujoco.MjData) -> list[float]:
+    """On each foot in the last step, friction's part included [N]."""
+    total, wrench = dict.fromkeys(FOOT_NAMES, 0.0), np.zeros(6)
+    for index, contact in enumerate(data.contact):
+        mujoco.mj_contactForce(model, data, index, wrench)
+        second = int(contact.geom[1])  # which the force acts on
+        sign = 1.0 if model.geom_bodyid[second] else -1.0
+        foot = model.geom(second if sign > 0.0 else int(contact.geom[0])).name.removesuffix("_foot")
+        total[foot] += sign * float(wrench[:3] @ contact.frame.reshape(3, 3)[:, 2])
+    return [max(0.0, total[foot]) for foot in FOOT_NAMES]
 
 
 def torque(policies: Policies, c: int, k: int, x: Array) -> Array:

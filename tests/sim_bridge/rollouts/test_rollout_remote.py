@@ -66,6 +66,9 @@ class Local:
     def advance(self, x, torque, duration):
         return x + duration
 
+    def move_ground(self, ground):
+        self.ground = ground
+
 
 def rolled(request, c=None, n=None):
     """A scripted server's answer, which fits unless told otherwise."""
@@ -80,7 +83,7 @@ def info(request, **changes):
     return replace(
         ServerInfo(
             id=request.id, protocol=PROTOCOL, backend="toy", device="a toy", most_candidates=99,
-            rollouts=True, robot=False,
+            rollouts=True, robot=False, moves_ground=True,
         ),
         **changes,
     )  # fmt: skip
@@ -157,7 +160,9 @@ def until_back(rollout):
 
 def test_served_mujoco_equals_local_to_the_bit(tmp_path):
     local = ThreadedRollout(15, PERIOD, SUBSTEPS, 2)
-    service = PhysicsService("mujoco", "here", 99, lambda *made: ThreadedRollout(*made, 2))
+    service = PhysicsService(
+        "mujoco", "here", 99, lambda *made: ThreadedRollout(*made[:3], 2, made[3])
+    )
     keys, stop = make_key_files(tmp_path / "k"), threading.Event()
     with Responder("tcp://127.0.0.1:0", keys) as responder:
         node = threading.Thread(target=service_node.run, args=(service, responder, stop.is_set))
@@ -267,7 +272,8 @@ with Responder("tcp://127.0.0.1:0") as responder:
         request = decode_request(received[1])
         if isinstance(request, Hello):
             reply = ServerInfo(id=request.id, protocol=PROTOCOL, backend="toy", device="a toy",
-                               most_candidates=9, rollouts=True, robot=False)
+                               most_candidates=9, rollouts=True, robot=False,
+                               moves_ground=True)
         else:
             rollouts += 1
             if rollouts == 2:

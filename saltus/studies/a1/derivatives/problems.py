@@ -18,6 +18,7 @@ from hybrid.hilqr import Linearisation, Trajectory
 from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
 from robots.state import mujoco_from_pinocchio
+from robots.terrain import Ground
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
 from saltus.launch import planners, rollouts
@@ -125,6 +126,10 @@ class TrajectoryRecorder:
         """A (N, 36, 36), B (N, 36, 12) and transitions."""
         self.trajectories.append(trajectory)
         return self._derivatives.linearise(trajectory)
+
+    def move_ground(self, ground: Ground) -> None:
+        """Move that of the derivatives."""
+        self._derivatives.move_ground(ground)
 
 
 def pushes(count: int) -> dict[str, list[Trial]]:

@@ -1,0 +1,93 @@
+"""A walk on terrain is the same whatever rolls out: the ground reaches a server, and a device."""
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from controller.hilqr_planner import HilqrPlanner
+from robots.terrain import Ground
+from runtime.exchange import Responder
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import make_config
+from saltus.launch import assembly
+from saltus.launch.lock_step import LockStep
+from sim_bridge import service_node
+from sim_bridge.physics_service import PhysicsService
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.sim_bridge.rollouts import plain
+from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
+from tests.sim_bridge.rollouts.motions import policies
+
+SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
+STEPS = {"kind": "boxes", "heights": [0.0, 0.05], "at": [0.3, 0.0], "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Of a server of MuJoCo's rollouts."""
+
+    def serve(knots: int, period: float, substeps: int, ground: Ground | None) -> ThreadedRollout:
+        return ThreadedRollout(knots, period, substeps, 2, ground)
+
+    ended = threading.Event()
+    with Responder("tcp://127.0.0.1:0") as responder:
+        service = PhysicsService("mujoco", "here", 64, serve)
+        node = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
+        node.start()
+        yield responder.address
+        ended.set()
+        node.join()
+
+
+def walk(**keys: Any) -> LockStep:
+    """A tenth of a second of trot."""
+    fields = {"reference": "trot", "mode": "paused", "duration": 0.1}
+    fields["command"] = {"velocity_x": 0.3}
+    run = LockStep(make_config(fields | keys, "file"))
+    run.run()
+    return run
+
+
+@pytest.mark.parametrize("belief", ["known", "estimated"])
+def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -> None:
+    """By finite differences: analytic derivatives take one more step where a server rolled out."""
+    ground: dict[str, Any] = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
+    ground["hilqr"] = {"derivatives": "differences"}
+    here = walk(**ground)
+    there = walk(rollout="remote", remote={"address": address}, **ground)
+    np.testing.assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
+    rollouts = there.planner.statistics()["rollouts"]
+    assert rollouts["requests"] > 10 and rollouts["fallbacks"] == 0
+
+
+@pytest.mark.parametrize("belief", ["known", "estimated"])
+def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief: str) -> None:
+    """Also after the walk, in which the estimate has moved it."""
+    pytest.importorskip("mujoco_warp")
+    run = walk(rollout="warp", warp={"device": "cpu"}, terrain=[SLOPE], terrain_belief=belief)
+    planner, x = run.planner, np.concatenate([run.simulation.truth().q, np.zeros(18)])
+    assert isinstance(planner, HilqrPlanner)
+    known, estimate = assembly.make_ground(run.config), planner.ground_estimate
+    assert (estimate is None) == (belief == "known") and known is not None
+    ground = known if estimate is None else estimate.ground
+    candidates, options = policies(KNOTS), planner.options
+    found = planner.model.roll_out(x, candidates).states
+    wanted = plain.roll_out(x, candidates, options.period, options.search.substeps, ground).states
+    level = plain.roll_out(x, candidates, options.period, options.search.substeps).states
+    assert np.abs(found - wanted)[..., :3].max() < SINGLE.position
+    assert np.abs(found - wanted)[..., 3:19].max() < SINGLE.angle
+    assert np.abs(level - wanted)[..., :19].max() > 1e-3
+    assert planner.statistics()["rollouts"]["overflows"] == 0
+
+
+def test_a_ground_that_a_server_refuses_is_one_line(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sim_bridge.ground_exchange.MOST_BOXES", 1)
+    fields = {"reference": "trot", "rollout": "remote", "remote": {"address": address}}
+    with pytest.raises(BadRequest, match="rollout remote: .* lacks the ground: .* boxes") as line:
+        assembly.check(make_config(fields | {"terrain": [SLOPE]}, "file"))
+    assert "\n" not in str(line.value)

@@ -1,0 +1,189 @@
+"""A ground travels to a server when it changes; one that lacks it never acts as if it had it."""
+
+import threading
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from robots.terrain import Box, Grid, height_at, make_ground
+from runtime.exchange import Responder
+from runtime.physics_messages import GroundReply, GroundRequest, Refusal, ServerInfo, decode_request
+from runtime.wire import encode
+from sim_bridge import ground_exchange, service_node
+from sim_bridge.ground_exchange import (
+    MOST_BOXES,
+    MOST_CELLS,
+    fault_of,
+    from_request,
+    name_of,
+    name_of_solids,
+    to_request,
+)
+from sim_bridge.physics_service import MOST_GROUNDS, PhysicsService
+from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.rollouts.remote import RemoteRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.unavailable import Unavailable
+from tests.sim_bridge.rollouts.motions import policies, standing
+
+KNOTS, PERIOD, SUBSTEPS = 4, 0.01, 2
+GRID = Grid(np.array([[0.0, 0.1, 0.0], [0.0, 0.2, 0.1]]), (1.0, -1.0), 0.5)
+GROUND = make_ground((Box((0.0, 0.0, -0.5), (3.0, 3.0, 0.5), 0.3, 0.2),), GRID)
+TURNED = GROUND._replace(rotation=make_ground((Box((0, 0, 0), (1, 1, 1), 0.2, 0.1),)).rotation)
+
+
+class Service:
+    """What answers now, and all that it was asked."""
+
+    def __init__(self):
+        self.asked, self.changes = [], {}
+        self.restart()
+
+    def restart(self):
+        """A service that knows no ground."""
+        self._service = PhysicsService(
+            "mujoco", "here", 99, lambda *made: ThreadedRollout(*made[:3], 2, made[3])
+        )
+
+    def answer(self, request, client):
+        self.asked.append(request)
+        reply = self._service.answer(request, client)
+        return replace(reply, **self.changes) if isinstance(reply, ServerInfo) else reply
+
+    def grounds(self):
+        """How many it was sent."""
+        return sum(isinstance(request, GroundRequest) for request in self.asked)
+
+
+@pytest.fixture
+def service():
+    return Service()
+
+
+@pytest.fixture
+def address(service):
+    ended = threading.Event()
+    with Responder("tcp://127.0.0.1:0") as responder:
+        node = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
+        node.start()
+        yield responder.address
+        ended.set()
+        node.join()
+
+
+def connect(address, moves=True):
+    local = ThreadedRollout(KNOTS, PERIOD, SUBSTEPS, ground=GROUND)
+    server = ServerOptions(address=address, patience=20.0)
+    return RemoteRollout(
+        server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves
+    )  # fmt: skip
+
+
+def states(rollout):
+    return rollout.roll_out(standing(), policies(KNOTS)).states
+
+
+def on(ground):
+    return states(ThreadedRollout(KNOTS, PERIOD, SUBSTEPS, ground=ground))
+
+
+def test_a_ground_travels_once_until_it_moves(service, address):
+    remote = connect(address)
+    for ground, sent in ((GROUND, 1), (TURNED, 2), (GROUND, 3)):
+        if sent > 1:
+            remote.move_ground(ground)
+        for _ in range(3):
+            np.testing.assert_array_equal(states(remote), on(ground))
+        assert service.grounds() == sent
+    assert not np.array_equal(on(GROUND), on(TURNED))
+    assert remote.statistics()["fallbacks"] == 0
+
+
+def test_a_server_that_does_not_know_the_ground_refuses_and_is_told(service, address):
+    """The rollout that it refuses is the local one, on the same ground."""
+    remote = connect(address)
+    remote.move_ground(TURNED)
+    states(remote)
+    service.restart()
+    for fallbacks in (1, 1):
+        np.testing.assert_array_equal(states(remote), on(TURNED))
+        assert remote.statistics()["fallbacks"] == remote.statistics()["refusals"] == fallbacks
+
+
+def test_a_ground_that_a_server_cannot_take_is_one_line(address, monkeypatch):
+    monkeypatch.setattr("sim_bridge.ground_exchange.MOST_CELLS", 5)
+    with pytest.raises(Unavailable, match="lacks the ground: 1 boxes and 6 heights") as refusal:
+        connect(address)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_ground_that_moves_needs_a_server_that_moves_it(service, address):
+    service.changes = {"moves_ground": False}
+    with pytest.raises(Unavailable, match="cannot move"):
+        connect(address)
+    np.testing.assert_array_equal(states(connect(address, moves=False)), on(GROUND))
+
+
+def test_a_ground_is_the_same_after_its_journey():
+    request = decode_request(encode(to_request(1, GROUND)))
+    assert isinstance(request, GroundRequest)
+    ground = from_request(request)
+    assert name_of(ground) == name_of(GROUND) and fault_of(request) == ""
+    for x, y in np.random.default_rng(0).uniform(-4.0, 4.0, (50, 2)):
+        assert height_at(ground, x, y) == height_at(GROUND, x, y)
+    level = make_ground()
+    assert name_of(from_request(decode_request(encode(to_request(1, level))))) == name_of(level)
+
+
+@pytest.mark.parametrize("field", ground_exchange.SOLIDS + ground_exchange.POSES)
+def test_a_name_is_that_of_every_number(field):
+    value = np.array(getattr(GROUND, field))
+    value.flat[-1] = np.nextafter(value.flat[-1], 10.0)
+    other = GROUND._replace(**{field: value})
+    assert name_of(other) != name_of(GROUND)
+    moved = field in ground_exchange.POSES
+    assert (name_of_solids(other) == name_of_solids(GROUND)) == moved
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"floor": np.nan}, "none"),
+        ({"centre": np.full((1, 3), np.inf)}, "none"),
+        ({"half": np.full((1, 3), 1e5)}, "farther"),
+        ({"half": np.array([[1.0, 0.0, 1.0]])}, "size"),
+        ({"grid": np.full((2, 2), -0.1)}, "above the floor"),
+        ({"grid": np.full((2, 2), np.nan)}, "none"),
+        ({"grid": np.zeros((1, 5))}, "two rows"),
+        ({"grid": np.zeros((2, MOST_CELLS))}, str(MOST_CELLS)),
+        ({"grid_spacing": 0.0}, "grid_spacing is 0"),
+        ({"grid_spacing": np.nan}, "grid_spacing"),
+        ({"rotation": 2.0 * GROUND.rotation}, "no rotation"),
+        ({"rotation": -GROUND.rotation}, "no rotation"),
+        ({"rotation": np.full((1, 3, 3), np.nan)}, "no rotation"),
+    ],
+    ids=str,
+)
+def test_a_ground_that_cannot_be_is_refused(changes, words):
+    service = PhysicsService("mujoco", "here", 99, lambda *_: pytest.fail("made"))
+    reply = service.answer(replace(to_request(7, GROUND), **changes))
+    assert isinstance(reply, Refusal) and reply.id == 7
+    assert words in reply.reason and "\n" not in reply.reason
+
+
+def test_too_many_boxes_are_refused():
+    count = MOST_BOXES + 1
+    many = {
+        field: np.repeat(getattr(GROUND, field), count, axis=0)
+        for field in ("centre", "half", "rotation")
+    }
+    assert str(MOST_BOXES) in fault_of(replace(to_request(1, GROUND), **many))
+
+
+def test_the_oldest_ground_makes_room():
+    service = PhysicsService("mujoco", "here", 99, lambda *_: pytest.fail("made"))
+    for k in range(MOST_GROUNDS + 1):
+        assert isinstance(service.answer(to_request(k, GROUND._replace(floor=-k))), GroundReply)
+    assert name_of(GROUND._replace(floor=0.0)) not in service._grounds
+    assert len(service._grounds) == MOST_GROUNDS
