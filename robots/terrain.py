@@ -37,6 +37,7 @@ class Ground(NamedTuple):
         patch_friction: (P,) sliding friction of foot and ground [-].
         patch_stiffness: (P,) of a foot's contact [N/m]; NaN: as elsewhere.
         friction: elsewhere [-].
+        roughness: standard deviation of the true heights from these [m]; 0 where they are known.
     """
 
     floor: float
@@ -51,6 +52,7 @@ class Ground(NamedTuple):
     patch_friction: Array
     patch_stiffness: Array
     friction: float
+    roughness: float
 
 
 class Box(NamedTuple):
@@ -118,6 +120,7 @@ def make_ground(
         np.array([friction if p.friction is None else p.friction for p in patches], float),
         np.array([np.nan if p.stiffness is None else p.stiffness for p in patches], float),
         float(friction),
+        0.0,
     )  # fmt: skip
     floor = 0.0 - height_at(ground, 0.0, 0.0)
     return ground._replace(floor=floor, centre=centre + [0.0, 0.0, floor])

@@ -11,6 +11,7 @@ from robots.terrain import Ground, height_at
 from robots.vectors import apply_transposed, cross, minus, triple
 
 MOST_LIFT = 0.2  # of a swing over what is in its way, beside its usual height [m]
+CLEARANCE = 3.0  # of a swing over ground that is not known, in standard deviations of its height
 EDGE_DISTANCE = 0.035  # from an edge at which a foot stands well [m]
 EDGE_WEIGHT = 10.0  # of an edge's height against the distance of a foothold from its neutral point
 SEARCH = (2, 0.03)  # steps to either side, and their length [m], in which a better one is sought
@@ -90,6 +91,8 @@ def edge_at(ground: Ground, x: float, y: float) -> float:
 def rise_between(ground: Ground, start: Array, end: Array, height: float) -> float:
     """What a swing needs beside its usual height to pass over the ground on its way [m].
 
+    More where the ground is not known.
+
     Args:
         ground: below it; start, end: footholds (3,) [m].
         height: of a foot's centre above the ground on which it stands [m].
@@ -102,7 +105,7 @@ def rise_between(ground: Ground, start: Array, end: Array, height: float) -> flo
         x, y = start[0] + way * (end[0] - start[0]), start[1] + way * (end[1] - start[1])
         line = start[2] + way * (end[2] - start[2])
         most = max(most, (height_at(ground, x, y) + height - line) / (64.0 * r**3))
-    return min(most, MOST_LIFT)
+    return min(most + CLEARANCE * ground.roughness, MOST_LIFT)
 
 
 @njit(cache=True)

@@ -6,7 +6,7 @@ import pytest
 
 from controller.ground_estimate import GroundEstimate
 from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.a1.kinematics import foot_positions_in_base, inverse_kinematics
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
 from runtime.messages import StateEstimate
@@ -74,3 +74,41 @@ def test_simulators_follow_the_ground() -> None:
         start, down = np.array([x, y, 5.0]), np.array([0.0, 0.0, -1.0])
         distance = mujoco.mj_ray(model, data, start, down, None, 1, -1, hit)
         assert 5.0 - distance == pytest.approx(height_at(estimates.ground, x, y), abs=1e-9)
+
+
+def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
+    """Walk along x until the fore feet stand beyond a step at `edge` and the hind feet before it."""
+    neutral = foot_positions_in_base(STAND_JOINTS)
+    for x in np.arange(-0.5, 0.001, 0.1):
+        feet = neutral + [x, 0.0, 0.3]
+        feet[:, 2] = FOOT_RADIUS + rise * (feet[:, 0] > edge)
+        base = np.array([x, 0.0, 0.3])
+        q = np.concatenate([base, [0.0, 0.0, 0.0, 1.0], inverse_kinematics(feet - base)])
+        estimates.follow(
+            StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status="ok")
+        )
+
+
+@pytest.mark.parametrize("rise", [0.06, -0.06])
+@pytest.mark.parametrize("edge", [-0.08, 0.02, 0.1])
+def test_the_border_lies_where_the_fore_feet_stepped(edge: float, rise: float) -> None:
+    """Within a stride of the true edge, on either side of which the ground is level."""
+    estimates = GroundEstimate(level=True)
+    walk_to_a_step(estimates, edge, rise)
+    for y in (-0.12, 0.12):
+        heights = np.array([height_at(estimates.ground, x, y) for x in np.arange(-0.3, 0.3, 0.01)])
+        before, after = heights[0], heights[-1]
+        assert after - before == pytest.approx(rise, abs=2e-3)
+        border = -0.3 + 0.01 * np.abs(heights - before).searchsorted(0.5 * abs(rise))
+        assert border == pytest.approx(edge, abs=0.055)
+
+
+def test_footprints_on_one_plane_leave_the_border_in_the_middle() -> None:
+    estimates = GroundEstimate(level=False)
+    walk_to_a_step(estimates, 10.0, 0.06)
+    assert estimates.ground.centre[:, 0] == pytest.approx([2.5, 2.5, -2.5, -2.5], abs=0.01)
+
+
+def test_only_ground_that_may_tilt_is_rough() -> None:
+    assert GroundEstimate(level=True).ground.roughness == 0.0
+    assert GroundEstimate(level=False).ground.roughness > 0.0

@@ -82,3 +82,13 @@ def test_on_level_ground_nothing_changes() -> None:
     level, high = walk(make_ground()), walk(raised)
     for found, expected in zip(high, level, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_swings_over_unknown_ground_are_higher_by_three_deviations() -> None:
+    flat = make_ground((Box((0.0, 0.0, -0.5), (9.0, 9.0, 0.5)),))
+    known, unknown = (
+        np.array([feet_of(q) for q in walk(ground, seconds=2.0).q])
+        for ground in (flat, flat._replace(roughness=0.02))
+    )
+    assert np.abs(known[..., :2] - unknown[..., :2]).max() < 1e-9
+    assert unknown[..., 2].max() - known[..., 2].max() == pytest.approx(0.06, abs=2e-3)
