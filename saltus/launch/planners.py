@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from controller.centroidal.path import Path
     from controller.centroidal.planner import CentroidalPlanner
     from controller.driving.goal import Commands
+    from controller.ground_estimate import GroundEstimate
     from controller.hilqr_planner import HilqrPlanner
     from controller.planner_options import PlannerOptions
     from controller.references import Reference
@@ -32,8 +33,7 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     """
     from controller.hilqr_planner import HilqrPlanner
 
-    options, estimate = rollouts.planning(config), estimate_ground(config)
-    ground = make_ground(config) if estimate is None else estimate.ground
+    options, (ground, estimate) = rollouts.planning(config), _belief(config)
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
     derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
@@ -57,13 +57,13 @@ def check_hilqr(config: LaunchConfig) -> None:
             GAITS[config.reference].knots(config.hilqr.period)
         except ValueError as error:
             raise BadRequest(f"reference: {error}") from error
-    rollouts.check(config, lambda: _planners_ground(config))
+    rollouts.check(config, lambda: _belief(config)[0])
 
 
-def _planners_ground(config: LaunchConfig) -> Ground | None:
-    """What a planner takes for the ground at its start; None for the level floor z = 0."""
+def _belief(config: LaunchConfig) -> tuple[Ground | None, GroundEstimate | None]:
+    """A planner's ground, None for the level floor z = 0, and what moves it where it is unknown."""
     estimate = estimate_ground(config)
-    return make_ground(config) if estimate is None else estimate.ground
+    return (make_ground(config), None) if estimate is None else (estimate.ground, estimate)
 
 
 def make_reference(
@@ -127,8 +127,7 @@ def _centroidal(
     config: LaunchConfig, options: Any, make: Callable[..., CentroidalPlanner]
 ) -> CentroidalPlanner:
     """The planner that `make` makes, on the ground that is known or estimated."""
-    estimate = estimate_ground(config)
-    ground = make_ground(config) if estimate is None else estimate.ground
+    ground, estimate = _belief(config)
     planner = make(options, _path(config, options, ground), config.mode == "realtime", ground)
     planner.ground_estimate = estimate
     return planner

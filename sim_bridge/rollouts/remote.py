@@ -136,7 +136,10 @@ class RemoteRollout:
         if not self._client.info.rollouts:
             raise Unavailable(f"the server at {address} serves no rollouts")
         if not self._suits():
-            raise Unavailable(f"the server at {address} rolls out on a ground that cannot move")
+            raise Unavailable(
+                f"the server at {address} cannot move its ground, as an estimate does; give "
+                "terrain_belief known"
+            )
         if self._ground is not None:
             message = to_request(self._client.next_id(), self._ground)
             reply = self._client.ask(message, patience)
