@@ -6,6 +6,7 @@ import msgspec
 import yaml
 
 MOST_NESTED = 40  # levels of lists and mappings; thousands would overflow the parser's stack
+LIBYAMLS_LIMIT = "maximum nesting depth"  # in its message on a text beyond its own limit
 _OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 _CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 
@@ -35,7 +36,12 @@ def read_yaml(text: str | bytes) -> Any:
 def _check_nesting(text: str) -> None:
     """Raise before anything is built: libyaml parses without a stack, and builds with one."""
     depth = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
-        if depth > MOST_NESTED:
-            raise YamlError(f"nested more than {MOST_NESTED} levels deep")
+    try:
+        for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
+            if depth > MOST_NESTED:
+                raise YamlError(f"nested more than {MOST_NESTED} levels deep")
+    except yaml.YAMLError as error:
+        if LIBYAMLS_LIMIT in str(error):  # it reads ahead, and may refuse before the events come
+            raise YamlError(f"nested more than {MOST_NESTED} levels deep") from error
+        raise
