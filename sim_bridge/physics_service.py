@@ -82,7 +82,7 @@ class PhysicsService:
         self.backend, self.device, self._most = backend, device, most_candidates
         self._make_rollout, self._make_world = make_rollout, make_world
         self._rollouts: OrderedDict[_Key, Rollout] = OrderedDict()
-        self._grounds: OrderedDict[str, Ground] = OrderedDict()
+        self._grounds: OrderedDict[str, _KeptGround] = OrderedDict()
         self._world: World | None = None
         self._owner: bytes | None = None  # of the world
 
@@ -113,7 +113,7 @@ class PhysicsService:
             return Refusal(id=request.id, reason=fault)
         ground = from_request(request)
         name = name_of(ground)
-        self._grounds[name] = ground
+        self._grounds[name] = _KeptGround(ground, name_of_solids(ground))
         self._grounds.move_to_end(name)
         if len(self._grounds) > MOST_GROUNDS:
             self._grounds.popitem(last=False)
@@ -144,8 +144,7 @@ class PhysicsService:
         ground, solids = None, ""
         if request.ground:
             self._grounds.move_to_end(request.ground)
-            ground = self._grounds[request.ground]
-            solids = name_of_solids(ground)
+            ground, solids = self._grounds[request.ground]
         key = _Key(request.period, request.substeps, solids)
         if key not in self._rollouts:
             while len(self._rollouts) >= MOST_BACKENDS:
@@ -170,6 +169,13 @@ class PhysicsService:
         if isinstance(request, TickRequest):
             return self._world.tick(request)
         return self._world.place(request)
+
+
+class _KeptGround(NamedTuple):
+    """A ground, and the name of all that differ in the poses of their boxes alone."""
+
+    ground: Ground
+    solids: str
 
 
 class _Key(NamedTuple):

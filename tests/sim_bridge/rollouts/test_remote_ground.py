@@ -42,9 +42,12 @@ class Service:
 
     def restart(self):
         """A service that knows no ground."""
-        self._service = PhysicsService(
-            "mujoco", "here", 99, lambda *made: ThreadedRollout(*made[:3], 2, made[3])
-        )
+        self.made = 0
+        self._service = PhysicsService("mujoco", "here", 99, self._make)
+
+    def _make(self, knots, period, substeps, ground):
+        self.made += 1
+        return ThreadedRollout(knots, period, substeps, 2, ground)
 
     def answer(self, request, client):
         self.asked.append(request)
@@ -75,9 +78,7 @@ def address(service):
 def connect(address, moves=True):
     local = ThreadedRollout(KNOTS, PERIOD, SUBSTEPS, ground=GROUND)
     server = ServerOptions(address=address, patience=20.0)
-    return RemoteRollout(
-        server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves
-    )  # fmt: skip
+    return RemoteRollout(server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves)
 
 
 def states(rollout):
@@ -97,6 +98,7 @@ def test_a_ground_travels_once_until_it_moves(service, address):
             np.testing.assert_array_equal(states(remote), on(ground))
         assert service.grounds() == sent
     assert not np.array_equal(on(GROUND), on(TURNED))
+    assert service.made == 1, "a ground that moves is no new model"
     assert remote.statistics()["fallbacks"] == 0
 
 
