@@ -77,7 +77,7 @@ def test_simulators_follow_the_ground() -> None:
 
 
 def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
-    """Walk along x until the fore feet stand beyond a step at `edge` and the hind feet before it."""
+    """Walk along x until the fore feet alone stand beyond a step at `edge`."""
     neutral = foot_positions_in_base(STAND_JOINTS)
     for x in np.arange(-0.5, 0.001, 0.1):
         feet = neutral + [x, 0.0, 0.3]
