@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Annotated
 
 import numpy as np
@@ -75,6 +75,9 @@ class SaltedOptions:
     other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
     height_noise: Annotated[float, positive("m", 1e6)] = 0.0013
     """Height of a standing foot above flat ground."""
+    uneven_ground: Annotated[float, positive("-", 1e3)] = 4.0
+    """Factor on `foot_velocity_noise`, `foot_vertical_noise` and `height_noise` where the ground is
+    no level floor, or is not known: feet roll and sink along a normal that is not vertical."""
     foot_stiffness: Annotated[float, positive("N/m", 1e9)] = 3e4
     """Stiffness of foot and ground. With `foot_depth` it fits the simulated ground; a real robot's
     feet are to be measured."""
@@ -146,6 +149,16 @@ class SaltedOptions:
 
 
 _RECORD = np.dtype((np.record, [(field.name, np.float64) for field in fields(SaltedOptions)]))
+
+
+def on_uneven_ground(options: SaltedOptions) -> SaltedOptions:
+    """The options with the noises of standing feet on ground that is no level floor."""
+    return replace(
+        options,
+        foot_velocity_noise=options.uneven_ground * options.foot_velocity_noise,
+        foot_vertical_noise=options.uneven_ground * options.foot_vertical_noise,
+        height_noise=options.uneven_ground * options.height_noise,
+    )
 
 
 def parameters(options: SaltedOptions) -> NDArray[np.void]:
