@@ -20,10 +20,10 @@ from estimator.health.health import Health, fault_names
 from estimator.health.layout import ROW, sensor_row
 from estimator.health.monitor import SensorMonitor
 from estimator.salted.advance import TICK, advance
-from estimator.salted.ground_below import look_below, stand_on
+from estimator.salted.ground_below import is_level, look_below, stand_on
 from estimator.salted.layout import STATES, VELOCITY
 from estimator.salted.memory import PROBABILITY, Memory, new_memory
-from estimator.salted.options import SaltedOptions, parameters
+from estimator.salted.options import SaltedOptions, on_uneven_ground, parameters
 from estimator.salted.update import start
 from robots.a1.constants import STAND_JOINTS
 from robots.a1.mujoco_model import load_mujoco
@@ -55,7 +55,8 @@ class SaltedEstimator:
         """
         self.options = options or SaltedOptions()
         self._ground = make_ground() if ground is None else ground
-        self._parameters = parameters(self.options)
+        level = is_level(self._ground)
+        self._parameters = parameters(self.options if level else on_uneven_ground(self.options))
         self._robot = robot_of(load_mujoco())
         self._monitor = SensorMonitor()
         self.divergences = 0

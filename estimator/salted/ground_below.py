@@ -15,6 +15,11 @@ HOLDING = 0.5
 """Trust from which a foot leaves a footprint."""
 
 
+def is_level(ground: Ground) -> bool:
+    """Whether the ground is a level floor of known height."""
+    return bool(np.isfinite(ground.floor)) and not ground.centre.size and not ground.grid.size
+
+
 @njit(cache=True)
 def look_below(m: Memory, ground: Ground, foot_radius: float) -> None:
     """Write footprints, and the ground's height below each foot, where the state has them."""

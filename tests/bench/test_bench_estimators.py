@@ -9,10 +9,13 @@ import pytest
 from matplotlib.figure import Figure
 from msgspec.structs import replace
 
+from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.terrain import height_at
 from saltus.bench.estimators import bench as estimators
 from saltus.bench.estimators import recording as recordings
 from saltus.bench.estimators import streams as estimator_streams
 from saltus.bench.estimators.criteria import criteria, error_ratio
+from saltus.bench.estimators.errors import errors_of, joined
 from saltus.bench.estimators.recording import (
     SOURCES,
     Recording,
@@ -22,7 +25,7 @@ from saltus.bench.estimators.recording import (
     record_and_keep,
 )
 from saltus.bench.estimators.replay import replay
-from saltus.bench.estimators.streams import Stream, streams
+from saltus.bench.estimators.streams import TERRAIN, Stream, streams
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
@@ -36,6 +39,8 @@ SHORT = load_launch(
     [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry"],
     duration=0.5,
 )
+
+SHORT_POSE = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
 
 
 def make_filter(name):
@@ -57,7 +62,8 @@ def cache(tmp_path, monkeypatch):
 
 def test_streams_are_those_of_the_issue():
     found = {stream.name: stream for stream in streams()}
-    assert list(found) == ["walk", "trot", "push_1.0", "push_1.5", "motor_block", "slippery"]
+    flat = ["walk", "trot", "push_1.0", "push_1.5", "motor_block", "slippery"]
+    assert [name for name in found if not name.endswith("_unknown")] == [*flat, *TERRAIN]
     for stream in found.values():
         for run in stream.runs:
             assert (run.estimator, run.planner, run.mode) == ("leg_odometry", "hilqr", "paused")
@@ -71,8 +77,34 @@ def test_streams_are_those_of_the_issue():
     seeds = [run.simulation.seed for run in found["motor_block"].runs]
     assert seeds == list(range(5))
     assert found["slippery"].runs[0].simulation.friction < 0.3
-    paths = [path for stream in found.values() for path in stream.paths]
+    paths = [path for stream in found.values() if stream.ground_known for path in stream.paths]
     assert len(set(paths)) == len(paths)
+
+
+def test_streams_on_terrain_are_recorded_once_and_measured_with_and_without_its_height():
+    found = {stream.name: stream for stream in streams()}
+    for name in ("walk", "trot", *TERRAIN):
+        known, unknown = found[name], found[f"{name}_unknown"]
+        assert known.paths == unknown.paths
+        assert known.launch_of("salted").knows_ground
+        assert not unknown.launch_of("salted").knows_ground
+        if name in TERRAIN:
+            assert known.runs[0].terrain != "flat" and known.runs[0].reference == "trot"
+    slope = assembly.known_ground(found["slope"].launch_of("invariant"))
+    assert height_at(slope, 2.0, 0.0) == pytest.approx(1.6 * np.tan(0.1745))
+    assert np.isnan(assembly.known_ground(found["slope_unknown"].launch_of("invariant")).floor)
+
+
+def test_drifts_are_changes_of_the_error():
+    q = np.tile(SHORT_POSE, (3, 1))
+    q[:, 0] = [0.0, 1.0, 2.0]
+    q_hat = q.copy()
+    q_hat[:, :3] += [[1.0, 1.0, 1.0], [5.0, 5.0, 5.0], [1.3, 1.4, 0.9]]
+    errors = errors_of(q, np.zeros((3, 18)), np.ones((3, 4), bool), q_hat, np.zeros((3, 18)))
+    assert errors.drift == pytest.approx(0.5) and errors.height_drift == pytest.approx(0.1)
+    assert errors.distance == 2.0
+    twice = joined([errors, errors])
+    assert (twice.height_drift, twice.distance) == (2 * errors.height_drift, 4.0)
 
 
 def test_a_recording_is_what_the_sensors_said_and_what_was_true(recording):
@@ -175,6 +207,7 @@ def test_rows_pictures_and_command_line(cache, monkeypatch, capsys, tmp_path):
     for row in printed["rows"]:
         assert 0.0 < row["velocity_rmse_m_s"] < 0.3 and row["tilt_rmse_rad"] < 0.02
         assert row["velocity_rmse_after_touchdown_m_s"] is None or row["drift_percent"] >= 0.0
+        assert row["height_drift_percent"] >= 0.0
         assert 0.0 < row["update_us_p50"] <= row["update_us_p99"] and row["update_cpu_us_p99"] > 0.0
         assert row["nees_mean"] > 0.0 and 0.0 <= row["nees_inside_percent"] <= 100.0
         assert isinstance(row["consistent"], bool) and row["resets"] == 0
@@ -186,16 +219,18 @@ def test_rows_pictures_and_command_line(cache, monkeypatch, capsys, tmp_path):
     assert "recording" not in again.err and "push 0.5, leg odometry" in again.out
 
 
-def row(stream, filter, velocity, touchdown=1.0, p99=100.0):
+def row(stream, filter, velocity, touchdown=1.0, p99=100.0, consistent=True):
     return {
         "stream": stream, "filter": filter, "velocity_rmse_m_s": velocity,
         "velocity_rmse_after_touchdown_m_s": touchdown, "update_us_p99": p99,
+        "consistent": consistent,
     }  # fmt: skip
 
 
 ROWS = [
     row("walk", "salted", 0.6, 0.5), row("walk", "leg_odometry", 1.0),
-    row("trot", "salted", 1.4, 1.1, p99=501.0), row("trot", "leg_odometry", 2.0, 2.0),
+    row("trot", "salted", 1.4, 1.1, p99=501.0, consistent=False),
+    row("trot", "leg_odometry", 2.0, 2.0),
     row("walk", "invariant", 0.5), row("trot", "invariant", 2.0),
     row("push", "salted", 5.0), row("push", "invariant", 4.99),
 ]  # fmt: skip
@@ -207,9 +242,10 @@ def test_the_ratio_is_the_worse_of_walk_and_trot():
 
 
 def test_criteria_are_of_the_named_filters_and_streams():
-    overall, touchdown, update, worse, better = criteria(ROWS)
+    overall, touchdown, consistent, update, worse, better = criteria(ROWS)
     assert (overall.value, overall.met) == (pytest.approx(0.7), True)
     assert (touchdown.value, touchdown.met) == (pytest.approx(0.55), True)
+    assert (consistent.value, consistent.met) == (1, False) and "trot" in consistent.what
     assert (update.value, update.met) == (501.0, False)
     assert (worse.value, worse.met) == (1, False)  # walk; on push they are equal
     assert (better.value, better.met) == (1, False)  # trot

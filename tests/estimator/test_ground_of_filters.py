@@ -6,7 +6,9 @@ import pytest
 from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.salted.estimator import SaltedEstimator
-from robots.terrain import make_ground, unknown_ground
+from estimator.salted.ground_below import is_level
+from estimator.salted.options import SaltedOptions, on_uneven_ground
+from robots.terrain import Box, make_ground, unknown_ground
 from tests.estimator.synthetic_walk import walk_readings
 
 FILTERS = [SaltedEstimator, LegOdometryFilter, InvariantFilter]
@@ -29,3 +31,14 @@ def test_unknown_ground_gives_no_height(kind: type) -> None:
     assert np.isfinite(free.q).all() and abs(free.q[2] - low.q[2]) < 0.02
     height = {SaltedEstimator: 2, LegOdometryFilter: 2, InvariantFilter: 8}[kind]
     assert unknown.covariance[height, height] > 2.0 * level.covariance[height, height]
+
+
+def test_feet_count_less_where_the_ground_is_no_level_floor() -> None:
+    assert is_level(make_ground()) and is_level(make_ground()._replace(floor=0.4))
+    assert not is_level(unknown_ground())
+    assert not is_level(make_ground((Box((2.0, 0.0, 0.0), (1.0, 1.0, 0.1), pitch=0.2),)))
+    plain = SaltedOptions()
+    uneven = on_uneven_ground(plain)
+    for name in ("foot_velocity_noise", "foot_vertical_noise", "height_noise"):
+        assert getattr(uneven, name) == plain.uneven_ground * getattr(plain, name)
+    assert uneven.touchdown_noise == plain.touchdown_noise

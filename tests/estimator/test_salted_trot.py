@@ -151,4 +151,5 @@ def test_a_lost_reading_does_not_count_a_touchdown_twice(
     estimates = np.array([observer.update(stream.reading(k)).v[:3] for k in kept])
     error = np.linalg.norm(estimates - stream.truth[kept, 19:22], axis=1)[SETTLED:]
     whole = np.array([e.v[:3] for e in plain])[SETTLED:] - stream.truth[SETTLED:, 19:22]
-    assert error.max() < 4.0 * np.linalg.norm(whole, axis=1).max()
+    assert error.max() < 0.025  # m/s; touchdowns that count twice are off by tenths
+    assert error.max() < 5.0 * np.linalg.norm(whole, axis=1).max()

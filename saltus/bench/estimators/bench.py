@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec.structs import replace
 
 from saltus.bench.estimators.criteria import criteria, error_ratio
 from saltus.bench.estimators.errors import slipping_share
@@ -22,7 +21,7 @@ from saltus.bench.estimators.table import legend, table
 from saltus.bench.result import BenchResult
 from saltus.common.progress import RunProgress
 from saltus.configuration.estimators import ESTIMATORS
-from saltus.configuration.launch import TICK_S, LaunchConfig
+from saltus.configuration.launch import TICK_S
 from saltus.launch import assembly
 from sim_bridge.perturbations import BaseVelocity
 
@@ -42,10 +41,11 @@ def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS
     with RunProgress(len(chosen) * len(filters), "measured") as progress:
         for stream in chosen:
             recordings = [read_recording(path) for path in stream.paths]
-            facts += _facts(stream, recordings)
+            if stream.ground_known:
+                facts += _facts(stream, recordings)
             for name in filters:
                 progress.show(len(measured), f"{stream.name}, {name}")
-                estimator = assembly.make_estimator(replace(LaunchConfig(), estimator=name))
+                estimator = assembly.make_estimator(stream.launch_of(name))
                 measured.append(measure(stream.name, name, estimator, recordings))
     rows = [one.row for one in measured]
     note = "\n".join([*facts, *legend()])

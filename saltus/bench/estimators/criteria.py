@@ -35,6 +35,11 @@ def criteria(rows: Sequence[Row]) -> list[Criterion]:
         if ratio is not None:
             what = f"velocity error {name}, salted over leg odometry, the larger of walk and trot"
             bounds.append(Criterion(what, ratio, "<=", AT_MOST[key]))
+    flat = [row for row in rows if row["filter"] == OURS and row["stream"] in WALKING]
+    if flat:
+        outside = [row["stream"] for row in flat if not row["consistent"]]
+        what = f"of walk and trot, NEES of the salted filter outside its band ({_names(outside)})"
+        bounds.append(Criterion(what, len(outside), "<=", 0))
     times = [row["update_us_p99"] for row in rows if row["filter"] == OURS]
     if times:
         what = "99th percentile of an update, the largest of the streams' [us]"

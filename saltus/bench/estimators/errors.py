@@ -26,7 +26,8 @@ class Errors(NamedTuple):
         tilt: (n,) angle between the two ideas of which way is up [rad].
         height: (n,) [m].
         touchdown: (n,) within 50 ms of a true touchdown.
-        drift: by how much the error of the horizontal position grew over the run [m].
+        drift: by how much the error of the horizontal position changed over the run [m].
+        height_drift: by how much that of the height did [m].
         distance: horizontal length of the true path [m].
     """
 
@@ -35,6 +36,7 @@ class Errors(NamedTuple):
     height: Array
     touchdown: Mask
     drift: float
+    height_drift: float
     distance: float
 
 
@@ -42,13 +44,15 @@ def errors_of(q: Array, v: Array, contact: Mask, q_hat: Array, v_hat: Array) -> 
     """Compare estimates with truths, q (n, 19) and v (n, 18), contact (n, 4)."""
     pairs = zip(q, v, q_hat, v_hat, strict=True)
     squared = np.array([squared_errors(*pair) for pair in pairs])
-    offset = q_hat[:, :2] - q[:, :2]
+    offset = q_hat[:, :3] - q[:, :3]
+    change = offset[-1] - offset[0]
     return Errors(
         velocity=v_hat[:, :3] - v[:, :3],
         tilt=np.sqrt(squared[:, 2]),
-        height=q_hat[:, 2] - q[:, 2],
+        height=offset[:, 2],
         touchdown=after_touchdown(contact),
-        drift=float(np.linalg.norm(offset[-1] - offset[0])),
+        drift=float(np.linalg.norm(change[:2])),
+        height_drift=float(abs(change[2])),
         distance=float(np.linalg.norm(np.diff(q[:, :2], axis=0), axis=1).sum()),
     )
 
@@ -61,6 +65,7 @@ def joined(runs: list[Errors]) -> Errors:
         height=np.concatenate([run.height for run in runs]),
         touchdown=np.concatenate([run.touchdown for run in runs]),
         drift=sum(run.drift for run in runs),
+        height_drift=sum(run.height_drift for run in runs),
         distance=sum(run.distance for run in runs),
     )
 

@@ -113,8 +113,13 @@ def _error_columns(errors: Errors) -> dict[str, float | None]:
         "velocity_rmse_after_touchdown_m_s": rms(errors.velocity[errors.touchdown]),
         "tilt_rmse_rad": rms(errors.tilt),
         "height_rmse_m": rms(errors.height),
-        "drift_percent": 100.0 * errors.drift / errors.distance if errors.distance else None,
+        "drift_percent": _percent(errors.drift, errors.distance),
+        "height_drift_percent": _percent(errors.height_drift, errors.distance),
     }
+
+
+def _percent(part: float, whole: float) -> float | None:
+    return 100.0 * part / whole if whole else None
 
 
 def _consistency_columns(runs: list[Errors], tracks: list[Track]) -> dict[str, float | bool]:

@@ -27,29 +27,59 @@ WALK_S = 60.0  # length of the undisturbed walk and trot [s]
 SLIPPERY_S = 20.0  # [s]
 SLIPPERY = 0.1  # friction of wet ice, on which the A1 still walks; the default is 0.8
 PUSHES = (1.0, 1.5)  # [m/s]
+TERRAIN = {
+    "slope": "slope of 10 degrees up",
+    "step": "step of 8 cm up",
+    "stairs": "stairs of 5 cm up",
+    "boxes": "boxes of 6 cm",
+    "patch": "icy patch",
+}  # stream: group of the suite `terrain`
 
 
 class Stream(NamedTuple):
-    """Runs under one name: their errors make one row for each filter, which starts anew in each."""
+    """Runs under one name: their errors make one row for each filter, which starts anew in each.
 
-    name: str
+    Attributes:
+        recording: its name.
+        runs: what is recorded.
+        ground_known: whether the filters know the ground; leg odometry in the loop does.
+    """
+
+    recording: str
     runs: tuple[LaunchConfig, ...]
+    ground_known: bool = True
+
+    @property
+    def name(self) -> str:
+        """What its rows are called."""
+        return self.recording if self.ground_known else f"{self.recording}_unknown"
+
+    def launch_of(self, estimator: str) -> LaunchConfig:
+        """The launch that a filter is made for."""
+        belief = "known" if self.ground_known else "estimated"
+        return replace(self.runs[0], estimator=estimator, terrain_belief=belief)
 
     @property
     def paths(self) -> list[Path]:
         """The files of the recorded runs, whether they are there or not."""
-        return [path_of(run, f"{self.name}-{i}") for i, run in enumerate(self.runs)]
+        return [path_of(run, f"{self.recording}-{i}") for i, run in enumerate(self.runs)]
 
 
 def streams() -> list[Stream]:
-    """Walk, trot, pushes of two strengths, blocked motors, and slippery ground."""
-    return [
+    """Walk, trot, pushes of two strengths, blocked motors, slippery ground, and terrain.
+
+    The same recordings serve filters that do not know the height of the ground.
+    """
+    terrain = [Stream(name, (_trot_on(group),)) for name, group in TERRAIN.items()]
+    flat = [
         Stream("walk", (_launch("sim", WALK_S),)),
         Stream("trot", (_launch("trot", WALK_S),)),
         *(Stream(f"push_{speed:.1f}", _pushes(speed)) for speed in PUSHES),
         Stream("motor_block", _motor_blocks()),
         Stream("slippery", (_launch("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
     ]
+    unknown = [each._replace(ground_known=False) for each in (*flat[:2], *terrain)]
+    return [*flat, *terrain, *unknown]
 
 
 def record_missing(streams: Sequence[Stream]) -> None:
@@ -58,8 +88,8 @@ def record_missing(streams: Sequence[Stream]) -> None:
     Raises:
         BadRequest: the cache cannot be written.
     """
-    every = [each for stream in streams for each in zip(stream.runs, stream.paths, strict=True)]
-    missing = [(run, path) for run, path in every if not path.is_file()]
+    pairs = [each for stream in streams for each in zip(stream.paths, stream.runs, strict=True)]
+    missing = [(run, path) for path, run in dict(pairs).items() if not path.is_file()]
     if not missing:
         return
     seconds = sum(run.duration for run, _ in missing)
@@ -96,6 +126,13 @@ def _motor_blocks() -> tuple[LaunchConfig, ...]:
     path = find_file("config", "table-6.2")
     trials = make_trials(read_suite(path), "hilqr", "paused", str(path))
     return tuple(_for_recording(trial.config) for trial in trials)
+
+
+def _trot_on(name: str) -> LaunchConfig:
+    """The first trot of a group of the suite `terrain`."""
+    path = find_file("config", "terrain")
+    groups = [one for one in read_suite(path) if (one.name, one.reference) == (name, "trot")]
+    return _for_recording(make_trials(groups, "hilqr", "paused", str(path))[0].config)
 
 
 def _for_recording(config: LaunchConfig) -> LaunchConfig:

@@ -22,6 +22,7 @@ COLUMNS = (
     Column("mrad", "tilt_rmse_rad", 1e3, 1),
     Column("mm", "height_rmse_m", 1e3, 1),
     Column("drift", "drift_percent", 1.0, 1),
+    Column("up", "height_drift_percent", 1.0, 2),
     Column("p99", "update_us_p99", 1.0, 0),
     Column("cpu", "update_cpu_us_p99", 1.0, 0),
     Column("NEES", "nees_mean", 1.0, 1),
@@ -42,9 +43,10 @@ def legend() -> list[str]:
     """What the headings mean."""
     return [
         "mm/s: error of the velocity in base axes, RMS; land: within 50 ms after touchdowns; mrad:",
-        "of the tilt; mm: of the height; drift: of the position, % of the distance walked; p99: of",
-        "an update by the clock [us]; cpu: the same without what other processes took; NEES: 3",
-        "where errors are as large as the covariance says; in: % of the ticks in its 95 % band",
+        "of the tilt; mm: of the height; drift, up: by how much the errors of position and height",
+        "changed over a run, % of the distance walked; p99: of an update by the clock [us]; cpu:",
+        "the same without what other processes took; NEES: 3 where errors are as large as the",
+        "covariance says; in: % of the ticks in its 95 % band; unknown: the filter has no ground",
         f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}: beside other work p99 is theirs",
     ]
 
