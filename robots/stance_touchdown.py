@@ -33,8 +33,9 @@ class Landing(NamedTuple):
 
 @njit(cache=True)
 def land(
-    robot: Robot, q: Array, v: Array, tau: Array, standing: Array, foot: int, slowest: float
-) -> Landing:
+    robot: Robot, q: Array, v: Array, tau: Array, standing: Array, foot: int, slowest: float,
+    normal: Array,
+) -> Landing:  # fmt: skip
     """Let `foot` touch down and stick while the feet that stand keep standing.
 
     Args:
@@ -44,6 +45,7 @@ def land(
         standing: (4), above 0.5 for feet that stand already.
         foot: 0 to 3, the foot that comes down.
         slowest: a foot that comes down more slowly [m/s] is not transverse.
+        normal: (3) of the ground where it lands, world axes: the guard's gradient.
     """
     h, gradient, v_plus = np.empty(18), np.zeros(36), np.full(18, np.nan)
     D, flow = np.eye(36), np.empty((2, 36))
@@ -51,7 +53,7 @@ def land(
     feet[foot] = 1.0
     after, lands = hold(robot, q, v, feet, h)
     before, flies = hold(robot, q, v, standing, h)
-    gradient[:18] = _normal(after, q, foot)
+    gradient[:18] = _along_normal(after, q, foot, normal)
     rate = (gradient[:18] * v).sum()
     if not (flies and lands and rate < -slowest):
         return Landing(v_plus, D, D, np.zeros(36), rate, False)
@@ -64,11 +66,11 @@ def land(
 
 
 @njit(cache=True)
-def _normal(stance: Stance, q: Array, foot: int) -> Array:
-    """How the height of a standing foot's centre changes with q (18)."""
+def _along_normal(stance: Stance, q: Array, foot: int, normal: Array) -> Array:
+    """How a standing foot's centre moves along a normal (3), in the world, with q (18)."""
     R = rotation_from_quaternion(q[3:7])
     s = np.searchsorted(stance.feet.feet, foot)
-    return stance.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ R[2]
+    return stance.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ (R.T @ normal)
 
 
 @njit(cache=True)

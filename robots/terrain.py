@@ -287,6 +287,18 @@ def _box_distance(
     return distance, normal[0], normal[1], normal[2]
 
 
+@njit(cache=True, error_model="numpy")
+def write_surface_frame(nx: float, ny: float, nz: float, frame: Array) -> None:
+    """Write the least rotation (3, 3) from the vertical to a unit normal, nz > -1.
+
+    Its columns are two tangents and the normal; on level ground it is the identity, exactly.
+    """
+    frame[0, 0], frame[1, 1] = 1.0 - nx * nx / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz)
+    frame[0, 1] = frame[1, 0] = -nx * ny / (1.0 + nz)
+    frame[2, 0], frame[2, 1] = -nx, -ny
+    frame[0, 2], frame[1, 2], frame[2, 2] = nx, ny, nz
+
+
 @njit(cache=True)
 def patch_at(ground: Ground, x: float, y: float) -> int:
     """The number of the patch at a place; -1 for none."""

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.terrain import Ground, surface_at
+from robots.terrain import Ground, surface_at, write_surface_frame
 
 Array = NDArray[np.float64]
 
@@ -43,16 +43,4 @@ def _write_frames(ground: Ground, heading: Array, feet: Array, frames: Array) ->
     for i in range(len(feet)):
         x, y = feet[i, 0], feet[i, 1]
         _, nx, ny, nz = surface_at(ground, c * x - s * y, s * x + c * y)
-        write_frame(c * nx + s * ny, c * ny - s * nx, nz, frames[i])
-
-
-@njit(cache=True, error_model="numpy")
-def write_frame(nx: float, ny: float, nz: float, frame: Array) -> None:
-    """Write the least rotation (3, 3) from the vertical to a unit normal, nz > -1.
-
-    On level ground it is the identity, exactly.
-    """
-    frame[0, 0], frame[1, 1] = 1.0 - nx * nx / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz)
-    frame[0, 1] = frame[1, 0] = -nx * ny / (1.0 + nz)
-    frame[2, 0], frame[2, 1] = -nx, -ny
-    frame[0, 2], frame[1, 2], frame[2, 2] = nx, ny, nz
+        write_surface_frame(c * nx + s * ny, c * ny - s * nx, nz, frames[i])

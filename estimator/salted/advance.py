@@ -74,7 +74,10 @@ def change_modes(
             lift_off(m, foot)
     for foot in range(4):
         if change[foot] > 0.0:
-            hit = land(robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED)
+            hit = land(
+                robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
+                m.normal[foot],
+            )  # fmt: skip
             if hit.transverse:
                 delay = parameters.touchdown_delay if sensed[foot] else np.inf
                 terrain = np.sqrt(parameters.terrain_noise**2 + m.ground[VARIANCE, foot])

@@ -2,11 +2,12 @@
 
 The foot is a sphere of radius rho that rolls: its contact point moves at
 
-    R u,  u = v + w x r + J dq - w_calf x (rho n),  w_calf = w + G dq,  n = R^T e_z
+    R u,  u = v + w x r + J dq - w_calf x (rho R^T n),  w_calf = w + G dq
 
-with r(q) the centre of the foot in the base and J = dr/dq. A foot that stands has R u = 0, and its
-centre about rho above the ground. The axes of the leg's joints are the columns of G; the knee's is
-the thigh's, and J_jk = dJ_k/dq_j = G_i x J_l with i the smaller and l the larger of j and k.
+with r(q) the centre of the foot in the base, J = dr/dq and n the ground's normal. A foot that
+stands has R u = 0, and its centre about rho above the ground along n. The axes of the leg's joints
+are the columns of G; the knee's is the thigh's, and J_jk = dJ_k/dq_j = G_i x J_l with i the smaller
+and l the larger of j and k.
 """
 
 from __future__ import annotations
@@ -19,33 +20,51 @@ from numpy.typing import NDArray
 
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
-from robots.vectors import Vector, apply, cross, dot, minus, plus, times, triple, unit
+from robots.vectors import (
+    Vector,
+    apply,
+    apply_transposed,
+    cross,
+    dot,
+    minus,
+    plus,
+    times,
+    triple,
+    unit,
+)
 
 Array = NDArray[np.float64]
 
 
 class FootRows(NamedTuple):
-    """Of four feet: velocity of the contact points and height of the centres, world axes."""
+    """Of four feet: velocity of the contact points, and the centres' places along the normal."""
 
     velocity: Array
-    """(4, 3) [m/s]"""
+    """(4, 3) world axes [m/s]"""
     velocity_jacobian: Array
     """(4, 3, 15) by v, w, the leg's dq, the leg's q, rotation: three columns each."""
     height: Array
-    """(4) [m]"""
+    """(4) n p of the centres p [m]: the height, where the ground is level."""
     height_jacobian: Array
     """(4, 9) by position, rotation, the leg's q: three columns each."""
 
 
 @njit(cache=True)
-def foot_rows(q: Array, v: Array, radius: Array) -> FootRows:
-    """Rows of the feet at a state q (19), v (18); radii (4) on which they roll [m]."""
+def foot_rows(q: Array, v: Array, radius: Array, normal: Array) -> FootRows:
+    """Rows of the feet at a state q (19), v (18).
+
+    Args:
+        q, v: the state.
+        radius: (4) on which they roll [m].
+        normal: (4, 3) of the ground at each, world axes.
+    """
     R = rotation_from_quaternion(q[3:7])
-    joints, base, w, up = q[7:], triple(v), triple(v[3:]), triple(R[2])
+    joints, base, w = q[7:], triple(v), triple(v[3:])
     centres, J = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
     rows = FootRows(np.empty((4, 3)), np.empty((4, 3, 15)), np.empty(4), np.empty((4, 9)))
     velocity, by_state, height, height_by_state = rows
     for i in range(4):
+        up = apply_transposed(R, triple(normal[i]))
         rates, r, down = triple(v[6 + 3 * i :]), triple(centres[i]), times(radius[i], up)
         J_0, J_1, J_2 = _column(J[i], 0), _column(J[i], 1), _column(J[i], 2)
         hip, pitch = unit(0), (0.0, np.cos(joints[3 * i]), np.sin(joints[3 * i]))
@@ -75,7 +94,7 @@ def foot_rows(q: Array, v: Array, radius: Array) -> FootRows:
         _write(by_state[i], R, 10, plus(by_thigh, cross(w, J_1)))
         _write(by_state[i], R, 11, plus(by_knee, cross(w, J_2)))
         velocity[i, 0], velocity[i, 1], velocity[i, 2] = apply(R, u)
-        height[i] = q[2] + dot(up, r)
+        height[i] = dot(triple(normal[i]), triple(q)) + dot(up, r)
         height_by_state[i, 6], height_by_state[i, 7] = dot(up, J_0), dot(up, J_1)
         height_by_state[i, 8] = dot(up, J_2)
     return rows

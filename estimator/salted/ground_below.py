@@ -1,15 +1,15 @@
-"""The height of the ground below the feet: as it is known, or as their footprints let expect."""
+"""The plane of the ground at each foot: as it is known, or as the footprints let expect."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from estimator.salted.memory import HEIGHT, TRUST, VARIANCE, Memory
+from estimator.salted.memory import LEVEL, TRUST, VARIANCE, Memory
 from robots.a1.kinematics import foot_positions_in_base
 from robots.footprints import height_on, plane_of
 from robots.rotations import Array, rotation_from_quaternion
-from robots.terrain import Ground, height_at
+from robots.terrain import Ground, height_at, nearest_surface
 
 HOLDING = 0.5
 """Trust from which a foot leaves a footprint."""
@@ -22,18 +22,33 @@ def is_level(ground: Ground) -> bool:
 
 @njit(cache=True)
 def look_below(m: Memory, ground: Ground, foot_radius: float) -> None:
-    """Write footprints, and the ground's height below each foot, where the state has them."""
+    """Write footprints, and the plane of the ground at each foot, where the state has them."""
     feet = _feet(m)
     for i in range(4):
         if m.contact[TRUST, i] > HOLDING:
-            m.footprint[i] = feet[i]
-            m.footprint[i, 2] -= foot_radius
-        m.ground[HEIGHT, i] = height_at(ground, feet[i, 0], feet[i, 1])
-        m.ground[VARIANCE, i] = 0.0
+            m.footprint[i] = feet[i] - foot_radius * m.normal[i]
     if np.isnan(ground.floor):
-        plane = plane_of(m.footprint)
-        for i in range(4):
-            m.ground[HEIGHT, i], m.ground[VARIANCE, i] = height_on(plane, feet[i, 0], feet[i, 1])
+        _expect_plane(m, feet)
+        return
+    for i in range(4):
+        x, y, z = feet[i]
+        distance, nx, ny, nz = nearest_surface(ground, x, y, z)
+        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = nx, ny, nz
+        m.ground[LEVEL, i] = nx * x + ny * y + nz * z - distance
+        m.ground[VARIANCE, i] = 0.0
+
+
+@njit(cache=True)
+def _expect_plane(m: Memory, feet: Array) -> None:
+    """Write the plane of the footprints, and its variance at the feet (4, 3)."""
+    plane = plane_of(m.footprint)
+    a, b = plane.slope
+    nz = 1.0 / np.sqrt(1.0 + a * a + b * b)
+    for i in range(4):
+        height, variance = height_on(plane, feet[i, 0], feet[i, 1])
+        m.normal[i, 0], m.normal[i, 1], m.normal[i, 2] = -a * nz, -b * nz, nz
+        m.ground[LEVEL, i] = nz * (height - a * feet[i, 0] - b * feet[i, 1])
+        m.ground[VARIANCE, i] = nz * nz * variance
 
 
 @njit(cache=True)

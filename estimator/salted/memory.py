@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
 """Rows of `Memory.contact`."""
-HEIGHT, VARIANCE = 0, 1
+LEVEL, VARIANCE = 0, 1
 """Rows of `Memory.ground`."""
 
 
@@ -41,7 +41,10 @@ class Memory(NamedTuple):
     """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
     direction in the world."""
     ground: Array
-    """(2, 4) rows: height of the ground below each foot [m]; its variance [m2], 0 where known."""
+    """(2, 4) of the plane n x = c that the ground is at each foot: c [m]; its variance [m2], 0 where
+    the ground is known."""
+    normal: Array
+    """(4, 3) unit normal n of that plane, world axes."""
     footprint: Array
     """(4, 3) where each foot stood last: its contact point [m]."""
 
@@ -53,5 +56,5 @@ def new_memory() -> Memory:
     contact[AGE] = -1.0
     return Memory(
         q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5),
-        np.zeros((2, 4)), np.zeros((4, 3)),
+        np.zeros((2, 4)), np.tile(np.array([0.0, 0.0, 1.0]), (4, 1)), np.zeros((4, 3)),
     )  # fmt: skip

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from estimator.salted.foot_rows import FootRows, foot_rows
 from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
-from estimator.salted.memory import AGE, HEIGHT, VARIANCE, Memory
+from estimator.salted.memory import AGE, LEVEL, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct, innovation_variance, predicted
+from robots.terrain import write_surface_frame
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,8 @@ def take_standing_feet(
     """
     sunk = np.maximum(load, 0.0) / parameters.foot_stiffness
     sunk = np.minimum(sunk, parameters.foot_depth)
-    feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk)
+    feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk, m.normal)
+    frame = np.empty((3, 3))
     for i in range(4):
         if trust[i] <= LEAST_TRUST:
             continue
@@ -42,7 +44,9 @@ def take_standing_feet(
         slip += (parameters.touchdown_noise * landing) ** 2
         sink = (parameters.foot_vertical_noise / trust[i]) ** 2
         sink += (parameters.touchdown_noise * pressing) ** 2
-        columns, H, residual = _velocity_columns(i), feet.velocity_jacobian[i], -feet.velocity[i]
+        write_surface_frame(m.normal[i, 0], m.normal[i, 1], m.normal[i, 2], frame)
+        columns, H = _velocity_columns(i), frame.T @ feet.velocity_jacobian[i]
+        residual = -(frame.T @ feet.velocity[i])
         if not jumping:
             slip *= _softening(m.P, d, columns, H[:UP], residual[:UP], slip, parameters.huber)
             sink *= _softening(m.P, d, columns, H[UP:], residual[UP:], sink, parameters.huber)
@@ -52,7 +56,7 @@ def take_standing_feet(
         if m.ground[VARIANCE, i] > 0.0:
             continue
         columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
-        centre = m.ground[HEIGHT, i] + parameters.foot_radius - sunk[i]
+        centre = m.ground[LEVEL, i] + parameters.foot_radius - sunk[i]
         residual = np.array([centre - feet.height[i]])
         unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
         noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest
@@ -62,7 +66,7 @@ def take_standing_feet(
 
 @njit(cache=True)
 def height_variances(P: Array, feet: FootRows) -> Array:
-    """Variances (4) of the heights of the feet's centres [m2]."""
+    """Variances (4) of the places of the feet's centres along the ground's normal [m2]."""
     variances = np.empty(4)
     for i in range(4):
         variances[i] = innovation_variance(P, _height_columns(i), feet.height_jacobian[i])

@@ -12,7 +12,7 @@ from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
-from estimator.salted.memory import HEIGHT, HELD, TRUST, VARIANCE, Memory
+from estimator.salted.memory import HELD, LEVEL, TRUST, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import start_covariance
 from estimator.salted.scalar_update import mirror
@@ -93,14 +93,15 @@ def modes_after_prediction(
     A foot that comes down slowly is set down here: its impact changes next to nothing, and light
     feet do that often.
     """
-    feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius))
-    clearance = feet.height - m.ground[HEIGHT] - parameters.foot_radius
+    feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius), m.normal)
+    clearance = feet.height - m.ground[LEVEL] - parameters.foot_radius
     terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
     deviation = np.sqrt(height_variances(m.P, feet) + terrain)
     forces = row[reading.FORCE :]
     change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
     for i in range(4):
-        if change[i] > 0.0 and feet.velocity[i, 2] > -parameters.slowest_impact:
+        down = feet.velocity[i] @ m.normal[i]
+        if change[i] > 0.0 and down > -parameters.slowest_impact:
             set_down(m, i)
             change[i] = 0.0
     return change
@@ -159,4 +160,4 @@ def _by_own_sensors(m: Memory, row: Array, parameters: SaltedOptions) -> Array:
     q, v = m.q.copy(), m.v.copy()
     q[7:], v[6:] = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
     v[3:6] = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
-    return -foot_rows(q, v, np.full(4, parameters.foot_radius)).velocity
+    return -foot_rows(q, v, np.full(4, parameters.foot_radius), m.normal).velocity

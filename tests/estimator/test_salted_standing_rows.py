@@ -24,7 +24,7 @@ FIRST = np.array([1.0, 0.0, 0.0, 0.0])
 def standing(seed: int) -> Memory:
     """Feet about on the ground, for long but for one in the air."""
     m = random_memory(seed)
-    m.q[2] += 0.02 - foot_rows(m.q, m.v, np.zeros(4)).height.mean()
+    m.q[2] += 0.02 - foot_rows(m.q, m.v, np.zeros(4), m.normal).height.mean()
     m.contact[AGE] = [5.0, 5.0, 5.0, -1.0]
     return m
 
@@ -37,7 +37,7 @@ def test_standing_feet(seed: int) -> None:
     load, trust = np.array([0.0, -5.0, 0.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
 
     def residual(m: Memory) -> np.ndarray:
-        feet = foot_rows(m.q, m.v, np.full(4, 0.02))
+        feet = foot_rows(m.q, m.v, np.full(4, 0.02), m.normal)
         return -np.column_stack((feet.velocity, feet.height - 0.02))[:3].ravel()
 
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
@@ -98,6 +98,7 @@ def test_a_foot_that_has_just_landed_counts_less() -> None:
 
 def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
     m = random_memory(4)
-    feet = foot_rows(m.q, m.v, np.full(4, 0.02))
-    H = differentiate(lambda d: foot_rows(*disturbed(m, d)[:2], np.full(4, 0.02)).height, SIZE)
+    feet = foot_rows(m.q, m.v, np.full(4, 0.02), m.normal)
+    radii = np.full(4, 0.02)
+    H = differentiate(lambda d: foot_rows(*disturbed(m, d)[:2], radii, m.normal).height, SIZE)
     np.testing.assert_allclose(height_variances(m.P, feet), (H @ m.P @ H.T).diagonal(), rtol=1e-7)

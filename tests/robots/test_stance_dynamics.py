@@ -9,7 +9,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import Robot, differentiate_stance, hold, robot_of, stance_acceleration
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
-from robots.touchdown import touchdown
+from robots.touchdown import UP, touchdown
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
 
@@ -74,21 +74,22 @@ def test_numbers_that_cannot_be_raise_nothing_and_are_seen(robot, random_state, 
         step = stance_step(robot, *parts, SUBSETS[9], 1e-3)
         if not np.isfinite(junk):
             assert not (np.isfinite(step.q).all() and np.isfinite(step.v).all())
-        landing = land(robot, *parts, SUBSETS[1], 2, MINIMUM_APPROACH_SPEED)
+        landing = land(robot, *parts, SUBSETS[1], 2, MINIMUM_APPROACH_SPEED, UP)
         told = landing.transverse and np.isfinite(landing.v_plus).all()
         assert where == 2 or np.isfinite(junk) or not told
 
 
+@pytest.mark.parametrize("normal", [UP, np.array([-0.3, 0.2, 0.933])])
 @pytest.mark.parametrize("foot", range(4))
 @pytest.mark.parametrize("contacts", SUBSETS)
-def test_a_touchdown_is_pinocchios(robot, dynamics, random_state, contacts, foot):
+def test_a_touchdown_is_pinocchios(robot, dynamics, random_state, contacts, foot, normal):
     slowest = MINIMUM_APPROACH_SPEED
     if contacts[foot]:
         return
     for sign in (1.0, -1.0):
         q, v, tau = random_state()
-        wanted = touchdown(dynamics, q, sign * v, tau, contacts, foot)
-        landing = land(robot, q, sign * v, tau, contacts, foot, slowest)
+        wanted = touchdown(dynamics, q, sign * v, tau, contacts, foot, normal=normal)
+        landing = land(robot, q, sign * v, tau, contacts, foot, slowest, normal)
         assert landing.transverse == (wanted.status == "ok")
         assert landing.normal_velocity == pytest.approx(wanted.normal_velocity, abs=1e-12)
         if landing.transverse:
