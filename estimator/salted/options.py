@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from runtime.options import check_ranges, positive
 
+UNEVEN_GROUND = 4.0
+"""Factor on the noises of standing feet where the ground is no level floor, or is not known: feet
+roll and sink along a normal that is not vertical."""
+
 
 @dataclass(frozen=True)
 class SaltedOptions:
@@ -75,9 +79,6 @@ class SaltedOptions:
     other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
     height_noise: Annotated[float, positive("m", 1e6)] = 0.0013
     """Height of a standing foot above flat ground."""
-    uneven_ground: Annotated[float, positive("-", 1e3)] = 4.0
-    """Factor on `foot_velocity_noise`, `foot_vertical_noise` and `height_noise` where the ground is
-    no level floor, or is not known: feet roll and sink along a normal that is not vertical."""
     foot_stiffness: Annotated[float, positive("N/m", 1e9)] = 3e4
     """Stiffness of foot and ground. With `foot_depth` it fits the simulated ground; a real robot's
     feet are to be measured."""
@@ -155,9 +156,9 @@ def on_uneven_ground(options: SaltedOptions) -> SaltedOptions:
     """The options with the noises of standing feet on ground that is no level floor."""
     return replace(
         options,
-        foot_velocity_noise=options.uneven_ground * options.foot_velocity_noise,
-        foot_vertical_noise=options.uneven_ground * options.foot_vertical_noise,
-        height_noise=options.uneven_ground * options.height_noise,
+        foot_velocity_noise=UNEVEN_GROUND * options.foot_velocity_noise,
+        foot_vertical_noise=UNEVEN_GROUND * options.foot_vertical_noise,
+        height_noise=UNEVEN_GROUND * options.height_noise,
     )
 
 

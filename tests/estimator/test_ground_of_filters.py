@@ -7,7 +7,7 @@ from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.ground_below import is_level
-from estimator.salted.options import SaltedOptions, on_uneven_ground
+from estimator.salted.options import UNEVEN_GROUND, SaltedOptions, on_uneven_ground
 from robots.terrain import Box, make_ground, unknown_ground
 from tests.estimator.synthetic_walk import walk_readings
 
@@ -40,5 +40,5 @@ def test_feet_count_less_where_the_ground_is_no_level_floor() -> None:
     plain = SaltedOptions()
     uneven = on_uneven_ground(plain)
     for name in ("foot_velocity_noise", "foot_vertical_noise", "height_noise"):
-        assert getattr(uneven, name) == plain.uneven_ground * getattr(plain, name)
+        assert getattr(uneven, name) == UNEVEN_GROUND * getattr(plain, name)
     assert uneven.touchdown_noise == plain.touchdown_noise
