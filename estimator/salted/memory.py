@@ -41,8 +41,8 @@ class Memory(NamedTuple):
     """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
     direction in the world."""
     ground: Array
-    """(2, 4) of the plane n x = c that the ground is at each foot: c [m]; its variance [m2], 0 where
-    the ground is known."""
+    """(2, 4) of the plane n x = c of the ground at each foot: c [m]; its variance [m2], 0 where the
+    ground is known."""
     normal: Array
     """(4, 3) unit normal n of that plane, world axes."""
     footprint: Array
