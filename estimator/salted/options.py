@@ -12,8 +12,9 @@ from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from runtime.options import check_ranges, positive
 
 UNEVEN_GROUND = 4.0
-"""Factor on the noises of standing feet where the ground is no level floor, or is not known: feet
-roll and sink along a normal that is not vertical."""
+"""Factor on the noises of standing feet where the ground is no level floor, or is not known: soft
+feet creep down a slope, always the same way, by 1.2 mm/s on 10 degrees (0.4 mm/s on level ground).
+"""
 
 
 @dataclass(frozen=True)
