@@ -11,7 +11,7 @@ from controller.cost_options import CostOptions
 from controller.references.trajectory import ReferenceWindow
 from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
-from robots.terrain import Ground
+from robots.terrain import Simulator
 
 Array = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class RolloutResult(Protocol):
         ...
 
 
-class RolloutBackend(Protocol):
+class RolloutBackend(Simulator, Protocol):
     """Any physics that can roll candidate policies out in parallel.
 
     Attributes:
@@ -58,24 +58,16 @@ class RolloutBackend(Protocol):
         """State after `duration` [s] under a constant torque (12,) [N m]."""
         ...
 
-    def move_ground(self, ground: Ground) -> None:
-        """Put the boxes of the ground that this was made for where `ground` has them now."""
-        ...
-
     def statistics(self) -> dict[str, Any]:
         """Which physics this is and how it fared, for the report: `backend`, `device`, ..."""
         ...
 
 
-class Derivatives(Protocol):
+class Derivatives(Simulator, Protocol):
     """First-order dynamics about a trajectory that the backend rolled out."""
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:
         """A (N, 36, 36), B (N, 36, 12) in the tangents of `robots.state`, and transitions."""
-        ...
-
-    def move_ground(self, ground: Ground) -> None:
-        """Put the boxes of the ground that this was made for where `ground` has them now."""
         ...
 
 

@@ -9,7 +9,6 @@ rear lies there, so that the hind feet know the edge before they come to it.
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from robots.a1.constants import FOOT_RADIUS
 from robots.a1.kinematics import foot_positions_in_base
 from robots.footprints import ROUGHNESS, plane_of
 from robots.rotations import Array, rotation_from_quaternion
-from robots.terrain import Box, Ground, make_ground
+from robots.terrain import Box, Ground, Simulator, make_ground
 from runtime.messages import StateEstimate
 
 STANDS = 0.5  # probability of contact from which a foot leaves a footprint
@@ -26,14 +25,6 @@ QUARTERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]])  # of 
 TRAIL = 6  # footprints of a fore foot that are remembered
 APART = 0.05  # distance of two footprints [m]; a foot that stands nearer to its last one slides
 EDGE = 0.02  # between two footprints, across the plane, from which there is a step [m]
-
-
-class Simulator(Protocol):
-    """Physics on a ground: a rollout backend, or derivatives."""
-
-    def move_ground(self, ground: Ground) -> None:
-        """Put the ground's boxes where `ground` has them now."""
-        ...
 
 
 class GroundEstimate:

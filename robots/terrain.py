@@ -1,4 +1,4 @@
-"""The ground that the robot walks on: height, normal and friction at a place, and MuJoCo's geoms.
+"""The ground that the robot walks on: height, normal, friction and stiffness at a place.
 
 Ground is a level floor with solids on it: boxes in any attitude, and a grid of heights. Where
 solids overlap the highest counts. Patches change friction and stiffness of whatever lies there. A
@@ -8,16 +8,14 @@ high.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-import mujoco
 import numpy as np
 from numba import njit
 
 from robots.rotations import Array
 from robots.vectors import Vector
 
-GRID_DEPTH = 0.5  # of the solid below the grid's lowest height [m]
 FLOOR_FRICTION = 0.8  # of `a1.xml`
 
 
@@ -53,6 +51,14 @@ class Ground(NamedTuple):
     patch_stiffness: Array
     friction: float
     roughness: float
+
+
+class Simulator(Protocol):
+    """Physics on a ground: a rollout backend, or derivatives."""
+
+    def move_ground(self, ground: Ground) -> None:
+        """Put the boxes of the ground that this was made for where `ground` has them now."""
+        ...
 
 
 class Box(NamedTuple):
@@ -323,43 +329,3 @@ def stiffness_at(ground: Ground, x: float, y: float) -> float:
     """Stiffness of a foot's contact at a place [N/m]; NaN where no patch changes it."""
     p = patch_at(ground, x, y)
     return np.nan if p < 0 else ground.patch_stiffness[p]
-
-
-def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
-    """Add the ground's solids to a model that has the geom ``floor``; they look and act like it."""
-    floor = spec.geom("floor")
-    floor.pos = [0.0, 0.0, ground.floor]
-    like = {
-        "contype": floor.contype, "conaffinity": floor.conaffinity, "friction": floor.friction,
-        "material": floor.material, "group": floor.group,
-    }  # fmt: skip
-    for b, (centre, half, rotation) in enumerate(
-        zip(ground.centre, ground.half, ground.rotation, strict=True)
-    ):
-        quaternion = np.empty(4)
-        mujoco.mju_mat2Quat(quaternion, rotation.ravel())
-        spec.worldbody.add_geom(
-            name=f"ground_{b}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=centre, size=half,
-            quat=quaternion, **like,
-        )  # fmt: skip
-    if ground.grid.size:
-        rows, columns = ground.grid.shape
-        x, y = 0.5 * (columns - 1) * ground.grid_spacing, 0.5 * (rows - 1) * ground.grid_spacing
-        least, most = float(ground.grid.min()), float(ground.grid.max())
-        spec.add_hfield(  # MuJoCo scales what it is given to 0..1
-            name="ground", nrow=rows, ncol=columns, userdata=ground.grid.ravel(),
-            size=[x, y, max(most - least, 1e-9), GRID_DEPTH],
-        )  # fmt: skip
-        spec.worldbody.add_geom(
-            name="ground_grid", type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="ground",
-            pos=[*(ground.grid_origin + [x, y]), ground.floor + least], **like,
-        )  # fmt: skip
-
-
-def move_geoms(model: mujoco.MjModel, ground: Ground) -> None:
-    """Put the boxes of a model that `add_geoms` made where the ground has them now."""
-    for b, (centre, rotation) in enumerate(zip(ground.centre, ground.rotation, strict=True)):
-        geom = model.geom(f"ground_{b}")
-        model.geom_sameframe[geom.id] = 0  # what was parallel to the world may turn now
-        geom.pos[:] = centre
-        mujoco.mju_mat2Quat(geom.quat, rotation.ravel())

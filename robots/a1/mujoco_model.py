@@ -6,7 +6,8 @@
 import mujoco
 
 from robots.a1.constants import MJCF_PATH
-from robots.terrain import Ground, add_geoms, make_ground
+from robots.terrain import Ground, make_ground
+from robots.terrain_geoms import add_geoms
 
 
 def load_mujoco(

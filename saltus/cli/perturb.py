@@ -61,6 +61,9 @@ def perturb(
     group: Annotated[
         list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
     ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Only so many seeds of each event, for a quick look.")
+    ] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -78,7 +81,7 @@ def perturb(
 
     request = SweepRequest(
         suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
-        tuple(trial or ()), tuple(group or ()), tuple(assignments or ()),
+        tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
     )  # fmt: skip
     result = run_sweep(request)
     _print(result, suite, json)
@@ -113,6 +116,8 @@ def _again(request: "SweepRequest", result: "SweepResult") -> str:
         words += ["--cluster", request.cluster]
     if request.scheduler is not None:
         words += ["--scheduler", request.scheduler]
+    if request.seeds is not None:
+        words += ["--seeds", str(request.seeds)]
     for option, values in (
         ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
     ):  # fmt: skip

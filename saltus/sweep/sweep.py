@@ -39,6 +39,7 @@ class SweepRequest(NamedTuple):
         cluster, scheduler: see `saltus.sweep.parallel.backend_ready`.
         output: folder; None makes one in ``runs/``.
         trials, groups: which alone; empty for all.
+        seeds: how many of each event; None for all.
         settings: ``KEY=VALUE`` of a launch file, which win over the suite.
     """
 
@@ -51,6 +52,7 @@ class SweepRequest(NamedTuple):
     output: Path | None = None
     trials: tuple[int, ...] = ()
     groups: tuple[str, ...] = ()
+    seeds: int | None = None
     settings: tuple[str, ...] = ()
 
 
@@ -142,7 +144,7 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     trials: list[Trial] = []
     for planner in request.planners:
         mine = make_trials(groups, planner, request.mode, str(path), request.settings)
-        trials += select(mine, request.groups, request.trials, str(path))
+        trials += select(mine, request.groups, request.trials, request.seeds, str(path))
     if not trials:
         raise BadRequest(f"--trial: {path}: none of these trials is in the groups of --group")
     return trials, text

@@ -31,6 +31,7 @@ class Trial(NamedTuple):
             all its fields, reference, command, world, timing, duration and settings.
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
+        repetition: its number among the seeds of its event.
         pass_distance: see `Group`.
         without_effect: keys that suite or sweep set and that it does not use, and why.
     """
@@ -38,6 +39,7 @@ class Trial(NamedTuple):
     labels: Row
     group: str
     config: LaunchConfig
+    repetition: int = 0
     pass_distance: float | None = None
     without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
 
@@ -74,20 +76,25 @@ def make_trials(
         config, random, idle = _config(group, planner, mode, source, assignments)
         for event in group.trials:
             config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
-            for seeded in _seeds(config, group.seeds, random):
+            for repetition, seeded in enumerate(_seeds(config, group.seeds, random)):
                 labels = {
                     "planner": planner, "trial": len(trials),
                     **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
-                trials.append(Trial(labels, group.name, seeded, group.pass_distance, idle))
+                trials.append(
+                    Trial(labels, group.name, seeded, repetition, group.pass_distance, idle)
+                )
     return trials
 
 
 def select(
-    trials: list[Trial], groups: Collection[str], numbers: Collection[int], source: str
-) -> list[Trial]:
+    trials: list[Trial], groups: Collection[str], numbers: Collection[int], seeds: int | None,
+    source: str,
+) -> list[Trial]:  # fmt: skip
     """The trials of the named groups that have one of the numbers; empty stands for all of them.
+
+    Of each event only the first `seeds`, if it is given.
 
     Raises:
         BadRequest: a group or number that is none of the trials'; those that are get named.
@@ -100,8 +107,13 @@ def select(
     for number in numbers:
         if not 0 <= number < len(trials):
             raise BadRequest(f"--trial {number}: {source} has trials 0 to {len(trials) - 1}")
-    chosen = [trial for trial in trials if not groups or trial.group in groups]
-    return [trial for trial in chosen if not numbers or trial.labels["trial"] in numbers]
+    return [
+        trial
+        for trial in trials
+        if (not groups or trial.group in groups)
+        and (not numbers or trial.labels["trial"] in numbers)
+        and (seeds is None or trial.repetition < seeds)
+    ]
 
 
 def event_kind(event: Perturbation | None) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import mujoco
 
 from robots.a1.constants import FOOT_NAMES, MJCF_PATH
-from robots.terrain import Ground, add_geoms, make_ground
+from robots.terrain import Ground, make_ground
+from robots.terrain_geoms import add_geoms
 
 FLOOR_GROUP, FOOT_GROUP = 0, 1  # geom groups of the model that a rollout needs
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from robots.terrain import Ground
+from robots.terrain import Ground, Simulator
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
@@ -28,7 +28,7 @@ LONGEST_RETRIES = 16  # times the options' retry, between looks at a server that
 _LOG = logging.getLogger(__name__)
 
 
-class LocalRollout(Protocol):
+class LocalRollout(Simulator, Protocol):
     """The physics here."""
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
@@ -37,10 +37,6 @@ class LocalRollout(Protocol):
 
     def advance(self, x: Array, torque: Array, duration: float) -> Array:
         """State after `duration` [s] under a constant torque."""
-        ...
-
-    def move_ground(self, ground: Ground) -> None:
-        """Put the ground's boxes where `ground` has them now."""
         ...
 
 

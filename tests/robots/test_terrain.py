@@ -8,7 +8,6 @@ from robots.terrain import (
     Box,
     Grid,
     Patch,
-    add_geoms,
     friction_at,
     height_at,
     make_ground,
@@ -16,6 +15,7 @@ from robots.terrain import (
     stiffness_at,
     surface_at,
 )
+from robots.terrain_geoms import add_geoms
 
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'
 

@@ -13,7 +13,7 @@ from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.running import run_paused
 from saltus.sweep.summary import summarise
-from saltus.sweep.trials import Trial, make_trials
+from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite, read_suite
 
 SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
@@ -102,5 +102,5 @@ def test_a_trial_passes_beyond_its_distance() -> None:
     row = run_paused(trial).row
     assert row["passed"] is False and row["fell"] is False and row["displacement_m"] < 0.1
     assert summarise([row])[0]["success"] == 0
-    near = Trial(trial.labels, trial.group, trial.config, -1.0)
+    near = trial._replace(pass_distance=-1.0)
     assert run_paused(near).row["passed"] is True

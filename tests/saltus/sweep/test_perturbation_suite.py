@@ -59,8 +59,9 @@ def test_trials_are_numbered_through_groups_and_seeds():
         (("hilqr", 4), "b", 0.4, 0, 3.0),
     ]  # fmt: skip
     assert all(trial.config.simulation.friction == 0.5 for trial in trials)
-    assert [t.key[1] for t in select(trials, ("a",), (1, 4), "suite")] == [1]
-    assert [t.key[1] for t in select(trials, ("b", "a"), (), "suite")] == [0, 1, 2, 3, 4]
+    assert [t.key[1] for t in select(trials, ("a",), (1, 4), None, "suite")] == [1]
+    assert [t.key[1] for t in select(trials, ("b", "a"), (), None, "suite")] == [0, 1, 2, 3, 4]
+    assert [t.key[1] for t in select(trials, (), (), 1, "suite")] == [0, 2, 4]
 
 
 def test_settings_win_over_the_suite():
