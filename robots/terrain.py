@@ -305,6 +305,14 @@ def write_surface_frame(nx: float, ny: float, nz: float, frame: Array) -> None:
     frame[0, 2], frame[1, 2], frame[2, 2] = nx, ny, nz
 
 
+def plate_at(ground: Ground, x: float, y: float) -> tuple[float, Array]:
+    """Height of the ground at a place [m], and the axes (3, 3) of a plate that lies there."""
+    z, nx, ny, nz = surface_at(ground, x, y)
+    axes = np.zeros((3, 3))
+    write_surface_frame(nx, ny, nz, axes)
+    return z, axes
+
+
 @njit(cache=True)
 def patch_at(ground: Ground, x: float, y: float) -> int:
     """The number of the patch at a place; -1 for none."""

@@ -8,15 +8,16 @@ import numpy as np
 from robots.terrain import Ground
 
 GRID_DEPTH = 0.5  # of the solid below the grid's lowest height [m]
+STONE = (0.62, 0.64, 0.68, 1.0)  # plain, so that edges are visible
 
 
 def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
-    """Add the ground's solids to a model that has the geom ``floor``; they look and act like it."""
+    """Add the ground's solids to a model that has the geom ``floor``; they act like it."""
     floor = spec.geom("floor")
     floor.pos = [0.0, 0.0, ground.floor]
     like = {
         "contype": floor.contype, "conaffinity": floor.conaffinity, "friction": floor.friction,
-        "material": floor.material, "group": floor.group,
+        "rgba": STONE, "group": floor.group,
     }  # fmt: skip
     for b, (centre, half, rotation) in enumerate(
         zip(ground.centre, ground.half, ground.rotation, strict=True)

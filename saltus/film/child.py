@@ -28,7 +28,8 @@ def _do(job: Job, folder: Path) -> None:
     with np.load(folder / f"{job.name}.npz") as file:
         frames = Frames(**file)
     painter = Painter(job.size, job.view, ground_of(job.terrain, seed=job.seed))
-    writer = WRITERS[job.ending](folder / f"{job.name}.{job.ending}", job.frames_per_second)
+    name = f"{job.name}.{job.ending}" if job.ending else job.name
+    writer = WRITERS[job.ending](folder / name, job.frames_per_second)
     for frame in frames.each():
         writer.add(painter.draw(frame))
         print(flush=True)

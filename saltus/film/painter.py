@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw
 
 from robots.a1.mujoco_model import load_mujoco
 from robots.state import mujoco_from_pinocchio
-from robots.terrain import Ground, height_at
+from robots.terrain import Ground, height_at, plate_at
 from saltus.film.camera import View
 from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
 
@@ -18,7 +18,12 @@ SMALL = 800  # width of a picture in which labels are smaller [pixels]
 # Pixels of the shadow map, samples of a pixel, facets of round shapes.
 QUICK = {"shadowsize": 2048, "offsamples": 4, "numslices": 16, "numstacks": 8}
 REFERENCE_COLOUR = (0.85, 0.25, 0.15, 1.0)  # of the line that the reference walks along
-REFERENCE_SIZE = (20.0, 0.012, 0.001)  # half of its length, width and height [m]
+REFERENCE_WIDTH = 0.012  # half of it [m]
+REFERENCE_REACH = (-2.0, 8.0)  # from the robot, along x [m]
+REFERENCE_STEP = 0.02  # [m]
+PATCH_COLOUR = (0.59, 0.78, 0.9, 1.0)
+LINE_OF_SIGHT = 0.1  # least height above the ground [m]
+PLATE = 0.001  # half the thickness of what lies on the ground [m]
 PLAN_RADIUS = 0.006  # [m]
 PLAN_EVERY = 5  # knots from one point of the drawn path to the next
 ARROW_RADIUS = 0.016  # [m]
@@ -40,6 +45,8 @@ class Painter:
         self._view = view
         self._ground = ground
         self._model = load_mujoco(ground=ground)
+        # MuJoCo's clipping planes and shadows are in units of it; a wide ground shall not count.
+        self._model.stat.extent = load_mujoco().stat.extent
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
         for name, value in QUICK.items() if view.quick else ():
             setattr(self._model.vis.quality, name, value)
@@ -61,7 +68,9 @@ class Painter:
         beyond = q[1] - np.clip(q[1], view.sideways - view.follow, view.sideways + view.follow)
         height = height_at(self._ground, q[0], q[1]) + 0.2
         self._camera.lookat[:] = (q[0], view.sideways + beyond, height)
+        self._camera.elevation = self._elevation(self._camera.lookat)
         self._renderer.update_scene(self._data, self._camera)
+        self._draw_patches()
         if view.reference_path:
             self._draw_reference(q[0])
         self._draw_plan(frame.plan_path)
@@ -76,9 +85,43 @@ class Painter:
         """Give the graphics back."""
         self._renderer.close()
 
+    def _elevation(self, target: Array) -> float:
+        """The view's elevation, or a steeper one where the ground is in front of the target [deg].
+
+        Args:
+            target: (3,) [m].
+        """
+        view, angle = self._view, np.deg2rad(self._view.azimuth)
+        steepest = -view.elevation
+        for share in (0.25, 0.5, 0.75, 1.0):
+            reach = share * view.distance * np.cos(np.deg2rad(view.elevation))
+            x, y = target[:2] - reach * np.array((np.cos(angle), np.sin(angle)))
+            rise = height_at(self._ground, x, y) + LINE_OF_SIGHT - target[2]
+            steepest = max(steepest, float(np.rad2deg(np.arctan2(rise, reach))))
+        return -steepest
+
     def _draw_reference(self, x: float) -> None:
-        place = np.array([x, 0.0, REFERENCE_SIZE[2]])
-        self._add(mujoco.mjtGeom.mjGEOM_BOX, np.array(REFERENCE_SIZE), place, REFERENCE_COLOUR)
+        """The line y = 0, on the ground."""
+        first, last = REFERENCE_REACH
+        for at in np.arange(round((x + first) / REFERENCE_STEP), (x + last) / REFERENCE_STEP):
+            size = (0.5 * REFERENCE_STEP, REFERENCE_WIDTH)
+            self._lay(at * REFERENCE_STEP, 0.0, size, PLATE, REFERENCE_COLOUR)
+
+    def _draw_patches(self) -> None:
+        for x, y, x_most, y_most in self._ground.patch:
+            size = (0.5 * (x_most - x), 0.5 * (y_most - y))
+            self._lay(0.5 * (x + x_most), 0.5 * (y + y_most), size, 0.0, PATCH_COLOUR)
+
+    def _lay(
+        self, x: float, y: float, size: tuple[float, float], above: float,
+        colour: tuple[float, ...],
+    ) -> None:  # fmt: skip
+        """A thin plate along the ground at a place, half its size given [m]."""
+        z, axes = plate_at(self._ground, x, y)
+        geom = self._add(
+            mujoco.mjtGeom.mjGEOM_BOX, np.array((*size, PLATE)), np.array((x, y, z + above)), colour
+        )
+        geom.mat[:] = axes
 
     def _draw_plan(self, path: Array) -> None:
         """The base's planned path (K, 3), on the ground: at its height the trunk would hide it."""

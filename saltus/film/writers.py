@@ -40,12 +40,12 @@ class Writer(ABC):
 
 
 class _Stills(Writer):
-    """A file for each picture, ``NAME-0.webp`` and so on, in the folder of ``path``."""
+    """A file for each picture, ``NAME-0.webp`` and so on, for a ``path`` that ends with NAME."""
 
     _number = 0
 
     def add(self, picture: Image.Image) -> None:
-        name = f"{self.path.stem}-{self._number}.webp"
+        name = f"{self.path.name}-{self._number}.webp"
         picture.save(self.path.with_name(name), "WEBP", quality=_STILL_QUALITY)
         self._number += 1
 

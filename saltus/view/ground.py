@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import viser
 
-from robots.terrain import Ground
+from robots.terrain import Ground, plate_at
 
 STONE, ICE = (178, 184, 194), (150, 200, 230)
 PATCH_THICKNESS = 0.002  # [m]
@@ -24,9 +24,13 @@ def add_ground(server: viser.ViserServer, name: str, ground: Ground) -> None:
     if ground.grid.size:
         _add_grid(server, f"{name}/grid", ground)
     for i, (x, y, x_most, y_most) in enumerate(ground.patch):
+        middle = 0.5 * (x + x_most), 0.5 * (y + y_most)
+        z, axes = plate_at(ground, *middle)
+        wxyz = np.empty(4)
+        mujoco.mju_mat2Quat(wxyz, axes.ravel())
         server.scene.add_box(
             f"{name}/patch{i}", ICE, (x_most - x, y_most - y, PATCH_THICKNESS),
-            position=(0.5 * (x + x_most), 0.5 * (y + y_most), ground.floor),
+            position=(*middle, z), wxyz=wxyz,
         )  # fmt: skip
 
 
