@@ -1,0 +1,53 @@
+"""Pictures on rough ground show the whole robot, and what lies on the ground."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from robots.rotations import Array
+from robots.terrain import height_at
+from saltus.doctor import checks
+from saltus.film.camera import View
+from saltus.film.frames import Frames
+from saltus.film.jobs import Job, draw
+from sim_bridge.ground import ground_of
+from sim_bridge.terrain_options import Slope, SurfacePatch, Terrain
+
+SIZE = (256, 192)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def graphics():
+    can_draw, reason = checks._rendering()
+    if not can_draw:
+        pytest.skip(reason)
+
+
+def picture(folder, terrain: Terrain, x: float) -> Array:
+    q = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4])
+    q[0], q[2] = x, q[2] + height_at(ground_of(terrain, seed=0), x, 0.0)
+    folder.mkdir()
+    failed = draw([(Job("a", SIZE, View(), terrain=terrain), Frames.plain(q[None]))], folder)
+    assert failed == ""
+    return np.asarray(Image.open(folder / "a-0.webp"), dtype=float)[32:]
+
+
+def dark(frame: Array) -> int:
+    return int((frame.max(axis=-1) < 50).sum())
+
+
+@pytest.mark.parametrize("heading", [0.0, 1.5708])
+def test_a_slope_does_not_hide_the_robot(tmp_path, heading):
+    level = dark(picture(tmp_path / "level", "flat", 0.0))
+    slope = Slope(angle=0.35, length=20.0, width=20.0, at=(0.4, -10.0 * heading), heading=heading)
+    assert dark(picture(tmp_path / "slope", (slope,), 1.2)) > 0.7 * level > 500
+
+
+def test_ice_is_drawn(tmp_path):
+    def blue(frame: Array) -> int:
+        red, _, blue = np.moveaxis(frame, -1, 0)
+        return int((blue > red + 50).sum())
+
+    ice = SurfacePatch(friction=0.2, length=2.0, at=(-1.0, 0.0))
+    plain = blue(picture(tmp_path / "plain", "flat", 0.0))
+    assert blue(picture(tmp_path / "ice", (ice,), 0.0)) > plain + 1000
