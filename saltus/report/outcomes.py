@@ -30,6 +30,11 @@ class Cell(NamedTuple):
         return [trial for trial in self.trials if not trial.fell]
 
     @property
+    def passed(self) -> int:
+        """How many succeeded."""
+        return sum(trial.passed for trial in self.trials)
+
+    @property
     def deviation(self) -> float | None:
         """Mean maximum lateral deviation of the trials without a fall [m]; None without one."""
         return _mean([trial.deviation for trial in self.upright])
@@ -41,8 +46,8 @@ class Cell(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the share of trials without a fall."""
-        return wilson_interval(len(self.upright), len(self.trials))
+        """95 % interval of the share of trials that succeeded."""
+        return wilson_interval(self.passed, len(self.trials))
 
 
 def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
@@ -56,6 +61,11 @@ def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list
         for condition in subject.conditions for planner in subject.planners
         if (condition.key, planner) in members
     ]  # fmt: skip
+
+
+def success_word(subject: Subject) -> str:
+    """What a trial that succeeded is called: one with a distance to come has more to do."""
+    return "Passed" if any("passed" in trial.row for trial in subject.trials) else "On its feet"
 
 
 def verdict(subject: Subject) -> str:
@@ -94,14 +104,14 @@ def _of_sweep(subject: Subject) -> str:
     rates = [_rate(subject, planner) for planner in subject.planners]
     furthest = [_furthest(subject, planner) for planner in subject.planners]
     beyond = [text for text in furthest if text]
-    told = f"On its feet: {'; '.join(rates)}."
+    told = f"{success_word(subject)}: {'; '.join(rates)}."
     return told + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
 
 
 def _rate(subject: Subject, planner: str) -> str:
     own = [trial for trial in subject.trials if trial.planner == planner]
-    upright = sum(not trial.fell for trial in own)
-    return f"{entry_of(planner).label} in {upright} of {len(own)} trials"
+    passed = sum(trial.passed for trial in own)
+    return f"{entry_of(planner).label} in {passed} of {len(own)} trials"
 
 
 def _furthest(subject: Subject, planner: str) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from saltus.configuration.planners import in_order
 from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.sweep.conditions import Conditions, magnitude_of
+from saltus.sweep.summary import succeeded
 from saltus.trace import Trace
 from sim_bridge.event_lists import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
@@ -49,6 +50,11 @@ class TrialRecord:
     def fell(self) -> bool:
         """True when the robot fell, or its run broke off."""
         return bool(self.row["fell"])
+
+    @property
+    def passed(self) -> bool:
+        """See `succeeded`."""
+        return succeeded(self.row)
 
     @property
     def broke_off(self) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 
 from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, folded, note, section, table, tag
-from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands
+from saltus.report.outcomes import UNTRACED, Cell, cells, safe_commands, success_word
 from saltus.report.subject import Subject, TrialRecord
 from saltus.report.thesis import Published, differences, published
 
 UNFOLDED = 24  # trials up to which their table is open at once
 NONE = "–"
+PASSED = ", with the robot beyond the obstacle at the end"
 
 
 def success_section(subject: Subject) -> Html:
@@ -22,7 +23,8 @@ def success_section(subject: Subject) -> Html:
         for cell in found
     ]
     with_thesis = any(known)
-    head = ["Condition", "Planner", "On its feet", "Rate", "95 % interval", "",
+    word = success_word(subject)
+    head = ["Condition", "Planner", word, "Rate", "95 % interval", "",
             "Sideways [m]", "of all [m]"]  # fmt: skip
     head += ["Thesis: rate", "Thesis: sideways [m]"] if with_thesis else []
     rows, before = [], ""
@@ -31,10 +33,11 @@ def success_section(subject: Subject) -> Html:
         first = words if words != before else ""
         before = words
         rows.append([first, *_cell(cell), *(_thesis(theirs) if with_thesis else [])])
+    beyond = PASSED if word == "Passed" else ""
     caption = (
-        "Trials without a fall, which is a trunk on the ground or a tilt past 60 degrees; the "
-        "intervals are Wilson's. Sideways: mean of the maximum lateral deviations of the trials on "
-        "their feet; of all: of fallen ones too, up to their end."
+        f"{word}: trials without a fall, which is a trunk on the ground or a tilt past 60 "
+        f"degrees{beyond}; the intervals are Wilson's. Sideways: mean of the maximum lateral "
+        "deviations of the trials on their feet; of all: of fallen ones too, up to their end."
     )
     remark = differences(subject.name)
     body = table(head, rows, caption, words=2)
@@ -54,11 +57,11 @@ def trials_section(subject: Subject) -> Html:
 
 
 def _cell(cell: Cell) -> list[Any]:
-    upright, trials = len(cell.upright), len(cell.trials)
+    passed, trials = cell.passed, len(cell.trials)
     low, high = cell.interval
-    bar = _bar(upright / trials, low, high, cell.planner)
+    bar = _bar(passed / trials, low, high, cell.planner)
     return [
-        _name(cell.planner), f"{upright} of {trials}", _percent(upright / trials),
+        _name(cell.planner), f"{passed} of {trials}", _percent(passed / trials),
         f"{100 * low:.0f} to {100 * high:.0f} %", bar,
         _number(cell.deviation, 3), _number(cell.deviation_of_all, 3),
     ]  # fmt: skip
@@ -74,6 +77,8 @@ def _thesis(theirs: Published | None) -> list[str]:
 def _trial(subject: Subject, trial: TrialRecord) -> list[Any]:
     row = trial.row
     upright = "broke off" if trial.broke_off else "on its feet"
+    if not (trial.fell or trial.passed):
+        upright = "did not arrive"
     outcome = tag("b", "fell", class_="fell") if trial.fell else upright
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
     name = Html(_name(trial.planner) + f" {int(row['trial'])}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from saltus.cli import main
+from saltus.doctor import checks
 from saltus.report import drawings, page, strips
 from saltus.report.drawings import Drawings
 from tests.saltus.report.fake_sweep import make_sweep
@@ -166,6 +167,28 @@ def test_unfinished_sweep_and_half_a_row(bare):
 def test_empty_sweep(bare):
     (bare / "rows.jsonl").write_bytes(b"")
     assert "No trial has finished yet" in written(bare).text
+
+
+def test_a_robot_that_did_not_arrive_has_not_passed(bare):
+    file = bare / "rows.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        row["passed"] = not row["fell"] and row["planner"] != "convex_mpc"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = written(bare).text
+    assert "Passed: HiLQR MPC in 4 of 4 trials; Convex MPC in 0 of 4 trials" in text
+    assert "beyond the obstacle" in text and text.count("did not arrive") == 4
+
+
+def test_strips_are_drawn(tmp_path, monkeypatch):
+    can_draw, reason = checks._rendering()
+    if not can_draw:
+        pytest.skip(reason)
+    monkeypatch.setattr(strips, "draw_pictures", drawings.draw_pictures)
+    found = written(make_sweep(tmp_path / "s", planners=("instant_qp",)))
+    assert "Pictures are missing" not in found.text
+    alternatives = [image["alt"] for image in found.images]
+    assert sum(alt.startswith("The A1 under Instant QP at") for alt in alternatives) >= 4
 
 
 def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
