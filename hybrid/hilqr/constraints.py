@@ -1,0 +1,203 @@
+"""Inequality constraints on a trajectory, and HiLQR's model with them in its cost.
+
+An augmented Lagrangian (Howell, Jackson and Manchester, ALTRO, IROS 2019; Nocedal and Wright,
+Numerical Optimization, 17.4) adds to the cost, for each c_i(x_k, u_k) <= 0,
+
+    (max(0, lambda + mu c)^2 - lambda^2) / (2 mu)                                        (AL)
+
+with a multiplier lambda for each constraint and knot, and one penalty mu. The solver sees a model
+with another cost and needs no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hybrid.hilqr.types import (
+    Array,
+    CostExpansion,
+    Linearisation,
+    Model,
+    Policies,
+    Rollouts,
+    Trajectory,
+)
+
+
+class Constraints(Protocol):
+    """P inequalities c(x_k, u_k) <= 0 at every knot, the last knot with its state alone.
+
+    A constraint that does not hold at a knot is -inf there; its derivatives there are not used.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of each constraint (P,), for messages."""
+        ...
+
+    def values(self, states: Array, inputs: Array) -> Array:
+        """C (C, N+1, P) of states (C, N+1, nx) and inputs (C, N, m)."""
+        ...
+
+    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+        """c_x (N+1, P, n) and c_u (N, P, m) along states (N+1, nx) and inputs (N, m)."""
+        ...
+
+
+class Violation(NamedTuple):
+    """The largest violation of a trajectory, 0 where there is none, and where it is."""
+
+    value: float
+    knot: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is violated by {self.value:.3g} at knot {self.knot}"
+
+
+@dataclass(frozen=True)
+class InputBounds:
+    """low <= u <= high, both (m,)."""
+
+    low: Array
+    high: Array
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of each bound."""
+        count = len(self.low)
+        return [f"least input {i}" for i in range(count)] + [
+            f"most input {i}" for i in range(count)
+        ]
+
+    def values(self, states: Array, inputs: Array) -> Array:
+        """See `Constraints`; nothing is bounded at the last knot."""
+        excess = np.concatenate((self.low - inputs, inputs - self.high), axis=2)
+        last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
+        return np.concatenate((excess, last), axis=1)
+
+    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+        """See `Constraints`."""
+        steps, m = inputs.shape
+        sides = np.concatenate((-np.eye(m), np.eye(m)))
+        return np.zeros((steps + 1, 2 * m, states.shape[1])), np.tile(sides, (steps, 1, 1))
+
+
+@dataclass(frozen=True)
+class JoinedConstraints:
+    """Those of several parts, one after another."""
+
+    parts: Sequence[Constraints]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of each constraint."""
+        return [name for part in self.parts for name in part.names]
+
+    def values(self, states: Array, inputs: Array) -> Array:
+        """See `Constraints`."""
+        return np.concatenate([part.values(states, inputs) for part in self.parts], axis=2)
+
+    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+        """See `Constraints`."""
+        c_x, c_u = zip(*(part.jacobians(states, inputs) for part in self.parts), strict=True)
+        return np.concatenate(c_x, axis=1), np.concatenate(c_u, axis=1)
+
+
+class ConstrainedModel:
+    """A model with the augmented Lagrangian of constraints in its cost.
+
+    Attributes:
+        multipliers: lambda (N+1, P), never negative.
+        penalty: mu.
+    """
+
+    def __init__(self, model: Model, constraints: Constraints, penalty: float) -> None:
+        """Begin with multipliers of zero."""
+        self.constraints, self.penalty = constraints, penalty
+        self.multipliers = np.zeros((0, len(constraints.names)))
+        self._model = model
+
+    def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
+        """The model's rollouts, with (AL) in their costs."""
+        rollouts = self._model.roll_out(x0, policies)
+        with np.errstate(invalid="ignore", over="ignore"):  # a rollout may have diverged
+            added = self._terms(self.constraints.values(rollouts.states, rollouts.inputs))
+        cost = np.where(rollouts.ok, rollouts.cost + added, np.inf)
+        return rollouts._replace(cost=cost, ok=rollouts.ok & np.isfinite(cost))
+
+    def linearise(self, trajectory: Trajectory) -> Linearisation:
+        """That of the model."""
+        return self._model.linearise(trajectory)
+
+    def quadratise(self, trajectory: Trajectory) -> CostExpansion:
+        """The model's expansion, and that of (AL) where it is active, with c linear."""
+        expansion = self._model.quadratise(trajectory)
+        states, inputs = trajectory.states, trajectory.inputs
+        force = self._forces(self._values(trajectory))
+        knots, rows = np.nonzero(force > 0.0)
+        if not len(knots):
+            return expansion
+        c_x, c_u = self.constraints.jacobians(states, inputs)
+        l_x, l_u, l_xx, l_ux, l_uu = (term.copy() for term in expansion)
+        for k, i in zip(knots.tolist(), rows.tolist(), strict=True):
+            pull, a = force[k, i], c_x[k, i]
+            l_x[k] += pull * a
+            l_xx[k] += self.penalty * np.outer(a, a)
+            if k < len(inputs):
+                b = c_u[k, i]
+                l_u[k] += pull * b
+                l_uu[k] += self.penalty * np.outer(b, b)
+                l_ux[k] += self.penalty * np.outer(b, a)
+        return CostExpansion(l_x, l_u, l_xx, l_ux, l_uu)
+
+    def describe(self, trajectory: Trajectory) -> str:
+        """What the model says of a trajectory, and its largest violation."""
+        describe = getattr(self._model, "describe", None)
+        text = describe(trajectory) if describe is not None else ""
+        worst = self.violation(trajectory)
+        return "; ".join(part for part in (text, str(worst) if worst.value > 0.0 else "") if part)
+
+    def cost(self, trajectory: Trajectory) -> float:
+        """The model's own cost of a trajectory that this model rolled out."""
+        added = self._terms(self._values(trajectory)[None])[0]
+        return trajectory.cost - float(added)
+
+    def violation(self, trajectory: Trajectory) -> Violation:
+        """The largest one."""
+        c = self._values(trajectory)
+        knot, row = np.unravel_index(int(np.argmax(c)), c.shape)
+        return Violation(max(0.0, float(c[knot, row])), int(knot), self.constraints.names[row])
+
+    def update_multipliers(self, trajectory: Trajectory) -> None:
+        """Lambda <- max(0, lambda + mu c): the forces that hold the trajectory back."""
+        self.multipliers = self._forces(self._values(trajectory))
+
+    def shift(self, knots: int) -> None:
+        """Move the multipliers `knots` knots on, for a window that begins later."""
+        kept = self.multipliers[knots:]
+        self.multipliers = np.zeros_like(self.multipliers)
+        self.multipliers[: len(kept)] = kept
+
+    def _values(self, trajectory: Trajectory) -> Array:
+        states, inputs = trajectory.states[None], trajectory.inputs[None]
+        return self.constraints.values(states, inputs)[0]
+
+    def _forces(self, c: Array) -> Array:
+        """max(0, lambda + mu c) of c (..., N+1, P)."""
+        return np.maximum(0.0, self._multipliers(c.shape[-2]) + self.penalty * c)
+
+    def _terms(self, c: Array) -> Array:
+        """The sum of (AL), (C,), of c (C, N+1, P)."""
+        force = self._forces(c)
+        squares = force**2 - self._multipliers(c.shape[-2]) ** 2
+        return np.sum(squares, axis=(1, 2)) / (2.0 * self.penalty)
+
+    def _multipliers(self, knots: int) -> Array:
+        if len(self.multipliers) != knots:
+            self.multipliers = np.zeros((knots, self.multipliers.shape[1]))
+        return self.multipliers
