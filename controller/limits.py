@@ -1,0 +1,205 @@
+"""What the A1 must not do in a plan, as inequality constraints of HiLQR.
+
+Of every knot: joint ranges and speeds, the motors' torque at their speed, the power that all of
+them take together, and the clearance of trunk and knees from the ground. Each is divided by its own
+scale, so that a violation of 0.01 is one hundredth of the limit, or 1 cm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import numpy as np
+from numba import njit
+
+from robots.a1.constants import (
+    HIP_POSITION_IN_BASE,
+    JOINT_LOWER,
+    JOINT_NAMES,
+    JOINT_UPPER,
+    LEG_SIDE,
+    LINK_LENGTH,
+    THIGH_OFFSET,
+    TORQUE_LIMIT,
+    VELOCITY_LIMIT,
+)
+from robots.rotations import Array, rotation_from_quaternion
+from robots.terrain import Ground, make_ground, surface_at
+from runtime.options import Options, Range, positive
+
+CORNERS = np.array([[x, y, z] for x in (-0.24, 0.27) for y in (-0.12, 0.12) for z in (-0.06, 0.06)])
+"""Of the box around trunk, head and hips, in the base [m] (8, 3); see `a1.xml`."""
+LENGTH = 1.0  # [m] scale of clearances
+RANGES, SPEEDS, TORQUES, POWER, KNEES, TRUNK = 0, 24, 36, 60, 61, 65  # first rows
+COUNT = TRUNK + len(CORNERS)
+
+
+class LimitOptions(Options, frozen=True):
+    """Limits of a plan.
+
+    Attributes:
+        range_margin: distance from the ends of the joints' ranges.
+        torque: largest of a motor.
+        speed: largest of a joint, at which its motor has no torque left.
+        corner_speed: up to which the motor has all of its torque.
+        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
+            vendor's library switches the A1 off.
+        trunk_clearance: least height of the trunk's corners above the ground.
+        knee_clearance: the same of the knees.
+    """
+
+    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.0
+    torque: Annotated[float, positive("N m", 1000.0)] = TORQUE_LIMIT
+    speed: Annotated[float, positive("rad/s", 1000.0)] = VELOCITY_LIMIT
+    corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] = 0.5 * VELOCITY_LIMIT
+    power: Annotated[float, positive("W", 1e6)] = 1000.0
+    trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+
+
+class Limits:
+    """Implements `hybrid.hilqr.constraints.Constraints` for the A1."""
+
+    def __init__(self, options: LimitOptions | None = None, ground: Ground | None = None) -> None:
+        """Keep the limits; `ground` is level at z = 0 where it is left out."""
+        options = options or LimitOptions()
+        self.options, self._ground = options, ground or make_ground()
+        self._numbers = np.array([
+            options.range_margin, options.torque, options.speed, options.corner_speed,
+            options.power, options.trunk_clearance, options.knee_clearance,
+        ])  # fmt: skip
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of each constraint."""
+        joints = [name.removesuffix("_joint") for name in JOINT_NAMES]
+        legs = [name.split("_")[0] for name in JOINT_NAMES[::3]]
+        return [
+            *(f"least angle of {name}" for name in joints),
+            *(f"greatest angle of {name}" for name in joints),
+            *(f"speed of {name}" for name in joints),
+            *(f"torque of {name} forward" for name in joints),
+            *(f"torque of {name} backward" for name in joints),
+            "power of the motors",
+            *(f"clearance of {leg} knee" for leg in legs),
+            *(f"clearance of trunk corner {i}" for i in range(len(CORNERS))),
+        ]
+
+    def values(self, states: Array, inputs: Array) -> Array:
+        """C (C, N+1, P) of states (C, N+1, 37) and torques (C, N, 12)."""
+        out = np.empty((*states.shape[:2], COUNT))
+        _write_values(states, inputs, self._numbers, self._ground, out)
+        return out
+
+    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+        """c_x (N+1, P, 36) and c_u (N, P, 12) along states (N+1, 37) and torques (N, 12)."""
+        c_x, c_u = np.zeros((len(states), COUNT, 36)), np.zeros((len(inputs), COUNT, 12))
+        _write_jacobians(states, inputs, self._numbers, self._ground, c_x, c_u)
+        return c_x, c_u
+
+
+@njit(cache=True)
+def _point(leg: int, joints: Array, out: Array, jacobian: Array) -> None:
+    """Write a knee's place in the base (3,) [m], and its derivatives by hip and thigh (3, 2)."""
+    a, b = joints[3 * leg], joints[3 * leg + 1]
+    y, z, dz = LEG_SIDE[leg] * THIGH_OFFSET, -LINK_LENGTH * np.cos(b), LINK_LENGTH * np.sin(b)
+    sine, cosine = np.sin(a), np.cos(a)
+    out[0] = HIP_POSITION_IN_BASE[leg, 0] - LINK_LENGTH * np.sin(b)
+    out[1] = HIP_POSITION_IN_BASE[leg, 1] + y * cosine - z * sine
+    out[2] = HIP_POSITION_IN_BASE[leg, 2] + y * sine + z * cosine
+    jacobian[0, 0], jacobian[0, 1] = 0.0, -LINK_LENGTH * np.cos(b)
+    jacobian[1, 0], jacobian[1, 1] = -y * sine - z * cosine, -dz * sine
+    jacobian[2, 0], jacobian[2, 1] = y * cosine - z * sine, dz * cosine
+
+
+@njit(cache=True)
+def _height(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> float:
+    """Height of a point of the base (3,) above the ground [m], and its gradient in the base."""
+    place = q[:3] + R @ point
+    z, nx, ny, nz = surface_at(ground, place[0], place[1])
+    for i in range(3):
+        toward[i] = (R[0, i] * nx + R[1, i] * ny + R[2, i] * nz) / nz
+    return place[2] - z
+
+
+@njit(cache=True)
+def _share(speed: float, numbers: Array) -> float:
+    """The motor's torque at a speed in the torque's direction, as a share of the largest."""
+    return (numbers[2] - speed) / (numbers[2] - numbers[3])
+
+
+@njit(cache=True)
+def _write_values(
+    states: Array, inputs: Array, numbers: Array, ground: Ground, out: Array
+) -> None:
+    margin, torque, speed, _, power, trunk, knees = numbers
+    point, toward, unused = np.empty(3), np.empty(3), np.empty((3, 2))
+    for c in range(states.shape[0]):
+        for k in range(states.shape[1]):
+            x, row = states[c, k], out[c, k]
+            q, dq = x[7:19], x[25:37]
+            for i in range(12):
+                row[RANGES + i] = JOINT_LOWER[i] + margin - q[i]
+                row[RANGES + 12 + i] = q[i] - JOINT_UPPER[i] + margin
+                row[SPEEDS + i] = abs(dq[i]) / speed - 1.0
+            row[TORQUES : POWER + 1] = -np.inf
+            if k < inputs.shape[1]:
+                total = 0.0
+                for i in range(12):
+                    u = inputs[c, k, i]
+                    row[TORQUES + i] = u / torque - min(1.0, max(0.0, _share(dq[i], numbers)))
+                    row[TORQUES + 12 + i] = -u / torque - min(1.0, max(0.0, _share(-dq[i], numbers)))
+                    total += abs(u * dq[i])
+                row[POWER] = total / power - 1.0
+            R = rotation_from_quaternion(x[3:7])
+            for leg in range(4):
+                _point(leg, q, point, unused)
+                row[KNEES + leg] = (knees - _height(ground, x, R, point, toward)) / LENGTH
+            for i in range(CORNERS.shape[0]):
+                row[TRUNK + i] = (trunk - _height(ground, x, R, CORNERS[i], toward)) / LENGTH
+
+
+@njit(cache=True)
+def _write_jacobians(
+    states: Array, inputs: Array, numbers: Array, ground: Ground, c_x: Array, c_u: Array
+) -> None:
+    _, torque, speed, corner, power, _, _ = numbers
+    point, toward, by_joint = np.empty(3), np.empty(3), np.empty((3, 2))
+    for k in range(len(states)):
+        x = states[k]
+        q, dq = x[7:19], x[25:37]
+        for i in range(12):
+            c_x[k, RANGES + i, 6 + i] = -1.0
+            c_x[k, RANGES + 12 + i, 6 + i] = 1.0
+            c_x[k, SPEEDS + i, 24 + i] = np.sign(dq[i]) / speed
+            if k < len(inputs):
+                u = inputs[k, i]
+                c_u[k, TORQUES + i, i], c_u[k, TORQUES + 12 + i, i] = 1.0 / torque, -1.0 / torque
+                if 0.0 < _share(dq[i], numbers) < 1.0:
+                    c_x[k, TORQUES + i, 24 + i] = 1.0 / (speed - corner)
+                if 0.0 < _share(-dq[i], numbers) < 1.0:
+                    c_x[k, TORQUES + 12 + i, 24 + i] = -1.0 / (speed - corner)
+                sign = np.sign(u * dq[i]) / power
+                c_u[k, POWER, i], c_x[k, POWER, 24 + i] = sign * dq[i], sign * u
+        R = rotation_from_quaternion(x[3:7])
+        for leg in range(4):
+            _point(leg, q, point, by_joint)
+            _height(ground, x, R, point, toward)
+            _clear(point, toward, c_x[k, KNEES + leg])
+            for j in range(2):
+                for i in range(3):
+                    c_x[k, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j] / LENGTH
+        for i in range(CORNERS.shape[0]):
+            _height(ground, x, R, CORNERS[i], toward)
+            _clear(CORNERS[i], toward, c_x[k, TRUNK + i])
+
+
+@njit(cache=True)
+def _clear(point: Array, toward: Array, row: Array) -> None:
+    """Write the derivative of a clearance by the base's place and turn."""
+    for i in range(3):
+        row[i] = -toward[i] / LENGTH
+    row[3] = -(point[1] * toward[2] - point[2] * toward[1]) / LENGTH
+    row[4] = -(point[2] * toward[0] - point[0] * toward[2]) / LENGTH
+    row[5] = -(point[0] * toward[1] - point[1] * toward[0]) / LENGTH

@@ -1,0 +1,86 @@
+"""The A1's limits: derivatives by differences, and the same limits as the simulated motors'."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from controller.limits import CORNERS, COUNT, KNEES, TORQUES, LimitOptions, Limits
+from robots.a1.mujoco_model import load_mujoco
+from robots.state import integrate, mujoco_from_pinocchio
+from robots.terrain import Box, make_ground
+from sim_bridge.motors import limited_torque
+
+SLOPE = make_ground((Box((0.0, 0.0, 0.0), (3.0, 3.0, 0.4), 0.4, 0.3),))
+
+
+def random_states(count, seed=0):
+    draw = np.random.default_rng(seed)
+    x = np.zeros((count, 37))
+    x[:, :3] = draw.uniform(-0.3, 0.3, (count, 3)) + [0.0, 0.0, 0.4]
+    x[:, 3:7] = draw.normal(size=(count, 4))
+    x[:, 3:7] /= np.linalg.norm(x[:, 3:7], axis=1)[:, None]
+    x[:, 7:19] = draw.uniform(-2.0, 2.0, (count, 12))
+    x[:, 19:25] = draw.normal(size=(count, 6))
+    x[:, 25:] = draw.uniform(-25.0, 25.0, (count, 12))
+    return x, draw.uniform(-35.0, 35.0, (count - 1, 12))
+
+
+@pytest.mark.parametrize("ground", [None, SLOPE])
+def test_derivatives_are_those_of_the_values(ground):
+    limits = Limits(ground=ground)
+    states, inputs = random_states(9)
+    c_x, c_u = limits.jacobians(states, inputs)
+    h = 1e-7
+    for j in range(36):
+        step = np.zeros(36)
+        step[j] = h
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = [np.concatenate(integrate(x[:19], x[19:], sign * step)) for x in states]
+            ends.append(limits.values(np.array(moved)[None], inputs[None])[0])
+        change = np.where(np.isfinite(ends[0]), ends[0], 0.0) - np.where(
+            np.isfinite(ends[1]), ends[1], 0.0
+        )
+        assert np.allclose(change / (2 * h), c_x[:, :, j], atol=2e-6), j
+    for j in range(12):
+        step = np.zeros_like(inputs)
+        step[:, j] = h
+        up, down = (limits.values(states[None], (inputs + s * step)[None])[0] for s in (1, -1))
+        assert np.allclose((up[:-1] - down[:-1]) / (2 * h), c_u[:, :, j], atol=2e-6)
+
+
+def test_torques_within_the_limits_are_those_that_the_motors_give():
+    limits = Limits()
+    states, inputs = random_states(200, seed=1)
+    c = limits.values(states[None], inputs[None])[0]
+    for k in range(len(inputs)):
+        for i in range(12):
+            given = limited_torque(inputs[k, i], states[k, 25 + i], 33.5, 10.5, 21.0)
+            violated = max(c[k, TORQUES + i], c[k, TORQUES + 12 + i]) > 1e-9
+            assert violated == (abs(given - inputs[k, i]) > 1e-9)
+
+
+def test_knees_are_where_the_model_has_them():
+    model = load_mujoco()
+    data = mujoco.MjData(model)
+    states, inputs = random_states(5, seed=2)
+    c = Limits(LimitOptions(knee_clearance=0.0)).values(states[None], inputs[None])[0]
+    for k, x in enumerate(states):
+        data.qpos[:] = mujoco_from_pinocchio(x[:19], x[19:])[0]
+        mujoco.mj_kinematics(model, data)
+        heights = [data.body(f"{leg}_calf").xpos[2] for leg in ("FR", "FL", "RR", "RL")]
+        assert np.allclose(-c[k, KNEES : KNEES + 4], heights, atol=1e-9)
+
+
+def test_the_trunk_is_within_its_corners():
+    model = load_mujoco()
+    for name in ("trunk_body", "head_body", "tail_body"):
+        geom = model.geom(name)
+        assert np.all(geom.pos - geom.size >= CORNERS.min(axis=0) - 1e-9)
+        assert np.all(geom.pos + geom.size <= CORNERS.max(axis=0) + 1e-2)
+
+
+def test_every_limit_has_a_name():
+    names = Limits().names
+    assert len(names) == COUNT == len(set(names))
+    assert names[TORQUES] == "torque of FR_hip forward"
