@@ -10,7 +10,13 @@ from hybrid.hilqr.options import HilqrOptions
 from hybrid.hilqr.solver import Hilqr, Solution
 from hybrid.hilqr.types import Array, Model, Policies, Trajectory
 
-ConstrainedStatus = Literal["converged", "infeasible", "not_converged", "failed"]
+ConstrainedStatus = Literal[
+    "converged",  # the policy is optimal, and no constraint is violated
+    "settled",  # none is violated, and a round changed the cost by little
+    "infeasible",  # a violation remains at the largest penalty
+    "not_converged",
+    "failed",
+]
 
 ENOUGH = 0.25  # of the last violation: where less was gained the penalty grows
 
@@ -24,6 +30,8 @@ class ConstraintOptions:
         max_rounds: updates of the multipliers.
         penalty: mu at the start [cost / violation^2].
         growth: of the penalty, where an update brought too little.
+        settled: share of the cost that a round must change, or the solve ends where no constraint
+            is violated; 0 for a solve to convergence.
         most_penalty: where a violation remains at this one, the constraints cannot be met.
     """
 
@@ -31,6 +39,7 @@ class ConstraintOptions:
     max_rounds: int = 30
     penalty: float = 1.0
     growth: float = 10.0
+    settled: float = 0.0
     most_penalty: float = 1e8
 
 
@@ -77,7 +86,7 @@ class ConstrainedHilqr:
         """
         options, model = self.options, self.model
         model.multipliers, model.penalty = model.multipliers[:0], options.penalty
-        iterations, last, rounds = 0, float("inf"), 0
+        iterations, last, rounds, cost = 0, float("inf"), 0, float("inf")
         solution, violation = None, Violation(float("inf"), 0, "")
         for rounds in range(1, options.max_rounds + 1):
             step = self.solver.solve(x0, seed)
@@ -88,6 +97,9 @@ class ConstrainedHilqr:
             met = violation.value <= options.tolerance
             if met and step.status == "converged":
                 return self._conclude("converged", step, violation, iterations, rounds)
+            before, cost = cost, model.cost(step.trajectory)
+            if met and abs(before - cost) < options.settled * abs(cost):
+                return self._conclude("settled", step, violation, iterations, rounds)
             if not met and model.penalty >= options.most_penalty:
                 return self._conclude("infeasible", step, violation, iterations, rounds)
             model.update_multipliers(step.trajectory)
@@ -109,7 +121,7 @@ class ConstrainedHilqr:
             message = f"{violation}, whatever the penalty: loosen it, or start from another seed"
         elif status == "not_converged" and violation.value > self.options.tolerance:
             message = f"{violation} after {rounds} rounds: allow more"
-        elif status == "converged":
+        elif status in ("converged", "settled"):
             message = ""
         return ConstrainedSolution(
             status, trajectory, step.gains, self.model.multipliers, violation, iterations, rounds,
