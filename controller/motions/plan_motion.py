@@ -23,6 +23,8 @@ from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import Array
 
 SPRING, DAMPER = 60.0, 1.5  # of a joint toward its key pose [N m/rad], [N m s/rad]
+LONGEST = 1.6  # of a horizon that grows [s]; what lies before stays as it is
+LONGEST_PART = 0.55  # by which it grows [s]
 LOAD = 5.0  # of a foot on the ground [N]
 GROWING = HilqrOptions(
     max_iterations=40, tolerance=0.5, line_search="two_stage",
@@ -33,7 +35,7 @@ LIMITED = ConstraintOptions(
 )
 
 MakeBackend = Callable[[int], RolloutBackend]
-Report = Callable[[str, float], None]
+Report = Callable[[float, float], None]
 
 
 class MotionPlan(NamedTuple):
@@ -59,22 +61,22 @@ def plan_motion(
         period: between knots [s].
         make_backend: rolls out over as many knots.
         derivatives: of the same steps.
-        report: is called with the name of a phase and the cost of the plan up to its end.
+        report: is called with the end of a horizon [s] and the cost of the plan up to there.
     """
     path = key_path(motion, period)
     x0 = np.concatenate([(0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0), STAND_JOINTS, np.zeros(18)])
-    plan, end = _springs(path), 0.0
-    for phase in motion.phases:
-        end += phase.duration
-        knots = min(round(end / period), path.size - 1)
-        model = _model(make_backend(knots), derivatives, motion, path, knots)
-        step = Hilqr(model, GROWING).solve(x0, _first(plan, knots))
+    plan = _springs(path)
+    for knots in _horizons(motion, period):
+        begin = max(0, knots - round(LONGEST / period))
+        model = _model(make_backend(knots - begin), derivatives, motion, path, begin, knots)
+        start = x0 if begin == 0 else plan.states[0, begin]
+        step = Hilqr(model, GROWING).solve(start, _part(plan, begin, knots))
         if step.trajectory is not None:
-            plan = _continued(step, plan)
+            plan = _continued(step, plan, begin)
             if report is not None:
-                report(phase.name, step.trajectory.cost)
+                report(knots * period, step.trajectory.cost)
     knots = path.size - 1
-    model = _model(make_backend(knots), derivatives, motion, path, knots)
+    model = _model(make_backend(knots), derivatives, motion, path, 0, knots)
     options = HilqrOptions(**(GROWING.__dict__ | {"max_iterations": 20}))
     solver = ConstrainedHilqr(model, Limits(motion.limits), options, LIMITED)
     solution = solver.solve(x0, plan)
@@ -91,30 +93,38 @@ def _springs(path: ReferenceTrajectory) -> Policies:
 
 def _model(
     backend: RolloutBackend, derivatives: Derivatives, motion: Motion, path: ReferenceTrajectory,
-    knots: int,
+    begin: int, end: int,
 ) -> A1Model:  # fmt: skip
     model = A1Model(backend, derivatives, motion.cost)
-    model.track(path.window(0, knots))
+    model.track(path.window(begin, end - begin))
     return model
 
 
-def _first(plan: Policies, knots: int) -> Policies:
-    """The first knots of a plan."""
+def _horizons(motion: Motion, period: float) -> list[int]:
+    """Knots at which plans end, one after another: the ends of phases, and of parts of long ones."""
+    ends, time = [], 0.0
+    for phase in motion.phases:
+        parts = int(np.ceil(phase.duration / LONGEST_PART - 1e-9))
+        ends += [time + phase.duration * (i + 1) / parts for i in range(parts)]
+        time += phase.duration
+    return [round(end / period) for end in ends]
+
+
+def _part(plan: Policies, begin: int, end: int) -> Policies:
+    """A plan from knot to knot."""
     return Policies.of(
-        plan.states[0, : knots + 1], plan.inputs[0, :knots], plan.gains[0, :knots]
+        plan.states[0, begin : end + 1], plan.inputs[0, begin:end], plan.gains[0, begin:end]
     )
 
 
-def _continued(step: Solution, plan: Policies) -> Policies:
-    """What was solved for, and then the plan as it was."""
+def _continued(step: Solution, plan: Policies, begin: int) -> Policies:
+    """The plan, with what was solved for from knot `begin` on."""
     trajectory, gains = step.trajectory, step.gains
     assert trajectory is not None and gains is not None
-    done = len(trajectory.inputs)
-    return Policies.of(
-        np.vstack([trajectory.states[:done], plan.states[0, done:]]),
-        np.vstack([trajectory.inputs, plan.inputs[0, done:]]),
-        np.concatenate([gains, plan.gains[0, done:]]),
-    )
+    end = begin + len(trajectory.inputs)
+    plan.states[0, begin:end] = trajectory.states[:-1]
+    plan.inputs[0, begin:end], plan.gains[0, begin:end] = trajectory.inputs, gains
+    return plan
 
 
 def _reference(path: ReferenceTrajectory, solution: ConstrainedSolution) -> ReferenceTrajectory:
