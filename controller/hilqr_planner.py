@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.driving.goal import Commands, sequence_of
+from controller.limits import Limits
 from controller.planner import NO_CANDIDATES, Planner
 from controller.planner_options import PlannerOptions
 from controller.prediction import predict
@@ -17,6 +18,8 @@ from controller.reference_gains import gains_along
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE, RigidDerivatives
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
+from hybrid.hilqr.constraints import ConstrainedModel, Violation
+from robots.terrain import Ground
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 Array = NDArray[np.float64]
@@ -54,6 +57,7 @@ class HilqrPlanner(Planner):
         reference: Reference,
         backend: RolloutBackend,
         derivatives: Derivatives,
+        ground: Ground | None = None,
     ) -> None:
         """Precompute the reference's gains.
 
@@ -63,13 +67,19 @@ class HilqrPlanner(Planner):
             backend: simulates candidates in parallel.
             derivatives: of the backward pass. The reference's gains take rigid ones: its feet touch
                 the ground and do not press into it.
+            ground: of the limits' clearances; None for the level floor z = 0.
         """
         self.options = options
         self.model = A1Model(backend, derivatives, options.cost)
         rigid = A1Model(backend, RigidDerivatives(options.period), options.cost)
         self.reference = reference.prepare(lambda each: gains_along(each, rigid, options.knots))
         self._backend = backend
-        self._solver = Hilqr(self.model, solver_options(options))
+        self._limited: ConstrainedModel | None = None
+        if options.limits.penalty > 0.0:
+            limits = Limits(options.limits, ground)
+            self._limited = ConstrainedModel(self.model, limits, options.limits.penalty)
+        self._worst = Violation(0.0, 0, "")
+        self._solver = self._make_solver(options)
         self._origin: float | None = None
         self._plans: list[Solution] = []  # the newest, in order of their start
         self._count = 0
@@ -105,6 +115,8 @@ class HilqrPlanner(Planner):
         window = self.reference.window(start, self.options.knots, x0)
         self.model.track(window)
         self.line_search, self._costs = None, []
+        if self._limited is not None and self._plans:
+            self._limited.shift(max(0, start - self._plans[-1].start))
         seed = self._seed(x0, start, window)
         if seed is None:
             self._plans = []
@@ -114,6 +126,9 @@ class HilqrPlanner(Planner):
             if on_plan is not None and best is not seed:
                 on_plan(self._plan(estimate, best))
             best = solution
+        if self._limited is not None:
+            self._limited.update_multipliers(best.trajectory)
+            self._worst = max(self._worst, self._limited.violation(best.trajectory))
         earlier = [plan for plan in self._plans if plan.start < best.start]
         self._plans = [*earlier[-EARLIER_PLANS:], best]
         plan = self._plan(estimate, best)
@@ -143,7 +158,7 @@ class HilqrPlanner(Planner):
         Raises:
             ValueError: the solver cannot run on them; nothing has changed.
         """
-        self._solver = Hilqr(self.model, solver_options(options))
+        self._solver = self._make_solver(options)
         self.model.weigh(options.cost)
         self.options = options
 
@@ -153,8 +168,14 @@ class HilqrPlanner(Planner):
         return self.model.round_trip_s
 
     def statistics(self) -> dict[str, Any]:
-        """What the report says of the rollouts."""
-        return {"rollouts": self._backend.statistics()}
+        """What the report says of the rollouts, and of the limits where plans keep them."""
+        report = {"rollouts": self._backend.statistics()}
+        if self._limited is not None:
+            report["limits"] = {"worst": self._worst.value, "of": self._worst.name}
+        return report
+
+    def _make_solver(self, options: PlannerOptions) -> Hilqr:
+        return Hilqr(self._limited or self.model, solver_options(options))
 
     def _state_at(self, estimate: StateEstimate, start: int, lead: float) -> Array:
         """x = [q, v] at the knot `start`: the estimate, moved along the plans until then."""

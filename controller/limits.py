@@ -39,6 +39,7 @@ class LimitOptions(Options, frozen=True):
     """Limits of a plan.
 
     Attributes:
+        penalty: of a violation squared, in a planner; 0 leaves the limits out.
         range_margin: distance from the ends of the joints' ranges.
         torque: largest of a motor.
         speed: largest of a joint, at which its motor has no torque left.
@@ -49,6 +50,7 @@ class LimitOptions(Options, frozen=True):
         knee_clearance: the same of the knees.
     """
 
+    penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
     range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.0
     torque: Annotated[float, positive("N m", 1000.0)] = TORQUE_LIMIT
     speed: Annotated[float, positive("rad/s", 1000.0)] = VELOCITY_LIMIT

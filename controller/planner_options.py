@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from controller.cost_options import CostOptions
+from controller.limits import LimitOptions
 from hybrid.options import LineSearch
 from runtime.options import Options, Range
 
@@ -81,6 +82,7 @@ class SolverOptions(Options, frozen=True):
             "index", that of the legs; "average", the mean over all orders; "selected", that in
             which they reach the ground.
         cost: weights of the tracking cost.
+        limits: that plans keep, by an augmented Lagrangian.
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 50
@@ -91,6 +93,7 @@ class SolverOptions(Options, frozen=True):
     variant: Literal["xi", "dxr"] = "xi"
     touchdown_order: TouchdownOrder = "index"
     cost: CostOptions = CostOptions()
+    limits: LimitOptions = LimitOptions()
 
 
 class PlannerOptions(SolverOptions, frozen=True):

@@ -37,7 +37,7 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
     derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
-    planner = HilqrPlanner(options, reference, backend, derivatives)
+    planner = HilqrPlanner(options, reference, backend, derivatives, ground)
     if estimate is not None:
         estimate.simulators += [backend, derivatives]
         planner.ground_estimate = estimate
