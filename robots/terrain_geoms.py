@@ -8,7 +8,7 @@ import numpy as np
 from robots.terrain import Ground
 
 GRID_DEPTH = 0.5  # of the solid below the grid's lowest height [m]
-STONE = (0.62, 0.64, 0.68, 1.0)  # plain, so that edges are visible
+STONES = ((0.62, 0.64, 0.68, 1.0), (0.52, 0.55, 0.6, 1.0))  # in turns, so that edges are visible
 
 
 def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
@@ -17,7 +17,7 @@ def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
     floor.pos = [0.0, 0.0, ground.floor]
     like = {
         "contype": floor.contype, "conaffinity": floor.conaffinity, "friction": floor.friction,
-        "rgba": STONE, "group": floor.group,
+        "group": floor.group,
     }  # fmt: skip
     for b, (centre, half, rotation) in enumerate(
         zip(ground.centre, ground.half, ground.rotation, strict=True)
@@ -26,7 +26,7 @@ def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
         mujoco.mju_mat2Quat(quaternion, rotation.ravel())
         spec.worldbody.add_geom(
             name=f"ground_{b}", type=mujoco.mjtGeom.mjGEOM_BOX, pos=centre, size=half,
-            quat=quaternion, **like,
+            quat=quaternion, rgba=STONES[b % 2], **like,
         )  # fmt: skip
     if ground.grid.size:
         rows, columns = ground.grid.shape
@@ -38,7 +38,7 @@ def add_geoms(spec: mujoco.MjSpec, ground: Ground) -> None:
         )  # fmt: skip
         spec.worldbody.add_geom(
             name="ground_grid", type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="ground",
-            pos=[*(ground.grid_origin + [x, y]), ground.floor + least], **like,
+            pos=[*(ground.grid_origin + [x, y]), ground.floor + least], rgba=STONES[0], **like,
         )  # fmt: skip
 
 
