@@ -16,6 +16,7 @@ from saltus.cli import (
     export,
     film,
     launch,
+    motion,
     perturb,
     report,
     serve,
@@ -45,6 +46,7 @@ app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
+app.add_typer(motion.app, name="motion")
 
 
 def _print_version(asked: bool) -> None:

@@ -1,0 +1,72 @@
+"""Motions of `config/motions` by name: read, planned once, and kept in the user's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from saltus.common.code_version import code_version, fingerprint
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.common.folders import cache_folder, data_folder, find_file, keep_in_cache
+from saltus.configuration.options import read_mapping, to_options
+
+if TYPE_CHECKING:
+    from controller.motions.motion import Motion
+    from controller.motions.plan_motion import MotionPlan
+
+FOLDER = "config/motions"
+PERIOD, SUBSTEPS = 0.01, 5  # between knots [s], and physics steps within one
+FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
+SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
+
+
+def motion_names() -> list[str]:
+    """The motions that have a name."""
+    return sorted(path.stem for path in data_folder(FOLDER).glob("*.yaml"))
+
+
+def read_motion(name: str) -> tuple[str, Motion]:
+    """A motion's name and the motion, by its name or its file.
+
+    Raises:
+        BadRequest: there is none, or its file describes none.
+    """
+    from controller.motions.motion import Motion
+
+    path = find_file(FOLDER, name)
+    return path.stem, to_options(read_mapping(path), Motion, str(path))
+
+
+def planned_motion(name: str) -> Path:
+    """The file of a motion's reference, planned first where there is none yet.
+
+    Raises:
+        BadRequest: there is no such motion, it cannot be done, or the cache cannot be written.
+    """
+    from controller.references import save_reference
+
+    stem, motion = read_motion(name)
+    path = cache_folder() / "motions" / f"{stem}-{fingerprint(motion, code_version(SOURCES))}.npz"
+    if not path.is_file():
+        say(f"planning the motion {stem} (once)")
+        plan = make_plan(motion)
+        if plan.solution.status not in FEASIBLE:
+            raise BadRequest(f"reference: {stem} cannot be done: {plan.solution.message}")
+        keep_in_cache(path, lambda part: save_reference(plan.reference, part), "the motion")
+    return path
+
+
+def make_plan(
+    motion: Motion, threads: int = 1, report: Callable[[float, float], None] | None = None
+) -> MotionPlan:
+    """Plan a motion on MuJoCo's physics; see `plan_motion`."""
+    from controller.motions.plan_motion import plan_motion
+    from sim_bridge.rollouts.derivatives import RolloutDerivatives
+    from sim_bridge.rollouts.threaded import ThreadedRollout
+
+    def backend(knots: int) -> ThreadedRollout:
+        return ThreadedRollout(knots, PERIOD, SUBSTEPS, threads)
+
+    return plan_motion(motion, PERIOD, backend, RolloutDerivatives(PERIOD, SUBSTEPS, threads), report)

@@ -1,0 +1,1 @@
+"""Plans motions offline, and shows them."""
