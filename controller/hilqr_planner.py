@@ -241,6 +241,7 @@ class HilqrPlanner(Planner):
             solve_s=0.0,
             status=solution.status,  # type: ignore[arg-type]
             command=sequence_of(self.commands),
+            tilt=self.reference.tilt(solution.start * self.options.period),
         )
 
     def _searched(self, plan: Plan) -> LineSearch:

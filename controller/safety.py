@@ -47,6 +47,7 @@ class SafetyGate:
         margin = options.measured_margin
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self.height_min = options.height_min  # of the trunk in the world [m]
+        self.tilt_max = options.tilt_max  # with what the plan's reference tilts [rad]
         self._last_plan_at: float | None = None  # [s]
         self._fall_since: float | None = None
 
@@ -79,11 +80,12 @@ class SafetyGate:
             return np.zeros(12)
         return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
 
-    def follow_ground(self, plan: Plan) -> None:
-        """Follow the ground below a plan's standing feet, above which height counts.
+    def follow_plan(self, plan: Plan) -> None:
+        """Follow the ground below a plan's standing feet, above which height counts, and its tilt.
 
-        Slowly: a robot that tumbles is not to take the ground along.
+        The ground slowly: a robot that tumbles is not to take it along.
         """
+        self.tilt_max = self.options.tilt_max + plan.tilt
         q = np.array(plan.states_q[0])
         level = ground_below(q, np.array(plan.contacts[0]))
         passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
@@ -159,7 +161,7 @@ class SafetyGate:
         if reading is not None and trusts_imu:
             measured = reading.quaternion_imu_in_world
             quaternion = measured if is_unit(measured) else quaternion
-        if quaternion is not None and tilt(quaternion) > self.options.tilt_max:
+        if quaternion is not None and tilt(quaternion) > self.tilt_max:
             return Reason.TILTED
         if not tracking or estimate is None:
             return None

@@ -93,7 +93,7 @@ class Tracker:
         """What `track` keeps to."""
         o, safety = self.options, self.options.safety
         return (
-            safety.tilt_max, gate.height_min, o.kp_max, o.kd_max, safety.torque_limit,
+            gate.tilt_max, gate.height_min, o.kp_max, o.kd_max, safety.torque_limit,
             float(VELOCITY_LIMIT),
         )  # fmt: skip
 
@@ -112,7 +112,7 @@ class Tracker:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was."""
         accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
         if accepted and plan is not None:
-            self.gate.follow_ground(plan)
+            self.gate.follow_plan(plan)
         return accepted
 
     def command(

@@ -92,6 +92,7 @@ class Plan(Message, frozen=True):
     status: Literal["ok", "time_limit", "not_converged", "failed"]
     round_trip_s: float = 0.0  # of solve_s: to a rollout server and back, its physics apart [s]
     command: int = -1  # sequence number of the command that it obeys; -1 without one
+    tilt: float = 0.0  # to which its reference tilts the trunk, and the robot may [rad]
 
 
 class LineSearch(Message, frozen=True):

@@ -1,6 +1,7 @@
 """The simulated A1: physics, motors, sensors and perturbations behind one tick of 1 ms."""
 
 import math
+from collections.abc import Callable
 
 import mujoco
 import numpy as np
@@ -23,7 +24,7 @@ Array = NDArray[np.float64]
 
 CONTACT_FORCE = 1.0  # [N], above which a foot counts as being in contact
 STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
-FALLEN_COSINE = 0.5  # of the tilt of 60 degrees past which the robot has fallen
+FALLEN_TILT = math.radians(60.0)  # past which the robot has fallen
 
 
 class SimulatedA1:
@@ -41,6 +42,7 @@ class SimulatedA1:
         judge_falls: whether touching and tilting count as a fall; true for a robot that starts
             standing. One that starts lying touches the floor from the first, and is free to lie
             down again: whoever knows when it should be up may set it.
+        tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
         blocked: the motors give no torque.
     """
 
@@ -61,6 +63,7 @@ class SimulatedA1:
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
+        self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self._work, self._foot_slip = 0.0, 0.0
         self._physics, self._command = begin_physics(self.options, ground)
         self._step = 0
@@ -197,6 +200,7 @@ class SimulatedA1:
             self.time, motion.q, motion.v, acceleration @ rotation, motion.torque,
             motion.normal_force,
         )  # fmt: skip
-        upright = rotation[2, 2] > FALLEN_COSINE  # false for NaN: a diverged robot has fallen
+        limit = math.cos(min(math.pi, FALLEN_TILT + self.tilt_allowance(self.time)))
+        upright = rotation[2, 2] >= limit  # false for NaN: a diverged robot has fallen
         down = motion.trunk_contact or not upright
         self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))

@@ -48,6 +48,10 @@ class DrivenReference:
         """The same: a start without feedback does as well (docs/design.md)."""
         return self
 
+    def tilt(self, time: float) -> float:
+        """None beside the slope below."""
+        return 0.0
+
     def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
         """The reference from knot `start` over `knots` intervals, of a robot in `state` (37) there.
 

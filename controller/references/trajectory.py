@@ -13,6 +13,8 @@ from controller.driving.goal import Commands
 
 Array = NDArray[np.float64]
 
+TILT_TIME = 0.2  # before and after an instant, in which the robot may tilt as its reference [s]
+
 
 class ReferenceWindow(NamedTuple):
     """The part of a reference that one planning horizon sees (N knots).
@@ -43,6 +45,10 @@ class Reference(Protocol):
 
     def window(self, start: int, knots: int, state: Array | None = None) -> ReferenceWindow:
         """Reference from knot `start` over `knots` intervals, of a robot in `state` (37) there."""
+        ...
+
+    def tilt(self, time: float) -> float:
+        """How far it tilts the trunk around `time` [s], from the vertical or the slope [rad]."""
         ...
 
 
@@ -103,6 +109,12 @@ class ReferenceTrajectory:
         return ReferenceWindow(
             q, self.v[index], self.inputs[inner], self.gains[inner], self.contacts[index]
         )
+
+    def tilt(self, time: float) -> float:
+        """Largest angle of the trunk's z axis to the vertical around `time` [s]: [rad]."""
+        knot, around = round(time / self.period), round(TILT_TIME / self.period)
+        x, y = self.window(knot - around, 2 * around).q[:, 3:5].T
+        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)).max())
 
     def lateral_position(self, time: float) -> float:
         """Reference position of the base along y at `time` [s]: [m]."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controller.driving.script import CommandScript
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
-from saltus.common.folders import is_file
+from saltus.common.folders import data_folder, is_file
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.planners import PLANNERS, PLUGIN_FORM, is_plugin
 from saltus.configuration.timing import TimingOptions
@@ -101,10 +101,13 @@ def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) ->
             f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
             f"one of {gaits}", "reference", "planner",
         )  # fmt: skip
-    if not config.is_driven and not is_file(Path(config.reference)):
+    motions = [path.stem for path in data_folder("config/motions").glob("*.yaml")]
+    if config.reference in motions or config.is_driven:
+        return
+    if not is_file(Path(config.reference)):
         raise refuse(
-            f"no reference {config.reference!r}: give one of {gaits} or the path of a recorded "
-            "trajectory", "reference",
+            f"no reference {config.reference!r}: give one of {gaits}, a motion "
+            f"({', '.join(sorted(motions))}) or the path of a recorded trajectory", "reference",
         )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.configuration.planners import is_plugin
 from saltus.configuration.timing import make_schedule
+from saltus.launch import motions
 from saltus.launch.plugins import load
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import PhaseInstant
@@ -127,7 +128,9 @@ def make_simulation(config: LaunchConfig) -> SimulatedA1:
 
     script = make_script(config)
     try:
-        return SimulatedA1(config.simulation, script, make_ground(config))
+        simulation = SimulatedA1(config.simulation, script, make_ground(config))
+        simulation.tilt_allowance = motions.tilt_allowance(config)
+        return simulation
     except Unavailable as error:
         raise BadRequest(f"simulation.engine {config.simulation.engine}: {error}") from error
 

@@ -23,6 +23,7 @@ from saltus.launch.cores import hear_first
 from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
+from saltus.launch.motions import tilt_allowance
 from saltus.launch.problems import LaunchProblem, find_problems
 from saltus.launch.process_table import DRIVER, grace_s, launched_kind
 from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
@@ -102,7 +103,7 @@ def launch(
             write_config(config, files.configuration)
             announcer = Announcer(Path(temporary), files.configuration, sockets)
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
-            metrics = run_metrics(config)
+            metrics = run_metrics(config, tilt_allowance(config))
             recorder = open_recorder(files, config) if folder and record else None
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, meddle)

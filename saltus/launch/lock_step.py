@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from controller.planner_node import SolveGuard, solve_in_lock_step
 from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch import assembly
+from saltus.launch import assembly, motions
 from saltus.metrics.run import RunMetrics, run_metrics
 from sim_bridge.node import SimulationNodeOptions
 
@@ -51,7 +51,7 @@ class LockStep:
         self.estimator = assembly.make_estimator(config)
         self.planner = assembly.make_planner(config)
         self.tracker = assembly.make_tracker(config)
-        self.metrics = run_metrics(config)
+        self.metrics = run_metrics(config, motions.tilt_allowance(config))
         self.solve_ms: list[float] = []
         self._guard = SolveGuard()
         schedule = assembly.solve_schedule(config)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from controller.gaits import GAITS
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -15,8 +16,10 @@ from saltus.configuration.options import read_mapping, to_options
 if TYPE_CHECKING:
     from controller.motions.motion import Motion
     from controller.motions.plan_motion import MotionPlan
+    from saltus.configuration.launch import LaunchConfig
 
 FOLDER = "config/motions"
+TILT_PERIOD = 0.01  # of the samples of a reference whose tilt is asked for [s]
 PERIOD, SUBSTEPS = 0.01, 5  # between knots [s], and physics steps within one
 FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
@@ -56,6 +59,20 @@ def planned_motion(name: str) -> Path:
             raise BadRequest(f"reference: {stem} cannot be done: {plan.solution.message}")
         keep_in_cache(path, lambda part: save_reference(plan.reference, part), "the motion")
     return path
+
+
+def reference_file(name: str) -> str:
+    """A reference's name; of a motion the path of its file, see `planned_motion`."""
+    return str(planned_motion(name)) if name in motion_names() else name
+
+
+def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
+    """How far the reference of a launch tilts the trunk around a time [s]: [rad]; gaits do not."""
+    if config.reference in GAITS or config.is_driven:
+        return lambda _: 0.0
+    from controller.references import make_reference
+
+    return make_reference(reference_file(config.reference), 0.0, TILT_PERIOD).tilt
 
 
 def make_plan(

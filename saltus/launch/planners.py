@@ -9,6 +9,7 @@ from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
 from saltus.launch import rollouts
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
+from saltus.launch.motions import reference_file
 from saltus.launch.recorded_walk import recorded_walk
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def make_reference(
     name = config.reference
     if config.reference_from == "convex_mpc" and name in GAITS:
         name = str(recorded_walk(config))
+    name = reference_file(name)
     try:
         return references.make_reference(name, config.speed, config.hilqr.period)
     except ValueError as error:

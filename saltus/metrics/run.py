@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FALLEN_COSINE = math.cos(math.radians(60.0))  # of the tilt past which the robot has fallen
+FALLEN_TILT = math.radians(60.0)  # past which the robot has fallen
 DRIVING_MEASURES = (
     "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",
 )  # fmt: skip
 _PENDING = 4000  # ticks for which one half of a pair waits for the other
+
+
+def upright(time: float) -> float:
+    """The tilt of a gait's trunk [rad]."""
+    return 0.0
 
 
 @dataclass
@@ -38,6 +44,7 @@ class RunMetrics:
         by_estimates: nobody knows the truth, so the way is that of the estimates.
         driving: of a robot that is driven; its way is the length of its path, and none is to the
             side.
+        tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
     """
 
     lateral_reference: float = 0.0
@@ -45,6 +52,7 @@ class RunMetrics:
     anywhere: bool = False
     by_estimates: bool = False
     driving: DrivingMetrics | None = None
+    tilt_allowance: Callable[[float], float] = upright
     fell: bool = False
     fell_at_s: float | None = None  # since the first state judged
     first_tick: int = 0
@@ -60,7 +68,7 @@ class RunMetrics:
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
         if self.judging:
-            falls = not self.fell and has_fallen(truth)
+            falls = not self.fell and has_fallen(truth, self.tilt_allowance(truth.time))
             self.fell = self.fell or falls
             self._follow(truth)
             if falls:
@@ -130,20 +138,23 @@ class RunMetrics:
         self.pairs += 1
 
 
-def run_metrics(config: LaunchConfig) -> RunMetrics:
+def run_metrics(
+    config: LaunchConfig, tilt_allowance: Callable[[float], float] = upright
+) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
     simulated = config.kind.simulated
     return RunMetrics(
         judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
         driving=DrivingMetrics(config) if config.is_driven else None,
+        tilt_allowance=tilt_allowance,
     )  # fmt: skip
 
 
-def has_fallen(truth: GroundTruth) -> bool:
-    """True when the trunk touches the ground or the body tilts past 60 degrees (or is NaN)."""
+def has_fallen(truth: GroundTruth, allowance: float = 0.0) -> bool:
+    """True when the trunk touches the ground or tilts past 60 degrees and more (or is NaN)."""
     x, y = truth.q[3], truth.q[4]
-    upright = 1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE  # false for NaN
-    return bool(truth.trunk_contact or not upright)
+    limit = math.cos(min(math.pi, FALLEN_TILT + allowance))
+    return bool(truth.trunk_contact or not 1.0 - 2.0 * (x * x + y * y) >= limit)
 
 
 def squared_errors(q: Array, v: Array, q_hat: Array, v_hat: Array) -> Array:

@@ -13,10 +13,10 @@ import numpy as np
 from controller.motions.plan_motion import MotionPlan
 from controller.references import save_reference
 from robots.a1.constants import FOOT_NAMES
+from saltus.common.console import say
 from saltus.common.figures import figure, png
 from saltus.common.files import write_file
 from saltus.common.folders import new_run_folder
-from saltus.common.console import say
 from saltus.common.processor import cores
 from saltus.common.progress import RunProgress
 from saltus.film.camera import View

@@ -15,7 +15,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.summary import rollout_phrase
-from saltus.metrics.run import DRIVING_MEASURES, FALLEN_COSINE
+from saltus.metrics.run import DRIVING_MEASURES, FALLEN_TILT
 from saltus.recording.reading import summary_of_run
 from saltus.report.subject import Row, Subject, TrialRecord
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
@@ -146,7 +146,7 @@ def _fall_time(trace: Trace | None) -> float | None:
     if trace is None:
         return None
     x, y = trace.q[:, 3], trace.q[:, 4]
-    tilted = np.flatnonzero(~(1.0 - 2.0 * (x * x + y * y) > FALLEN_COSINE))
+    tilted = np.flatnonzero(~(1.0 - 2.0 * (x * x + y * y) > np.cos(FALLEN_TILT)))
     return float(trace.time[tilted[0]]) if tilted.size else None
 
 
