@@ -113,8 +113,10 @@ class HilqrPlanner(Planner):
         start = int(np.ceil(elapsed - 1e-6)) if lead > 0.0 else round(elapsed)
         x0 = self._state_at(estimate, start, lead)
         window = self.reference.window(start, self.options.knots, x0)
-        self.model.track(window)
         self.line_search, self._costs = None, []
+        if not self.options.replan:
+            return self._plan(estimate, _as_it_is(start, window))
+        self.model.track(window)
         if self._limited is not None and self._plans:
             self._limited.shift(max(0, start - self._plans[-1].start))
         seed = self._seed(x0, start, window)
@@ -280,6 +282,11 @@ def shifted(last: Solution, shift: int, window: ReferenceWindow) -> Policies:
         np.vstack([last.trajectory.inputs[shift:], window.inputs[keep:]]),
         np.concatenate([last.gains[shift:], window.gains[keep:]]),
     )
+
+
+def _as_it_is(start: int, window: ReferenceWindow) -> Solution:
+    """The reference with its own gains."""
+    return _nothing(start, window)._replace(gains=window.gains, status="ok")
 
 
 def _nothing(start: int, window: ReferenceWindow) -> Solution:

@@ -83,6 +83,7 @@ class SolverOptions(Options, frozen=True):
             which they reach the ground.
         cost: weights of the tracking cost.
         limits: that plans keep, by an augmented Lagrangian.
+        replan: false leaves the robot to the tracker, along the reference with its own gains.
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 50
@@ -94,6 +95,7 @@ class SolverOptions(Options, frozen=True):
     touchdown_order: TouchdownOrder = "index"
     cost: CostOptions = CostOptions()
     limits: LimitOptions = LimitOptions()
+    replan: bool = True
 
 
 class PlannerOptions(SolverOptions, frozen=True):

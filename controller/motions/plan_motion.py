@@ -31,7 +31,7 @@ GROWING = HilqrOptions(
     regularisation=RegularisationOptions(target="input", initial=1e-3, maximum=1e6),
 )  # fmt: skip
 LIMITED = ConstraintOptions(
-    tolerance=5e-3, max_rounds=14, penalty=300.0, growth=3.0, most_penalty=1e6, settled=0.01
+    tolerance=1e-2, max_rounds=14, penalty=300.0, growth=3.0, most_penalty=1e6, settled=0.01
 )
 
 MakeBackend = Callable[[int], RolloutBackend]
