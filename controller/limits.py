@@ -128,7 +128,7 @@ def _height(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> 
 @njit(cache=True)
 def _share(speed: float, numbers: Array) -> float:
     """The motor's torque at a speed in the torque's direction, as a share of the largest."""
-    return (numbers[2] - speed) / (numbers[2] - numbers[3])
+    return min(1.0, max(0.0, (numbers[2] - speed) / (numbers[2] - numbers[3])))
 
 
 @njit(cache=True)
@@ -150,8 +150,8 @@ def _write_values(
                 total = 0.0
                 for i in range(12):
                     u = inputs[c, k, i]
-                    row[TORQUES + i] = u / torque - min(1.0, max(0.0, _share(dq[i], numbers)))
-                    row[TORQUES + 12 + i] = -u / torque - min(1.0, max(0.0, _share(-dq[i], numbers)))
+                    row[TORQUES + i] = u / torque - _share(dq[i], numbers)
+                    row[TORQUES + 12 + i] = -u / torque - _share(-dq[i], numbers)
                     total += abs(u * dq[i])
                 row[POWER] = total / power - 1.0
             R = rotation_from_quaternion(x[3:7])

@@ -1,1 +1,1 @@
-"""Motions with flight: phases and key poses as data, and the references that HiLQR makes of them."""
+"""Motions with flight: phases and key poses as data, and the plans that HiLQR makes of them."""

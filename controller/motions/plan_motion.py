@@ -101,7 +101,7 @@ def _model(
 
 
 def _horizons(motion: Motion, period: float) -> list[int]:
-    """Knots at which plans end, one after another: the ends of phases, and of parts of long ones."""
+    """Knots at which plans end, in order: the ends of phases, and of parts of long ones."""
     ends, time = [], 0.0
     for phase in motion.phases:
         parts = int(np.ceil(phase.duration / LONGEST_PART - 1e-9))

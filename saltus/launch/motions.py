@@ -86,4 +86,5 @@ def make_plan(
     def backend(knots: int) -> ThreadedRollout:
         return ThreadedRollout(knots, PERIOD, SUBSTEPS, threads)
 
-    return plan_motion(motion, PERIOD, backend, RolloutDerivatives(PERIOD, SUBSTEPS, threads), report)
+    derivatives = RolloutDerivatives(PERIOD, SUBSTEPS, threads)
+    return plan_motion(motion, PERIOD, backend, derivatives, report)

@@ -71,9 +71,10 @@ def summarise(plan: MotionPlan) -> dict[str, Any]:
 def summary_lines(summary: dict[str, Any]) -> list[str]:
     """The summary for a terminal."""
     head = "OK" if summary["status"] in FEASIBLE else "NOT POSSIBLE"
+    message = f"; {summary['message']}" if summary["message"] else ""
     return [
         f"{head}  {summary['motion']}: planned in {summary['planning_s']:.0f} s,"
-        f" {summary['iterations']} iterations" + (f"; {summary['message']}" if summary["message"] else ""),
+        f" {summary['iterations']} iterations{message}",
         f"torque {summary['largest_torque']:.1f} N m, speed {summary['largest_speed']:.1f} rad/s,"
         f" power {summary['largest_power']:.0f} W; base up to {summary['highest']:.2f} m",
         f"largest violation {summary['violation']:.2g} ({summary['violated']})",

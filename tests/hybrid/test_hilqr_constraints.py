@@ -46,7 +46,8 @@ class DoubleIntegrator:
         return Rollouts(x, u, cost, np.isfinite(cost))
 
     def linearise(self, trajectory):
-        return Linearisation(np.tile(self.A, (self.steps, 1, 1)), np.tile(self.B, (self.steps, 1, 1)))
+        A, B = (np.tile(matrix, (self.steps, 1, 1)) for matrix in (self.A, self.B))
+        return Linearisation(A, B)
 
     def quadratise(self, trajectory):
         N = self.steps
