@@ -1,5 +1,6 @@
 """What a full disk costs a launch: recording, reports and summary, a line for each; not the run."""
 
+import gc
 import json
 import logging
 import os
@@ -69,6 +70,8 @@ def test_a_recording_that_cannot_begin_is_refused(tmp_path, room_for):
 
 
 def test_a_process_without_room_for_its_report_ends_well(tmp_path, monkeypatch, room_for, caplog):
+    monkeypatch.setenv("MUJOCO_GL", "disable")  # the process sets it, and later tests draw
+    monkeypatch.setattr(gc, "disable", lambda: None)
     monkeypatch.setattr(processes, "die_with_parent", lambda _parent: None)
     monkeypatch.setattr(processes, "StopFlag", lambda: bool)
     monkeypatch.setitem(processes.PROCESSES, "planner", lambda *_: {"solves": 3, "pad": "x" * 500})
