@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from controller.cost_options import CostOptions
 from controller.limits import LimitOptions
@@ -62,6 +62,8 @@ class Motion(Options, frozen=True):
         phases: one after another.
         cost: weights of the distance from the key poses.
         limits: that the plan keeps.
+        hilqr: options of the planner that tracks it, as a launch file has them; the launch's own
+            win.
     """
 
     phases: tuple[Phase, ...]
@@ -71,6 +73,7 @@ class Motion(Options, frozen=True):
         joint_velocity=2e-3, terminal_scale=20.0, input_loaded=5e-4, input_unloaded=1e-3,
     )  # fmt: skip
     limits: LimitOptions = LimitOptions()
+    hilqr: dict[str, Any] = {}
 
     def __post_init__(self) -> None:
         """Raise ValueError for a motion without phases, or one that ends in the air."""

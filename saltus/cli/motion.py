@@ -7,7 +7,8 @@ import typer
 
 from saltus.cli.common import JsonOption
 from saltus.common.console import print_json, print_lines, say
-from saltus.launch.motions import FEASIBLE, motion_names
+from saltus.configuration.motions import motion_names
+from saltus.launch.motions import FEASIBLE
 
 app = typer.Typer(help="Motions with flight: jumps, a backflip, standing on two legs.")
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from controller.driving.script import CommandScript
 from controller.gaits import GAITS
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder, is_file
+from saltus.common.folders import is_file
 from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.motions import motion_names
 from saltus.configuration.planners import PLANNERS, PLUGIN_FORM, is_plugin
 from saltus.configuration.timing import TimingOptions
 
@@ -101,13 +102,13 @@ def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) ->
             f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
             f"one of {gaits}", "reference", "planner",
         )  # fmt: skip
-    motions = [path.stem for path in data_folder("config/motions").glob("*.yaml")]
+    motions = motion_names()
     if config.reference in motions or config.is_driven:
         return
     if not is_file(Path(config.reference)):
         raise refuse(
             f"no reference {config.reference!r}: give one of {gaits}, a motion "
-            f"({', '.join(sorted(motions))}) or the path of a recorded trajectory", "reference",
+            f"({', '.join(motions)}) or the path of a recorded trajectory", "reference",
         )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
 from saltus.configuration.checks import check_launch
 from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
+from saltus.configuration.motions import take_motion
 from saltus.configuration.options import fields_of, read_mapping, to_options
 from saltus.configuration.recording import RecordingOptions
 from saltus.configuration.robots import ROBOTS, Robot, RobotKind, robots_where
@@ -296,6 +297,7 @@ def configure(settings: Settings) -> LaunchConfig:
     if isinstance(options := mapping.get("estimator"), dict):
         wrong = _not_in_estimator(next(iter(options), ""))
         raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
+    take_motion(settings)
     present = {key: value for key, value in mapping.items() if value is not None}
     config = to_options(present, LaunchConfig, settings.blame)
     check_launch(config, settings.blame)

@@ -10,7 +10,8 @@ from controller.gaits import GAITS
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, data_folder, find_file, keep_in_cache
+from saltus.common.folders import cache_folder, find_file, keep_in_cache
+from saltus.configuration.motions import FOLDER, motion_names
 from saltus.configuration.options import read_mapping, to_options
 
 if TYPE_CHECKING:
@@ -18,16 +19,10 @@ if TYPE_CHECKING:
     from controller.motions.plan_motion import MotionPlan
     from saltus.configuration.launch import LaunchConfig
 
-FOLDER = "config/motions"
 TILT_PERIOD = 0.01  # of the samples of a reference whose tilt is asked for [s]
 PERIOD, SUBSTEPS = 0.01, 5  # between knots [s], and physics steps within one
 FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
-
-
-def motion_names() -> list[str]:
-    """The motions that have a name."""
-    return sorted(path.stem for path in data_folder(FOLDER).glob("*.yaml"))
 
 
 def read_motion(name: str) -> tuple[str, Motion]:
@@ -51,7 +46,7 @@ def planned_motion(name: str) -> Path:
     from controller.references import save_reference
 
     stem, motion = read_motion(name)
-    path = cache_folder() / "motions" / f"{stem}-{fingerprint(motion, code_version(SOURCES))}.npz"
+    path = cache_folder() / "motions" / f"{stem}-{fingerprint(motion.phases, motion.cost, motion.limits, code_version(SOURCES))}.npz"
     if not path.is_file():
         say(f"planning the motion {stem} (once)")
         plan = make_plan(motion)
