@@ -6,6 +6,9 @@ seconds on the monotonic clock, or simulated seconds when paused. Arrays are flo
 
 from typing import Annotated, Literal
 
+import msgspec
+import numpy as np
+
 from runtime.checked import Array, Message, Shape
 from runtime.wire import DecodeError, decode, encode
 
@@ -132,6 +135,7 @@ class GroundTruth(Message, frozen=True):
     foot_force: Annotated[Array, Shape(4, 3)]  # on the foot, in world [N]
     contact: PerFoot  # 0 or 1
     trunk_contact: bool
+    torque: PerMotor = msgspec.field(default_factory=lambda: np.zeros(12))  # of the motors [N m]
     work: float = 0.0  # that the motors have done since the start, what they took back left out [J]
     foot_slip: float = 0.0  # of all feet over the ground since the start; rolling is none [m]
 

@@ -105,6 +105,7 @@ class SimulatedA1:
             foot_force=motion.foot_force,
             contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
             trunk_contact=motion.trunk_contact,
+            torque=motion.torque,
             work=self._work,
             foot_slip=self._foot_slip,
         )

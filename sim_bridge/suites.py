@@ -38,6 +38,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         terrain_belief: what planner and estimator know of it; None leaves that to the launch.
         pass_distance: over the ground from the start, which a trial must end beyond to have passed
             [m]; None where staying up is enough.
+        pass_two_legs: the same for the time without a front foot on the ground [s].
         simulation: options of the simulated robot and its world.
         seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
         timing: latency model of lock step: `solve` and `estimate` [s].
@@ -53,6 +54,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     terrain: str | list[dict[str, Any]] = "flat"
     terrain_belief: str | None = None
     pass_distance: float | None = None
+    pass_two_legs: float | None = None
     simulation: dict[str, Any] = {}
     seeds: int = 1
     timing: dict[str, Any] = {}
@@ -67,6 +69,8 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"input_delay is {self.input_delay}; give seconds >= 0")
         if self.pass_distance is not None and not 0.0 < self.pass_distance < float("inf"):
             raise ValueError(f"pass_distance is {self.pass_distance}; give metres > 0")
+        if self.pass_two_legs is not None and not 0.0 < self.pass_two_legs < float("inf"):
+            raise ValueError(f"pass_two_legs is {self.pass_two_legs}; give seconds > 0")
         if self.seeds < 1:
             raise ValueError(f"seeds is {self.seeds}; give 1 or more")
         if self.seeds > 1 and "seed" in self.simulation:

@@ -46,7 +46,8 @@ def planned_motion(name: str) -> Path:
     from controller.references import save_reference
 
     stem, motion = read_motion(name)
-    path = cache_folder() / "motions" / f"{stem}-{fingerprint(motion.phases, motion.cost, motion.limits, code_version(SOURCES))}.npz"
+    mark = fingerprint((motion.phases, motion.cost, motion.limits), code_version(SOURCES))
+    path = cache_folder() / "motions" / f"{stem}-{mark}.npz"
     if not path.is_file():
         say(f"planning the motion {stem} (once)")
         plan = make_plan(motion)

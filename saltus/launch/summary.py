@@ -109,6 +109,7 @@ def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProble
     return [
         *facts,
         Fact("distance", _distance(summary)),
+        *([Fact("motion", _motion(summary))] if "air_s" in summary else []),
         Fact("planner", _solves(planner)),
         Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
         Fact("estimator", _errors(estimator, "robot" in summary)),
@@ -171,6 +172,16 @@ def _distance(summary: Mapping[str, Any]) -> str:
         f"{summary['distance_m']:.2f} m; RMS error of the velocity "
         f"{_number(summary['velocity_rmse_m_s'], 3)} m/s, of the yaw rate "
         f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s"
+    )
+
+
+def _motion(summary: Mapping[str, Any]) -> str:
+    """Height and time of a flight, and what it asked of the motors."""
+    return (
+        f"base up to {summary['highest_m']:.2f} m, {summary['air_s']:.2f} s in the air, "
+        f"{summary['two_legs_s']:.2f} s without front feet; torque "
+        f"{summary['largest_torque_n_m']:.1f} N m, speed {summary['largest_speed_rad_s']:.1f} "
+        f"rad/s, power {summary['largest_power_w']:.0f} W"
     )
 
 

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
+from saltus.configuration.motions import motion_names
 from saltus.metrics.driving import DrivingMetrics, base_rotation
+from saltus.metrics.motion import MotionMetrics
 
 if TYPE_CHECKING:
     from saltus.configuration.launch import LaunchConfig
@@ -44,6 +46,7 @@ class RunMetrics:
         by_estimates: nobody knows the truth, so the way is that of the estimates.
         driving: of a robot that is driven; its way is the length of its path, and none is to the
             side.
+        motion: of a robot whose reference is a motion with flight.
         tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
     """
 
@@ -52,6 +55,7 @@ class RunMetrics:
     anywhere: bool = False
     by_estimates: bool = False
     driving: DrivingMetrics | None = None
+    motion: MotionMetrics | None = None
     tilt_allowance: Callable[[float], float] = upright
     fell: bool = False
     fell_at_s: float | None = None  # since the first state judged
@@ -71,6 +75,8 @@ class RunMetrics:
             falls = not self.fell and has_fallen(truth, self.tilt_allowance(truth.time))
             self.fell = self.fell or falls
             self._follow(truth)
+            if self.motion is not None:
+                self.motion.add(truth)
             if falls:
                 self.fell_at_s = 1e-3 * (truth.tick - self.first_tick)
             self._match(truth)
@@ -99,13 +105,14 @@ class RunMetrics:
 
     def summary(self) -> dict[str, Any]:
         """The part of the run's summary that truth and estimates tell."""
+        parts = [part.summary() for part in (self.driving, self.motion) if part is not None]
         return {
             "fell": self.fell,
             "fell_at_s": self.fell_at_s,
             "simulated_s": round(max(self.last_tick - self.first_tick, 0) * 1e-3, 6),
             "distance_m": self.distance,
             "max_lateral_deviation_m": self.max_lateral_deviation,
-        } | ({} if self.driving is None else self.driving.summary())
+        } | dict(item for part in parts for item in part.items())
 
     def _follow(self, state: GroundTruth | StateEstimate) -> None:
         """How far the base has gone since the first state judged, and how far to the side."""
@@ -146,6 +153,7 @@ def run_metrics(
     return RunMetrics(
         judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
         driving=DrivingMetrics(config) if config.is_driven else None,
+        motion=MotionMetrics() if simulated and config.reference in motion_names() else None,
         tilt_allowance=tilt_allowance,
     )  # fmt: skip
 

@@ -114,6 +114,7 @@ FIELDS: dict[type[Message], dict[str, Field]] = {
         "foot_force": Field("N", WORLD, "of the ground on each foot"),
         "contact": Field("", "", "1 where the foot touches the ground, else 0"),
         "trunk_contact": Field("", "", "the trunk touches the ground"),
+        "torque": Field("N m", "", "of the motors"),
         "work": Field("J", "", "positive work of the motors since the start"),
         "foot_slip": Field("m", "", "way of all feet over the ground since the start"),
     },

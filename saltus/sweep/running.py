@@ -9,6 +9,7 @@ import numpy as np
 from saltus.common.errors import interrupted
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
+from saltus.metrics.motion import MOTION_MEASURES
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.trials import Row, Trial
 from saltus.trace import Trace, TraceRecorder
@@ -53,7 +54,7 @@ def run_paused(trial: Trial) -> Finished:
         "seed": trial.config.simulation.seed,
         "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
         **_failures(trace.statuses, trace.commands),
-    } | _driving(trial, summary)
+    } | _measures(trial, summary)
     return Finished(_judged(row, trial, summary), trace)
 
 
@@ -79,17 +80,21 @@ def run_realtime(trial: Trial) -> Finished:
             # The tracker's own counts hold the time before the robot came to life and after.
             reports.get("simulation", {}).get("in_force", {}),
         ),
-    } | _driving(trial, summary)
+    } | _measures(trial, summary)
     return Finished(_judged(row, trial, summary), None)
 
 
-def _driving(trial: Trial, summary: Mapping[str, Any]) -> Row:
-    """The measures of a robot that is driven."""
-    return {key: summary[key] for key in DRIVING_MEASURES} if trial.config.is_driven else {}
+def _measures(trial: Trial, summary: Mapping[str, Any]) -> Row:
+    """The measures of a robot that is driven, or of a motion with flight."""
+    driving = DRIVING_MEASURES if trial.config.is_driven else ()
+    return {key: summary[key] for key in (*driving, *MOTION_MEASURES) if key in summary}
 
 
 def _judged(row: Row, trial: Trial, summary: Mapping[str, Any]) -> Row:
-    """The row, with whether the trial was passed where there is a distance to come."""
+    """The row, with whether the trial was passed where staying up is not enough."""
+    if trial.pass_two_legs is not None:
+        long_enough = summary.get("two_legs_s", 0.0) >= trial.pass_two_legs
+        return row | {"passed": not row["fell"] and long_enough}
     if trial.pass_distance is None:
         return row
     way = summary["displacement_m" if trial.config.is_driven else "distance_m"]

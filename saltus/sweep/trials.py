@@ -32,7 +32,7 @@ class Trial(NamedTuple):
         group: name of its group, empty in a suite without groups.
         config: the launch it is.
         repetition: its number among the seeds of its event.
-        pass_distance: see `Group`.
+        pass_distance, pass_two_legs: see `Group`.
         without_effect: keys that suite or sweep set and that it does not use, and why.
     """
 
@@ -41,6 +41,7 @@ class Trial(NamedTuple):
     config: LaunchConfig
     repetition: int = 0
     pass_distance: float | None = None
+    pass_two_legs: float | None = None
     without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
 
     @property
@@ -83,7 +84,10 @@ def make_trials(
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
                 trials.append(
-                    Trial(labels, group.name, seeded, repetition, group.pass_distance, idle)
+                    Trial(
+                        labels, group.name, seeded, repetition, group.pass_distance,
+                        group.pass_two_legs, idle,
+                    )
                 )
     return trials
 

@@ -1,0 +1,61 @@
+"""What a motion with flight is judged by: what it asked of the motors, and its time in the air."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.messages import GroundTruth
+from saltus.metrics.driving import base_rotation
+
+TICK_S = 1e-3
+MOTION_MEASURES = (
+    "largest_torque_n_m", "largest_speed_rad_s", "largest_power_w", "highest_m", "air_s",
+    "two_legs_s", "heading_rad",
+)  # fmt: skip
+
+
+class MotionMetrics:
+    """Takes the true states of a run as they come, in bounded memory."""
+
+    def __init__(self) -> None:
+        """Before the first state."""
+        self._torque = self._speed = self._power = 0.0
+        self._highest, self._heading = 0.0, 0.0
+        self._air, self._two_legs = _Longest(), _Longest()
+
+    def add(self, truth: GroundTruth) -> None:
+        """Take a state in."""
+        speed, torque = np.abs(truth.v[6:]), np.abs(truth.torque)
+        self._torque = max(self._torque, float(torque.max()))
+        self._speed = max(self._speed, float(speed.max()))
+        self._power = max(self._power, float(speed @ torque))
+        self._highest = max(self._highest, float(truth.q[2]))
+        x_axis = base_rotation(truth.q[3:7])[:, 0]
+        self._heading = float(np.arctan2(x_axis[1], x_axis[0]))
+        front, rear = truth.contact[:2].any(), truth.contact[2:].any()
+        self._air.add(not front and not rear)
+        self._two_legs.add(not front)
+
+    def summary(self) -> dict[str, float]:
+        """The measures by the names that rows have."""
+        measures = (
+            self._torque, self._speed, self._power, self._highest, self._air.seconds,
+            self._two_legs.seconds, self._heading,
+        )  # fmt: skip
+        return dict(zip(MOTION_MEASURES, measures, strict=True))
+
+
+class _Longest:
+    """The longest time for which something was so, without a break [s]."""
+
+    def __init__(self) -> None:
+        self._ticks = self._most = 0
+
+    def add(self, so: bool) -> None:
+        """Take one tick in."""
+        self._ticks = self._ticks + 1 if so else 0
+        self._most = max(self._most, self._ticks)
+
+    @property
+    def seconds(self) -> float:
+        return round(self._most * TICK_S, 6)
