@@ -60,34 +60,6 @@ class Violation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InputBounds:
-    """low <= u <= high, both (m,)."""
-
-    low: Array
-    high: Array
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of each bound."""
-        count = len(self.low)
-        return [f"least input {i}" for i in range(count)] + [
-            f"most input {i}" for i in range(count)
-        ]
-
-    def values(self, states: Array, inputs: Array) -> Array:
-        """See `Constraints`; nothing is bounded at the last knot."""
-        excess = np.concatenate((self.low - inputs, inputs - self.high), axis=2)
-        last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
-        return np.concatenate((excess, last), axis=1)
-
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
-        """See `Constraints`."""
-        steps, m = inputs.shape
-        sides = np.concatenate((-np.eye(m), np.eye(m)))
-        return np.zeros((steps + 1, 2 * m, states.shape[1])), np.tile(sides, (steps, 1, 1))
-
-
-@dataclass(frozen=True)
 class JoinedConstraints:
     """Those of several parts, one after another."""
 

@@ -13,7 +13,8 @@ from hybrid.hilqr import (
     Trajectory,
 )
 from hybrid.hilqr.constrained import ConstrainedHilqr, ConstraintOptions
-from hybrid.hilqr.constraints import ConstrainedModel, InputBounds, JoinedConstraints
+from hybrid.hilqr.bounds import InputBounds
+from hybrid.hilqr.constraints import ConstrainedModel, JoinedConstraints
 
 EXACT = HilqrOptions(tolerance=1e-12, max_iterations=100)
 
