@@ -36,7 +36,7 @@ class InputBounds:
         Raises:
             ValueError: names the first input that cannot.
         """
-        low, high = np.atleast_1d(self.low), np.atleast_1d(self.high)
+        low, high = np.asarray(self.low), np.asarray(self.high)
         if low.shape != high.shape or low.ndim != 1:
             raise ValueError(f"bounds of shapes {low.shape} and {high.shape}: give both (m,)")
         for i in np.flatnonzero(~(low <= high)).tolist():
