@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
     from hybrid.filters.particle import ParticleFilter, ParticleOptions
     from hybrid.filters.salted import SaltedKalmanFilter
-    from hybrid.hilqr import Hilqr, HilqrOptions, Policies
+    from hybrid.hilqr import (
+        ConstrainedHilqr,
+        ConstraintOptions,
+        Constraints,
+        Hilqr,
+        HilqrOptions,
+        InputBounds,
+        JoinedConstraints,
+        Policies,
+    )
     from hybrid.hilqr.cost import QuadraticCost
     from hybrid.hilqr.event_driven import EventDrivenModel
     from hybrid.limit_cycle import LimitCycle, find_limit_cycle
@@ -40,7 +49,10 @@ _MODULES = {
     "hybrid.filters.model": ("FilterModel", "Measurement", "ProcessNoise"),
     "hybrid.filters.particle": ("ParticleFilter", "ParticleOptions"),
     "hybrid.filters.salted": ("SaltedKalmanFilter",),
-    "hybrid.hilqr": ("Hilqr", "HilqrOptions", "Policies"),
+    "hybrid.hilqr": (
+        "ConstrainedHilqr", "ConstraintOptions", "Constraints", "Hilqr", "HilqrOptions",
+        "InputBounds", "JoinedConstraints", "Policies",
+    ),
     "hybrid.hilqr.cost": ("QuadraticCost",),
     "hybrid.hilqr.event_driven": ("EventDrivenModel",),
     "hybrid.limit_cycle": ("LimitCycle", "find_limit_cycle"),

@@ -105,6 +105,8 @@ class Policy(NamedTuple):
     feedforward: Array  # (N, m)
     gains: Array  # (N, m, n)
     step_sizes: Array  # (C,)
+    low: Array  # (m,) bounds of the input, infinite where there is none
+    high: Array  # (m,)
 
 
 class Candidates(NamedTuple):
@@ -139,6 +141,10 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
                 u[i] = r.inputs[held, i] + policy.step_sizes[c] * policy.feedforward[held, i]
                 for j in range(len(x_reference)):
                     u[i] += policy.gains[held, i, j] * (states[c, k, j] - x_reference[j])
+                if u[i] < policy.low[i]:  # written so that NaN stays NaN
+                    u[i] = policy.low[i]
+                elif u[i] > policy.high[i]:
+                    u[i] = policy.high[i]
             course.clock[TIME], course.clock[NEXT], course.clock[OPENED] = k * dt, dt, k * dt
             course.counts[STEPS] = course.counts[EVENTS] = 0
             code = proceed(s, course, k * dt + dt, u, k, np.inf, until, limits, log)

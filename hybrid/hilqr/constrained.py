@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from hybrid.hilqr.bounds import InputBounds
 from hybrid.hilqr.constraints import ConstrainedModel, Constraints, Violation
 from hybrid.hilqr.options import HilqrOptions
 from hybrid.hilqr.solver import Hilqr, Solution
 from hybrid.hilqr.types import Array, Model, Policies, Trajectory
 
 ConstrainedStatus = Literal[
-    "converged",  # the policy is optimal, and no constraint is violated
+    "converged",  # the policy is optimal: no constraint is violated, and none pulls off its bound
     "settled",  # none is violated, and a round changed the cost by little
     "infeasible",  # a violation remains at the largest penalty
-    "not_converged",
-    "failed",
+    "not_converged",  # rounds were too few, or HiLQR had no policy to go on from
+    "failed",  # no trajectory could be rolled out
 ]
 
 ENOUGH = 0.25  # of the last violation: where less was gained the penalty grows
@@ -26,7 +29,8 @@ class ConstraintOptions:
     """How constraints are enforced.
 
     Attributes:
-        tolerance: violation that counts as none, in the constraint's own unit.
+        tolerance: violation that counts as none, in the constraint's own unit, and distance from
+            a constraint that still may pull.
         max_rounds: updates of the multipliers.
         penalty: mu at the start [cost / violation^2].
         growth: of the penalty, where an update brought too little.
@@ -42,6 +46,15 @@ class ConstraintOptions:
     settled: float = 0.0
     most_penalty: float = 1e8
 
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ValueError: there is no round, or the penalty cannot grow.
+        """
+        if self.max_rounds < 1 or not (self.penalty > 0.0 and self.growth > 1.0):
+            raise ValueError(f"{self}: give one round or more, a positive penalty, growth above 1")
+
 
 class ConstrainedSolution(NamedTuple):
     """Where a solve ended. ``trajectory`` is None only with status "failed".
@@ -52,7 +65,7 @@ class ConstrainedSolution(NamedTuple):
     status: ConstrainedStatus
     trajectory: Trajectory | None
     gains: Array | None  # (N, m, n)
-    multipliers: Array  # (N+1, P)
+    multipliers: Array  # (N+1, P) lambda, the forces with which constraints pull
     violation: Violation
     iterations: int  # of HiLQR
     rounds: int  # updates of the multipliers
@@ -68,11 +81,20 @@ class ConstrainedHilqr:
         constraints: Constraints,
         options: HilqrOptions | None = None,
         constraint_options: ConstraintOptions | None = None,
+        bounds: InputBounds | None = None,
     ) -> None:
-        """Bind a model and its constraints."""
+        """Bind a model and its constraints.
+
+        Args:
+            model: see `Hilqr`.
+            constraints: enforced by multipliers.
+            options: of each round's solve.
+            constraint_options: of the rounds.
+            bounds: of the inputs, kept by backward pass and rollouts instead of multipliers.
+        """
         self.options = constraint_options or ConstraintOptions()
         self.model = ConstrainedModel(model, constraints, self.options.penalty)
-        self.solver = Hilqr(self.model, options)
+        self.solver = Hilqr(self.model, options, bounds)
 
     def solve(self, x0: Array, seed: Policies) -> ConstrainedSolution:
         """Solve from the best of the seed's candidates, with multipliers of zero.
@@ -85,48 +107,49 @@ class ConstrainedHilqr:
             seed: policies to start from; they may violate constraints.
         """
         options, model = self.options, self.model
-        model.multipliers, model.penalty = model.multipliers[:0], options.penalty
-        iterations, last, rounds, cost = 0, float("inf"), 0, float("inf")
-        solution, violation = None, Violation(float("inf"), 0, "")
+        model.restart(options.penalty)
+        iterations, last, cost, result = 0, np.inf, np.inf, None
         for rounds in range(1, options.max_rounds + 1):
             step = self.solver.solve(x0, seed)
+            iterations += step.iterations
             if step.trajectory is None:
-                return self._conclude("failed", step, violation, iterations, rounds)
-            solution, iterations = step, iterations + step.iterations
-            violation = model.violation(step.trajectory)
-            met = violation.value <= options.tolerance
-            if met and step.status == "converged":
-                return self._conclude("converged", step, violation, iterations, rounds)
+                return _failure(step, model.multipliers, iterations, rounds)
             before, cost = cost, model.cost(step.trajectory)
-            if met and abs(before - cost) < options.settled * abs(cost):
-                return self._conclude("settled", step, violation, iterations, rounds)
-            if not met and model.penalty >= options.most_penalty:
-                return self._conclude("infeasible", step, violation, iterations, rounds)
+            violation, residual = model.violation(step.trajectory), model.residual(step.trajectory)
             model.update_multipliers(step.trajectory)
+            result = ConstrainedSolution(
+                "not_converged", step.trajectory._replace(cost=cost), step.gains,
+                model.multipliers, violation, iterations, rounds, step.message,
+            )  # fmt: skip
+            if step.gains is None:  # no backward pass was possible
+                return result
+            if step.status == "converged" and residual <= options.tolerance:
+                return result._replace(status="converged", message="")
+            met = violation.value <= options.tolerance
+            if met and abs(before - cost) < options.settled * abs(cost):
+                return result._replace(status="settled", message="")
+            if not met and model.penalty >= options.most_penalty:
+                message = f"{violation}, whatever the penalty: loosen it, or try another seed"
+                return result._replace(status="infeasible", message=message)
             if not met and violation.value > ENOUGH * last:
                 model.penalty = min(options.growth * model.penalty, options.most_penalty)
             last = violation.value
             seed = _policy(step)
-        assert solution is not None
-        return self._conclude("not_converged", solution, violation, iterations, rounds)
+        assert result is not None, "see ConstraintOptions.max_rounds"
+        if result.violation.value <= options.tolerance:
+            return result
+        message = f"{result.violation} after {result.rounds} rounds: allow more"
+        return result._replace(message=message)
 
-    def _conclude(
-        self, status: ConstrainedStatus, step: Solution, violation: Violation, iterations: int,
-        rounds: int,
-    ) -> ConstrainedSolution:  # fmt: skip
-        trajectory, message = step.trajectory, step.message
-        if trajectory is not None:
-            trajectory = trajectory._replace(cost=self.model.cost(trajectory))
-        if status == "infeasible":
-            message = f"{violation}, whatever the penalty: loosen it, or start from another seed"
-        elif status == "not_converged" and violation.value > self.options.tolerance:
-            message = f"{violation} after {rounds} rounds: allow more"
-        elif status in ("converged", "settled"):
-            message = ""
-        return ConstrainedSolution(
-            status, trajectory, step.gains, self.model.multipliers, violation, iterations, rounds,
-            message,
-        )  # fmt: skip
+
+def _failure(
+    step: Solution, multipliers: Array, iterations: int, rounds: int
+) -> ConstrainedSolution:
+    """No trajectory could be rolled out."""
+    nowhere = Violation(np.inf, 0, "")
+    return ConstrainedSolution(
+        "failed", None, None, multipliers, nowhere, iterations, rounds, step.message
+    )
 
 
 def _policy(solution: Solution) -> Policies:

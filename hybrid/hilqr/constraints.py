@@ -49,42 +49,19 @@ class Constraints(Protocol):
 
 
 class Violation(NamedTuple):
-    """The largest violation of a trajectory, 0 where there is none, and where it is."""
+    """The largest violation of a trajectory, 0 where there is none, and where it is.
+
+    NaN where a constraint is.
+    """
 
     value: float
     knot: int
     name: str
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return f"{self.name} is not a number at knot {self.knot}"
         return f"{self.name} is violated by {self.value:.3g} at knot {self.knot}"
-
-
-@dataclass(frozen=True)
-class InputBounds:
-    """low <= u <= high, both (m,)."""
-
-    low: Array
-    high: Array
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Of each bound."""
-        count = len(self.low)
-        return [f"least input {i}" for i in range(count)] + [
-            f"most input {i}" for i in range(count)
-        ]
-
-    def values(self, states: Array, inputs: Array) -> Array:
-        """See `Constraints`; nothing is bounded at the last knot."""
-        excess = np.concatenate((self.low - inputs, inputs - self.high), axis=2)
-        last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
-        return np.concatenate((excess, last), axis=1)
-
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
-        """See `Constraints`."""
-        steps, m = inputs.shape
-        sides = np.concatenate((-np.eye(m), np.eye(m)))
-        return np.zeros((steps + 1, 2 * m, states.shape[1])), np.tile(sides, (steps, 1, 1))
 
 
 @dataclass(frozen=True)
@@ -139,20 +116,21 @@ class ConstrainedModel:
         expansion = self._model.quadratise(trajectory)
         states, inputs = trajectory.states, trajectory.inputs
         force = self._forces(self._values(trajectory))
-        knots, rows = np.nonzero(force > 0.0)
-        if not len(knots):
+        active = force > 0.0
+        if not active.any():
             return expansion
         c_x, c_u = self.constraints.jacobians(states, inputs)
         l_x, l_u, l_xx, l_ux, l_uu = (term.copy() for term in expansion)
-        for k, i in zip(knots.tolist(), rows.tolist(), strict=True):
-            pull, a = force[k, i], c_x[k, i]
-            l_x[k] += pull * a
-            l_xx[k] += self.penalty * np.outer(a, a)
+        for k in np.flatnonzero(active.any(axis=1)).tolist():
+            rows = active[k]
+            pull, a = force[k, rows], c_x[k, rows]
+            l_x[k] += pull @ a
+            l_xx[k] += self.penalty * (a.T @ a)
             if k < len(inputs):
-                b = c_u[k, i]
-                l_u[k] += pull * b
-                l_uu[k] += self.penalty * np.outer(b, b)
-                l_ux[k] += self.penalty * np.outer(b, a)
+                b = c_u[k, rows]
+                l_u[k] += pull @ b
+                l_uu[k] += self.penalty * (b.T @ b)
+                l_ux[k] += self.penalty * (b.T @ a)
         return CostExpansion(l_x, l_u, l_xx, l_ux, l_uu)
 
     def describe(self, trajectory: Trajectory) -> str:
@@ -160,7 +138,9 @@ class ConstrainedModel:
         describe = getattr(self._model, "describe", None)
         text = describe(trajectory) if describe is not None else ""
         worst = self.violation(trajectory)
-        return "; ".join(part for part in (text, str(worst) if worst.value > 0.0 else "") if part)
+        broke_off = not np.all(np.isfinite(trajectory.states))  # no constraint has a value there
+        limit = "" if broke_off or worst.value == 0.0 else str(worst)
+        return "; ".join(part for part in (text, limit) if part)
 
     def cost(self, trajectory: Trajectory) -> float:
         """The model's own cost of a trajectory that this model rolled out."""
@@ -170,18 +150,39 @@ class ConstrainedModel:
     def violation(self, trajectory: Trajectory) -> Violation:
         """The largest one."""
         c = self._values(trajectory)
-        knot, row = np.unravel_index(int(np.argmax(c)), c.shape)
-        return Violation(max(0.0, float(c[knot, row])), int(knot), self.constraints.names[row])
+        knot, row = np.unravel_index(int(np.argmax(c)), c.shape)  # of a NaN, where there is one
+        worst = float(c[knot, row])
+        value = 0.0 if worst <= 0.0 else worst
+        return Violation(value, int(knot), self.constraints.names[int(row)])
+
+    def residual(self, trajectory: Trajectory) -> float:
+        """The largest |max(c, -lambda / mu)|: 0 where no constraint is violated and none pulls.
+
+        A multiplier that is too large holds a trajectory off its constraint. That violates nothing,
+        and is not optimal. (Andreani, Birgin, Martinez and Schuverdt, SIAM J. Optim. 18, 2007.)
+        """
+        c = self._values(trajectory)
+        return float(np.max(np.abs(np.maximum(c, -self._multipliers(len(c)) / self.penalty))))
+
+    def restart(self, penalty: float) -> None:
+        """Multipliers of zero, and a penalty."""
+        self.multipliers, self.penalty = self.multipliers[:0], penalty
 
     def update_multipliers(self, trajectory: Trajectory) -> None:
         """Lambda <- max(0, lambda + mu c): the forces that hold the trajectory back."""
         self.multipliers = self._forces(self._values(trajectory))
 
     def shift(self, knots: int) -> None:
-        """Move the multipliers `knots` knots on, for a window that begins later."""
+        """Move the multipliers `knots` >= 0 knots on, for a window that begins later.
+
+        Knots that the last window did not have start from zero. The last knot keeps its own too:
+        what must hold at the end of each window pulls on in the next.
+        """
+        shifted = np.zeros_like(self.multipliers)
         kept = self.multipliers[knots:]
-        self.multipliers = np.zeros_like(self.multipliers)
-        self.multipliers[: len(kept)] = kept
+        shifted[: len(kept)] = kept
+        shifted[-1:] = self.multipliers[-1:]
+        self.multipliers = shifted
 
     def _values(self, trajectory: Trajectory) -> Array:
         states, inputs = trajectory.states[None], trajectory.inputs[None]

@@ -83,10 +83,14 @@ class EventRollout:
     def _one_policy(
         self, x0: Array, initial_mode: int, policies: Policies, p: int, own: NDArray[np.int64]
     ) -> Candidates:
+        m, bounds = policies.inputs.shape[2], policies.bounds
+        low, high = (-np.inf, np.inf) if bounds is None else (bounds.low, bounds.high)
         policy = Policy(
             contiguous(policies.feedforward[p]),
             contiguous(policies.gains[p]),
             contiguous(policies.step_size[own]),
+            np.full(m, low, dtype=np.float64),
+            np.full(m, high, dtype=np.float64),
         )
         reference, start = self._reference(policies, p), self._index[initial_mode]
         while True:

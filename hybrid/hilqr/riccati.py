@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from hybrid.hilqr.bounds import Box
 from hybrid.hilqr.riccati_kernel import Damping, Maps, Recursion, backward_kernel
 from hybrid.hilqr.types import Array, CostExpansion, Drift, Linearisation
 
@@ -62,6 +63,7 @@ def backward_pass(
     mu_state: float = 0.0,
     mu_input: float = 0.0,
     variant: Variant = "xi",
+    box: Box | None = None,
 ) -> Backward:
     """Riccati recursion about a trajectory, regularised as by Tassa et al. 2012.
 
@@ -72,6 +74,7 @@ def backward_pass(
         mu_state: added to V'_xx where it enters Q_uu and Q_ux [cost / state^2].
         mu_input: added to Q_uu [cost / input^2].
         variant: of the transitions.
+        box: bounds of the feedforward at step size one; gains are zero where it is at a bound.
 
     Returns:
         The policy. V and the expected change are those of the true Q, not the regularised one.
@@ -95,6 +98,7 @@ def backward_pass(
         Drift(int(drift.first), int(drift.last), int(drift.shift), float(drift.dt)),
         CostExpansion(*map(_contiguous, cost)),
         Damping(float(mu_state), float(mu_input)),
+        Box(*map(_contiguous, box or (np.empty((0, m)),) * 2)),
         out,
     )
     linear, quadratic = out.change

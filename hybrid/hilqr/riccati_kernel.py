@@ -6,6 +6,9 @@ allocated per knot. No fast-math: the result is the same bit for bit in every ru
 Where positions drift (see ``Drift``), a step is two: y = [A B] [x; u] in all rows but those of the
 positions, which keep their values, and then positions += dt velocities. The second step is a few
 sums in V, and the products of the first need the other rows only.
+
+Where inputs are bounded, k minimises Q over the box and K has no rows in the inputs that are then
+clamped (Tassa, Mansard and Todorov, Control-limited differential dynamic programming, ICRA 2014).
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
+from hybrid.hilqr.bounds import Box
+from hybrid.hilqr.box_qp import BoxQp, make_box_qp, solve_box_qp
 from hybrid.hilqr.types import Array, CostExpansion, Drift
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -171,19 +176,19 @@ def _damp(F_u, F, mu: Damping, Q_uu, Q, E, H, Y):
 
 
 @njit(cache=True)
-def _value_factors(mu: Damping, Q, E, Y, K, T):
+def _value_factors(mu: Damping, half, Q, E, Y, K, T):
     """K' T (n, n) is subtracted from Q_xx in (5.15).
 
-    Undamped, Y is L^-1 [Q_ux Q_u], and the factors are Q_ux' L^-T and -L^-1 Q_ux. Damped, Y is
-    -[K k], and K' T = 2 K' Q_ux + K' Q_uu K, which is symmetrised where it is added. As
-    (Q_uu + mu.input I + mu.state B'B) K = -(Q_ux + mu.state B'A), it needs no product with Q_uu.
+    Half solved, Y is L^-1 [Q_ux Q_u], and the factors are Q_ux' L^-T and -L^-1 Q_ux. Otherwise Y
+    is -[K k], and K' T = 2 K' Q_ux + K' Q_uu K, which is symmetrised where it is added. As
+    (Q_uu + mu.input I + mu.state B'B) K = -(Q_ux + mu.state B'A) in all rows that K has, it needs
+    no product with Q_uu.
     """
     m, n = K.shape
-    damped = mu.state > 0.0 or mu.input > 0.0
     for i in range(m):
         for j in range(n):
             K[i, j] = -Y[i, j]
-            T[i, j] = Q[i, j] + mu.input * Y[i, j] if damped else Y[i, j]
+            T[i, j] = Y[i, j] if half else Q[i, j] + mu.input * Y[i, j]
         if mu.state > 0.0:
             for j in range(n):
                 T[i, j] -= mu.state * E[i, j]
@@ -194,15 +199,36 @@ def _value_factors(mu: Damping, Q, E, Y, K, T):
 
 
 @njit(cache=True)
-def _solve(mu: Damping, L, Q, E, Y, K, T):
-    """Y <- H^-1 Y = -[K k] by the factor L of H, and the factors of ``_value_factors``."""
+def _solve(mu: Damping, H, L, Q, E, Y, K, T):
+    """Y <- H^-1 Y = -[K k], and the factors of ``_value_factors``; False: H is not definite."""
+    if not factorise(H, L):
+        return False
     solve_lower(L, Y)
     if mu.state > 0.0 or mu.input > 0.0:
         solve_lower_transposed(L, Y)
-        _value_factors(mu, Q, E, Y, K, T)
+        _value_factors(mu, False, Q, E, Y, K, T)
     else:
-        _value_factors(mu, Q, E, Y, K, T)
+        _value_factors(mu, True, Q, E, Y, K, T)
         solve_lower_transposed(L, Y)
+    return True
+
+
+@njit(cache=True)
+def _solve_in_box(mu: Damping, H, low, high, qp: BoxQp, Q, E, Y, K, T):
+    """The same with low <= k <= high, both (m,); K is zero in the inputs that are clamped."""
+    m, n = K.shape
+    qp.g[:] = Y[:, n]
+    if not solve_box_qp(H, low, high, qp):
+        return False
+    for i in range(m):
+        if qp.clamped[i]:
+            Y[i] = 0.0
+    solve_lower(qp.L, Y)
+    solve_lower_transposed(qp.L, Y)
+    for i in range(m):
+        Y[i, n] = -qp.x[i]
+    _value_factors(mu, False, Q, E, Y, K, T)
+    return True
 
 
 @njit(cache=True)
@@ -244,12 +270,13 @@ def _value(l_x, l_xx, q, first, last, G, V_x, V_xx):
 
 @njit(cache=True)
 def backward_kernel(
-    A, B, maps: Maps, drift: Drift, cost: CostExpansion, mu: Damping, out: Recursion
+    A, B, maps: Maps, drift: Drift, cost: CostExpansion, mu: Damping, box: Box, out: Recursion
 ):  # fmt: skip
     """Recursion (5.8)-(5.15), iLQR's Gauss-Newton form, from knot N to knot 0.
 
     A (N, n, n) and B (N, n, m) are up to the first transition of each timestep, which ``maps``
     follow. Positions drift in timesteps without maps; none may drift where mu.state is not zero.
+    A box (0, m) bounds nothing.
 
     Fills ``out``. Returns -1, or the knot whose regularised input Hessian is not positive definite.
     """
@@ -262,6 +289,7 @@ def backward_kernel(
     q, G = np.empty(n + m), np.empty((n, n))  # [A B]' V'_x, A' V' A + K' T
     Q_uu, H, L = np.empty((m, m)), np.empty((m, m)), np.zeros((m, m))
     Q, Y = np.empty((m, n + 1)), np.empty((m, n + 1))
+    bounded, qp = len(box.low) > 0, make_box_qp(m)
     change[:] = 0.0
     V_x[:] = l_x[N]
     V_xx[:] = l_xx[N]
@@ -281,9 +309,12 @@ def backward_kernel(
         np.dot(F_u.T, W, U)
         _input_terms(l_u[k], l_ux[k], l_uu[k], U, q, Q_uu, Q)
         _damp(F_u, F, mu, Q_uu, Q, E, H, Y)
-        if not factorise(H, L):
+        if bounded:
+            solved = _solve_in_box(mu, H, box.low[k], box.high[k], qp, Q, E, Y, K, T)
+        else:
+            solved = _solve(mu, H, L, Q, E, Y, K, T)
+        if not solved:
             return k
-        _solve(mu, L, Q, E, Y, K, T)
         if begin < end:
             _add_positions(begin, end, V_xx, W)  # again, for its transpose: G is symmetrised
         _take_columns(F, 0, A_rows)

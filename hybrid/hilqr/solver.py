@@ -7,11 +7,13 @@ trajectory; ``Hilqr.solve`` loops it to convergence. Failure is a status, never 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from hybrid.hilqr import messages
+from hybrid.hilqr.bounds import Box, InputBounds
 from hybrid.hilqr.options import HilqrOptions, Regularisation
 from hybrid.hilqr.riccati import Backward, backward_pass
 from hybrid.hilqr.types import (
@@ -71,17 +73,37 @@ class Solution(NamedTuple):
     message: str = ""  # why it did not converge, where, and what to do
 
 
+class _Expansion(NamedTuple):
+    """Quadratic problem about a trajectory."""
+
+    trajectory: Trajectory
+    linear: Linearisation
+    cost: CostExpansion
+    box: Box | None
+
+
 class Hilqr:
     """Solver over any ``Model``. It holds the options and the damping, and no state of a robot."""
 
-    def __init__(self, model: Model, options: HilqrOptions | None = None) -> None:
-        """Bind a model; ``options`` default to ``HilqrOptions()``."""
-        self.model = model
+    def __init__(
+        self,
+        model: Model,
+        options: HilqrOptions | None = None,
+        bounds: InputBounds | None = None,
+    ) -> None:
+        """Bind a model.
+
+        Args:
+            model: of the system; with ``bounds`` it must clamp inputs as ``Policies`` says.
+            options: ``HilqrOptions()`` where they are left out.
+            bounds: of the inputs, which every iteration keeps (Tassa, Mansard and Todorov 2014).
+        """
+        self.model, self.bounds = model, bounds
         self.options = options or HilqrOptions()
         self.regularisation = Regularisation(self.options.regularisation)
         self._step_sizes = np.asarray(self.options.step_sizes, dtype=np.float64)
         self._extend = self.options.variant != "no_extension"
-        self._expansion: tuple[Trajectory, Linearisation, CostExpansion] | None = None
+        self._expansion: _Expansion | None = None
 
     def start(self, x0: Array, policies: Policies) -> Trajectory | None:
         """Roll out candidates from x0 (nx,) and take the best; None when none is valid."""
@@ -89,7 +111,7 @@ class Hilqr:
 
     def _start(self, x0: Array, policies: Policies) -> tuple[Trajectory | None, Rollouts]:
         self._expansion = None  # the model's cost may have changed since
-        rollouts = self.model.roll_out(x0, policies)
+        rollouts = self._roll_out(x0, policies)
         best = rollouts.best()
         return None if best is None else rollouts.select(best), rollouts
 
@@ -112,12 +134,12 @@ class Hilqr:
                 second one; call ``start`` when the model's cost has changed.
             out_of_time: asked before the line search.
         """
-        linear, cost = self._expand(trajectory)
-        backward = self._damped_pass(linear, cost)
+        expansion = self._expand(trajectory)
+        backward = self._damped_pass(expansion)
         mu = self.regularisation.mu
         if not backward.ok:
             return _no_step("indefinite", trajectory, None, mu)
-        if self._is_optimal(linear, cost, backward):
+        if self._is_optimal(expansion, backward):
             return _no_step("converged", trajectory, backward, mu)
         late = out_of_time is not None and out_of_time()
         return self._line_search(x0, trajectory, backward, late)
@@ -171,18 +193,31 @@ class Hilqr:
             return Solution("not_converged", trajectory, None, 0, np.nan, message)
         return self._conclude(last, count)
 
-    def _expand(self, trajectory: Trajectory) -> tuple[Linearisation, CostExpansion]:
-        """Linearise and quadratise, or the last expansion if it was of this same trajectory."""
-        if self._expansion is None or self._expansion[0] is not trajectory:
-            linear, cost = self.model.linearise(trajectory), self.model.quadratise(trajectory)
-            self._expansion = (trajectory, linear, cost)
-        return self._expansion[1:]
+    def _roll_out(self, x0: Array, policies: Policies) -> Rollouts:
+        """The model's rollouts, within the bounds."""
+        if self.bounds is None:
+            return self.model.roll_out(x0, policies)
+        rollouts = self.model.roll_out(x0, replace(policies, bounds=self.bounds))
+        if not self.bounds.hold(rollouts.inputs[rollouts.ok]):
+            raise ValueError(
+                f"{type(self.model).__name__}.roll_out leaves the input bounds: it must clamp"
+                " inputs to policies.bounds"
+            )
+        return rollouts
 
-    def _damped_pass(self, linear: Linearisation, cost: CostExpansion) -> Backward:
+    def _expand(self, trajectory: Trajectory) -> _Expansion:
+        """Linearise and quadratise, or the last expansion if it was of this same trajectory."""
+        if self._expansion is None or self._expansion.trajectory is not trajectory:
+            linear, cost = self.model.linearise(trajectory), self.model.quadratise(trajectory)
+            box = None if self.bounds is None else self.bounds.about(trajectory.inputs)
+            self._expansion = _Expansion(trajectory, linear, cost, box)
+        return self._expansion
+
+    def _damped_pass(self, expansion: _Expansion) -> Backward:
         """Backward pass, with more damping until the input Hessians are positive definite."""
         damping = self.regularisation
         while True:
-            backward = self._backward(linear, cost, damping.mu_state, damping.mu_input)
+            backward = self._backward(expansion, damping.mu_state, damping.mu_input)
             if backward.ok:
                 return backward
             damping.increase()
@@ -190,19 +225,19 @@ class Hilqr:
                 return backward
 
     def _backward(
-        self, linear: Linearisation, cost: CostExpansion, mu_state: float = 0.0,
-        mu_input: float = 0.0,
-    ) -> Backward:  # fmt: skip
+        self, expansion: _Expansion, mu_state: float = 0.0, mu_input: float = 0.0
+    ) -> Backward:
         """Backward pass with the options' variant."""
-        return backward_pass(linear, cost, mu_state, mu_input, self.options.variant)
+        _, linear, cost, box = expansion
+        return backward_pass(linear, cost, mu_state, mu_input, self.options.variant, box)
 
-    def _is_optimal(self, linear: Linearisation, cost: CostExpansion, backward: Backward) -> bool:
+    def _is_optimal(self, expansion: _Expansion, backward: Backward) -> bool:
         """Whether |dJ| of (5.19) is small without damping, which would shrink it."""
         tolerance = self.options.tolerance
         if abs(backward.expected_change()) > tolerance:
             return False
         if self.regularisation.mu > 0.0:
-            backward = self._backward(linear, cost)
+            backward = self._backward(expansion)
         return backward.ok and abs(backward.expected_change()) <= tolerance
 
     def _line_search(
@@ -221,7 +256,7 @@ class Hilqr:
         for group in np.split(candidates, stages[options.line_search]):
             if not len(group):
                 continue
-            rollouts = self.model.roll_out(x0, self._policies(trajectory, backward, sizes[group]))
+            rollouts = self._roll_out(x0, self._policies(trajectory, backward, sizes[group]))
             costs[group] = rollouts.valid_costs()
             best = rollouts.best()
             if best is None or rollouts.cost[best] >= step.trajectory.cost:
@@ -257,13 +292,15 @@ class Hilqr:
         """Status and undamped expected change of the trajectory that a solve ended with."""
         trajectory, tolerance = last.trajectory, self.options.tolerance
         expansion = self._expand(trajectory)
-        undamped = self._backward(*expansion)
+        undamped = self._backward(expansion)
         change = undamped.expected_change() if undamped.ok else np.nan
         status: SolutionStatus = "not_converged"
         message = messages.unfinished_message(f"iteration {count} was the last", change, tolerance)
         if last.status == "indefinite":
             status = "indefinite"
-            message = messages.indefinite_message(*expansion, undamped.failed_knot)
+            message = messages.indefinite_message(
+                expansion.linear, expansion.cost, undamped.failed_knot
+            )
         elif abs(change) <= tolerance:
             status, message = "converged", ""
         elif self.regularisation.exhausted:

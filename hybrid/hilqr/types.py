@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.hilqr.bounds import InputBounds
+
 Array = NDArray[np.float64]
 
 
@@ -38,7 +40,8 @@ class Policies:
 
         u_k = inputs[p, k] + step_size[c] feedforward[p, k] + gains[p, k] (x_k (-) states[p, k])
 
-    where (-) is the model's own difference of states, in its tangent space.
+    where (-) is the model's own difference of states, in its tangent space. Where there are
+    ``bounds`` the model clamps u_k to them.
     """
 
     states: Array  # (P, N+1, nx)
@@ -49,6 +52,7 @@ class Policies:
     step_size: Array  # (C,)
     aux: Sequence[Any] = ()  # (P,) what the model recorded with each reference (modes, events)
     extend_reference: bool = True  # extend references over mode mismatches (5.3.4)
+    bounds: InputBounds | None = None
 
     @property
     def count(self) -> int:
@@ -105,6 +109,7 @@ class Policies:
             np.concatenate((self.step_size, other.step_size)),
             _records(self) + _records(other),
             self.extend_reference,
+            self.bounds,
         )
 
 
@@ -217,7 +222,10 @@ class Model(Protocol):
     """
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
-        """Simulate every candidate from the state x0 (nx,), hybrid transitions included."""
+        """Simulate every candidate from the state x0 (nx,), hybrid transitions included.
+
+        The inputs (C, N, m) that it returns are those that acted, clamped to ``policies.bounds``.
+        """
         ...
 
     def linearise(self, trajectory: Trajectory) -> Linearisation:

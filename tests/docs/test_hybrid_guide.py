@@ -21,6 +21,9 @@ def test_the_guide_runs(capsys):
     assert "('impact', 0.451754), ('apex', 0.790569)" in out
     assert "zeno - in mode" in out
     assert abs(names["restitution"] - 0.8) < 3.0 * names["deviation"] < 0.05
+    assert names["bounded"].status == "converged" and names["slow"].status == "converged"
+    assert np.abs(names["bounded"].trajectory.inputs).max() == 12.0
+    assert np.abs(names["slow"].trajectory.states[:, 1]).max() < 8.0 + 1e-3
     assert names["variation"].ok and np.all(np.linalg.eigvalsh(names["Sigma"]) > 0.0)
     spread = np.cov(names["ends"].states[names["ends"].ok].T)
     apart = {how: np.max(abs(Sigma - spread)) for how, Sigma in names["predicted"].items()}

@@ -2,84 +2,26 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
 
 from hybrid.hilqr import (
-    CostExpansion,
+    ConstrainedHilqr,
+    ConstrainedModel,
+    ConstraintOptions,
     HilqrOptions,
-    Linearisation,
+    InputBounds,
+    JoinedConstraints,
     Policies,
     Rollouts,
     Trajectory,
 )
-from hybrid.hilqr.constrained import ConstrainedHilqr, ConstraintOptions
-from hybrid.hilqr.constraints import ConstrainedModel, InputBounds, JoinedConstraints
+from tests.hybrid.double_integrator import (
+    DoubleIntegrator,
+    StateBound,
+    best_bounded_inputs,
+    equal_at_the_end,
+)
 
 EXACT = HilqrOptions(tolerance=1e-12, max_iterations=100)
-
-
-class DoubleIntegrator:
-    """A point [x, v] under an acceleration that is constant in a timestep.
-
-    Cost: the sum of effort * dt * u^2 / 2, and pull * (x_N - goal)^2 / 2.
-    """
-
-    state_dim, input_dim = 2, 1
-
-    def __init__(self, steps, duration, effort=0.0, pull=0.0, goal=0.0):
-        self.dt = duration / steps
-        self.A = np.array([[1.0, self.dt], [0.0, 1.0]])
-        self.B = np.array([[0.5 * self.dt**2], [self.dt]])
-        self.steps, self.effort, self.pull, self.goal = steps, effort, pull, goal
-
-    def roll_out(self, x0, policies):
-        C = policies.count
-        x, u = np.empty((C, self.steps + 1, 2)), np.empty((C, self.steps, 1))
-        for c, (p, a) in enumerate(zip(policies.policy_index, policies.step_size, strict=True)):
-            x[c, 0] = x0
-            for k in range(self.steps):
-                change = policies.gains[p, k] @ (x[c, k] - policies.states[p, k])
-                u[c, k] = policies.inputs[p, k] + a * policies.feedforward[p, k] + change
-                x[c, k + 1] = self.A @ x[c, k] + self.B @ u[c, k]
-        cost = 0.5 * self.effort * self.dt * np.sum(u**2, axis=(1, 2))
-        cost += 0.5 * self.pull * (x[:, -1, 0] - self.goal) ** 2
-        return Rollouts(x, u, cost, np.isfinite(cost))
-
-    def linearise(self, trajectory):
-        A, B = (np.tile(matrix, (self.steps, 1, 1)) for matrix in (self.A, self.B))
-        return Linearisation(A, B)
-
-    def quadratise(self, trajectory):
-        N = self.steps
-        l_x, l_xx = np.zeros((N + 1, 2)), np.zeros((N + 1, 2, 2))
-        l_x[-1, 0] = self.pull * (trajectory.states[-1, 0] - self.goal)
-        l_xx[-1, 0, 0] = self.pull
-        weight = self.effort * self.dt
-        l_u, l_uu = weight * trajectory.inputs, np.full((N, 1, 1), weight)
-        return CostExpansion(l_x, l_u, l_xx, np.zeros((N, 1, 2)), l_uu)
-
-
-class StateBound:
-    """sign * (x[index] - bound) <= 0 at the last knot, or at all of them."""
-
-    def __init__(self, index, sign, bound, last=False):
-        self.index, self.sign, self.bound, self.last = index, sign, bound, last
-        self.names = [f"state {index}"]
-
-    def values(self, states, inputs):
-        excess = self.sign * (states[:, :, [self.index]] - self.bound)
-        if self.last:
-            excess[:, :-1] = -np.inf
-        return excess
-
-    def jacobians(self, states, inputs):
-        c_x = np.zeros((len(states), 1, states.shape[1]))
-        c_x[:, 0, self.index] = self.sign
-        return c_x, np.zeros((len(inputs), 1, inputs.shape[1]))
-
-
-def equal_at_the_end(index, value):
-    return [StateBound(index, sign, value, last=True) for sign in (1.0, -1.0)]
 
 
 def test_farthest_motion_from_rest_to_rest_is_bang_bang():
@@ -135,16 +77,9 @@ def test_bounded_inputs_are_those_of_a_quadratic_program(seed):
         x0, Policies.zeros(model, steps)
     )
     assert result.status == "converged", result.message
-    # x_N = free + row u, and the cost is a sum of squares.
-    free, row = x0.copy(), np.zeros((2, steps))
-    for k in range(steps):
-        free, row = model.A @ free, model.A @ row
-        row[:, k] += model.B[:, 0]
-    stack = np.vstack((np.sqrt(model.effort * model.dt) * np.eye(steps), np.sqrt(5.0) * row[:1]))
-    right = np.append(np.zeros(steps), np.sqrt(5.0) * (goal - free[0]))
-    direct = lsq_linear(stack, right, (low, high), tol=1e-14)
-    assert np.allclose(result.trajectory.inputs[:, 0], direct.x, atol=1e-5)
-    assert result.trajectory.cost == pytest.approx(direct.cost, rel=1e-6)
+    inputs, cost = best_bounded_inputs(model, x0, low, high)
+    assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-5)
+    assert result.trajectory.cost == pytest.approx(cost, rel=1e-6)
 
 
 def test_expansion_is_that_of_the_augmented_cost():
@@ -186,5 +121,85 @@ def test_constraints_that_cannot_be_met_are_named():
     bounds = InputBounds(np.array([-1.0]), np.array([1.0]))
     limits = JoinedConstraints([bounds, StateBound(0, -1.0, 2.0, last=True)])
     result = ConstrainedHilqr(model, limits).solve(np.zeros(2), Policies.zeros(model, 10))
-    assert result.status == "infeasible" and "is violated by" in result.message
-    assert result.violation.value > 0.5
+    assert result.status == "infeasible" and result.violation.value > 0.5
+    assert result.violation[1:] == (10, "state 0")
+    assert result.message.startswith("state 0 is violated by") and "knot 10" in result.message
+
+
+def test_too_few_rounds_are_said_and_the_cost_is_still_the_model_s_own():
+    model = DoubleIntegrator(10, 1.0, effort=1.0)
+    options = ConstraintOptions(max_rounds=2, penalty=0.1)
+    solver = ConstrainedHilqr(model, JoinedConstraints(equal_at_the_end(0, 1.0)), EXACT, options)
+    result = solver.solve(np.zeros(2), Policies.zeros(model, 10))
+    assert result.status == "not_converged" and "after 2 rounds" in result.message
+    effort = 0.5 * model.dt * np.sum(result.trajectory.inputs**2)
+    assert result.trajectory.cost == pytest.approx(effort, rel=1e-9)
+
+
+def test_multipliers_are_the_forces_of_the_optimum():
+    """Less effort by l for each unit that the end may be nearer: l = dJ / dx_N."""
+    model = DoubleIntegrator(10, 1.0, effort=1.0)
+    costs = []
+    for goal in (1.0 - 1e-4, 1.0, 1.0 + 1e-4):
+        limit, options = StateBound(0, -1.0, goal, last=True), ConstraintOptions(tolerance=1e-9)
+        result = ConstrainedHilqr(model, limit, EXACT, options).solve(
+            np.zeros(2), Policies.zeros(model, 10)
+        )
+        costs.append(result.trajectory.cost)
+    assert result.multipliers[-1, 0] == pytest.approx((costs[2] - costs[0]) / 2e-4, rel=1e-3)
+
+
+def test_what_is_no_number_is_named():
+    model = DoubleIntegrator(10, 1.0, effort=1.0)
+
+    class NoNumber(StateBound):
+        def values(self, states, inputs):
+            c = super().values(states, inputs)
+            c[:, 4] = np.nan
+            return c
+
+    result = ConstrainedHilqr(model, NoNumber(0, 1.0, 9.0)).solve(
+        np.zeros(2), Policies.zeros(model, 10)
+    )
+    assert result.status == "failed" and "state 0 is not a number at knot 4" in result.message
+
+
+def test_an_indefinite_cost_is_a_status():
+    model = DoubleIntegrator(10, 1.0, effort=np.nan)
+    model.roll_out = lambda x0, policies: Rollouts(
+        np.zeros((policies.count, 11, 2)), np.zeros((policies.count, 10, 1)),
+        np.zeros(policies.count), np.ones(policies.count, dtype=bool),
+    )  # fmt: skip
+    result = ConstrainedHilqr(model, StateBound(0, 1.0, 9.0)).solve(
+        np.zeros(2), Policies.zeros(model, 10)
+    )
+    assert result.status == "not_converged" and "l_u of the model is not finite" in result.message
+
+
+def test_a_multiplier_off_its_constraint_counts_as_an_error():
+    model = DoubleIntegrator(3, 1.0, effort=1.0)
+    constrained = ConstrainedModel(model, StateBound(0, 1.0, 0.5), penalty=2.0)
+    still = Trajectory(np.zeros((4, 2)), np.zeros((3, 1)), 0.0)
+    assert constrained.residual(still) == 0.0  # 0.5 away, and nothing pulls
+    constrained.multipliers = np.array([[0.0], [0.2], [0.0], [0.0]])
+    assert constrained.violation(still).value == 0.0
+    assert constrained.residual(still) == pytest.approx(0.1)
+    constrained.multipliers[1] = 40.0
+    assert constrained.residual(still) == pytest.approx(0.5)
+
+
+def test_multipliers_move_with_the_window_and_the_last_knot_keeps_its_own():
+    model = DoubleIntegrator(3, 1.0, effort=1.0)
+    constrained = ConstrainedModel(model, StateBound(0, 1.0, 0.5), penalty=2.0)
+    constrained.shift(1)  # before the first window there are none
+    moved = {0: [1, 2, 3, 4], 1: [2, 3, 4, 4], 2: [3, 4, 0, 4], 9: [0, 0, 0, 4]}
+    for knots, expected in moved.items():
+        constrained.multipliers = np.array([[1.0], [2.0], [3.0], [4.0]])
+        constrained.shift(knots)
+        assert constrained.multipliers[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("wrong", [{"max_rounds": 0}, {"penalty": 0.0}, {"growth": 1.0}])
+def test_options_without_a_meaning_are_refused(wrong):
+    with pytest.raises(ValueError, match="round"):
+        ConstraintOptions(**wrong)

@@ -1,0 +1,215 @@
+"""Bounds of inputs in the backward pass, against direct methods and augmented Lagrangian."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import hybrid as hy
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+from hybrid.hilqr import Box, Linearisation, backward_pass
+from tests.hybrid.double_integrator import (
+    DoubleIntegrator,
+    best_bounded_inputs,
+    equal_at_the_end,
+)
+from tests.hybrid.test_hilqr_riccati import DAMPINGS, assert_same, jumps, problem
+
+EXACT = hy.HilqrOptions(tolerance=1e-12, max_iterations=100)
+
+
+def bounds(most):
+    return hy.InputBounds(np.array([-most]), np.array([most]))
+
+
+@pytest.mark.parametrize("mu", DAMPINGS)
+def test_bounds_that_are_never_met_change_nothing(mu):
+    linear, cost = problem()
+    linear = linear._replace(transitions=jumps(9, 3))
+    free = backward_pass(linear, cost, *mu)
+    for most in (1e6, np.inf):
+        box = Box(np.full((9, 3), -most), np.full((9, 3), most))
+        assert_same(backward_pass(linear, cost, *mu, box=box), free[:6])
+
+
+@pytest.mark.parametrize("mu", DAMPINGS)
+def test_value_and_gains_are_those_of_the_bounded_policy(mu):
+    """The recursion written out, with the inputs that are clamped left out of the gains."""
+    linear, cost = problem()
+    A, B = linear.A, linear.B
+    draw = np.random.default_rng(2)
+    box = Box(draw.uniform(-0.3, 0.1, (9, 3)), draw.uniform(0.1, 0.3, (9, 3)))
+    found = backward_pass(linear, cost, *mu, box=box)
+    assert found.ok
+    V_x, V_xx, linear_sum, quadratic_sum, met = cost.l_x[-1], cost.l_xx[-1], 0.0, 0.0, 0
+    for k in range(8, -1, -1):
+        Q_x, Q_u = cost.l_x[k] + A[k].T @ V_x, cost.l_u[k] + B[k].T @ V_x
+        Q_xx, Q_ux = cost.l_xx[k] + A[k].T @ V_xx @ A[k], cost.l_ux[k] + B[k].T @ V_xx @ A[k]
+        Q_uu = cost.l_uu[k] + B[k].T @ V_xx @ B[k]
+        H, Y = Q_uu + mu[0] * B[k].T @ B[k] + mu[1] * np.eye(3), Q_ux + mu[0] * B[k].T @ A[k]
+        du, K = found.feedforward[k], found.gains[k]
+        slope, at_low, at_high = Q_u + H @ du, du == box.low[k], du == box.high[k]
+        free = ~at_low & ~at_high
+        assert np.all((du >= box.low[k]) & (du <= box.high[k]))
+        assert np.all(slope[at_low] > 0.0) and np.all(slope[at_high] < 0.0)
+        np.testing.assert_allclose(slope[free], 0.0, atol=1e-9)
+        assert np.all(K[~free] == 0.0)
+        np.testing.assert_allclose(H[np.ix_(free, free)] @ K[free], -Y[free], atol=1e-9)
+        linear_sum, quadratic_sum = linear_sum + du @ Q_u, quadratic_sum + 0.5 * du @ Q_uu @ du
+        V_x = Q_x + K.T @ Q_uu @ du + K.T @ Q_u + Q_ux.T @ du
+        V_xx = Q_xx + K.T @ Q_uu @ K + K.T @ Q_ux + Q_ux.T @ K
+        met += np.sum(~free)
+    assert 0 < met < 27
+    expected = found.feedforward, found.gains, V_x, V_xx, linear_sum, quadratic_sum
+    assert_same(found, expected)
+
+
+def test_a_knot_whose_gradient_is_no_number_is_named():
+    linear, cost = problem()
+    cost.l_u[4, 1] = np.nan
+    box = Box(np.full((9, 3), -1.0), np.full((9, 3), 1.0))
+    assert backward_pass(Linearisation(linear.A, linear.B), cost, box=box).failed_knot == 4
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_bounded_regulator_is_a_quadratic_program(seed):
+    draw = np.random.default_rng(seed)
+    goal, effort = draw.uniform(0.5, 3.0), draw.uniform(0.01, 0.1)
+    model = DoubleIntegrator(15, 1.5, effort=effort, pull=5.0, goal=goal)
+    low, high, x0 = draw.uniform(-2.0, -0.5), draw.uniform(0.5, 2.0), draw.normal(size=2)
+    limits = hy.InputBounds(np.array([low]), np.array([high]))
+    zeros = hy.Policies.zeros(model, 15)
+    result = hy.Hilqr(model, EXACT, limits).solve(x0, zeros)
+    inputs, cost = best_bounded_inputs(model, x0, low, high)
+    assert result.status == "converged", result.message
+    assert limits.low <= result.trajectory.inputs.min()
+    assert result.trajectory.inputs.max() <= limits.high
+    assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-6)
+    assert result.trajectory.cost == pytest.approx(cost, rel=1e-9)
+    options = hy.ConstraintOptions(tolerance=1e-6)
+    lagrangian = hy.ConstrainedHilqr(model, limits, EXACT, options).solve(x0, zeros)
+    assert result.iterations <= lagrangian.iterations
+
+
+def test_farthest_motion_from_rest_to_rest_is_bang_bang():
+    """|u| <= 1: u = 1 and then -1 comes T^2/4 far; the speed at the end is a constraint."""
+    model = DoubleIntegrator(40, 2.0, effort=1e-6, pull=1.0, goal=2.0)
+    rest, options = equal_at_the_end(1, 0.0), hy.ConstraintOptions(tolerance=1e-7)
+    zeros = hy.Policies.zeros(model, 40)
+    boxed = hy.ConstrainedHilqr(
+        model, hy.JoinedConstraints(rest), EXACT, options, bounds(1.0)
+    ).solve(np.zeros(2), zeros)
+    joined = hy.JoinedConstraints([bounds(1.0), *rest])
+    lagrangian = hy.ConstrainedHilqr(model, joined, EXACT, options).solve(np.zeros(2), zeros)
+    for result in (boxed, lagrangian):
+        assert result.status == "converged", result.message
+        assert np.allclose(result.trajectory.inputs[:, 0], np.repeat([1.0, -1.0], 20), atol=1e-5)
+        assert result.trajectory.states[-1, 0] == pytest.approx(1.0, abs=1e-5)
+    assert np.abs(boxed.trajectory.inputs).max() <= 1.0
+    assert boxed.iterations < lagrangian.iterations
+
+
+def pendulum(t, x, u):
+    return np.array([x[1], u[0] - 0.1 * x[1] - 9.81 * np.sin(x[0])])
+
+
+STEPS, TIMESTEP, TORQUE = 50, 0.05, 5.0  # half of what holds the pendulum level
+
+
+def swing_up():
+    """Model of the pendulum, and two seeds: a constant torque, and one that pumps."""
+    system = hy.System({1: hy.Mode("pendulum", 2, 1, pendulum)}, [])
+    weights = np.array([[0.02 * TIMESTEP]]), np.diag([20.0, 2.0])
+    cost = hy.QuadraticCost.reaching(np.array([np.pi, 0.0]), *weights)
+    phase = np.sin(np.sqrt(9.81) * TIMESTEP * np.arange(STEPS))
+    seeds = np.full((STEPS, 1), 0.1), -0.5 * TORQUE * np.sign(phase)[:, None]
+    return hy.EventDrivenModel(system, 1, TIMESTEP, cost), seeds
+
+
+def open_loop(inputs):
+    return hy.Policies.of(np.zeros((STEPS + 1, 2)), inputs, np.zeros((STEPS, 1, 2)))
+
+
+def single_shooting(model, inputs):
+    """SciPy's SLSQP over all inputs, with the gradient by the adjoint."""
+
+    def cost_and_gradient(u):
+        trajectory = model.roll_out(np.zeros(2), open_loop(u[:, None])).select(0)
+        linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
+        adjoint, gradient = cost.l_x[-1], np.empty(STEPS)
+        for k in range(STEPS - 1, -1, -1):
+            gradient[k] = cost.l_u[k, 0] + linear.B[k, :, 0] @ adjoint
+            adjoint = cost.l_x[k] + linear.A[k].T @ adjoint
+        return trajectory.cost, gradient
+
+    return minimize(
+        cost_and_gradient, inputs[:, 0], jac=True, bounds=[(-TORQUE, TORQUE)] * STEPS,
+        method="SLSQP", options={"maxiter": 1000, "ftol": 1e-13},
+    )  # fmt: skip
+
+
+def test_swing_up_costs_as_much_as_by_single_shooting():
+    """To 1e-7; and with fewer iterations than the augmented Lagrangian takes."""
+    model, seeds = swing_up()
+    options, start = hy.HilqrOptions(tolerance=1e-9, max_iterations=500), np.zeros(2)
+    limits = hy.ConstraintOptions(tolerance=1e-6)
+    for inputs in seeds:
+        seed = open_loop(inputs)
+        result = hy.Hilqr(model, options, bounds(TORQUE)).solve(start, seed)
+        direct = single_shooting(model, inputs)
+        assert result.status == "converged" and direct.success, result.message
+        assert result.trajectory.cost == pytest.approx(direct.fun, rel=1e-7)
+        torques = np.abs(result.trajectory.inputs)
+        assert torques.max() == TORQUE and 20 < np.sum(torques == TORQUE) < STEPS
+        held = result.trajectory.inputs[:, 0] == TORQUE
+        assert np.all(result.gains[held] == 0.0)
+        lagrangian = hy.ConstrainedHilqr(model, bounds(TORQUE), options, limits).solve(start, seed)
+        assert lagrangian.trajectory.cost == pytest.approx(direct.fun, rel=1e-5)
+        assert 2 * result.iterations < lagrangian.iterations
+
+
+def test_feedback_is_clamped_through_impacts():
+    system, steps = bouncing_ball(restitution=0.8), 60
+    cost = hy.QuadraticCost.reaching(np.array([1.0, 0.0]), 1e-3 * np.eye(1), 100.0 * np.eye(2))
+    model = hy.EventDrivenModel(system, FALLING, 0.02, cost)
+    draw = np.random.default_rng(0)
+    policies = hy.Policies.of(
+        draw.normal(size=(steps + 1, 2)), draw.normal(size=(steps, 1)),
+        5.0 * draw.normal(size=(steps, 1, 2)),
+    )  # fmt: skip
+    limited = hy.InputBounds(np.array([-1.0]), np.array([2.5]))
+    seed = replace(policies, bounds=limited)
+    rollouts = model.roll_out(np.array([2.0, 0.0]), seed)
+    states, inputs = rollouts.states[0], rollouts.inputs[0]
+    asked = policies.inputs[0] + np.einsum(
+        "kij,kj->ki", policies.gains[0], states[:-1] - policies.states[0, :-1]
+    )
+    assert rollouts.ok[0] and rollouts.aux[0].events
+    np.testing.assert_allclose(inputs, np.clip(asked, -1.0, 2.5), rtol=1e-9, atol=1e-9)
+    assert set(np.unique(inputs)) >= {-1.0, 2.5}
+    assert seed.join(policies).bounds is limited
+    result = hy.Hilqr(model, hy.HilqrOptions(max_iterations=5), limited).solve(
+        np.array([2.0, 0.0]), policies
+    )
+    assert limited.hold(result.trajectory.inputs)
+    assert result.trajectory.cost <= rollouts.cost[0]
+
+
+def test_a_model_that_does_not_clamp_is_refused():
+    class Unlimited(DoubleIntegrator):
+        def roll_out(self, x0, policies):
+            return super().roll_out(x0, replace(policies, bounds=None))
+
+    model = Unlimited(10, 1.0, effort=1.0)
+    seed = hy.Policies.of(np.zeros((11, 2)), np.full((10, 1), 3.0), np.zeros((10, 1, 2)))
+    with pytest.raises(ValueError, match=r"Unlimited.roll_out leaves the input bounds"):
+        hy.Hilqr(model, EXACT, bounds(1.0)).solve(np.zeros(2), seed)
+
+
+@pytest.mark.parametrize(
+    "low, high", [([0.0, 2.0], [1.0, 1.0]), ([0.0], [1.0, 2.0]), ([np.nan], [1.0])]
+)
+def test_bounds_that_nothing_meets_are_refused(low, high):
+    with pytest.raises(ValueError, match="bounds"):
+        hy.InputBounds(np.array(low), np.array(high))
