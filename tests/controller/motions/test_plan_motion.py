@@ -1,0 +1,51 @@
+"""Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.limits import LimitOptions, Limits
+from controller.motions.motion import Motion, Phase, Pose
+from controller.motions.plan_motion import MotionPlan
+from saltus.launch.motions import FEASIBLE, make_plan
+
+FOLDED = (0.0, 1.0, -2.0)
+CROUCH = Motion(
+    phases=(
+        Phase("crouch", 0.2, end=Pose(position=(0.0, 0.0, 0.25), front=FOLDED, rear=FOLDED)),
+        Phase("stand", 0.2),
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def crouch() -> MotionPlan:
+    return make_plan(CROUCH)
+
+
+def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> None:
+    reference = crouch.reference
+    assert crouch.solution.status in FEASIBLE
+    assert reference.q[20, 2] == pytest.approx(0.25, abs=0.02)
+    assert reference.q[-1, 2] == pytest.approx(0.3, abs=0.02)
+    assert reference.contacts[5:35].all() and reference.gains is not None
+
+
+def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
+    states = np.hstack([crouch.reference.q, crouch.reference.v])
+    limits = Limits(CROUCH.limits)
+    worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
+    assert worst <= 1e-2
+    assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)
+
+
+def test_the_number_of_threads_changes_nothing(crouch: MotionPlan) -> None:
+    again = make_plan(CROUCH, threads=2)
+    np.testing.assert_array_equal(again.reference.inputs, crouch.reference.inputs)
+
+
+def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
+    weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
+    solution = make_plan(weak).solution
+    assert solution.status not in FEASIBLE
+    assert solution.violation.name in solution.message and "at knot" in solution.message

@@ -1,0 +1,97 @@
+"""Motions by name: planned once, tracked by any launch, with what they ask of the planner."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from controller.motions.key_path import key_path
+from controller.motions.plan_motion import MotionPlan
+from controller.references import load_reference, save_reference
+from hybrid.hilqr import Violation
+from hybrid.hilqr.constrained import ConstrainedSolution
+from saltus.common.errors import BadRequest
+from saltus.common.folders import data_folder
+from saltus.configuration.launch import load_launch, make_config
+from saltus.configuration.motions import motion_names
+from saltus.launch import motions
+from saltus.sweep.running import _judged
+from saltus.sweep.trials import make_trials
+from sim_bridge.suites import read_suite
+
+
+def plan_with(status: str, message: str = "") -> MotionPlan:
+    """The key path of a jump as a plan that ended with a status."""
+    _, motion = motions.read_motion("jump-up")
+    solution = ConstrainedSolution(
+        status, None, None, np.zeros((0, 0)), Violation(0.0, 0, ""), 0, 0, message,  # type: ignore[arg-type]
+    )  # fmt: skip
+    return MotionPlan(key_path(motion, motions.PERIOD), solution)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "saltus" / "motions"
+
+
+@pytest.mark.parametrize("name", motion_names())
+def test_every_motion_can_be_read_and_launched(name: str) -> None:
+    stem, motion = motions.read_motion(name)
+    assert stem == name and motion.duration > 1.0
+    assert make_config({"reference": name}, "file").reference == name
+
+
+def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(motions, "make_plan", lambda _: plan_with("settled"))
+    path = motions.planned_motion("jump-up")
+    assert path.parent == cache and load_reference(path).size == 147
+    monkeypatch.setattr(motions, "make_plan", lambda _: pytest.fail("planned again"))
+    assert motions.planned_motion("jump-up") == path
+
+
+def test_a_motion_that_cannot_be_done_is_refused(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(motions, "make_plan", lambda _: plan_with("infeasible", "at knot 7"))
+    with pytest.raises(BadRequest, match="jump-up cannot be done: at knot 7"):
+        motions.planned_motion("jump-up")
+    assert not cache.exists()
+
+
+def test_what_a_motion_asks_of_the_planner_lies_below_the_launch() -> None:
+    assert make_config({"reference": "rear-up"}, "file").hilqr.cost.terminal_scale == 50.0
+    own = make_config(
+        {"reference": "rear-up", "hilqr": {"knots": 40, "cost": {"terminal_scale": 7.0}}}, "file"
+    )
+    assert own.hilqr.cost.terminal_scale == 7.0 and own.hilqr.knots == 40
+    assert load_launch("backflip", ["reference=rear-up"]).hilqr.cost.terminal_scale == 50.0
+
+
+def test_an_unknown_reference_is_answered_with_the_motions() -> None:
+    with pytest.raises(BadRequest, match="a motion .*backflip.*rear-up"):
+        make_config({"reference": "cartwheel"}, "file")
+
+
+def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
+    _, motion = motions.read_motion("backflip")
+    save_reference(key_path(motion, motions.PERIOD), tmp_path / "flip.npz")
+    config = make_config({"reference": str(tmp_path / "flip.npz")}, "file")
+    allowance = motions.tilt_allowance(config)
+    assert allowance(0.8) > 3.0 and allowance(2.0) < 1e-6
+    assert motions.tilt_allowance(make_config({}, "file"))(0.8) == 0.0
+
+
+@pytest.mark.parametrize(("suite", "count"), [("table-backflip", 16), ("jumps", 3 * 16 + 8)])
+def test_the_suites_have_their_trials(suite: str, count: int) -> None:
+    trials = make_trials(read_suite(data_folder("config") / f"{suite}.yaml"), "hilqr", "paused", "")
+    assert len(trials) == count
+
+
+def test_two_legs_are_not_enough_for_a_moment() -> None:
+    trials = make_trials(read_suite(data_folder("config") / "jumps.yaml"), "hilqr", "paused", "")
+    trial = trials[-1]
+    assert trial.pass_two_legs == 3.0
+    assert _judged({"fell": False}, trial, {"two_legs_s": 3.5})["passed"] is True
+    assert _judged({"fell": False}, trial, {"two_legs_s": 2.9})["passed"] is False
+    assert _judged({"fell": True}, trial, {"two_legs_s": 3.5})["passed"] is False

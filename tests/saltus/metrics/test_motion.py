@@ -1,0 +1,41 @@
+"""Measures of a motion with flight from states that are known."""
+
+import numpy as np
+import pytest
+
+from robots.a1.constants import STAND_JOINTS
+from runtime.messages import GroundTruth
+from saltus.configuration.launch import load_launch
+from saltus.metrics.motion import MotionMetrics
+from saltus.metrics.run import run_metrics
+
+
+def truth(tick: int, height: float, contact: tuple[int, ...], torque: float) -> GroundTruth:
+    half = 0.25 * np.pi  # of a quarter turn
+    q = np.array([0.0, 0.0, height, 0.0, 0.0, np.sin(half), np.cos(half), *STAND_JOINTS])
+    v = np.concatenate([np.zeros(6), np.full(12, -2.0)])
+    return GroundTruth(
+        tick=tick, time=1e-3 * tick, q=q, v=v, foot_force=np.zeros((4, 3)),
+        contact=np.array(contact, float), trunk_contact=False, torque=np.full(12, torque),
+    )  # fmt: skip
+
+
+def test_a_hop_is_measured() -> None:
+    metrics = MotionMetrics()
+    for tick in range(10):
+        metrics.add(truth(tick, 0.3, (1, 1, 1, 1), 5.0))
+    for tick in range(10, 25):
+        metrics.add(truth(tick, 0.4, (0, 0, 1, 1), -10.0))
+    for tick in range(25, 45):
+        metrics.add(truth(tick, 0.5, (0, 0, 0, 0), 0.0))
+    metrics.add(truth(45, 0.3, (1, 0, 1, 1), 0.0))
+    found = metrics.summary()
+    assert found["largest_torque_n_m"] == 10.0 and found["largest_speed_rad_s"] == 2.0
+    assert found["largest_power_w"] == pytest.approx(240.0) and found["highest_m"] == 0.5
+    assert found["air_s"] == 0.02 and found["two_legs_s"] == 0.035
+    assert found["heading_rad"] == pytest.approx(0.5 * np.pi)
+
+
+def test_motions_alone_have_these_measures() -> None:
+    assert run_metrics(load_launch("backflip")).motion is not None
+    assert "air_s" not in run_metrics(load_launch("sim")).summary()

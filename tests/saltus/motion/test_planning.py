@@ -1,0 +1,54 @@
+"""``saltus motion plan``: what it writes, and how it ends."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from controller.references import load_reference
+from saltus.cli.main import main
+
+SQUAT = """
+phases:
+  - {name: squat, duration: 0.1, end: {position: [0.0, 0.0, 0.28], front: [0.0, 0.9, -1.75], rear: [0.0, 0.9, -1.75]}}
+  - {name: stand, duration: 0.1}
+"""  # noqa: E501
+
+
+def plan(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    (tmp_path / "squat.yaml").write_text(text)
+    code = main(["motion", "plan", str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out"),
+                 "--json"])  # fmt: skip
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_plan_is_written_with_its_pictures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = plan(tmp_path, SQUAT, capsys)
+    summary = json.loads(out.splitlines()[-1])
+    assert code == 0 and summary["motion"] == "squat" and summary["violation"] <= 1e-2
+    assert load_reference(tmp_path / "out" / "reference.npz").size == 21
+    assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
+    assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_where_limits_cannot_be_kept_no_reference_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = plan(tmp_path, SQUAT + "limits: {torque: 1.0}\n", capsys)
+    assert code == 1 and "at knot" in json.loads(out.splitlines()[-1])["message"]
+    assert not (tmp_path / "out" / "reference.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("phases: []", "give one or more"), ("phases: 3", "phases"), (SQUAT + "speed: 3", "speed")],
+)
+def test_a_bad_file_gets_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
+) -> None:
+    code, _, err = plan(tmp_path, text, capsys)
+    assert code == 2 and words in err and "squat.yaml" in err
+    assert not (tmp_path / "out").exists()
