@@ -22,8 +22,8 @@ class HardwareOptions(Options, frozen=True):
         link: addresses.
         tick_unit_s: length of the robot's tick. The vendor's header says microseconds, drivers
             that work read milliseconds: `saltus doctor a1` measures it.
-        motions: whether a real A1 may do motions that are no gait, such as a flip, and tilt as far as
-            they do (docs/hardware.md); an emulated one always may.
+        motions: whether a real A1 may do motions that are no gait, such as a flip, and tilt as far
+            as they do (docs/hardware.md); an emulated one always may.
         send_every: ticks of 1 ms from one command on the wire to the next.
         connect_timeout_s: how long to wait for the first good frame.
         stand_down_patience_s: how long the tracker may stand without a plan before the robot sits

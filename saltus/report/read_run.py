@@ -15,7 +15,7 @@ from saltus import open_run
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.motions import tilt_allowance
+from saltus.launch.motions import tilt_allowance_of_run
 from saltus.launch.summary import rollout_phrase
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.recording.reading import summary_of_run
@@ -154,7 +154,7 @@ def _fall_time(config: LaunchConfig, trace: Trace | None) -> float | None:
     cosine = 1.0 - 2.0 * (x * x + y * y)
     if (cosine >= np.cos(FALLEN_TILT)).all():
         return None  # and a motion need not be planned, to know how far it tilts
-    allowance = tilt_allowance(config)
+    allowance = tilt_allowance_of_run(config)
     most = FALLEN_TILT + np.array([allowance(time) for time in trace.time.tolist()])
     tilted = np.flatnonzero(~(cosine >= np.cos(np.minimum(np.pi, most))))
     return float(trace.time[tilted[0]]) if tilted.size else None

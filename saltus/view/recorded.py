@@ -21,7 +21,7 @@ from runtime.messages import (
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.assembly import event_times
-from saltus.launch.motions import tilt_allowance
+from saltus.launch.motions import tilt_allowance_of_run
 from saltus.metrics.run import RunMetrics
 from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 from saltus.recording.reading import messages_of_run
@@ -82,7 +82,7 @@ class RecordedRun:
         self._marks: list[Mark] = []
         self._cause, self._tracking = "", "ok"
         self._judge = RunMetrics(
-            judging=self.config.kind.simulated, tilt_allowance=tilt_allowance(self.config)
+            judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
         )
         for _, message in messages_of_run(folder):
             self._add(message)
