@@ -47,7 +47,7 @@ class SafetyGate:
         margin = options.measured_margin
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self.height_min = options.height_min  # of the trunk in the world [m]
-        self.tilt_max = options.tilt_max  # with what the plan's reference tilts [rad]
+        self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
         self._last_plan_at: float | None = None  # [s]
         self._fall_since: float | None = None
 
@@ -85,7 +85,7 @@ class SafetyGate:
 
         The ground slowly: a robot that tumbles is not to take it along.
         """
-        self.tilt_max = self.options.tilt_max + plan.tilt
+        self.tilt = plan.tilt
         q = np.array(plan.states_q[0])
         level = ground_below(q, np.array(plan.contacts[0]))
         passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
@@ -118,11 +118,16 @@ class SafetyGate:
         """
         if function is None:
             return self._refuse(Reason.PLAN_FAILED)
-        if not function.is_sound:
+        if not (function.is_sound and 0.0 <= plan.tilt <= math.pi):
             return self._refuse(Reason.PLAN_NOT_FINITE)
         if plan.time > now + self.options.plan_future_s:
             return self._refuse(Reason.PLAN_FROM_FUTURE)
         return PASS
+
+    @property
+    def tilt_max(self) -> float:
+        """Tilt of the trunk that is a fall while a plan is followed [rad]."""
+        return self.options.tilt_max + self.tilt
 
     @property
     def is_calm(self) -> bool:
@@ -140,8 +145,9 @@ class SafetyGate:
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
         itself while it leaves a sensor out: that may be the IMU. The height above the ground
-        counts while tracking (lying down on purpose is no fall). `estimate` is one
-        that `judge_estimate` passed, else None.
+        counts while tracking (lying down on purpose is no fall), and so does the plan's tilt: who
+        gives a flip up in the air has fallen. `estimate` is one that `judge_estimate` passed, else
+        None.
         """
         reason = self._fall(estimate, reading, tracking)
         if reason is None:
@@ -161,7 +167,8 @@ class SafetyGate:
         if reading is not None and trusts_imu:
             measured = reading.quaternion_imu_in_world
             quaternion = measured if is_unit(measured) else quaternion
-        if quaternion is not None and tilt(quaternion) > self.tilt_max:
+        tilt_max = self.tilt_max if tracking else self.options.tilt_max
+        if quaternion is not None and tilt(quaternion) > tilt_max:
             return Reason.TILTED
         if not tracking or estimate is None:
             return None

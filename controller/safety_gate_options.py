@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from robots.a1.constants import TORQUE_LIMIT
+from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT
 from runtime.options import Options, Range
 
 
@@ -25,7 +25,7 @@ class SafetyGateOptions(Options, frozen=True):
     torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] = TORQUE_LIMIT
     position_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.05
     measured_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.5
-    tilt_max: Annotated[float, Range("rad", 0.0, math.pi)] = math.radians(60.0)
+    tilt_max: Annotated[float, Range("rad", 0.0, math.pi)] = FALLEN_TILT
     height_min: Annotated[float, Range("m", 0.0, 1.0)] = 0.08
     fall_confirm_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     estimate_max_age_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.02

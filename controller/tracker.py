@@ -286,5 +286,6 @@ class Tracker:
         self._safe = MotorCommand(
             tick=self._tick, time=self._now, q=q, dq=dq, kp=kp, kd=kd, tau=tau,
             plan_id=-1 if plan is None else plan.id, status=state,
+            tilt=self.gate.tilt if state in ("ok", "hold") else 0.0,
         )  # fmt: skip
         return self._safe

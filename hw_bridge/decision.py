@@ -45,6 +45,7 @@ class Decision:
         self.monitor = Monitor(safety)
         self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
+        self._motions = options.motions
         self._running_since: float | None = None
         self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
         act(*no_torque()[:5], np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
@@ -70,7 +71,9 @@ class Decision:
             return self._pretend(command, wanted, last, now, fed)
         machine = self.machine
         serving = machine.state not in (RobotState.OFF, RobotState.DAMPING)
-        self._obey(self.monitor.judge(last, now, serving))
+        tilts = self._motions and machine.state is RobotState.RUNNING and fed
+        tilt = command.tilt if tilts else 0.0  # a command that is too old damps, below
+        self._obey(self.monitor.judge(last, now, serving, tilt))
         for warning in self.monitor.take_warnings():
             LOG.warning("bridge: %s", warning)
         follows = machine.state is RobotState.RUNNING and fed

@@ -22,6 +22,8 @@ class HardwareOptions(Options, frozen=True):
         link: addresses.
         tick_unit_s: length of the robot's tick. The vendor's header says microseconds, drivers
             that work read milliseconds: `saltus doctor a1` measures it.
+        motions: whether a real A1 may do motions that are no gait, such as a flip, and tilt as far
+            as they do (docs/hardware.md); an emulated one always may.
         send_every: ticks of 1 ms from one command on the wire to the next.
         connect_timeout_s: how long to wait for the first good frame.
         stand_down_patience_s: how long the tracker may stand without a plan before the robot sits
@@ -35,6 +37,7 @@ class HardwareOptions(Options, frozen=True):
     mode: Mode = "full"
     link: LinkOptions = LinkOptions()
     tick_unit_s: Annotated[float, Range("s", 1e-7, 1.0)] = 1e-3
+    motions: bool = False
     send_every: Annotated[int, Range("ticks", 1, 10)] = 1
     connect_timeout_s: Annotated[float, positive("s", 86_400.0)] = 5.0
     stand_down_patience_s: Annotated[float, Range("s", 0.0, 86_400.0)] = 1.0

@@ -123,6 +123,7 @@ class MotorCommand(Message, frozen=True):
     tau: PerMotor  # [N m]
     plan_id: int
     status: Literal["ok", "hold", "stand_down", "damp", "waiting"]
+    tilt: float = 0.0  # of its plan, while it follows that [rad]
 
 
 class GroundTruth(Message, frozen=True):

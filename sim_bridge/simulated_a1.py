@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import GRAVITY
+from robots.a1.constants import FALLEN_TILT, GRAVITY
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
@@ -24,7 +24,6 @@ Array = NDArray[np.float64]
 
 CONTACT_FORCE = 1.0  # [N], above which a foot counts as being in contact
 STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
-FALLEN_TILT = math.radians(60.0)  # past which the robot has fallen
 
 
 class SimulatedA1:

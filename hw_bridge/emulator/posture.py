@@ -1,16 +1,17 @@
 """How the robot is in the end, in one word."""
 
+import math
 from typing import Literal
 
 import numpy as np
 
-from robots.a1.constants import STAND_HEIGHT
+from robots.a1.constants import FALLEN_TILT, STAND_HEIGHT
 from runtime.messages import GroundTruth
 
 Posture = Literal["standing", "lying", "fallen", "moving"]
 
 STILL = 0.05  # [rad/s] and [m/s], below which nothing moves
-_FALLEN_COSINE = 0.5  # of the tilt of 60 degrees, past which it is not up to its legs
+_FALLEN_COSINE = math.cos(FALLEN_TILT)  # past that tilt it is not up to its legs
 _UP = 0.6 * STAND_HEIGHT  # [m], over which the trunk is carried
 
 

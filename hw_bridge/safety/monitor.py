@@ -49,7 +49,9 @@ class Monitor:
         for watch in (self._thermal, *self._watches, self._encoders):
             watch.reset()
 
-    def judge(self, sample: Sample | None, now: float, serving: bool) -> Verdict:
+    def judge(
+        self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0
+    ) -> Verdict:
         """Return what is to become of the robot.
 
         Args:
@@ -58,9 +60,10 @@ class Monitor:
             now: time [s] on the monotonic clock.
             serving: the motors are to follow positions (from stand-up to sit-down). Before, joints
                 may lie at the ends of their range and motors be in any mode.
+            tilt: by which the motion that is followed may tilt the trunk beyond the limit [rad].
         """
         try:
-            return self._judge(sample, now, serving)
+            return self._judge(sample, now, serving, tilt)
         except Exception as error:
             self.errors += 1
             if self.errors == 1:
@@ -73,13 +76,13 @@ class Monitor:
         self._warnings, self._thermal.warnings = [], []
         return lines
 
-    def _judge(self, sample: Sample | None, now: float, serving: bool) -> Verdict:
+    def _judge(self, sample: Sample | None, now: float, serving: bool, tilt: float) -> Verdict:
         before = self._sample
         sample = sample or before
         if sample is None:
             return damp("no state from the robot yet") if serving else GO
         if sample is not before:
-            self._verdict = self._look(sample, serving)
+            self._verdict = self._look(sample, serving, tilt)
             self._sample = sample  # only now: one that could not be looked at stays new
         too_old = self._judge_age(now - sample.time)
         return too_old if too_old is not GO else self._verdict
@@ -101,7 +104,7 @@ class Monitor:
         self.holding = late
         return GO
 
-    def _look(self, sample: Sample, serving: bool) -> Verdict:
+    def _look(self, sample: Sample, serving: bool, tilt: float) -> Verdict:
         """The gravest verdict on a new sample.
 
         The encoders' watch sees every sample; the others those that are not calm, and the calm ones
@@ -114,7 +117,7 @@ class Monitor:
             return encoders
         state, (motion, mode) = sample.state, self._watches
         verdicts = (
-            motion.judge(state, serving, time),
+            motion.judge(state, serving, time, tilt),
             mode.judge(state.mode[:12], serving, time),
             encoders,
             self._thermal.judge(state.temperature[:12], time),

@@ -34,20 +34,21 @@ class MotionWatch:
         """Whether, after a calm sample, it keeps count of nothing any more."""
         return self._excess == 0
 
-    def judge(self, state: LowState, serving: bool, time: float) -> Verdict:
+    def judge(self, state: LowState, serving: bool, time: float, tilt: float = 0.0) -> Verdict:
         """The verdict on the sample at `time` [s].
 
-        A joint's range counts only while the motors serve: folded legs rest at its end.
+        A joint's range counts only while the motors serve: folded legs rest at its end. The motion
+        that is followed may tilt the trunk by `tilt` [rad] beyond the limit.
         """
         verdicts = (
-            self._attitude(state, time),
+            self._attitude(state, time, tilt),
             self._range(state, serving, time),
             self._speed(state, time),
             self._power(state),
         )
         return next((verdict for verdict in verdicts if verdict is not GO), GO)
 
-    def _attitude(self, state: LowState, time: float) -> Verdict:
+    def _attitude(self, state: LowState, time: float, allowance: float) -> Verdict:
         w, x, y, z = state.quaternion_wxyz.tolist()
         square = w * w + x * x + y * y + z * z
         unit = abs(square - 1.0) <= UNIT_TOLERANCE
@@ -56,8 +57,9 @@ class MotionWatch:
             return damp(f"the IMU's quaternion has length {length:.2f} (expected 1)")
         cosine = 1.0 - 2.0 * (x * x + y * y) / square if unit else 1.0
         tilt = math.acos(min(1.0, max(-1.0, cosine)))
-        if self._tilted.update(tilt > self._options.tilt_max, time):
-            limit = math.degrees(self._options.tilt_max)
+        most = self._options.tilt_max + allowance
+        if self._tilted.update(not tilt <= most, time):  # NaN allows nothing
+            limit = math.degrees(most)
             return damp(f"the trunk is tilted by {math.degrees(tilt):.0f} deg (limit {limit:.0f})")
         return GO
 

@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from robots.a1.constants import TORQUE_LIMIT, VELOCITY_LIMIT
+from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT, VELOCITY_LIMIT
 from runtime.options import Options, Range, positive
 
 
@@ -86,7 +86,7 @@ class HardwareSafetyOptions(Options, frozen=True):
     command_age_max_s: Annotated[float, positive("s", 1.0)] = 0.03
     state_age_hold_s: Annotated[float, positive("s", 1.0)] = 0.02
     state_age_max_s: Annotated[float, positive("s", 1.0)] = 0.1
-    tilt_max: Annotated[float, positive("rad", math.pi)] = math.radians(60.0)
+    tilt_max: Annotated[float, positive("rad", math.pi)] = FALLEN_TILT
     excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
     velocity_stop: Annotated[float, positive("rad/s", 100.0)] = 30.0
     power_stop: Annotated[float, positive("W", 2000.0)] = 1000.0

@@ -50,4 +50,5 @@ FOOT_RADIUS: Final = 0.02  # [m] [U] foot_radius
 
 STAND_JOINTS: Final = _constant([0.0, 0.8, -1.6] * 4)  # [rad] [S] foot below the hip axis
 STAND_HEIGHT: Final = 2.0 * LINK_LENGTH * float(np.cos(0.8)) + FOOT_RADIUS  # [m] base, then
+FALLEN_TILT: Final = float(np.deg2rad(60.0))  # [rad] [S] of the trunk, past which it has fallen
 LIE_JOINTS: Final = _constant([0.0, 1.3, -2.6] * 4)  # [rad] [S] folded: foot below hip, base 0.13 m

@@ -3,6 +3,7 @@
 import os
 import sys
 from ipaddress import IPv4Address
+from pathlib import Path
 
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -16,7 +17,8 @@ STANDARD_INPUT = 0
 def confirm_motion(config: LaunchConfig) -> None:
     """Ask for the word, where a real robot is going to move; an emulator on this host needs none.
 
-    Without torque nothing is asked, but said that the robot goes limp.
+    A motion that is no gait needs its own name too. Without torque nothing is asked, but said that
+    the robot goes limp.
 
     Raises:
         BadRequest: something else was typed, or nothing can be.
@@ -33,8 +35,21 @@ def confirm_motion(config: LaunchConfig) -> None:
         f"Type '{WORD}' to go on: ",
         end="", file=sys.stderr, flush=True,
     )  # fmt: skip
-    if _typed_line() != WORD:
-        raise BadRequest(f"not confirmed with '{WORD}': nothing was sent to the robot")
+    _await(WORD)
+    if config.needs_consent:
+        name = Path(config.reference).stem
+        print(
+            f"Then it does '{name}', which no real A1 has done: it may leave the ground, and land "
+            f"badly (docs/hardware.md).\nType '{name}' to go on: ",
+            end="", file=sys.stderr, flush=True,
+        )  # fmt: skip
+        _await(name)
+
+
+def _await(word: str) -> None:
+    """Raise BadRequest unless `word` is typed."""
+    if _typed_line() != word:
+        raise BadRequest(f"not confirmed with '{word}': nothing was sent to the robot")
 
 
 def _typed_line() -> str:

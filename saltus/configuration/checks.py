@@ -71,6 +71,11 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
             "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
             "mujoco", "simulation.engine", "robot",
         )  # fmt: skip
+    if config.needs_consent and not config.hardware.motions:
+        raise refuse(
+            f"reference {config.reference} is no gait, and may leave the ground: a real A1 does it "
+            "only with hardware.motions true (docs/hardware.md)", "reference", "hardware.motions",
+        )  # fmt: skip
 
 
 def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:

@@ -191,6 +191,12 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return self.script is not None or self.drive.source != "none"
 
     @property
+    def needs_consent(self) -> bool:
+        """Whether a real A1 moves, and not by a gait: a motion, or a recording of anything."""
+        moves = self.kind.real and self.hardware.mode == "full"
+        return moves and self.reference not in GAITS
+
+    @property
     def kind(self) -> RobotKind:
         """The kind of the robot."""
         return ROBOTS[self.robot]

@@ -21,7 +21,7 @@ LIMP = (
 
 
 def hardware_options(config: LaunchConfig) -> HardwareOptions:
-    """The bridge's options; an emulated robot is where its emulator is."""
+    """The bridge's options; an emulated robot is where its emulator is, and may do motions."""
     options = config.hardware
     if config.kind.emulated:
         emulator = config.emulator
@@ -29,7 +29,9 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
             robot_address=emulator.address, robot_port=emulator.port,
             local_address=emulator.address, local_port=options.link.local_port,
         )  # fmt: skip
-        options = msgspec.structs.replace(options, link=link, tick_unit_s=emulator.tick_unit_s)
+        options = msgspec.structs.replace(
+            options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True
+        )
     return options
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.a1.constants import FALLEN_TILT
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names
 from saltus.metrics.driving import DrivingMetrics, base_rotation
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-FALLEN_TILT = math.radians(60.0)  # past which the robot has fallen
 DRIVING_MEASURES = (
     "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",
 )  # fmt: skip
@@ -47,7 +47,8 @@ class RunMetrics:
         driving: of a robot that is driven; its way is the length of its path, and none is to the
             side.
         motion: of a robot whose reference is a motion with flight.
-        tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
+        tilt_allowance: how far the trunk may tilt beside 60 degrees at a time since the first state
+            judged [s]: [rad].
     """
 
     lateral_reference: float = 0.0
@@ -72,18 +73,19 @@ class RunMetrics:
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
         if self.judging:
-            falls = not self.fell and has_fallen(truth, self.tilt_allowance(truth.time))
-            self.fell = self.fell or falls
+            self._begin(truth)
+            time = 1e-3 * (truth.tick - self.first_tick)
+            if not self.fell and has_fallen(truth, self.tilt_allowance(time)):
+                self.fell, self.fell_at_s = True, time
             self._follow(truth)
             if self.motion is not None:
                 self.motion.add(truth)
-            if falls:
-                self.fell_at_s = 1e-3 * (truth.tick - self.first_tick)
             self._match(truth)
 
     def add_estimate(self, estimate: StateEstimate) -> None:
         """Take one estimate in."""
         if self.judging and self.by_estimates:
+            self._begin(estimate)
             self._follow(estimate)
         elif self.judging:
             self._match(estimate)
@@ -114,17 +116,20 @@ class RunMetrics:
             "max_lateral_deviation_m": self.max_lateral_deviation,
         } | dict(item for part in parts for item in part.items())
 
-    def _follow(self, state: GroundTruth | StateEstimate) -> None:
-        """How far the base has gone since the first state judged, and how far to the side."""
+    def _begin(self, state: GroundTruth | StateEstimate) -> None:
+        """Note the first state judged."""
         if self._start_x is None:
             self._start_x, self.first_tick = float(state.q[0]), state.tick
+
+    def _follow(self, state: GroundTruth | StateEstimate) -> None:
+        """How far the base has gone since the first state judged, and how far to the side."""
         self.last_tick = state.tick
         if self.driving is not None:
             if not self.fell:
                 self.driving.add(state)
                 self.distance = self.driving.distance
             return
-        self.distance = float(state.q[0]) - self._start_x
+        self.distance = float(state.q[0]) - (self._start_x or 0.0)
         deviation = abs(float(state.q[1]) - self.lateral_reference)
         self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
 

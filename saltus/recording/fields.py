@@ -92,6 +92,7 @@ FIELDS: dict[type[Message], dict[str, Field]] = {
         "status": Field("", "", "how the solve ended"),
         "round_trip_s": Field("s", "", "of solve_s: to a rollout server and back, physics apart"),
         "command": Field("", "", "sequence number of the command that it obeys; -1 without one"),
+        "tilt": Field("rad", "", "to which its reference tilts the trunk, and the robot may"),
     },
     m.LineSearch: {
         "tick": Field("", "", "of the estimate that the plan starts from"),
@@ -108,6 +109,7 @@ FIELDS: dict[type[Message], dict[str, Field]] = {
         "tau": Field("N m", "", "torque = tau + kp (q - measured) + kd (dq - measured)"),
         "plan_id": Field("", "", "of the plan that it follows"),
         "status": Field("", "", "whether it follows a plan; else why not"),
+        "tilt": Field("rad", "", "of its plan, while it follows that"),
     },
     m.GroundTruth: {
         "tick": TICK, "time": TIME, "q": Q, "v": V,

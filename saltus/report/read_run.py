@@ -10,12 +10,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.a1.constants import FALLEN_TILT
 from saltus import open_run
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
 from saltus.configuration.launch import LaunchConfig
+from saltus.launch.motions import tilt_allowance_of_run
 from saltus.launch.summary import rollout_phrase
-from saltus.metrics.run import DRIVING_MEASURES, FALLEN_TILT
+from saltus.metrics.run import DRIVING_MEASURES
 from saltus.recording.reading import summary_of_run
 from saltus.report.subject import Row, Subject, TrialRecord
 from saltus.trace import Trace, config_of_run, pushes_of_run, trace_of_run
@@ -112,7 +114,7 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
     statuses = trace.statuses if trace else {}
     commands = trace.commands if trace else {}
     simulation = summary.get("processes", {}).get("simulation", {})
-    fall_time = _fall_time(trace)
+    fall_time = _fall_time(config, trace)
     return {
         "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
         "fell_at": simulation.get("fell_at_s", fall_time),
@@ -141,12 +143,20 @@ def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Ro
     return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
 
 
-def _fall_time(trace: Trace | None) -> float | None:
-    """When the body first tilts past 60 degrees [s]; None where it does not, or nobody knows."""
+def _fall_time(config: LaunchConfig, trace: Trace | None) -> float | None:
+    """When the body first tilts past 60 degrees, and past what its reference adds to them [s].
+
+    None where it does not, or nobody knows.
+    """
     if trace is None:
         return None
     x, y = trace.q[:, 3], trace.q[:, 4]
-    tilted = np.flatnonzero(~(1.0 - 2.0 * (x * x + y * y) > np.cos(FALLEN_TILT)))
+    cosine = 1.0 - 2.0 * (x * x + y * y)
+    if (cosine >= np.cos(FALLEN_TILT)).all():
+        return None  # and a motion need not be planned, to know how far it tilts
+    allowance = tilt_allowance_of_run(config)
+    most = FALLEN_TILT + np.array([allowance(time) for time in trace.time.tolist()])
+    tilted = np.flatnonzero(~(cosine >= np.cos(np.minimum(np.pi, most))))
     return float(trace.time[tilted[0]]) if tilted.size else None
 
 

@@ -21,7 +21,8 @@ from runtime.messages import (
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.assembly import event_times
-from saltus.metrics.run import has_fallen
+from saltus.launch.motions import tilt_allowance_of_run
+from saltus.metrics.run import RunMetrics
 from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 from saltus.recording.reading import messages_of_run
 from saltus.trace import config_of_run
@@ -79,7 +80,10 @@ class RecordedRun:
         }  # fmt: skip
         self._finder = TouchdownFinder()
         self._marks: list[Mark] = []
-        self._fell, self._cause, self._tracking = False, "", "ok"
+        self._cause, self._tracking = "", "ok"
+        self._judge = RunMetrics(
+            judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
+        )
         for _, message in messages_of_run(folder):
             self._add(message)
         self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
@@ -100,6 +104,8 @@ class RecordedRun:
         )  # fmt: skip
 
     def _add(self, message: Any) -> None:
+        if isinstance(message, RobotStatus):
+            self._judge.add_status(message)
         if isinstance(message, Push):
             self._note(self._now(), "push", f"{message.body} by hand")
         elif isinstance(message, Plan):
@@ -112,8 +118,9 @@ class RecordedRun:
                 self._note(message.time, "fault", self._cause)
         elif isinstance(message, GroundTruth):
             self._finder.add(message.time, message.q, message.v, message.contact)
-            if has_fallen(message) and not self._fell:
-                self._fell = True
+            fell = self._judge.fell
+            self._judge.add_truth(message)
+            if self._judge.fell and not fell:
                 self._note(message.time, "fall", "the robot fell")
         is_state = isinstance(message, GroundTruth | StateEstimate)
         track = self._tracks.get(type(message))

@@ -1,5 +1,7 @@
 """Kinematic references hold their contacts, balance their weight, and repeat; files read back."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -122,3 +124,17 @@ def test_bad_files_and_names_give_one_line(tmp_path):
 def test_stride_must_fit_the_knots():
     with pytest.raises(ValueError, match="no multiple"):
         make_kinematic_reference(WALK, 0.2, 0.007)
+
+
+def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):
+    assert reference.tilt(0.3) == pytest.approx(0.0, abs=1e-6)
+    q = np.tile(reference.q[0], (200, 1))
+    pitch = np.where(np.arange(200) == 100, 2.0, 0.0)  # at 1 s
+    q[:, 3:7] = 0.0
+    q[:, 4], q[:, 6] = np.sin(0.5 * pitch), np.cos(0.5 * pitch)
+    flip = replace(
+        reference, q=q, v=np.zeros((200, 18)), inputs=np.zeros((200, 12)),
+        gains=np.zeros((200, 12, 36)), contacts=np.ones((200, 4)), loop=1, loop_shift=np.zeros(3),
+    )  # fmt: skip
+    times = (0.0, 0.79, 0.81, 1.0, 1.19, 1.21, 5.0)
+    assert [flip.tilt(t) for t in times] == pytest.approx([0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0])

@@ -11,6 +11,7 @@ from controller.safety import SafetyGate, tilt
 from controller.safety_gate_options import SafetyGateOptions
 from controller.verdict import Reason
 from robots.rotations import exp3, quaternion_from_rotation
+from runtime.messages import Plan
 from tests.controller.tracker_messages import estimate, plan, reading, standing
 
 Q, V = standing()
@@ -110,3 +111,38 @@ def test_one_log_line_for_each_change_of_state(
 def test_options_name_what_is_wrong() -> None:
     with pytest.raises(ValueError, match="tilt_max"):
         SafetyGateOptions(tilt_max=-1.0)
+
+
+def over(angle: float) -> np.ndarray:
+    """q (19) of the standing robot, pitched by an angle [rad]."""
+    q = Q.copy()
+    q[3:7] = quaternion_from_rotation(exp3(np.array([0.0, angle, 0.0])))
+    return q
+
+
+def falls(gate: SafetyGate, angle: float, start: int, tracking: bool = True) -> bool:
+    """Whether 20 ticks at a tilt [rad] are a fall."""
+    q, ticks = over(angle), range(start, start + 20)
+    return not all([gate.judge_fall(None, reading(k, q, V), tracking, 1e-3 * k).ok for k in ticks])
+
+
+def tilting(angle: float, tick: int = 0) -> Plan:
+    return msgspec.structs.replace(plan(tick=tick), tilt=angle)
+
+
+def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: SafetyGate) -> None:
+    flip = np.radians(60.0)
+    gate.follow_plan(tilting(flip))
+    assert not falls(gate, np.radians(100.0), 0)
+    assert falls(gate, np.radians(121.0), 20)
+    gate.judge_fall(None, reading(40, Q, V), True, 0.04)
+    assert falls(gate, np.radians(100.0), 41, tracking=False)  # who gives the flip up has fallen
+    gate.judge_fall(None, reading(61, Q, V), True, 0.061)
+    gate.follow_plan(tilting(0.0, 62))
+    assert falls(gate, np.radians(100.0), 62)
+
+
+@pytest.mark.parametrize("angle", [-0.1, 3.2, np.nan, np.inf])
+def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate: SafetyGate, angle: float) -> None:
+    bad = tilting(angle)
+    assert gate.judge_plan(bad, PlanFunction(bad), 0.0).reason is Reason.PLAN_NOT_FINITE

@@ -7,7 +7,7 @@ import pytest
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
-from robots.a1.constants import TORQUE_LIMIT
+from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from sim_bridge.simulated_a1 import SimulatedA1
 from tests.hw_bridge.rig import BRISK, Rig, stand_command
 
@@ -149,6 +149,38 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
     assert rig.bridge.machine.state is S.RUNNING
     rig.run(10.0)
     assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
+
+
+@pytest.mark.parametrize(("motions", "tilt", "damped"), [(True, 0.4, False), (False, 0.4, True),
+                                                         (True, 0.3, True), (True, 0.0, True)])
+def test_the_trunk_tilts_as_far_as_the_tracker_says_where_motions_may_be(motions, tilt, damped):
+    rig = Rig(motions=motions).run_until(S.RUNNING).run(0.2)
+    rig.command = lambda tick, now: stand_command(tick, now, tilt=tilt)
+    for _ in range(15):
+        place_rolled(rig.simulation, 1.4)
+        rig.step()
+    assert damps(rig) is damped
+    assert ("tilted by 80 deg" in rig.bridge.machine.cause) is damped
+
+
+def test_a_tilt_is_nobodys_while_the_tracker_does_not_run():
+    nobody = Nobody()
+    rig = Rig(motions=True, operator=nobody)
+    rig.command = lambda tick, now: stand_command(tick, now, tilt=0.4)
+    nobody.asks = [(Request.STAND_UP, "")]
+    rig.run_until(S.READY)
+    for _ in range(15):
+        place_rolled(rig.simulation, 1.4)
+        rig.step()
+    assert damps(rig) and "limit 60" in rig.bridge.machine.cause
+
+
+def place_rolled(simulation: SimulatedA1, angle: float) -> None:
+    """Hold the robot in the air, rolled [rad]."""
+    q = simulation.truth().q.copy()
+    q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]
+    q[7:] = STAND_JOINTS
+    simulation.place(q, np.zeros(18))
 
 
 def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch):

@@ -25,13 +25,15 @@ def monitor() -> Monitor:
 
 
 def live(
-    monitor: Monitor, ticks: int, start: int = 0, serving: bool = True, **changes: Any
-) -> Verdict:
+    monitor: Monitor, ticks: int, start: int = 0, serving: bool = True, tilt: float = 0.0,
+    **changes: Any,
+) -> Verdict:  # fmt: skip
     """The verdict after some ticks of 1 ms in one state, seen 1 ms later."""
     verdict = GO
     for tick in range(start, start + ticks):
         q = np.array(changes.get("q", Q)) + 1e-4 * (tick % 2)  # encoders are never quite still
-        verdict = monitor.judge(sample(tick, **changes | {"q": q}), 1e-3 * (tick + 1), serving)
+        seen = sample(tick, **changes | {"q": q})
+        verdict = monitor.judge(seen, 1e-3 * (tick + 1), serving, tilt)
     return verdict
 
 
@@ -83,6 +85,16 @@ def test_a_fault_that_lasts_damps_and_says_why(
     verdict = live(monitor, 30, start=62, **changes)
     assert verdict.action == "damp" and cause in verdict.cause
     assert "\n" not in verdict.cause
+
+
+def test_a_motion_may_tilt_the_trunk_as_far_as_it_says_and_no_longer(monitor: Monitor) -> None:
+    assert live(monitor, 30, tilt=0.4, quaternion_wxyz=ROLLED) == GO
+    verdict = live(monitor, 30, start=30, tilt=0.3, quaternion_wxyz=ROLLED)
+    assert verdict.cause == "the trunk is tilted by 80 deg (limit 77)"
+    assert live(monitor, 30, start=60) == GO
+    assert live(monitor, 30, start=90, quaternion_wxyz=ROLLED).action == "damp"
+    assert live(monitor, 30, start=120) == GO
+    assert live(monitor, 30, start=150, tilt=math.nan, quaternion_wxyz=ROLLED).action == "damp"
 
 
 @pytest.mark.parametrize("field", ["q", "dq", "quaternion_wxyz"])  # torque: integers

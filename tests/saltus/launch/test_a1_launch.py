@@ -79,6 +79,41 @@ def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):
     assert "limp" in capsys.readouterr().err
 
 
+FLIP = ["reference=backflip", "hardware.motions=true"]
+
+
+def test_a_motion_on_a_real_robot_needs_its_name_too(typed, capsys):
+    config = load_launch("a1", FLIP)
+    typed(b"move\nbackflip\nur ")
+    confirm_motion(config)
+    assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "
+    for text in (b"move\n", b"move\nyes\n", b"backflip\nmove\n", b"backflip\n", b""):
+        typed(text)
+        with pytest.raises(BadRequest, match="nothing was sent"):
+            confirm_motion(config)
+    assert "Type 'backflip'" in capsys.readouterr().err
+
+
+def test_a_motion_on_a_real_robot_is_refused_without_its_key(capsys):
+    assert saltus(["launch", "a1", "--set", FLIP[0]]) == 2
+    error = capsys.readouterr().err.strip()
+    assert "hardware.motions true" in error and "\n" not in error
+
+
+def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
+    limp = "hardware.mode=dry_run"
+    for name, *assignments in (
+        ("a1", "reference=trot"), ("a1-emulated", FLIP[0]), ("a1", FLIP[0], limp),
+    ):  # fmt: skip
+        config = load_launch(name, assignments)
+        assert not config.needs_consent
+        typed(b"move\n")
+        confirm_motion(config)
+        assert "badly" not in capsys.readouterr().err
+    assert hardware_options(load_launch("a1-emulated")).motions
+    assert not hardware_options(load_launch("a1")).motions
+
+
 def test_an_emulated_robot_is_where_its_emulator_is():
     config = load_launch("a1-emulated", ["emulator.port=9001", "emulator.tick_unit_s=1e-6"])
     options = hardware_options(config)

@@ -47,6 +47,15 @@ def test_fall_is_a_tilt_past_60_degrees(angle, fell):
     assert has_fallen(truth(0, configuration(axis=1, angle=-math.radians(angle)))) is fell
 
 
+def test_a_tilt_of_the_reference_is_no_fall_at_its_time_since_the_first_state():
+    metrics = RunMetrics(tilt_allowance=lambda time: math.radians(60.0) if time < 0.15 else 0.0)
+    for tick in (1000, 1100):
+        metrics.add_truth(truth(tick, configuration(axis=1, angle=math.radians(100.0))))
+        assert not metrics.fell
+    metrics.add_truth(truth(1200, configuration(axis=1, angle=math.radians(100.0))))
+    assert metrics.fell and metrics.fell_at_s == pytest.approx(0.2)
+
+
 def test_trunk_on_the_ground_is_a_fall():
     assert has_fallen(truth(0, configuration(), trunk_contact=True))
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -12,6 +13,7 @@ from runtime.topics import STATE_ESTIMATE
 from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.motions import tilt_allowance_of_run
 from saltus.report import page, read_run, strips
 from saltus.report.drawings import Drawings
 from tests.saltus.report.fake_sweep import fake_trace
@@ -72,6 +74,22 @@ def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
     trace.q[:, 3], trace.q[:, 6] = 0.0, 1.0  # it fell, and nobody saw when
     assert page.read_subject(run).trials[0].fall_time is None
     assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell; ")
+
+
+def test_a_tilt_that_the_reference_asks_for_is_no_fall(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)  # rolls to 86 degrees
+    allowance = np.radians(30.0)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    monkeypatch.setattr(read_run, "tilt_allowance_of_run", lambda _: lambda _: allowance)
+    (run / "summary.json").write_text(json.dumps({}))
+    assert not page.read_subject(run).trials[0].fell
+    allowance = np.radians(20.0)
+    assert page.read_subject(run).trials[0].fell
+
+
+def test_a_run_whose_reference_is_gone_is_judged_by_60_degrees():
+    config = msgspec.structs.replace(load_launch("push"), reference="/nowhere/walk.npz")
+    assert tilt_allowance_of_run(config)(0.0) == 0.0
 
 
 def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch):
