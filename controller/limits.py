@@ -8,11 +8,11 @@ scale, so that a violation of 0.01 is one hundredth of the limit, or 1 cm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
 
 import numpy as np
 from numba import njit
 
+from controller.limit_options import LimitOptions
 from robots.a1.constants import (
     HIP_POSITION_IN_BASE,
     JOINT_LOWER,
@@ -21,43 +21,15 @@ from robots.a1.constants import (
     LEG_SIDE,
     LINK_LENGTH,
     THIGH_OFFSET,
-    TORQUE_LIMIT,
-    VELOCITY_LIMIT,
 )
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground, surface_at
-from runtime.options import Options, Range, positive
 
 CORNERS = np.array([[x, y, z] for x in (-0.24, 0.27) for y in (-0.12, 0.12) for z in (-0.06, 0.06)])
 """Of the box around trunk, head and hips, in the base [m] (8, 3); see `a1.xml`."""
 LENGTH = 1.0  # [m] scale of clearances
 RANGES, SPEEDS, TORQUES, POWER, KNEES, TRUNK = 0, 24, 36, 60, 61, 65  # first rows
 COUNT = TRUNK + len(CORNERS)
-
-
-class LimitOptions(Options, frozen=True):
-    """Limits of a plan.
-
-    Attributes:
-        penalty: of a violation squared, in a planner; 0 leaves the limits out.
-        range_margin: distance from the ends of the joints' ranges.
-        torque: largest of a motor.
-        speed: largest of a joint, at which its motor has no torque left.
-        corner_speed: up to which the motor has all of its torque.
-        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
-            vendor's library switches the A1 off.
-        trunk_clearance: least height of the trunk's corners above the ground.
-        knee_clearance: the same of the knees.
-    """
-
-    penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
-    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.0
-    torque: Annotated[float, positive("N m", 1000.0)] = TORQUE_LIMIT
-    speed: Annotated[float, positive("rad/s", 1000.0)] = VELOCITY_LIMIT
-    corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] = 0.5 * VELOCITY_LIMIT
-    power: Annotated[float, positive("W", 1e6)] = 1000.0
-    trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
-    knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
 
 
 class Limits:

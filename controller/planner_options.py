@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from controller.cost_options import CostOptions
-from controller.limits import LimitOptions
+from controller.limit_options import LimitOptions
 from hybrid.options import LineSearch
 from runtime.options import Options, Range
 

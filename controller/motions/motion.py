@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from controller.cost_options import CostOptions
-from controller.limits import LimitOptions
+from controller.limit_options import LimitOptions
 from robots.a1.constants import STAND_HEIGHT
 from runtime.options import Options, Range, positive
 

@@ -4,7 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.limits import LimitOptions, Limits
+from controller.limit_options import LimitOptions
+from controller.limits import Limits
 from controller.motions.motion import Motion, Phase, Pose
 from controller.motions.plan_motion import MotionPlan
 from saltus.launch.motions import FEASIBLE, make_plan

@@ -1,0 +1,33 @@
+"""Limits of a plan as options; `controller.limits` enforces them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from robots.a1.constants import TORQUE_LIMIT, VELOCITY_LIMIT
+from runtime.options import Options, Range, positive
+
+
+class LimitOptions(Options, frozen=True):
+    """Limits of a plan.
+
+    Attributes:
+        penalty: of a violation squared, in a planner; 0 leaves the limits out.
+        range_margin: distance from the ends of the joints' ranges.
+        torque: largest of a motor.
+        speed: largest of a joint, at which its motor has no torque left.
+        corner_speed: up to which the motor has all of its torque.
+        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
+            vendor's library switches the A1 off.
+        trunk_clearance: least height of the trunk's corners above the ground.
+        knee_clearance: the same of the knees.
+    """
+
+    penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
+    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.0
+    torque: Annotated[float, positive("N m", 1000.0)] = TORQUE_LIMIT
+    speed: Annotated[float, positive("rad/s", 1000.0)] = VELOCITY_LIMIT
+    corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] = 0.5 * VELOCITY_LIMIT
+    power: Annotated[float, positive("W", 1e6)] = 1000.0
+    trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
