@@ -45,7 +45,7 @@ def test_every_motion_can_be_read_and_launched(name: str) -> None:
 def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(motions, "make_plan", lambda _: plan_with("settled"))
     path = motions.planned_motion("jump-up")
-    assert path.parent == cache and load_reference(path).size == 147
+    assert path.parent == cache and load_reference(path, motions.PERIOD).size == 147
     monkeypatch.setattr(motions, "make_plan", lambda _: pytest.fail("planned again"))
     assert motions.planned_motion("jump-up") == path
 
@@ -78,7 +78,7 @@ def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
     save_reference(key_path(motion, motions.PERIOD), tmp_path / "flip.npz")
     config = make_config({"reference": str(tmp_path / "flip.npz")}, "file")
     allowance = motions.tilt_allowance(config)
-    assert allowance(0.8) > 3.0 and allowance(2.0) < 1e-6
+    assert allowance(0.8) > 3.0 and allowance(2.0) < 1e-3
     assert motions.tilt_allowance(make_config({}, "file"))(0.8) == 0.0
 
 

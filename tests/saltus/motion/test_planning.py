@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from controller.references import load_reference
-from saltus.cli.main import main
+from saltus.cli.main import run
 
 SQUAT = """
 phases:
@@ -17,7 +17,7 @@ phases:
 
 def plan(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
     (tmp_path / "squat.yaml").write_text(text)
-    code = main(["motion", "plan", str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out"),
+    code = run(["motion", "plan", str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out"),
                  "--json"])  # fmt: skip
     out, err = capsys.readouterr()
     return code, out, err
@@ -29,7 +29,7 @@ def test_a_plan_is_written_with_its_pictures(
     code, out, _ = plan(tmp_path, SQUAT, capsys)
     summary = json.loads(out.splitlines()[-1])
     assert code == 0 and summary["motion"] == "squat" and summary["violation"] <= 1e-2
-    assert load_reference(tmp_path / "out" / "reference.npz").size == 21
+    assert load_reference(tmp_path / "out" / "reference.npz", 0.01).size == 21
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
     assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
 
