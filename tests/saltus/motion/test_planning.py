@@ -37,7 +37,7 @@ def test_a_plan_is_written_with_its_pictures(
 def test_where_limits_cannot_be_kept_no_reference_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = plan(tmp_path, SQUAT + "limits: {torque: 1.0}\n", capsys)
+    code, out, _ = plan(tmp_path, SQUAT + "limits: {knee_clearance: 0.4}\n", capsys)
     assert code == 1 and "at knot" in json.loads(out.splitlines()[-1])["message"]
     assert not (tmp_path / "out" / "reference.npz").exists()
 
