@@ -162,7 +162,7 @@ def test_every_bench_is_where_the_list_says(entry):
 @pytest.mark.parametrize(("words", "offered"), [
     ("saltus pert", ["perturb"]),
     ("saltus launch pus", ["push"]),
-    ("saltus perturb table", ["table-6.1", "table-6.2"]),
+    ("saltus perturb table", ["table-6.1", "table-6.2", "table-backflip"]),
     ("saltus perturb table-6.1 --planner ", [*PLANNERS, "all"]),
     ("saltus launch sim --planner c", ["convex_mpc"]),
     ("saltus study zeno", ["zeno-block"]),
