@@ -74,7 +74,7 @@ class Limits:
 
 
 @njit(cache=True)
-def _point(leg: int, joints: Array, out: Array, jacobian: Array) -> None:
+def _write_knee(leg: int, joints: Array, out: Array, jacobian: Array) -> None:
     """Write a knee's place in the base (3,) [m], and its derivatives by hip and thigh (3, 2)."""
     a, b = joints[3 * leg], joints[3 * leg + 1]
     y, z, dz = LEG_SIDE[leg] * THIGH_OFFSET, -LINK_LENGTH * np.cos(b), LINK_LENGTH * np.sin(b)
@@ -128,7 +128,7 @@ def _write_values(
                 row[POWER] = total / power - 1.0
             R = rotation_from_quaternion(x[3:7])
             for leg in range(4):
-                _point(leg, q, point, unused)
+                _write_knee(leg, q, point, unused)
                 row[KNEES + leg] = (knees - _height(ground, x, R, point, toward)) / LENGTH
             for i in range(CORNERS.shape[0]):
                 row[TRUNK + i] = (trunk - _height(ground, x, R, CORNERS[i], toward)) / LENGTH
@@ -158,7 +158,7 @@ def _write_jacobians(
                 c_u[k, POWER, i], c_x[k, POWER, 24 + i] = sign * dq[i], sign * u
         R = rotation_from_quaternion(x[3:7])
         for leg in range(4):
-            _point(leg, q, point, by_joint)
+            _write_knee(leg, q, point, by_joint)
             _height(ground, x, R, point, toward)
             _clear(point, toward, c_x[k, KNEES + leg])
             for j in range(2):

@@ -200,7 +200,9 @@ class SimulatedA1:
             self.time, motion.q, motion.v, acceleration @ rotation, motion.torque,
             motion.normal_force,
         )  # fmt: skip
-        limit = math.cos(min(math.pi, FALLEN_TILT + self.tilt_allowance(self.time)))
-        upright = rotation[2, 2] >= limit  # false for NaN: a diverged robot has fallen
+        upright = rotation[2, 2] >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
+        if not upright:
+            most = FALLEN_TILT + self.tilt_allowance(self.time)
+            upright = rotation[2, 2] >= math.cos(min(math.pi, most))
         down = motion.trunk_contact or not upright
         self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))

@@ -26,11 +26,11 @@ SPRING, DAMPER = 60.0, 1.5  # of a joint toward its key pose [N m/rad], [N m s/r
 LONGEST = 1.6  # of a horizon that grows [s]; what lies before stays as it is
 LONGEST_PART = 0.55  # by which it grows [s]
 LOAD = 5.0  # of a foot on the ground [N]
-GROWING = HilqrOptions(
+GROWTH_OPTIONS = HilqrOptions(
     max_iterations=40, tolerance=0.5, line_search="two_stage",
     regularisation=RegularisationOptions(target="input", initial=1e-3, maximum=1e6),
 )  # fmt: skip
-LIMITED = ConstraintOptions(
+LIMIT_OPTIONS = ConstraintOptions(
     tolerance=1e-2, max_rounds=14, penalty=300.0, growth=3.0, most_penalty=1e6, settled=0.01
 )
 
@@ -70,15 +70,15 @@ def plan_motion(
         begin = max(0, knots - round(LONGEST / period))
         model = _model(make_backend(knots - begin), derivatives, motion, path, begin, knots)
         start = x0 if begin == 0 else plan.states[0, begin]
-        step = Hilqr(model, GROWING).solve(start, _part(plan, begin, knots))
+        step = Hilqr(model, GROWTH_OPTIONS).solve(start, _part(plan, begin, knots))
         if step.trajectory is not None:
-            plan = _continued(step, plan, begin)
+            _write_step(step, plan, begin)
             if report is not None:
                 report(knots * period, step.trajectory.cost)
     knots = path.size - 1
     model = _model(make_backend(knots), derivatives, motion, path, 0, knots)
-    options = HilqrOptions(**(GROWING.__dict__ | {"max_iterations": 20}))
-    solver = ConstrainedHilqr(model, Limits(motion.limits), options, LIMITED)
+    options = HilqrOptions(**(GROWTH_OPTIONS.__dict__ | {"max_iterations": 20}))
+    solver = ConstrainedHilqr(model, Limits(motion.limits), options, LIMIT_OPTIONS)
     solution = solver.solve(x0, plan)
     return MotionPlan(_reference(path, solution), solution)
 
@@ -117,14 +117,13 @@ def _part(plan: Policies, begin: int, end: int) -> Policies:
     )
 
 
-def _continued(step: Solution, plan: Policies, begin: int) -> Policies:
-    """The plan, with what was solved for from knot `begin` on."""
+def _write_step(step: Solution, plan: Policies, begin: int) -> None:
+    """Write what was solved for into the plan, from knot `begin` on."""
     trajectory, gains = step.trajectory, step.gains
     assert trajectory is not None and gains is not None
     end = begin + len(trajectory.inputs)
     plan.states[0, begin:end] = trajectory.states[:-1]
     plan.inputs[0, begin:end], plan.gains[0, begin:end] = trajectory.inputs, gains
-    return plan
 
 
 def _reference(path: ReferenceTrajectory, solution: ConstrainedSolution) -> ReferenceTrajectory:
@@ -134,10 +133,10 @@ def _reference(path: ReferenceTrajectory, solution: ConstrainedSolution) -> Refe
         return path
     contacts = (np.asarray(trajectory.aux) > LOAD).astype(float)
 
-    def held(rows: Array) -> Array:
+    def with_last(rows: Array) -> Array:
         return np.concatenate([rows, rows[-1:]])
 
     return ReferenceTrajectory(
         path.name, path.period, trajectory.states[:, :19], trajectory.states[:, 19:],
-        held(trajectory.inputs), held(contacts), gains=held(gains),
+        with_last(trajectory.inputs), with_last(contacts), gains=with_last(gains),
     )  # fmt: skip

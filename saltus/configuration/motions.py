@@ -26,13 +26,13 @@ def take_motion(settings: Settings) -> None:
     options = read_mapping(data_folder(FOLDER) / f"{name}.yaml").get("hilqr")
     own = mapping.get("hilqr")
     if isinstance(options, dict) and (own is None or isinstance(own, dict)):
-        mapping["hilqr"] = _merged(options, own or {})
+        mapping["hilqr"] = _merge(options, own or {})
 
 
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     """Two mappings as one, section by section; those above win."""
     merged = below | above
     for key, value in below.items():
         if isinstance(value, dict) and isinstance(above.get(key), dict):
-            merged[key] = _merged(value, above[key])
+            merged[key] = _merge(value, above[key])
     return merged

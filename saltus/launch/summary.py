@@ -89,6 +89,9 @@ def launch_facts(
     facts = readable_summary(summary, problems)
     if phrase := rollout_phrase(reports.get("planner", {}).get("rollouts", {})):
         facts.append(Fact("rollouts", phrase))
+    if limits := reports.get("planner", {}).get("limits"):
+        words = f"largest violation in a plan {limits['worst']:.2f} ({limits['of'] or 'none'})"
+        facts.append(Fact("limits", words))
     if "robot" in summary:
         facts += robot_facts(summary["robot"])
     return [*facts, folder]

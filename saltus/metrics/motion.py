@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from controller.solve_schedule import TICK_S
 from runtime.messages import GroundTruth
 from saltus.metrics.driving import base_rotation
 
-TICK_S = 1e-3
 MOTION_MEASURES = (
     "largest_torque_n_m", "largest_speed_rad_s", "largest_power_w", "highest_m", "air_s",
     "two_legs_s", "heading_rad",

@@ -27,7 +27,7 @@ DRIVING_MEASURES = (
 _PENDING = 4000  # ticks for which one half of a pair waits for the other
 
 
-def upright(time: float) -> float:
+def no_tilt(time: float) -> float:
     """The tilt of a gait's trunk [rad]."""
     return 0.0
 
@@ -57,7 +57,7 @@ class RunMetrics:
     by_estimates: bool = False
     driving: DrivingMetrics | None = None
     motion: MotionMetrics | None = None
-    tilt_allowance: Callable[[float], float] = upright
+    tilt_allowance: Callable[[float], float] = no_tilt
     fell: bool = False
     fell_at_s: float | None = None  # since the first state judged
     first_tick: int = 0
@@ -75,7 +75,9 @@ class RunMetrics:
         if self.judging:
             self._begin(truth)
             time = 1e-3 * (truth.tick - self.first_tick)
-            if not self.fell and has_fallen(truth, self.tilt_allowance(time)):
+            # The allowance is looked up only where a gait would have fallen.
+            falls = has_fallen(truth) and has_fallen(truth, self.tilt_allowance(time))
+            if falls and not self.fell:
                 self.fell, self.fell_at_s = True, time
             self._follow(truth)
             if self.motion is not None:
@@ -151,7 +153,7 @@ class RunMetrics:
 
 
 def run_metrics(
-    config: LaunchConfig, tilt_allowance: Callable[[float], float] = upright
+    config: LaunchConfig, tilt_allowance: Callable[[float], float] = no_tilt
 ) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
     simulated = config.kind.simulated

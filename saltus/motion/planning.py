@@ -24,8 +24,8 @@ from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
 from saltus.launch.motions import FEASIBLE, make_plan, read_motion
 
-PANELS, PANEL = 10, (320, 360)  # of the film strip: how many, and their size [pixels]
-SIDE = View(1.9, 90.0, -8.0)
+PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
+SIDE = View(2.6, 90.0, -8.0)
 
 
 def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:

@@ -8,10 +8,10 @@ import pytest
 
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.figure_6_1.candidates import LineSearched, RolloutLog
+from saltus.studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog
 from saltus.studies.kong.figure_6_1.figure import SHOWN, flip_figure
 from saltus.studies.kong.figure_6_1.flip import KNOTS, Flip, flip_config
-from saltus.studies.kong.figure_6_1.poses import Poser
+from saltus.studies.kong.figure_6_1.poses import PoseFinder
 from saltus.studies.kong.figure_6_1.study import criteria, notes, rows_of, run
 
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)))
@@ -22,7 +22,7 @@ def made_up(costs, **changes) -> Flip:
     states = np.tile(STAND, (3, KNOTS + 1, 1))
     states[1, :, 2] += 0.1
     costs = np.array(costs)
-    search = LineSearched(0.46, 0.01, np.array([1.0, 0.5, 0.0]), costs, costs, states, 5.0, 2.0)
+    search = CandidateSet(0.46, 0.01, np.array([1.0, 0.5, 0.0]), costs, costs, states, 5.0, 2.0)
     return Flip(search, -1.0, False, False, True, 0.1)._replace(**changes)
 
 
@@ -45,7 +45,7 @@ def test_all_candidates_are_drawn_at_every_instant():
 
 
 def test_feet_of_a_pose_are_on_the_ground_where_the_a1_stands():
-    pose = Poser().pose(STAND[:19])
+    pose = PoseFinder().pose(STAND[:19])
     np.testing.assert_allclose(pose.legs[:, 3, 2], 0.02, atol=2e-3)  # a foot's radius
     assert pose.head[:, 0].mean() > pose.trunk[:, 0].max()
     assert pose.legs[1, 3, 1] > 0.0 > pose.legs[0, 3, 1]  # FL is on the left

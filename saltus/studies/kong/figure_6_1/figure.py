@@ -9,9 +9,9 @@ from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from saltus.studies.kong.figure_6_1.candidates import LineSearched
+from saltus.studies.kong.figure_6_1.candidates import CandidateSet
 from saltus.studies.kong.figure_6_1.flip import PUSH_AT, Flip
-from saltus.studies.kong.figure_6_1.poses import Pose, Poser, outline
+from saltus.studies.kong.figure_6_1.poses import Pose, PoseFinder, outline
 from saltus.studies.style import COLOURS, figure
 
 SHOWN = (10, 30, 45, 60, 70, 80)  # knots
@@ -42,7 +42,7 @@ def flip_figure(flip: Flip) -> Figure:
     return made
 
 
-def colour_of(search: LineSearched, candidate: int) -> Any:
+def colour_of(search: CandidateSet, candidate: int) -> Any:
     """Of a candidate: the chosen one and the one before the step stand out."""
     if candidate == search.chosen:
         return _CHOSEN
@@ -51,13 +51,13 @@ def colour_of(search: LineSearched, candidate: int) -> Any:
     return _GHOSTS(0.35 + 0.6 * float(search.step_sizes[candidate]) ** 0.5)
 
 
-def _poses(search: LineSearched) -> dict[int, list[Pose]]:
+def _poses(search: CandidateSet) -> dict[int, list[Pose]]:
     """Of every candidate at the instants shown, by knot."""
-    poser = Poser()
+    poser = PoseFinder()
     return {k: [poser.pose(states[k, :19]) for states in search.states] for k in SHOWN}
 
 
-def _picture(axes: Any, search: LineSearched, poses: list[Pose], right: int, up: int) -> None:
+def _picture(axes: Any, search: CandidateSet, poses: list[Pose], right: int, up: int) -> None:
     """All candidates at one instant; the chosen one lies on top, then the one before the step."""
 
     def height(candidate: int) -> tuple[bool, bool, float]:
@@ -93,7 +93,7 @@ def _robot(
                   solid_capstyle="round", solid_joinstyle="round")  # fmt: skip
 
 
-def _costs(axes: Any, search: LineSearched) -> None:
+def _costs(axes: Any, search: CandidateSet) -> None:
     """One bar a candidate, in the order of their step sizes."""
     order = np.argsort(search.step_sizes)
     for place, candidate in enumerate(order):

@@ -14,7 +14,7 @@ from runtime.messages import GroundTruth
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.studies.engine import Progress, silent
-from saltus.studies.kong.figure_6_1.candidates import LineSearched, RolloutLog, line_searched
+from saltus.studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog, roll_out_again
 
 PUSH_AT = 0.45  # [s]: late in the take-off, so that the legs can still answer
 PUSH = 0.5  # to the left [m/s]
@@ -34,7 +34,7 @@ class Flip(NamedTuple):
         deviation: most that it went aside [m].
     """
 
-    search: LineSearched
+    search: CandidateSet
     turns: float
     trunk_touched: bool
     fell: bool
@@ -61,7 +61,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
     planner = cast(HilqrPlanner, run.planner)
     log = RolloutLog(planner.model.backend)
     planner.model.backend = cast(RolloutBackend, log)
-    searches: list[LineSearched] = []
+    searches: list[CandidateSet] = []
     turned, touched = 0.0, False
 
     def follow(tick: Tick) -> None:
@@ -69,9 +69,9 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
         truth = tick.truth
         turned += 1e-3 * truth.v[4]
         touched = touched or truth.trunk_contact
-        asked = log.take()
+        requests = log.take()
         if tick.search is not None and truth.time > PUSH_AT and not searches:
-            searches.append(line_searched(planner, tick, asked))
+            searches.append(roll_out_again(planner, tick, requests))
             log.take()  # of the candidates rolled out again
         if truth.tick % 100 == 0:
             progress(truth.tick, config.ticks, "flip")

@@ -30,7 +30,7 @@ class Pose(NamedTuple):
     legs: Array
 
 
-class Poser:
+class PoseFinder:
     """Finds where the A1's parts are."""
 
     def __init__(self) -> None:

@@ -65,7 +65,7 @@ def criteria(flip: Flip) -> list[Criterion]:
     Costs that differ when rolled out again would mean that the poses are not the planner's.
     """
     search = flip.search
-    differences = search.again != search.costs
+    differences = search.repeated_costs != search.costs
     return [
         Criterion("candidates", len(search.costs), ">=", CANDIDATES),
         Criterion("candidates whose cost differs when rolled out again", int(differences.sum()),
