@@ -137,7 +137,7 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
         "trunk_contact": truth.trunk_contact,
     }.items():  # fmt: skip
         np.testing.assert_array_equal(np.array(table[name], dtype=float), values)
-    assert not {"q_0", "q"} & set(table) and len(table) == 4 + 19 + 18 + 12 + 4 + 2
+    assert not {"q_0", "q"} & set(table) and len(table) == 4 + 19 + 18 + 12 + 4 + 12 + 2
     plans = read_csv(tmp_path / "csv" / "plan.csv")
     assert plans["status"] == list(recorded["plan"].status)
 
