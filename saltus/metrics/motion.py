@@ -33,8 +33,8 @@ class MotionMetrics:
         x_axis = base_rotation(truth.q[3:7])[:, 0]
         self._heading = float(np.arctan2(x_axis[1], x_axis[0]))
         front, rear = truth.contact[:2].any(), truth.contact[2:].any()
-        self._air.add(not front and not rear)
-        self._two_legs.add(not front)
+        self._air.add(truth.tick, not front and not rear)
+        self._two_legs.add(truth.tick, not front)
 
     def summary(self) -> dict[str, float]:
         """The measures by the names that rows have."""
@@ -46,15 +46,20 @@ class MotionMetrics:
 
 
 class _Longest:
-    """The longest time for which something was so, without a break [s]."""
+    """The longest time for which something was so, without a break; states may be missing."""
 
     def __init__(self) -> None:
-        self._ticks = self._most = 0
+        self._since: int | None = None  # tick
+        self._most = 0
 
-    def add(self, so: bool) -> None:
-        """Take one tick in."""
-        self._ticks = self._ticks + 1 if so else 0
-        self._most = max(self._most, self._ticks)
+    def add(self, tick: int, so: bool) -> None:
+        """Take a state in; what is so holds until the next state."""
+        if self._since is not None:
+            self._most = max(self._most, tick - self._since)
+        if not so:
+            self._since = None
+        elif self._since is None:
+            self._since = tick
 
     @property
     def seconds(self) -> float:
