@@ -46,7 +46,7 @@ def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOption
     forces, known = _forces_of_legs(past, row, rotation, dt, bad, th)
     for leg in range(4):
         if known[leg] and not bad[FORCE_SENSOR + leg]:
-            past.force[LEG + leg] += blend * (row[FORCE + leg] - forces[leg, 2])
+            past.force[LEG + leg] += blend * _contradiction(row[FORCE + leg], forces[leg, 2], th)
     if known.all() and not bad[ACCELEROMETER]:
         acceleration = rotation @ row[ACCELERATION:POSITION]
         past.force[:VERTICAL] += blend * (acceleration - forces.sum(axis=0) / th.mass)
@@ -57,6 +57,15 @@ def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOption
         limit = LARGEST_SUM * (th.leg_force if k >= LEG else th.body_force)
         past.force[k] = min(limit, max(-limit, past.force[k]))
     _decide(past, row, bad, th)
+
+
+@njit(cache=True)
+def _contradiction(foot: float, leg: float, th: MonitorOptions) -> float:
+    """How much a foot's sensor and its leg's torques disagree [N]; less where both are large.
+
+    In a hard landing the leg's inertia bears a part of the force.
+    """
+    return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / th.heavy_load)
 
 
 @njit(cache=True)

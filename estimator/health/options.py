@@ -78,6 +78,9 @@ class MonitorOptions:
     the ground shows 9.8, a push of 150 N 11."""
     silent_force: float = 34.0
     """The same for a foot or a leg that says exactly zero [N]; seen 24."""
+    heavy_load: float = 200.0
+    """Where foot and leg both say so much, their disagreement counts half [N]; a landing from a
+    backflip shows 570."""
     stop_distance: float = 0.08
     """Nearer to a joint's stop the stop may bear the force, not the motor [rad]."""
     fastest_leg: float = 12.0
