@@ -34,10 +34,10 @@ def advance(
     """
     parameters = options[0]
     if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
-        _pass(m, robot, dt - TICK, parameters)
+        _bridge(m, robot, dt - TICK, parameters)
         dt = TICK
     jumping, share = before_prediction(m, row, health, dt, parameters)
-    load = flow(m, robot, dt, parameters)
+    load = flow(m, robot, _standing(m), dt, parameters)
     change = modes_after_prediction(m, row, health, dt, parameters, load)
     if change.any():
         change_modes(m, robot, change, health.foot_force, parameters)
@@ -45,18 +45,26 @@ def advance(
 
 
 @njit(cache=True)
-def _pass(m: Memory, robot: Robot, gap: float, parameters: SaltedOptions) -> None:
-    """Go on for `gap` [s] without a reading: by the dynamics while it is short."""
-    if gap + TICK > parameters.longest_step:
+def _bridge(m: Memory, robot: Robot, gap: float, parameters: SaltedOptions) -> None:
+    """Go on for `gap` [s] without a reading, tick by tick; a long one at constant velocities.
+
+    A foot that the dynamics would pull on no longer stands: only the next reading tells its mode.
+    """
+    if gap > parameters.longest_bridge:
         coast(m, gap, parameters)
-    else:
-        flow(m, robot, gap, parameters)
+        return
+    standing, steps = _standing(m), max(1, round(gap / TICK))
+    for _ in range(steps):
+        load = flow(m, robot, standing, gap / steps, parameters)
+        standing[load < 0.0] = 0.0
 
 
 @njit(cache=True)
-def flow(m: Memory, robot: Robot, dt: float, parameters: SaltedOptions) -> Array:
-    """Predict over `dt` [s] with the feet that stand; the load (4) on each [N]."""
-    step = stance_step(robot, m.q, m.v, m.torque, _standing(m), dt)
+def flow(
+    m: Memory, robot: Robot, standing: Array, dt: float, parameters: SaltedOptions
+) -> Array:  # fmt: skip
+    """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
+    step = stance_step(robot, m.q, m.v, m.torque, standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
     return step.load
 

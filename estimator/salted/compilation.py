@@ -22,7 +22,7 @@ def compile_dynamics() -> None:
     """Compile the steps and the touchdowns of the robot, nearly half of all."""
     memory, robot = new_memory(), robot_of(load_mujoco())
     options = parameters(SaltedOptions())[0]
-    flow(memory, robot, TICK, options)
+    flow(memory, robot, np.zeros(4), TICK, options)
     change_modes(memory, robot, np.zeros(4), np.ones(4, np.bool_), options)
 
 

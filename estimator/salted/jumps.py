@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.salted.layout import VELOCITY
-from estimator.salted.memory import Memory
+from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.velocity_jump import feet_agree_on_jump
 from robots.rotations import rotation_from_quaternion
@@ -44,7 +44,8 @@ def watch_for_jump(
     # Half a step of slack: rounding of time stamps must not decide on which tick it opens.
     if evidence >= parameters.jump_persistence - 0.5 * dt:
         window = parameters.jump_window
-    m.jump[0], m.jump[1] = evidence, window if window > 0.5 * dt else 0.0
+    in_the_air = m.contact[AGE].max() < 0.0
+    m.jump[0], m.jump[1] = evidence, window if window > 0.5 * dt and not in_the_air else 0.0
     if m.jump[1] == 0.0:
         return False
     if agree:

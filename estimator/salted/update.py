@@ -6,13 +6,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from estimator.contact_trust import contact_probability
 from estimator.health import layout as reading
 from estimator.health.health import Health
 from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import GYRO_BIAS, ROBOT, STATES
-from estimator.salted.memory import HELD, LEVEL, TRUST, VARIANCE, Memory
+from estimator.salted.memory import HELD, LEVEL, OFFSET, TRUST, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import start_covariance
 from estimator.salted.scalar_update import mirror
@@ -77,6 +78,10 @@ def before_prediction(
     trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
     if held.max() < parameters.firm_time:
         trust[:] = 0.0
+    for i in range(4):
+        if health.foot_force[i]:
+            force = row[reading.FORCE + i] - m.contact[OFFSET, i]
+            trust[i] *= contact_probability(force, True, parameters)
     residuals = _by_own_sensors(m, row, parameters)
     jumping = watch_for_jump(m, residuals, trust, dt, parameters)
     if jumping:

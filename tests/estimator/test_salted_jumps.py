@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from estimator.salted.jumps import followers, watch_for_jump
 from estimator.salted.layout import SIZE, VELOCITY
-from estimator.salted.memory import Memory
+from estimator.salted.memory import AGE, Memory
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
 from tests.estimator.salted_case import PARAMETERS, random_memory
 
@@ -20,6 +20,7 @@ def settled(tilt: float = 0.1) -> Memory:
     m = random_memory(1)
     m.q[3:7] = quaternion_from_rotation(exp3(np.array([0.0, tilt, 1.2])))
     m.P[:] = 1e-4 * np.eye(SIZE)
+    m.contact[AGE] = 0.3
     return m
 
 
@@ -56,6 +57,15 @@ def test_the_window_closes_and_the_covariance_is_left_alone_then() -> None:
     assert ticks == round(PARAMETERS.jump_window / DT) - 1
     before = m.P.copy()
     assert not watch_for_jump(m, np.zeros((4, 3)), TWO, DT, PARAMETERS)
+    np.testing.assert_array_equal(m.P, before)
+
+
+def test_the_window_closes_when_no_foot_stands() -> None:
+    m = settled()
+    assert watch_for_jump(m, all_feet([1.0, 0.0, 0.0]), TWO, DT, PARAMETERS)
+    before = m.P.copy()
+    m.contact[AGE] = -1.0
+    assert not watch_for_jump(m, np.zeros((4, 3)), np.zeros(4), DT, PARAMETERS)
     np.testing.assert_array_equal(m.P, before)
 
 
