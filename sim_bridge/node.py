@@ -84,6 +84,7 @@ class _Loop:
             self.advance(None)
             self.ticks_caught_up += 1
         self.ticks_lost += max(0, missed - self._options.catch_up_ticks)
+        self._simulation.time_lost = self.ticks_lost * TICK
 
     def publish(self) -> None:
         """Send this tick's reading and, when it is its turn, truth."""

@@ -42,6 +42,7 @@ class SimulatedA1:
             standing. One that starts lying touches the floor from the first, and is free to lie
             down again: whoever knows when it should be up may set it.
         tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
+        time_lost: for how long this world has stood still while the controllers' went on [s].
         blocked: the motors give no torque.
     """
 
@@ -63,6 +64,7 @@ class SimulatedA1:
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start == "stand"
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
+        self.time_lost = 0.0
         self._work, self._foot_slip = 0.0, 0.0
         self._physics, self._command = begin_physics(self.options, ground)
         self._step = 0
@@ -202,7 +204,7 @@ class SimulatedA1:
         )  # fmt: skip
         upright = rotation[2, 2] >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
         if not upright:
-            most = FALLEN_TILT + self.tilt_allowance(self.time)
+            most = FALLEN_TILT + self.tilt_allowance(self.time + self.time_lost)
             upright = rotation[2, 2] >= math.cos(min(math.pi, most))
         down = motion.trunk_contact or not upright
         self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))
