@@ -8,6 +8,24 @@ from robots.a1.constants import TORQUE_LIMIT, VELOCITY_LIMIT
 from runtime.options import Options, Range, positive
 
 
+class KeepOut(Options, frozen=True):
+    """A box in the world, parallel to its axes, that the body keeps out of.
+
+    Attributes:
+        low: corner of the least x, y and z.
+        high: the opposite corner.
+    """
+
+    low: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+    high: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range, or corners the other way round."""
+        Options.__post_init__(self)
+        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
+            raise ValueError("high must be above low along each axis")
+
+
 class LimitOptions(Options, frozen=True):
     """Limits of a plan.
 
@@ -21,6 +39,7 @@ class LimitOptions(Options, frozen=True):
             vendor's library switches the A1 off.
         trunk_clearance: least height of the trunk's corners above the ground.
         knee_clearance: the same of the knees.
+        keep_out: boxes that the body keeps out of.
     """
 
     penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
@@ -31,3 +50,4 @@ class LimitOptions(Options, frozen=True):
     power: Annotated[float, positive("W", 1e6)] = 1000.0
     trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
     knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    keep_out: tuple[KeepOut, ...] = ()

@@ -1,8 +1,9 @@
 """What the A1 must not do in a plan, as inequality constraints of HiLQR.
 
 Of every knot: joint ranges and speeds, the motors' torque at their speed, the power that all of
-them take together, and the clearance of trunk and knees from the ground. Each is divided by its own
-scale, so that a violation of 0.01 is one hundredth of the limit, or 1 cm.
+them take together, the clearance of trunk and knees from the ground, and that of the body from
+keep-out boxes. Each is divided by its own scale, so that a violation of 0.01 is one hundredth of
+the limit, or 1 cm.
 """
 
 from __future__ import annotations
@@ -27,9 +28,12 @@ from robots.terrain import Ground, make_ground, surface_at
 
 CORNERS = np.array([[x, y, z] for x in (-0.24, 0.27) for y in (-0.12, 0.12) for z in (-0.06, 0.06)])
 """Of the box around trunk, head and hips, in the base [m] (8, 3); see `a1.xml`."""
+BODY = np.array([[-0.13, 0.0, 0.0], [0.0, 0.0, 0.0], [0.15, 0.0, 0.0]])
+"""Centres of spheres that hold that box but for its edges, in the base [m] (3, 3)."""
+BODY_RADIUS = 0.12  # [m] of each
 LENGTH = 1.0  # [m] scale of clearances
 RANGES, SPEEDS, TORQUES, POWER, KNEES, TRUNK = 0, 24, 36, 60, 61, 65  # first rows
-COUNT = TRUNK + len(CORNERS)
+BOXES = TRUNK + len(CORNERS)
 
 
 class Limits:
@@ -43,6 +47,7 @@ class Limits:
             options.range_margin, options.torque, options.speed, options.corner_speed,
             options.power, options.trunk_clearance, options.knee_clearance,
         ])  # fmt: skip
+        self._boxes = np.array([(box.low, box.high) for box in options.keep_out]).reshape(-1, 2, 3)
 
     @property
     def names(self) -> Sequence[str]:
@@ -58,19 +63,26 @@ class Limits:
             "power of the motors",
             *(f"clearance of {leg} knee" for leg in legs),
             *(f"clearance of trunk corner {i}" for i in range(len(CORNERS))),
-        ]
+            *(f"distance of the body's {part} from keep-out box {i}"
+              for i in range(len(self._boxes)) for part in ("rear", "middle", "front")),
+        ]  # fmt: skip
 
     def values(self, states: Array, inputs: Array) -> Array:
         """C (C, N+1, P) of states (C, N+1, 37) and torques (C, N, 12)."""
-        out = np.empty((*states.shape[:2], COUNT))
-        _write_values(states, inputs, self._numbers, self._ground, out)
+        out = np.empty((*states.shape[:2], self._count))
+        _write_values(states, inputs, self._numbers, self._ground, self._boxes, out)
         return out
 
     def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
         """c_x (N+1, P, 36) and c_u (N, P, 12) along states (N+1, 37) and torques (N, 12)."""
-        c_x, c_u = np.zeros((len(states), COUNT, 36)), np.zeros((len(inputs), COUNT, 12))
-        _write_jacobians(states, inputs, self._numbers, self._ground, c_x, c_u)
+        c_x = np.zeros((len(states), self._count, 36))
+        c_u = np.zeros((len(inputs), self._count, 12))
+        _write_jacobians(states, inputs, self._numbers, self._ground, self._boxes, c_x, c_u)
         return c_x, c_u
+
+    @property
+    def _count(self) -> int:
+        return BOXES + len(BODY) * len(self._boxes)
 
 
 @njit(cache=True)
@@ -98,6 +110,24 @@ def _height(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> 
 
 
 @njit(cache=True)
+def _distance(box: Array, place: Array, away: Array) -> float:
+    """Distance of a place (3,) from a box (2, 3), negative inside [m], and its gradient (3,)."""
+    beyond = np.maximum(box[0] - place, place - box[1])
+    outside = np.maximum(beyond, 0.0)
+    distance = np.sqrt((outside * outside).sum())
+    if distance > 0.0:
+        away[:] = outside / distance
+    else:
+        nearest = np.argmax(beyond)
+        away[:], distance = 0.0, beyond[nearest]
+        away[nearest] = 1.0
+    for i in range(3):
+        if box[0, i] - place[i] > place[i] - box[1, i]:
+            away[i] = -away[i]
+    return distance
+
+
+@njit(cache=True)
 def _share(speed: float, numbers: Array) -> float:
     """The motor's torque at a speed in the torque's direction, as a share of the largest."""
     return min(1.0, max(0.0, (numbers[2] - speed) / (numbers[2] - numbers[3])))
@@ -105,7 +135,7 @@ def _share(speed: float, numbers: Array) -> float:
 
 @njit(cache=True)
 def _write_values(
-    states: Array, inputs: Array, numbers: Array, ground: Ground, out: Array
+    states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array, out: Array
 ) -> None:
     margin, torque, speed, _, power, trunk, knees = numbers
     point, toward, unused = np.empty(3), np.empty(3), np.empty((3, 2))
@@ -132,12 +162,17 @@ def _write_values(
                 row[KNEES + leg] = (knees - _height(ground, x, R, point, toward)) / LENGTH
             for i in range(CORNERS.shape[0]):
                 row[TRUNK + i] = (trunk - _height(ground, x, R, CORNERS[i], toward)) / LENGTH
+            for b in range(len(boxes)):
+                for i in range(BODY.shape[0]):
+                    distance = _distance(boxes[b], x[:3] + R @ BODY[i], toward)
+                    row[BOXES + BODY.shape[0] * b + i] = (BODY_RADIUS - distance) / LENGTH
 
 
 @njit(cache=True)
 def _write_jacobians(
-    states: Array, inputs: Array, numbers: Array, ground: Ground, c_x: Array, c_u: Array
-) -> None:
+    states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array,
+    c_x: Array, c_u: Array,
+) -> None:  # fmt: skip
     _, torque, speed, corner, power, _, _ = numbers
     point, toward, by_joint = np.empty(3), np.empty(3), np.empty((3, 2))
     for k in range(len(states)):
@@ -167,6 +202,10 @@ def _write_jacobians(
         for i in range(CORNERS.shape[0]):
             _height(ground, x, R, CORNERS[i], toward)
             _clear(CORNERS[i], toward, c_x[k, TRUNK + i])
+        for b in range(len(boxes)):
+            for i in range(BODY.shape[0]):
+                _distance(boxes[b], x[:3] + R @ BODY[i], point)
+                _clear(BODY[i], R.T @ point, c_x[k, BOXES + BODY.shape[0] * b + i])
 
 
 @njit(cache=True)

@@ -54,7 +54,7 @@ def run_paused(trial: Trial) -> Finished:
         "seed": trial.config.simulation.seed,
         "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
         **_failures(trace.statuses, trace.commands),
-    } | _measures(trial, summary)
+    } | _measures(trial, summary) | _violation(run.planner.statistics())
     return Finished(_judged(row, trial, summary), trace)
 
 
@@ -80,7 +80,7 @@ def run_realtime(trial: Trial) -> Finished:
             # The tracker's own counts hold the time before the robot came to life and after.
             reports.get("simulation", {}).get("in_force", {}),
         ),
-    } | _measures(trial, summary)
+    } | _measures(trial, summary) | _violation(reports.get("planner", {}))
     return Finished(_judged(row, trial, summary), None)
 
 
@@ -88,6 +88,12 @@ def _measures(trial: Trial, summary: Mapping[str, Any]) -> Row:
     """The measures of a robot that is driven, or of a motion with flight."""
     driving = DRIVING_MEASURES if trial.config.is_driven else ()
     return {key: summary[key] for key in (*driving, *MOTION_MEASURES) if key in summary}
+
+
+def _violation(report: Mapping[str, Any]) -> Row:
+    """The largest violation in a plan, as a share of its limit, where the planner keeps limits."""
+    limits = report.get("limits")
+    return {"worst_violation": limits["worst"], "worst_limit": limits["of"]} if limits else {}
 
 
 def _judged(row: Row, trial: Trial, summary: Mapping[str, Any]) -> Row:

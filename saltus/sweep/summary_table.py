@@ -70,6 +70,7 @@ def readable_summary(rows: list[Row]) -> list[Row]:
     """The summary in words: success such as ``15/16 (72-99 %)``, the rate's 95 % interval."""
     driven = any(measures(members) for _, _, members in cells(rows))
     columns = _DRIVEN if driven else _SIDEWAYS
+    limited = any("worst_violation" in row for row in rows)
     table = []
     for entry, (condition, planner, members) in zip(summarise(rows), cells(rows), strict=True):
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
@@ -79,6 +80,7 @@ def readable_summary(rows: list[Row]) -> list[Row]:
             **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
                for name, key, digits, unit in columns},
             "solve time": _median_ms(members),
+            **({"largest violation": _largest_violation(members)} if limited else {}),
         })  # fmt: skip
     return table
 
@@ -90,3 +92,8 @@ def _readable(value: float | None, digits: int, unit: str) -> str:
 def _median_ms(rows: list[Row]) -> str:
     values = [row["solve_ms_p50"] for row in rows if row["solve_ms_p50"] is not None]
     return f"{np.median(values):.1f} ms" if values else "-"
+
+
+def _largest_violation(rows: list[Row]) -> str:
+    values = [row["worst_violation"] for row in rows if "worst_violation" in row]
+    return f"{100.0 * max(values):.0f} %" if values else "-"

@@ -4,12 +4,15 @@ import mujoco
 import numpy as np
 import pytest
 
-from controller.limits import CORNERS, COUNT, KNEES, TORQUES, LimitOptions, Limits
+from controller.limit_options import KeepOut
+from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, LimitOptions, Limits
 from robots.a1.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
 from sim_bridge.motors import limited_torque
 
+BAR = KeepOut((-0.2, -1.0, 0.3), (0.1, 0.2, 0.5))
+WALL = KeepOut((0.2, -2.0, 0.0), (0.25, 2.0, 1.0))
 SLOPE = make_ground((Box((0.0, 0.0, 0.0), (3.0, 3.0, 0.4), 0.4, 0.3),))
 
 
@@ -27,7 +30,7 @@ def random_states(count, seed=0):
 
 @pytest.mark.parametrize("ground", [None, SLOPE])
 def test_derivatives_are_those_of_the_values(ground):
-    limits = Limits(ground=ground)
+    limits = Limits(LimitOptions(keep_out=(BAR, WALL)), ground)
     states, inputs = random_states(9)
     c_x, c_u = limits.jacobians(states, inputs)
     h = 1e-7
@@ -82,5 +85,24 @@ def test_the_trunk_is_within_its_corners():
 
 def test_every_limit_has_a_name():
     names = Limits().names
-    assert len(names) == COUNT == len(set(names))
+    assert len(names) == BOXES == len(set(names))
     assert names[TORQUES] == "torque of FR_hip forward"
+
+
+@pytest.mark.parametrize(
+    ("place", "distance"),
+    [((0.0, 0.0, 0.8), 0.3), ((0.13, 0.24, 0.4), 0.05), ((0.0, 0.0, 0.45), -0.05)],
+)
+def test_the_body_keeps_its_distance_from_a_box(place, distance):
+    """The middle sphere over a face, beside an edge and inside; the nearest face counts inside."""
+    x = np.zeros((1, 1, 37))
+    x[0, 0, :3], x[0, 0, 6] = place, 1.0
+    limits = Limits(LimitOptions(keep_out=(BAR,)))
+    (row,) = limits.values(x, np.zeros((1, 0, 12)))[0]
+    assert row[BOXES + 1] == pytest.approx(BODY_RADIUS - distance)
+    assert limits.names[BOXES + 1] == "distance of the body's middle from keep-out box 0"
+
+
+def test_a_box_has_its_corners_in_order():
+    with pytest.raises(ValueError, match="high must be above low"):
+        KeepOut((0.0, 0.0, 0.0), (1.0, 0.0, 1.0))
