@@ -22,6 +22,7 @@ BENCHMARKS = {
         "saltus.bench.planner.bench",
         "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
     ),
+    "limits": Bench("saltus.bench.limits", "time of a solve of HiLQR MPC with limits and without"),
     "tick": Bench("saltus.bench.tick", "time of one tick of tracker and bridge, by stage"),
     "tracker": Bench(
         "saltus.bench.one_khz", "time of one tracker command, compared with 1 ms", "run_tracker"
