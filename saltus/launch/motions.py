@@ -43,18 +43,32 @@ def planned_motion(name: str) -> Path:
     Raises:
         BadRequest: there is no such motion, it cannot be done, or the cache cannot be written.
     """
-    from controller.references import save_reference
-
     stem, motion = read_motion(name)
-    mark = fingerprint((motion.phases, motion.cost, motion.limits), code_version(SOURCES))
-    path = cache_folder() / "motions" / f"{stem}-{mark}.npz"
+    path = _kept_file(stem, motion)
     if not path.is_file():
         say(f"planning the motion {stem} (once)")
         plan = make_plan(motion)
         if plan.solution.status not in FEASIBLE:
             raise BadRequest(f"reference: {stem} cannot be done: {plan.solution.message}")
-        keep_in_cache(path, lambda part: save_reference(plan.reference, part), "the motion")
+        keep_plan(stem, motion, plan)
     return path
+
+
+def keep_plan(stem: str, motion: Motion, plan: MotionPlan) -> None:
+    """Keep a plan that can be done for the launches to come.
+
+    Raises:
+        BadRequest: the cache cannot be written.
+    """
+    from controller.references import save_reference
+
+    path = _kept_file(stem, motion)
+    keep_in_cache(path, lambda part: save_reference(plan.reference, part), "the motion")
+
+
+def _kept_file(stem: str, motion: Motion) -> Path:
+    mark = fingerprint((motion.phases, motion.cost, motion.limits), code_version(SOURCES))
+    return cache_folder() / "motions" / f"{stem}-{mark}.npz"
 
 
 def reference_file(name: str) -> str:

@@ -22,17 +22,17 @@ from saltus.common.progress import RunProgress
 from saltus.film.camera import View
 from saltus.film.frames import Frames
 from saltus.film.jobs import Job, draw
-from saltus.launch.motions import FEASIBLE, make_plan, read_motion
+from saltus.launch.motions import FEASIBLE, keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
 SIDE = View(2.6, 90.0, -8.0)
 
 
 def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
-    """Plan a motion and write what comes of it.
+    """Plan a motion and write what comes of it; launches to come track the same plan.
 
     Raises:
-        BadRequest: there is no such motion, or the folder cannot be written.
+        BadRequest: there is no such motion, or the folder or the cache cannot be written.
     """
     stem, motion = read_motion(name)
     begin = time.monotonic()
@@ -47,6 +47,8 @@ def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
     write_file(folder / "torques.png", torque_plot(plan))
     if failure := film_strip(plan, folder):
         say(f"the film strip was not made: {failure}")
+    if plan.solution.status in FEASIBLE:
+        keep_plan(stem, motion, plan)
     return folder, summary
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from controller.references import load_reference
 from saltus.cli.main import run
+from saltus.launch import motions
 
 SQUAT = """
 phases:
@@ -32,6 +33,16 @@ def test_a_plan_is_written_with_its_pictures(
     assert load_reference(tmp_path / "out" / "reference.npz", 0.01).size == 21
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
     assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_launch_tracks_the_plan_and_plans_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert plan(tmp_path, SQUAT, capsys)[0] == 0
+    monkeypatch.setattr(motions, "make_plan", None)
+    kept = motions.planned_motion(str(tmp_path / "squat.yaml"))
+    assert kept.read_bytes() == (tmp_path / "out" / "reference.npz").read_bytes()
 
 
 def test_where_limits_cannot_be_kept_no_reference_is_written(
