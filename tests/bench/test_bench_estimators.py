@@ -25,7 +25,7 @@ from saltus.bench.estimators.recording import (
     record_and_keep,
 )
 from saltus.bench.estimators.replay import replay
-from saltus.bench.estimators.streams import TERRAIN, Stream, streams
+from saltus.bench.estimators.streams import FLIGHTS, TERRAIN, Stream, streams
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
@@ -63,7 +63,7 @@ def cache(tmp_path, monkeypatch):
 def test_streams_are_those_of_the_issue():
     found = {stream.name: stream for stream in streams()}
     flat = ["walk", "trot", "push_1.0", "push_1.5", "motor_block", "slippery"]
-    assert [name for name in found if not name.endswith("_unknown")] == [*flat, *TERRAIN]
+    assert [name for name in found if not name.endswith("_unknown")] == [*flat, *FLIGHTS, *TERRAIN]
     for stream in found.values():
         for run in stream.runs:
             assert (run.estimator, run.planner, run.mode) == ("leg_odometry", "hilqr", "paused")

@@ -27,6 +27,7 @@ WALK_S = 60.0  # length of the undisturbed walk and trot [s]
 SLIPPERY_S = 20.0  # [s]
 SLIPPERY = 0.1  # friction of wet ice, on which the A1 still walks; the default is 0.8
 PUSHES = (1.0, 1.5)  # [m/s]
+FLIGHTS = ("backflip", "jump-up", "leap")  # motions
 TERRAIN = {
     "slope": "slope of 10 degrees up",
     "step": "step of 8 cm up",
@@ -66,7 +67,7 @@ class Stream(NamedTuple):
 
 
 def streams() -> list[Stream]:
-    """Walk, trot, pushes of two strengths, blocked motors, slippery ground, and terrain.
+    """Walk, trot, pushes of two strengths, blocked motors, slippery ground, flights, and terrain.
 
     The same recordings serve filters that do not know the height of the ground.
     """
@@ -77,6 +78,7 @@ def streams() -> list[Stream]:
         *(Stream(f"push_{speed:.1f}", _pushes(speed)) for speed in PUSHES),
         Stream("motor_block", _motor_blocks()),
         Stream("slippery", (_launch("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
+        *(Stream(name, (_launch("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
     ]
     unknown = [each._replace(ground_known=False) for each in (*flat[:2], *terrain)]
     return [*flat, *terrain, *unknown]
