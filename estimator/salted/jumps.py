@@ -18,6 +18,7 @@ from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
 
+UP = 2
 SMALLEST_JUMP = 1e-6
 """Below this the feet tell no direction [m/s]."""
 HOLDING = 0.3
@@ -40,6 +41,10 @@ def watch_for_jump(
     block = m.P[VELOCITY : VELOCITY + 3, VELOCITY : VELOCITY + 3]
     variance = max(block[0, 0], block[1, 1], block[2, 2])
     agree = feet_agree_on_jump(residuals, trust, variance, parameters)
+    if agree:  # also along the ground: at a take-off all feet spring back
+        level = residuals.copy()
+        level[:, UP] = 0.0
+        agree = feet_agree_on_jump(level, trust, variance, parameters)
     evidence, window = m.jump[0] + dt if agree else 0.0, m.jump[1] - dt
     # Half a step of slack: rounding of time stamps must not decide on which tick it opens.
     if evidence >= parameters.jump_persistence - 0.5 * dt:

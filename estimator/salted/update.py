@@ -161,14 +161,8 @@ def _sound_legs(health: Health) -> Array:
 
 @njit(cache=True)
 def _by_own_sensors(m: Memory, row: Array, parameters: SaltedOptions) -> Array:
-    """Base velocity (4, 3) that each foot would have at rest, less the state's, along the ground.
-
-    World axes. What is normal to the ground is left out: soft feet spring back at take-off.
-    """
+    """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
     q, v = m.q.copy(), m.v.copy()
     q[7:], v[6:] = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
     v[3:6] = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
-    residuals = -foot_rows(q, v, np.full(4, parameters.foot_radius), m.normal).velocity
-    for i in range(4):
-        residuals[i] -= (residuals[i] @ m.normal[i]) * m.normal[i]
-    return residuals
+    return -foot_rows(q, v, np.full(4, parameters.foot_radius), m.normal).velocity

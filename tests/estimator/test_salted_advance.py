@@ -115,13 +115,12 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_feet_tell_of_the_base_along_the_ground_what_leg_odometry_does(seed: int) -> None:
+def test_what_the_feet_say_of_the_base_is_leg_odometrys(seed: int) -> None:
     m, row = case(seed)
     R, omega = rotation_from_quaternion(m.q[3:7]), row[4:7] - m.bias[:3]
     _, velocities, rolling = leg_measurements(R, omega, row[10:22], row[22:34], FOOT_RADIUS)
-    wanted = rolling - velocities - R @ m.v[:3]
-    wanted -= np.sum(wanted * m.normal, axis=1, keepdims=True) * m.normal
-    np.testing.assert_allclose(_by_own_sensors(m, row, PARAMETERS), wanted, atol=1e-12)
+    found = _by_own_sensors(m, row, PARAMETERS)
+    np.testing.assert_allclose(found, rolling - velocities - R @ m.v[:3], atol=1e-12)
 
 
 @pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])

@@ -60,6 +60,11 @@ def test_the_window_closes_and_the_covariance_is_left_alone_then() -> None:
     np.testing.assert_array_equal(m.P, before)
 
 
+@pytest.mark.parametrize("residual", [[0.0, 0.0, -0.3], [-0.06, 0.0, -0.3], [0.1, 0.1, 1.0]])
+def test_feet_that_spring_back_tell_no_jump(residual: list[float]) -> None:
+    assert not watch_for_jump(settled(), all_feet(residual), np.ones(4), DT, PARAMETERS)
+
+
 def test_the_window_closes_when_no_foot_stands() -> None:
     m = settled()
     assert watch_for_jump(m, all_feet([1.0, 0.0, 0.0]), TWO, DT, PARAMETERS)
