@@ -40,7 +40,7 @@ class Limits:
     """Implements `hybrid.hilqr.constraints.Constraints` for the A1."""
 
     def __init__(self, options: LimitOptions | None = None, ground: Ground | None = None) -> None:
-        """Keep the limits; `ground` is level at z = 0 where it is left out."""
+        """Compile, or load; `ground` is level at z = 0 where it is left out."""
         options = options or LimitOptions()
         self.options, self._ground = options, ground or make_ground()
         self._numbers = np.array([
@@ -48,6 +48,8 @@ class Limits:
             options.power, options.trunk_clearance, options.knee_clearance,
         ])  # fmt: skip
         self._boxes = np.array([(box.low, box.high) for box in options.keep_out]).reshape(-1, 2, 3)
+        # A plan asks for them only where a limit is met: the first such plan shall not compile.
+        self.jacobians(np.eye(37)[6:7], np.zeros((1, 12)))
 
     @property
     def names(self) -> Sequence[str]:
