@@ -101,6 +101,6 @@ def notes(flip: Flip) -> list[str]:
         in_turn,
         f"The A1 {landed} after {-flip.turns:.2f} turns backwards and {end}, at most "
         f"{flip.deviation:.2f} m aside.",
-        "Other than in the launch `backflip`, the horizon reaches beyond the landing, all step sizes "
-        "are tried at once, and the planner keeps no limits.",
+        "Other than in the launch `backflip`, the horizon reaches beyond the landing, all step "
+        "sizes are tried at once, and the planner keeps no limits.",
     ]
