@@ -186,6 +186,17 @@ def test_falls_past_sixty_degrees(degrees: float, fallen: bool) -> None:
     assert robot.fell is fallen
 
 
+@pytest.mark.parametrize("time_lost", [0.0, 0.5])
+def test_a_tilt_is_allowed_at_the_time_that_controllers_have(time_lost: float) -> None:
+    robot = SimulatedA1(PERFECT)
+    robot.tilt_allowance = lambda time: np.pi if time >= 0.5 else 0.0
+    robot.time_lost = time_lost
+    q = robot.truth().q
+    q[2], q[3:7] = 2.0, (1.0, 0.0, 0.0, 0.0)
+    robot.place(q, np.zeros(18))
+    assert robot.fell is (time_lost == 0.0)
+
+
 def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
     robot = SimulatedA1()
     for tick in range(100):

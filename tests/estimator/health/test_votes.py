@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from estimator.health.forces import _contradiction
 from estimator.health.health import fault_names
 from estimator.health.layout import FORCE, TORQUE
 from estimator.health.monitor import SensorMonitor
+from estimator.health.options import MonitorOptions, thresholds
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.estimator.health.standing import TICK, Clock, standing_row
 
@@ -32,6 +34,15 @@ def test_a_foot_sensor_against_its_leg_and_the_accelerometer(clock: Clock) -> No
 def test_a_legs_torques_against_its_foot_and_the_accelerometer(clock: Clock) -> None:
     names = faults_of(clock, TORQUE + 5, 25.0, 30)
     assert names == ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
+
+
+@pytest.mark.parametrize(("foot", "leg", "wanted"), [(40.0, 0.0, 40.0), (600.0, 400.0, 200 / 3)])
+def test_foot_and_leg_may_differ_more_where_both_bear_much(
+    foot: float, leg: float, wanted: float
+) -> None:
+    record = thresholds(MonitorOptions())[0]
+    assert _contradiction(foot, leg, record) == pytest.approx(wanted)
+    assert _contradiction(leg, foot, record) == pytest.approx(-wanted)
 
 
 def test_the_accelerometer_against_feet_and_legs(clock: Clock) -> None:
