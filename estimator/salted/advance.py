@@ -60,9 +60,7 @@ def _bridge(m: Memory, robot: Robot, gap: float, parameters: SaltedOptions) -> N
 
 
 @njit(cache=True)
-def flow(
-    m: Memory, robot: Robot, standing: Array, dt: float, parameters: SaltedOptions
-) -> Array:  # fmt: skip
+def flow(m: Memory, robot: Robot, standing: Array, dt: float, parameters: SaltedOptions) -> Array:
     """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
     step = stance_step(robot, m.q, m.v, m.torque, standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)

@@ -49,9 +49,7 @@ def _estimates(config: LaunchConfig) -> list[StateEstimate]:
     return found
 
 
-def _times(
-    planners: dict[str, Planner], estimates: list[StateEstimate]
-) -> dict[str, list[float]]:  # fmt: skip
+def _times(planners: dict[str, Planner], estimates: list[StateEstimate]) -> dict[str, list[float]]:
     """Solve times [ms] of the planners, which solve in turn, the first one in turn too."""
     times: dict[str, list[float]] = {name: [] for name in planners}
     names = list(planners)
