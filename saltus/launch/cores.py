@@ -16,6 +16,7 @@ from runtime.realtime import (
     set_cpu_affinity,
 )
 from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.robots import RobotKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2}
@@ -78,21 +79,23 @@ def settle(config: LaunchConfig, name: str) -> None:
     avoid_huge_pages()
     if not config.realtime.pin:
         return
-    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), config.kind.emulated))
+    refusal = set_cpu_affinity(cores_of(name, os.sched_getaffinity(0), config.kind))
     if refusal:
         logging.warning("%s", refusal)
 
 
-def cores_of(name: str, cores: set[int], emulated: bool = False) -> set[int]:
+def cores_of(name: str, cores: set[int], kind: RobotKind) -> set[int]:
     """The cores of a process among those of the launch.
 
-    On two cores the planner has the last one, and all others the first; beside an `emulated` robot,
-    which takes half of the first, the tracker goes with the planner. On more cores the tracker has
-    the last one, and all others share the rest.
+    On two cores the planner has the last one, and all others the first. A robot in software takes a
+    third to half of the first, and one process goes with the planner: the estimator of a simulated
+    robot, the tracker of an emulated one. On more cores the tracker has the last one, and all others
+    share the rest.
     """
     if len(cores) < 2:
         return cores
     last = {max(cores)}
     if len(cores) > 2:
         return last if name == "tracker" else cores - last
-    return last if name == "planner" or (name == "tracker" and emulated) else cores - last
+    guest = "estimator" if kind.simulated else "tracker" if kind.emulated else ""
+    return last if name in ("planner", guest) else cores - last

@@ -2,30 +2,32 @@
 
 import pytest
 
+from saltus.configuration.robots import ROBOTS
 from saltus.launch.cores import cores_of
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
 
-def test_on_two_cores_the_planner_has_one_to_itself():
-    cores = {name: cores_of(name, {0, 1}) for name in EVERYBODY}
-    assert cores.pop("planner") == {1}
-    assert all(each == {0} for each in cores.values())
-
-
-def test_beside_an_emulated_robot_the_tracker_shares_the_planners_core():
-    cores = {name: cores_of(name, {0, 1}, emulated=True) for name in EVERYBODY}
-    assert cores["tracker"] == cores["planner"] == {1}
-    assert cores["estimator"] == cores["emulator"] == {0}
+@pytest.mark.parametrize(
+    ("robot", "guests"), [("a1", set()), ("simulated", {"estimator"}), ("emulated", {"tracker"})]
+)
+def test_on_two_cores_the_planner_shares_its_own_with_one_process_of_a_robot_in_software(
+    robot, guests
+):
+    on_last = {name for name in EVERYBODY if cores_of(name, {0, 1}, ROBOTS[robot]) == {1}}
+    assert on_last == {"planner"} | guests
+    assert all(
+        cores_of(name, {0, 1}, ROBOTS[robot]) == {0} for name in EVERYBODY if name not in on_last
+    )
 
 
 @pytest.mark.parametrize("available", [{0, 1, 2}, {2, 3, 5, 7}])
 def test_on_more_cores_the_tracker_has_the_last_one_to_itself(available):
     for name in EVERYBODY:
-        own = cores_of(name, available)
+        own = cores_of(name, available, ROBOTS["simulated"])
         assert own and own <= available
         assert (max(available) in own) == (name == "tracker")
 
 
 def test_one_core_is_everybodys():
-    assert all(cores_of(name, {3}) == {3} for name in EVERYBODY)
+    assert all(cores_of(name, {3}, ROBOTS["simulated"]) == {3} for name in EVERYBODY)
