@@ -32,6 +32,9 @@ class LimitOptions(Options, frozen=True):
     Attributes:
         penalty: of a violation squared, in a planner; 0 leaves the limits out.
         range_margin: distance from the ends of the joints' ranges.
+        stop_stiffness: by which the largest torque outwards falls on the way to that distance, as in
+            `hardware.safety`, whose limits the motors of an A1 obey.
+        stop_damping: by which it is less the faster the joint moves outwards.
         torque: largest of a motor.
         speed: largest of a joint, at which its motor has no torque left.
         corner_speed: up to which the motor has all of its torque.
@@ -43,7 +46,9 @@ class LimitOptions(Options, frozen=True):
     """
 
     penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
-    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.0
+    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.05
+    stop_stiffness: Annotated[float, positive("N m/rad", 1000.0)] = 120.0
+    stop_damping: Annotated[float, Range("N m s/rad", 0.0, 10.0)] = 4.0
     torque: Annotated[float, positive("N m", 1000.0)] = TORQUE_LIMIT
     speed: Annotated[float, positive("rad/s", 1000.0)] = VELOCITY_LIMIT
     corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] = 0.5 * VELOCITY_LIMIT

@@ -1,7 +1,7 @@
 """What the A1 must not do in a plan, as inequality constraints of HiLQR.
 
-Of every knot: joint ranges and speeds, the motors' torque at their speed, the power that all of
-them take together, the clearance of trunk and knees from the ground, and that of the body from
+Of every knot: joint ranges and speeds, the motors' torque at their speed and near the end of a
+range, the power that all of them take together, the clearance of trunk and knees from the ground, and that of the body from
 keep-out boxes. Each is divided by its own scale, so that a violation of 0.01 is one hundredth of
 the limit, or 1 cm.
 """
@@ -46,6 +46,7 @@ class Limits:
         self._numbers = np.array([
             options.range_margin, options.torque, options.speed, options.corner_speed,
             options.power, options.trunk_clearance, options.knee_clearance,
+            options.stop_stiffness, options.stop_damping,
         ])  # fmt: skip
         self._boxes = np.array([(box.low, box.high) for box in options.keep_out]).reshape(-1, 2, 3)
         # A plan asks for them only where a limit is met: the first such plan shall not compile.
@@ -136,11 +137,28 @@ def _share(speed: float, numbers: Array) -> float:
 
 
 @njit(cache=True)
+def _stop(distance: float, speed: float, numbers: Array, slopes: Array) -> float:
+    """Most torque outwards near the end of a range, as a share of the largest; -1 at least.
+
+    Args:
+        distance: to the end of the range [rad].
+        speed: outwards [rad/s].
+        numbers: of the limits.
+        slopes: written, by distance and speed (2,).
+    """
+    spring, damper = numbers[7] / numbers[1], numbers[8] / numbers[1]
+    share = spring * max(0.0, distance - numbers[0]) - damper * max(0.0, speed)
+    slopes[0] = spring if distance > numbers[0] and share > -1.0 else 0.0
+    slopes[1] = -damper if speed > 0.0 and share > -1.0 else 0.0
+    return max(-1.0, share)
+
+
+@njit(cache=True)
 def _write_values(
     states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array, out: Array
 ) -> None:
-    margin, torque, speed, _, power, trunk, knees = numbers
-    point, toward, unused = np.empty(3), np.empty(3), np.empty((3, 2))
+    margin, torque, speed, _, power, trunk, knees = numbers[:7]
+    point, toward, unused, slopes = np.empty(3), np.empty(3), np.empty((3, 2)), np.empty(2)
     for c in range(states.shape[0]):
         for k in range(states.shape[1]):
             x, row = states[c, k], out[c, k]
@@ -154,8 +172,10 @@ def _write_values(
                 total = 0.0
                 for i in range(12):
                     u = inputs[c, k, i]
-                    row[TORQUES + i] = u / torque - _share(dq[i], numbers)
-                    row[TORQUES + 12 + i] = -u / torque - _share(-dq[i], numbers)
+                    upper = _stop(JOINT_UPPER[i] - q[i], dq[i], numbers, slopes)
+                    lower = _stop(q[i] - JOINT_LOWER[i], -dq[i], numbers, slopes)
+                    row[TORQUES + i] = u / torque - min(upper, _share(dq[i], numbers))
+                    row[TORQUES + 12 + i] = -u / torque - min(lower, _share(-dq[i], numbers))
                     total += abs(u * dq[i])
                 row[POWER] = total / power - 1.0
             R = rotation_from_quaternion(x[3:7])
@@ -175,7 +195,7 @@ def _write_jacobians(
     states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array,
     c_x: Array, c_u: Array,
 ) -> None:  # fmt: skip
-    _, torque, speed, corner, power, _, _ = numbers
+    torque, speed, power = numbers[1], numbers[2], numbers[4]
     point, toward, by_joint = np.empty(3), np.empty(3), np.empty((3, 2))
     for k in range(len(states)):
         x = states[k]
@@ -187,10 +207,12 @@ def _write_jacobians(
             if k < len(inputs):
                 u = inputs[k, i]
                 c_u[k, TORQUES + i, i], c_u[k, TORQUES + 12 + i, i] = 1.0 / torque, -1.0 / torque
-                if 0.0 < _share(dq[i], numbers) < 1.0:
-                    c_x[k, TORQUES + i, 24 + i] = 1.0 / (speed - corner)
-                if 0.0 < _share(-dq[i], numbers) < 1.0:
-                    c_x[k, TORQUES + 12 + i, 24 + i] = -1.0 / (speed - corner)
+                _write_torque_slopes(
+                    JOINT_UPPER[i] - q[i], dq[i], numbers, i, 1.0, c_x[k, TORQUES + i]
+                )
+                _write_torque_slopes(
+                    q[i] - JOINT_LOWER[i], -dq[i], numbers, i, -1.0, c_x[k, TORQUES + 12 + i]
+                )
                 sign = np.sign(u * dq[i]) / power
                 c_u[k, POWER, i], c_x[k, POWER, 24 + i] = sign * dq[i], sign * u
         R = rotation_from_quaternion(x[3:7])
@@ -208,6 +230,19 @@ def _write_jacobians(
             for i in range(BODY.shape[0]):
                 _distance(boxes[b], x[:3] + R @ BODY[i], point)
                 _clear(BODY[i], R.T @ point, c_x[k, BOXES + BODY.shape[0] * b + i])
+
+
+@njit(cache=True)
+def _write_torque_slopes(
+    distance: float, speed: float, numbers: Array, i: int, sign: float, row: Array
+) -> None:
+    """Write the derivatives of joint i's limit of torque toward one end of its range."""
+    slopes = np.empty(2)
+    share = _share(speed, numbers)
+    if _stop(distance, speed, numbers, slopes) < share:
+        row[6 + i], row[24 + i] = sign * slopes[0], -sign * slopes[1]
+    elif 0.0 < share < 1.0:
+        row[24 + i] = sign / (numbers[2] - numbers[3])
 
 
 @njit(cache=True)

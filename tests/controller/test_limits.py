@@ -6,6 +6,9 @@ import pytest
 
 from controller.limit_options import KeepOut
 from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, LimitOptions, Limits
+from hw_bridge.safety.limit_kernel import MotorBounds, outward_cap
+from hw_bridge.safety.options import HardwareSafetyOptions
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.a1.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
@@ -52,15 +55,23 @@ def test_derivatives_are_those_of_the_values(ground):
         assert np.allclose((up[:-1] - down[:-1]) / (2 * h), c_u[:, :, j], atol=2e-6)
 
 
-def test_torques_within_the_limits_are_those_that_the_motors_give():
-    limits = Limits()
+def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give():
+    limits, safety = Limits(), HardwareSafetyOptions()
+    bounds = MotorBounds(*(float(getattr(safety, name)) for name in MotorBounds._fields))
     states, inputs = random_states(200, seed=1)
     c = limits.values(states[None], inputs[None])[0]
-    for k in range(len(inputs)):
+    violations = np.zeros(2, int)
+    for k, u in enumerate(inputs):
+        q, dq = states[k, 7:19], states[k, 25:37]
         for i in range(12):
-            given = limited_torque(inputs[k, i], states[k, 25 + i], 33.5, 10.5, 21.0)
+            most = outward_cap(JOINT_UPPER[i] - q[i], dq[i], bounds)
+            least = -outward_cap(q[i] - JOINT_LOWER[i], -dq[i], bounds)
+            given = min(max(limited_torque(u[i], dq[i], 33.5, 10.5, 21.0), least), most)
             violated = max(c[k, TORQUES + i], c[k, TORQUES + 12 + i]) > 1e-9
-            assert violated == (abs(given - inputs[k, i]) > 1e-9)
+            if JOINT_LOWER[i] <= q[i] <= JOINT_UPPER[i]:
+                assert violated == (abs(given - u[i]) > 1e-9)
+                violations[int(violated)] += 1
+    assert violations.min() > 200  # both cases
 
 
 def test_knees_are_where_the_model_has_them():
