@@ -17,6 +17,8 @@ def motion_names() -> list[str]:
 def take_motion(settings: Settings) -> None:
     """Give HiLQR the options of the launch's motion, where the launch has no others.
 
+    Options of the search in real time are left out of a paused launch, where they have no effect.
+
     Raises:
         BadRequest: the motion's file cannot be read.
     """
@@ -26,6 +28,8 @@ def take_motion(settings: Settings) -> None:
     options = read_mapping(data_folder(FOLDER) / f"{name}.yaml").get("hilqr")
     own = mapping.get("hilqr")
     if isinstance(options, dict) and (own is None or isinstance(own, dict)):
+        if mapping.get("mode") != "realtime":
+            options.pop("realtime", None)
         mapping["hilqr"] = _merge(options, own or {})
 
 
