@@ -32,9 +32,9 @@ class LimitOptions(Options, frozen=True):
     Attributes:
         penalty: of a violation squared, in a planner; 0 leaves the limits out.
         range_margin: distance from the ends of the joints' ranges.
-        stop_stiffness: by which the largest torque outwards falls on the way to that distance, as in
-            `hardware.safety`, whose limits the motors of an A1 obey.
-        stop_damping: by which it is less the faster the joint moves outwards.
+        stop_stiffness: by which the largest torque outwards falls on the way there. The default of
+            these three is that of `hardware.safety`, which limits the commands to an A1.
+        stop_damping: by which that torque is less the faster the joint moves outwards.
         torque: largest of a motor.
         speed: largest of a joint, at which its motor has no torque left.
         corner_speed: up to which the motor has all of its torque.

@@ -1,9 +1,9 @@
 """What the A1 must not do in a plan, as inequality constraints of HiLQR.
 
 Of every knot: joint ranges and speeds, the motors' torque at their speed and near the end of a
-range, the power that all of them take together, the clearance of trunk and knees from the ground, and that of the body from
-keep-out boxes. Each is divided by its own scale, so that a violation of 0.01 is one hundredth of
-the limit, or 1 cm.
+range, the power that all of them take together, the clearance of trunk and knees from the ground,
+and that of the body from keep-out boxes. Each is divided by its own scale, so that a violation of
+0.01 is one hundredth of the limit, or 1 cm.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from controller.limit_options import LimitOptions
 from robots.a1.constants import (
@@ -46,11 +47,11 @@ class Limits:
         self._numbers = np.array([
             options.range_margin, options.torque, options.speed, options.corner_speed,
             options.power, options.trunk_clearance, options.knee_clearance,
-            options.stop_stiffness, options.stop_damping,
+            options.stop_stiffness / options.torque, options.stop_damping / options.torque,
         ])  # fmt: skip
         self._boxes = np.array([(box.low, box.high) for box in options.keep_out]).reshape(-1, 2, 3)
         # A plan asks for them only where a limit is met: the first such plan shall not compile.
-        self.jacobians(np.eye(37)[6:7], np.zeros((1, 12)))
+        self.jacobians(np.eye(37)[6:7], np.zeros((1, 12)), np.arange(1))
 
     @property
     def names(self) -> Sequence[str]:
@@ -76,11 +77,13 @@ class Limits:
         _write_values(states, inputs, self._numbers, self._ground, self._boxes, out)
         return out
 
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
-        """c_x (N+1, P, 36) and c_u (N, P, 12) along states (N+1, 37) and torques (N, 12)."""
-        c_x = np.zeros((len(states), self._count, 36))
-        c_u = np.zeros((len(inputs), self._count, 12))
-        _write_jacobians(states, inputs, self._numbers, self._ground, self._boxes, c_x, c_u)
+    def jacobians(
+        self, states: Array, inputs: Array, knots: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """c_x (K, P, 36), c_u (K, P, 12) at `knots` of states (N+1, 37) and torques (N, 12)."""
+        c_x = np.zeros((len(knots), self._count, 36))
+        c_u = np.zeros((len(knots), self._count, 12))
+        _write_jacobians(states, inputs, knots, self._numbers, self._ground, self._boxes, c_x, c_u)
         return c_x, c_u
 
     @property
@@ -137,20 +140,16 @@ def _share(speed: float, numbers: Array) -> float:
 
 
 @njit(cache=True)
-def _stop(distance: float, speed: float, numbers: Array, slopes: Array) -> float:
+def _stop(distance: float, speed: float, numbers: Array) -> float:
     """Most torque outwards near the end of a range, as a share of the largest; -1 at least.
 
     Args:
         distance: to the end of the range [rad].
         speed: outwards [rad/s].
         numbers: of the limits.
-        slopes: written, by distance and speed (2,).
     """
-    spring, damper = numbers[7] / numbers[1], numbers[8] / numbers[1]
-    share = spring * max(0.0, distance - numbers[0]) - damper * max(0.0, speed)
-    slopes[0] = spring if distance > numbers[0] and share > -1.0 else 0.0
-    slopes[1] = -damper if speed > 0.0 and share > -1.0 else 0.0
-    return max(-1.0, share)
+    spring, damper = numbers[7] * max(0.0, distance - numbers[0]), numbers[8] * max(0.0, speed)
+    return max(-1.0, spring - damper)
 
 
 @njit(cache=True)
@@ -158,7 +157,7 @@ def _write_values(
     states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array, out: Array
 ) -> None:
     margin, torque, speed, _, power, trunk, knees = numbers[:7]
-    point, toward, unused, slopes = np.empty(3), np.empty(3), np.empty((3, 2)), np.empty(2)
+    point, toward, unused = np.empty(3), np.empty(3), np.empty((3, 2))
     for c in range(states.shape[0]):
         for k in range(states.shape[1]):
             x, row = states[c, k], out[c, k]
@@ -172,8 +171,8 @@ def _write_values(
                 total = 0.0
                 for i in range(12):
                     u = inputs[c, k, i]
-                    upper = _stop(JOINT_UPPER[i] - q[i], dq[i], numbers, slopes)
-                    lower = _stop(q[i] - JOINT_LOWER[i], -dq[i], numbers, slopes)
+                    upper = _stop(JOINT_UPPER[i] - q[i], dq[i], numbers)
+                    lower = _stop(q[i] - JOINT_LOWER[i], -dq[i], numbers)
                     row[TORQUES + i] = u / torque - min(upper, _share(dq[i], numbers))
                     row[TORQUES + 12 + i] = -u / torque - min(lower, _share(-dq[i], numbers))
                     total += abs(u * dq[i])
@@ -192,44 +191,45 @@ def _write_values(
 
 @njit(cache=True)
 def _write_jacobians(
-    states: Array, inputs: Array, numbers: Array, ground: Ground, boxes: Array,
-    c_x: Array, c_u: Array,
+    states: Array, inputs: Array, knots: NDArray[np.int64], numbers: Array, ground: Ground,
+    boxes: Array, c_x: Array, c_u: Array,
 ) -> None:  # fmt: skip
     torque, speed, power = numbers[1], numbers[2], numbers[4]
     point, toward, by_joint = np.empty(3), np.empty(3), np.empty((3, 2))
-    for k in range(len(states)):
+    for n in range(len(knots)):
+        k = knots[n]
         x = states[k]
         q, dq = x[7:19], x[25:37]
         for i in range(12):
-            c_x[k, RANGES + i, 6 + i] = -1.0
-            c_x[k, RANGES + 12 + i, 6 + i] = 1.0
-            c_x[k, SPEEDS + i, 24 + i] = np.sign(dq[i]) / speed
+            c_x[n, RANGES + i, 6 + i] = -1.0
+            c_x[n, RANGES + 12 + i, 6 + i] = 1.0
+            c_x[n, SPEEDS + i, 24 + i] = np.sign(dq[i]) / speed
             if k < len(inputs):
                 u = inputs[k, i]
-                c_u[k, TORQUES + i, i], c_u[k, TORQUES + 12 + i, i] = 1.0 / torque, -1.0 / torque
+                c_u[n, TORQUES + i, i], c_u[n, TORQUES + 12 + i, i] = 1.0 / torque, -1.0 / torque
                 _write_torque_slopes(
-                    JOINT_UPPER[i] - q[i], dq[i], numbers, i, 1.0, c_x[k, TORQUES + i]
+                    JOINT_UPPER[i] - q[i], dq[i], numbers, i, 1.0, c_x[n, TORQUES + i]
                 )
                 _write_torque_slopes(
-                    q[i] - JOINT_LOWER[i], -dq[i], numbers, i, -1.0, c_x[k, TORQUES + 12 + i]
+                    q[i] - JOINT_LOWER[i], -dq[i], numbers, i, -1.0, c_x[n, TORQUES + 12 + i]
                 )
                 sign = np.sign(u * dq[i]) / power
-                c_u[k, POWER, i], c_x[k, POWER, 24 + i] = sign * dq[i], sign * u
+                c_u[n, POWER, i], c_x[n, POWER, 24 + i] = sign * dq[i], sign * u
         R = rotation_from_quaternion(x[3:7])
         for leg in range(4):
             _write_knee(leg, q, point, by_joint)
             _height(ground, x, R, point, toward)
-            _clear(point, toward, c_x[k, KNEES + leg])
+            _clear(point, toward, c_x[n, KNEES + leg])
             for j in range(2):
                 for i in range(3):
-                    c_x[k, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j] / LENGTH
+                    c_x[n, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j] / LENGTH
         for i in range(CORNERS.shape[0]):
             _height(ground, x, R, CORNERS[i], toward)
-            _clear(CORNERS[i], toward, c_x[k, TRUNK + i])
+            _clear(CORNERS[i], toward, c_x[n, TRUNK + i])
         for b in range(len(boxes)):
             for i in range(BODY.shape[0]):
                 _distance(boxes[b], x[:3] + R @ BODY[i], point)
-                _clear(BODY[i], R.T @ point, c_x[k, BOXES + BODY.shape[0] * b + i])
+                _clear(BODY[i], R.T @ point, c_x[n, BOXES + BODY.shape[0] * b + i])
 
 
 @njit(cache=True)
@@ -237,12 +237,12 @@ def _write_torque_slopes(
     distance: float, speed: float, numbers: Array, i: int, sign: float, row: Array
 ) -> None:
     """Write the derivatives of joint i's limit of torque toward one end of its range."""
-    slopes = np.empty(2)
-    share = _share(speed, numbers)
-    if _stop(distance, speed, numbers, slopes) < share:
-        row[6 + i], row[24 + i] = sign * slopes[0], -sign * slopes[1]
-    elif 0.0 < share < 1.0:
-        row[24 + i] = sign / (numbers[2] - numbers[3])
+    share, stop = _share(speed, numbers), _stop(distance, speed, numbers)
+    if stop >= share:
+        row[24 + i] = sign / (numbers[2] - numbers[3]) if 0.0 < share < 1.0 else 0.0
+    elif stop > -1.0:
+        row[6 + i] = sign * numbers[7] if distance > numbers[0] else 0.0
+        row[24 + i] = sign * numbers[8] if speed > 0.0 else 0.0
 
 
 @njit(cache=True)

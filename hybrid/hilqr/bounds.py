@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.systems import Array
 
@@ -63,8 +64,10 @@ class InputBounds:
         last = np.full((len(inputs), 1, excess.shape[2]), -np.inf)
         return np.concatenate((excess, last), axis=1)
 
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+    def jacobians(
+        self, states: Array, inputs: Array, knots: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
         """See `Constraints`; of states in R^n."""
-        steps, m = inputs.shape
+        m, count = inputs.shape[1], len(knots)
         sides = np.concatenate((-np.eye(m), np.eye(m)))
-        return np.zeros((steps + 1, 2 * m, states.shape[1])), np.tile(sides, (steps, 1, 1))
+        return np.zeros((count, 2 * m, states.shape[1])), np.tile(sides, (count, 1, 1))

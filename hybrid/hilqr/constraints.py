@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.hilqr.types import (
     Array,
@@ -43,8 +44,13 @@ class Constraints(Protocol):
         """C (C, N+1, P) of states (C, N+1, nx) and inputs (C, N, m)."""
         ...
 
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
-        """c_x (N+1, P, n) and c_u (N, P, m) along states (N+1, nx) and inputs (N, m)."""
+    def jacobians(
+        self, states: Array, inputs: Array, knots: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
+        """c_x (K, P, n) and c_u (K, P, m) at `knots` (K,) of states (N+1, nx) and inputs (N, m).
+
+        What is in c_u at the last knot of all is not used.
+        """
         ...
 
 
@@ -79,9 +85,11 @@ class JoinedConstraints:
         """See `Constraints`."""
         return np.concatenate([part.values(states, inputs) for part in self.parts], axis=2)
 
-    def jacobians(self, states: Array, inputs: Array) -> tuple[Array, Array]:
+    def jacobians(
+        self, states: Array, inputs: Array, knots: NDArray[np.int64]
+    ) -> tuple[Array, Array]:
         """See `Constraints`."""
-        c_x, c_u = zip(*(part.jacobians(states, inputs) for part in self.parts), strict=True)
+        c_x, c_u = zip(*(part.jacobians(states, inputs, knots) for part in self.parts), strict=True)
         return np.concatenate(c_x, axis=1), np.concatenate(c_u, axis=1)
 
 
@@ -119,15 +127,16 @@ class ConstrainedModel:
         active = force > 0.0
         if not active.any():
             return expansion
-        c_x, c_u = self.constraints.jacobians(states, inputs)
+        knots = np.flatnonzero(active.any(axis=1))
+        c_x, c_u = self.constraints.jacobians(states, inputs, knots)
         l_x, l_u, l_xx, l_ux, l_uu = (term.copy() for term in expansion)
-        for k in np.flatnonzero(active.any(axis=1)).tolist():
+        for i, k in enumerate(knots.tolist()):
             rows = active[k]
-            pull, a = force[k, rows], c_x[k, rows]
+            pull, a = force[k, rows], c_x[i, rows]
             l_x[k] += pull @ a
             l_xx[k] += self.penalty * (a.T @ a)
             if k < len(inputs):
-                b = c_u[k, rows]
+                b = c_u[i, rows]
                 l_u[k] += pull @ b
                 l_uu[k] += self.penalty * (b.T @ b)
                 l_ux[k] += self.penalty * (b.T @ a)

@@ -89,8 +89,8 @@ def cores_of(name: str, cores: set[int], kind: RobotKind) -> set[int]:
 
     On two cores the planner has the last one, and all others the first. A robot in software takes a
     third to half of the first, and one process goes with the planner: the estimator of a simulated
-    robot, the tracker of an emulated one. On more cores the tracker has the last one, and all others
-    share the rest.
+    robot, the tracker of an emulated one. On more cores the tracker has the last one, and the
+    others share the rest.
     """
     if len(cores) < 2:
         return cores

@@ -62,10 +62,10 @@ class StateBound:
             excess[:, :-1] = -np.inf
         return excess
 
-    def jacobians(self, states, inputs):
-        c_x = np.zeros((len(states), 1, states.shape[1]))
+    def jacobians(self, states, inputs, knots):
+        c_x = np.zeros((len(knots), 1, states.shape[1]))
         c_x[:, 0, self.index] = self.sign
-        return c_x, np.zeros((len(inputs), 1, inputs.shape[1]))
+        return c_x, np.zeros((len(knots), 1, inputs.shape[1]))
 
 
 def equal_at_the_end(index, value):
