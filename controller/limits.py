@@ -106,13 +106,21 @@ def _write_knee(leg: int, joints: Array, out: Array, jacobian: Array) -> None:
 
 
 @njit(cache=True)
-def _height(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> float:
-    """Height of a point of the base (3,) above the ground [m], and its gradient in the base."""
-    place = q[:3] + R @ point
-    z, nx, ny, nz = surface_at(ground, place[0], place[1])
+def _height(ground: Ground, q: Array, R: Array, point: Array) -> tuple[float, float, float]:
+    """Height of a point of the base (3,) above the ground [m], and its slopes along x and y."""
+    x = q[0] + R[0, 0] * point[0] + R[0, 1] * point[1] + R[0, 2] * point[2]
+    y = q[1] + R[1, 0] * point[0] + R[1, 1] * point[1] + R[1, 2] * point[2]
+    z = q[2] + R[2, 0] * point[0] + R[2, 1] * point[1] + R[2, 2] * point[2]
+    top, nx, ny, nz = surface_at(ground, x, y)
+    return z - top, nx / nz, ny / nz
+
+
+@njit(cache=True)
+def _write_gradient(ground: Ground, q: Array, R: Array, point: Array, toward: Array) -> None:
+    """Write the gradient of the height of a point of the base, in the base (3,)."""
+    _, along_x, along_y = _height(ground, q, R, point)
     for i in range(3):
-        toward[i] = (R[0, i] * nx + R[1, i] * ny + R[2, i] * nz) / nz
-    return place[2] - z
+        toward[i] = R[0, i] * along_x + R[1, i] * along_y + R[2, i]
 
 
 @njit(cache=True)
@@ -180,9 +188,9 @@ def _write_values(
             R = rotation_from_quaternion(x[3:7])
             for leg in range(4):
                 _write_knee(leg, q, point, unused)
-                row[KNEES + leg] = (knees - _height(ground, x, R, point, toward)) / LENGTH
+                row[KNEES + leg] = (knees - _height(ground, x, R, point)[0]) / LENGTH
             for i in range(CORNERS.shape[0]):
-                row[TRUNK + i] = (trunk - _height(ground, x, R, CORNERS[i], toward)) / LENGTH
+                row[TRUNK + i] = (trunk - _height(ground, x, R, CORNERS[i])[0]) / LENGTH
             for b in range(len(boxes)):
                 for i in range(BODY.shape[0]):
                     distance = _distance(boxes[b], x[:3] + R @ BODY[i], toward)
@@ -218,13 +226,13 @@ def _write_jacobians(
         R = rotation_from_quaternion(x[3:7])
         for leg in range(4):
             _write_knee(leg, q, point, by_joint)
-            _height(ground, x, R, point, toward)
+            _write_gradient(ground, x, R, point, toward)
             _clear(point, toward, c_x[n, KNEES + leg])
             for j in range(2):
                 for i in range(3):
                     c_x[n, KNEES + leg, 6 + 3 * leg + j] -= toward[i] * by_joint[i, j] / LENGTH
         for i in range(CORNERS.shape[0]):
-            _height(ground, x, R, CORNERS[i], toward)
+            _write_gradient(ground, x, R, CORNERS[i], toward)
             _clear(CORNERS[i], toward, c_x[n, TRUNK + i])
         for b in range(len(boxes)):
             for i in range(BODY.shape[0]):
