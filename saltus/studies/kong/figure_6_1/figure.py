@@ -103,7 +103,7 @@ def _costs(axes: Any, search: CandidateSet) -> None:
             continue
         chosen = candidate == search.chosen
         axes.bar(place, cost, color=colour_of(search, candidate), width=0.7)
-        axes.text(place, cost, f"{cost:.0f}" + (" (chosen)" if chosen else ""), ha="center",
+        axes.text(place, cost, f"{cost:.3g}" + (" (chosen)" if chosen else ""), ha="center",
                   va="bottom", fontsize=9, fontweight="bold" if chosen else "normal")  # fmt: skip
     axes.axhline(search.costs[-1], color=_BEFORE, linewidth=0.8, linestyle=":")
     names = [f"{search.step_sizes[c]:g}" for c in order]
