@@ -17,7 +17,7 @@ from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.lock_step import LockStep
 
 BOUND = 1.2  # times the solve without limits
-WITH = ("hilqr.limits.penalty=1000",)
+WITH = ("hilqr.limits.penalty=100",)
 FIRST = 20  # solves that are not counted
 
 
