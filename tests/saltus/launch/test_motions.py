@@ -60,14 +60,14 @@ def test_a_motion_that_cannot_be_done_is_refused(
 
 
 def test_what_a_motion_asks_of_the_planner_lies_below_the_launch() -> None:
-    wanted = motions.read_motion("rear-up")[1].hilqr["cost"]["terminal_scale"]
-    assert make_config({"reference": "rear-up"}, "file").hilqr.cost.terminal_scale == wanted
+    scale = motions.read_motion("rear-up")[1].hilqr["cost"]["terminal_scale"]
+    assert make_config({"reference": "rear-up"}, "file").hilqr.cost.terminal_scale == scale
     own = make_config(
         {"reference": "rear-up", "hilqr": {"knots": 40, "cost": {"terminal_scale": 7.0}}}, "file"
     )
     assert own.hilqr.cost.terminal_scale == 7.0 and own.hilqr.knots == 40
-    assert load_launch("backflip", ["reference=rear-up"]).hilqr.cost.terminal_scale == wanted
-    assert wanted != make_config({}, "file").hilqr.cost.terminal_scale
+    assert load_launch("backflip", ["reference=rear-up"]).hilqr.cost.terminal_scale == scale
+    assert scale != make_config({}, "file").hilqr.cost.terminal_scale
 
 
 def test_an_unknown_reference_is_answered_with_the_motions() -> None:
