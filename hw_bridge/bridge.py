@@ -23,6 +23,7 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.reading import to_reading
 from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
+from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
@@ -57,6 +58,7 @@ class A1Bridge:
         publish: Callable[[RobotStatus], None] | None = None,
         sent: Callable[[MotorCommand], None] | None = None,
         steering: Steering | None = None,
+        watchdog: WatchdogLink | None = None,
     ) -> None:
         """Compile what is compiled; nothing is sent yet.
 
@@ -68,6 +70,8 @@ class A1Bridge:
             publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
             steering: publishes the commands of who drives from here; None: nobody does.
+            watchdog: damps the robot where this process does not serve it any more; closed by
+                `close`. None: nobody watches.
         """
         self.options = options
         self._encoder = LowCommandEncoder()
@@ -76,6 +80,7 @@ class A1Bridge:
         self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
         self._link, self._operator, self._steering = link, operator, steering
+        self._watchdog = watchdog
         self._run_s, self._notifications = run_s, Notifications(publish, sent)
         self._fed = self._over = False
         self._header: Header | None = None  # the robot's
@@ -85,7 +90,7 @@ class A1Bridge:
         self._latency_us = LogHistogram(1.0)
         self._now: Callable[[], float] = lambda: 0.0
         self._moves = options.mode == "full"
-        self._stop_frame = self._encode_stop()
+        self._renew_stop_frame()
 
     @property
     def is_finished(self) -> bool:
@@ -141,6 +146,8 @@ class A1Bridge:
         except Exception:
             self._fail()
             self._send(self._stop_frame)
+        if self._watchdog is not None:
+            self._watchdog.beat(self._is_on)
 
     def end(self, cause: str = "") -> None:
         """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything.
@@ -154,13 +161,14 @@ class A1Bridge:
         self._over |= not self._moves
 
     def close(self) -> None:
-        """Let go of socket and gamepad; safe to call twice.
+        """Let go of socket and watchdog; safe to call twice.
 
         A robot that is not off yet is damped: nobody knows how long the last command would hold.
         """
-        if self._moves and self.machine.state is not RobotState.OFF:
+        if self._is_on:
             self._send(self._stop_frame)
-        self._operator.close()
+        if self._watchdog is not None:
+            self._watchdog.close(not self._is_on)
         self._link.close()
 
     def report(self) -> dict[str, Any]:
@@ -184,6 +192,11 @@ class A1Bridge:
         }
 
     @property
+    def _is_on(self) -> bool:
+        """Whether the motors get more than commands without torque."""
+        return self._moves and self.machine.state is not RobotState.OFF
+
+    @property
     def _feeds_stack(self) -> bool:
         return not self._moves or self.machine.state is RobotState.RUNNING
 
@@ -201,13 +214,15 @@ class A1Bridge:
             if self._header is not self.intake.header:
                 self._header = self.intake.header
                 self._encoder.header = command_header(self._header or Header())
-                self._stop_frame = self._encode_stop()
+                self._renew_stop_frame()
         return sample
 
-    def _encode_stop(self) -> bytes:
+    def _renew_stop_frame(self) -> None:
         """The frame that stops whatever the motors do; without torque where none is ever sent."""
         kd = self.options.motion.damping_kd
-        return self._encoder.encode(damping(kd) if self._moves else no_torque())
+        self._stop_frame = self._encoder.encode(damping(kd) if self._moves else no_torque())
+        if self._watchdog is not None:
+            self._watchdog.set_frame(self._stop_frame)
 
     def _fail(self) -> None:
         """Stop the robot after an exception; a robot that cannot be served any more is let go."""
@@ -232,6 +247,8 @@ class A1Bridge:
                 self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
             else:
                 self.machine.request(request, why)
+        if self._watchdog is not None and self._watchdog.latched:
+            self.machine.stop("the watchdog damps; see its log")
         if self._run_s and self.decision.running_s > self._run_s:
             self.end()
 
@@ -251,6 +268,9 @@ class A1Bridge:
             self._send(self._stop_frame)  # who asks for a stop shall not wait for the next tick
 
     def _send(self, frame: bytes) -> None:
+        """Send it; where the watchdog damps, nothing but damping."""
+        if self._watchdog is not None and self._watchdog.latched:
+            frame = self._stop_frame
         self.unsent += not self._link.send(frame)
 
     def _note_latency(self) -> None:

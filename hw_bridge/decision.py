@@ -44,7 +44,7 @@ class Decision:
         self.running_s = 0.0
         self.monitor = Monitor(safety)
         self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
-        self._moves, self._state_age_max_s = options.mode == "full", safety.state_age_max_s
+        self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
         self._motions = options.motions
         self._running_since: float | None = None
         self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
@@ -83,12 +83,14 @@ class Decision:
         if last is None:
             return self._encoded(machine.step(now, None, None, None))
         q, dq = last.numbers[Q], last.numbers[DQ]
-        known = (q, dq) if now - last.time <= self._state_age_max_s else (None, None)
+        is_known = now - last.time <= self._joints_age_max_s
+        known = (q, dq) if is_known else (None, None)
         setpoints = machine.step(now, *known, wanted if follows else None)
-        sent = self._act(wanted, last.numbers, now) if setpoints is wanted else None
-        if sent is not None:
-            return sent
-        limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), q, dq, now)
+        if setpoints is wanted and is_known:
+            sent = self._act(wanted, last.numbers, now)
+            if sent is not None:
+                return sent
+        limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), *known, now)
         for fault in FAULTS.keys() & limited.limited:
             machine.stop(f"a command that {FAULTS[fault]}")
         return self._encoded(limited.setpoints)

@@ -87,6 +87,10 @@ class UdpLink:
             return False
         return True
 
+    def fileno(self) -> int:
+        """The socket, to be shared with the watchdog."""
+        return self._socket.fileno()
+
     def wait(self, timeout_s: float) -> bool:
         """Wait until a datagram is there, at most for `timeout_s` [s]; whether there is one."""
         try:

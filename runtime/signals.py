@@ -14,10 +14,13 @@ class StopFlag:
     Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. SIGHUP
     (the terminal has gone) stays ignored where it is, as under nohup. As a context manager it gives
     the previous handlers back.
+
+    Attributes:
+        signals: how many have come.
     """
 
     def __init__(self) -> None:
-        self._stopped = False
+        self._stopped, self.signals = False, 0
         listens = threading.current_thread() is threading.main_thread()
         numbers = [number for number in STOP_SIGNALS if listens and not _is_unwanted(number)]
         self._previous = {number: signal.signal(number, self._on_signal) for number in numbers}
@@ -43,6 +46,7 @@ class StopFlag:
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self._stopped = True
+        self.signals += 1
 
 
 def _is_unwanted(number: signal.Signals) -> bool:

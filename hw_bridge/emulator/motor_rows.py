@@ -71,9 +71,14 @@ def asks_for_motion(rows: Array) -> bool:
 
 @njit(cache=True)
 def largest_torque(rows: Array, q: Array, dq: Array) -> float:
-    """The largest torque [N m] that rows (5, 12) ask of a motor at joints q, dq (12)."""
+    """The largest torque [N m] that rows (5, 12) ask of a motor at joints q, dq (12).
+
+    Motors that are only damped do not count: their own drivers bound what takes energy out.
+    """
     largest = 0.0
     for i in range(12):
+        if rows[2, i] == 0.0 and rows[4, i] == 0.0 and rows[1, i] == 0.0:
+            continue
         torque = motor_torque(
             rows[0, i], rows[1, i], rows[2, i], rows[3, i], rows[4, i], q[i], dq[i]
         )

@@ -1,9 +1,11 @@
 """Buttons of a gamepad as requests."""
 
+from __future__ import annotations
+
 import logging
+from typing import Any
 
 from hw_bridge.joystick import BUTTON, Joystick, JoystickEvent
-from hw_bridge.operator.options import GamepadButtons
 from hw_bridge.states import Request, RequestWithCause
 
 LOG = logging.getLogger(__name__)
@@ -12,7 +14,7 @@ LOG = logging.getLogger(__name__)
 class Gamepad:
     """Requests by button; a gamepad that goes away ends the run."""
 
-    def __init__(self, path: str, buttons: GamepadButtons) -> None:
+    def __init__(self, path: str, buttons: Any) -> None:
         """Open the device.
 
         Raises:
@@ -24,6 +26,15 @@ class Gamepad:
             buttons.run: Request.RUN,
             buttons.sit_down: Request.SIT_DOWN,
         } | dict.fromkeys(buttons.stop, Request.STOP)
+
+    @property
+    def open(self) -> bool:
+        """Whether events may still come."""
+        return self._joystick.open
+
+    def fileno(self) -> int:
+        """To wait for events with."""
+        return self._joystick.fileno()
 
     def poll(self) -> list[RequestWithCause]:
         """Return what has been asked for since the last call. Never blocks, never raises."""

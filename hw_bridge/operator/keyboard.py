@@ -38,6 +38,10 @@ class Keyboard:
         except OSError:
             self._terminal = False
 
+    def fileno(self) -> int:
+        """To wait for keys with."""
+        return self._fd
+
     def poll(self) -> list[RequestWithCause]:
         """Return what has been asked for since the last call. Never blocks, never raises."""
         if not self.open:

@@ -25,7 +25,12 @@ class RemoteStop:
         before = self._held
         self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
         return [
-            (Request.STOP, f"stopped by the robot's remote ({'+'.join(sorted(buttons))})")
+            (Request.STOP, stop_cause(buttons))
             for buttons in self._held
             if buttons not in before
         ]
+
+
+def stop_cause(buttons: Iterable[str]) -> str:
+    """What is said of a stop by these buttons."""
+    return f"stopped by the robot's remote ({'+'.join(sorted(buttons))})"

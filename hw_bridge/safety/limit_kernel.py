@@ -167,11 +167,12 @@ def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: floa
 
 
 @njit(cache=True)
-def _calm(row: Array, dq: float, b: MotorBounds) -> int:
-    """Keep the damping of a passive row within the gain's bound and the torque limit, in place."""
+def _bound_damping(row: Array, b: MotorBounds) -> int:
+    """Keep the damping of a passive row within the gain's bound, in place.
+
+    Whatever the measured speed: it may be old or false, and a motor bounds its own torque.
+    """
     kd = min(b.kd_max, row[3])
-    if kd * abs(dq) > b.torque_limit + ROUNDING:
-        kd = b.torque_limit / abs(dq)
     hit = GAIN if kd != row[3] else 0
     row[3] = kd
     return hit
@@ -221,7 +222,7 @@ def limit(
             out[i, 0], out[i, 3] = POS_STOP, b.damping_kd
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
-            hits |= _calm(out[i], dq[i], b)
+            hits |= _bound_damping(out[i], b)
             u[i] = row_torque(out[i], q[i], dq[i])
             continue
         row = out[i].copy()

@@ -98,8 +98,8 @@ class Monitor:
             self.late += 1
             if self.late == 1:  # a bad cable would fill the log
                 self._warnings.append(
-                    f"the robot's state is {1e3 * age:.0f} ms old: holding on; more of these are "
-                    "only counted"
+                    f"the robot's state is {1e3 * age:.0f} ms old: damping until a newer one "
+                    "comes; more of these are only counted"
                 )
         self.holding = late
         return GO

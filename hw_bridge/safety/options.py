@@ -50,7 +50,8 @@ class HardwareSafetyOptions(Options, frozen=True):
     Of the measured state:
 
     Attributes:
-        state_age_hold_s: age from which a state counts as late: a warning.
+        state_age_hold_s: age from which the joints count as unknown, with a warning: the motors are
+            damped until a newer state comes.
         state_age_max_s: age at which the robot is damped.
         tilt_max: largest angle of the trunk's z axis to the vertical.
         excursion_max: how far a joint may be beyond its range. A motor whose joint reads further

@@ -26,6 +26,9 @@ _AT = LOW_STATE.fields["remote"][1]
 REMOTE: Final = slice(_AT, _AT + REMOTE_BYTES)
 """Where its bytes stand in a LowState frame."""
 
+BUTTONS_AT: Final = _AT + 2
+"""Where the word of its buttons stands in a LowState frame."""
+
 _LAYOUT = struct.Struct("<2xH5f16x")
 
 

@@ -44,6 +44,10 @@ BENCHMARKS = {
     "view": Bench("saltus.bench.view", "real-time ticks with the page open and without"),
     "view_memory": Bench("saltus.bench.view", "memory of the view over half an hour", "run_memory"),
     "drive": Bench("saltus.bench.drive", "latency from a key to the first plan that follows it"),
+    "watchdog": Bench(
+        "saltus.bench.watchdog.bench",
+        "time from a tracker that hangs, dies or is stopped to damping on the wire",
+    ),
     "a1": Bench("saltus.bench.a1", "latency from a state of the emulated A1 to its command"),
     "wire": Bench(
         "saltus.bench.wire.bench",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from runtime.realtime import (
+    HIGHEST,
     avoid_huge_pages,
     prefer_process,
     request_realtime,
@@ -19,7 +20,7 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.robots import RobotKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
-URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2}
+URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2, "watchdog": 4}  # above a bus's threads
 LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
 SIMULATION_NICE = -20  # of the simulated robot: before the planner, after all with real time
 
@@ -40,6 +41,15 @@ def serve_ticks(config: LaunchConfig, name: str) -> None:
         status = request_realtime(None if priority is None else priority + URGENCY[name])
         logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())
     settle(config, name)
+
+
+def watchdog_priority(config: LaunchConfig) -> int | None:
+    """The priority of a robot's watchdog, which goes before all; None: it asks for none.
+
+    It runs on the tracker's cores: where the host takes a core away, both stand still.
+    """
+    priority = config.realtime.priority
+    return None if priority is None else min(priority + URGENCY["watchdog"], HIGHEST)
 
 
 def serve_plans(config: LaunchConfig) -> None:

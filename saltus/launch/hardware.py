@@ -1,14 +1,11 @@
 """What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a gamepad."""
 
-from collections.abc import Callable
-
 import msgspec
 
 from hw_bridge.emulator.udp import RobotSocket
+from hw_bridge.joystick import Joystick
 from hw_bridge.link import UdpLink
 from hw_bridge.link_options import LinkOptions
-from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.options import HardwareOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
@@ -60,19 +57,14 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.kind.bridged:
         options = hardware_options(config)
         open_link(options.link).close()
-        open_operator(options.operator).close()
+        _check_gamepad(options.operator.gamepad)
 
 
-def open_operator(
-    options: OperatorOptions, other_keys: Callable[[str], None] | None = None
-) -> Operator:
-    """Keyboard, gamepad and remote; `other_keys` takes the keys that are no requests.
-
-    Raises:
-        BadRequest: there is no such gamepad.
-    """
+def _check_gamepad(path: str | None) -> None:
+    """Raise BadRequest where the operator's gamepad cannot be opened."""
     try:
-        return Operator(options, other_keys=other_keys)
+        if path is not None:
+            Joystick(path, "operator.gamepad").close()
     except ValueError as error:
         raise BadRequest(f"hardware: {error}") from error
 

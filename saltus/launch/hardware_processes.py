@@ -3,12 +3,17 @@
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from controller import tracker_node
 from hw_bridge.bridge import A1Bridge
+from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator import node as emulator_node
+from hw_bridge.link import UdpLink
+from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
+from hw_bridge.watchdog.link import WatchdogLink
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -24,9 +29,9 @@ from saltus.common.children import PEER_GONE
 from saltus.common.compilation import watch
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.launch import assembly, warmup
-from saltus.launch.cores import serve_ticks
+from saltus.launch.cores import serve_ticks, watchdog_priority
 from saltus.launch.driving import make_steering
-from saltus.launch.hardware import hardware_options, open_link, open_operator, open_robot_socket
+from saltus.launch.hardware import hardware_options, open_link, open_robot_socket
 from saltus.launch.ready import RECORDER, NotReady, await_listeners
 
 Stop = Callable[[], bool]
@@ -59,10 +64,12 @@ class EndsSeated:
         self._peer_gone = True
 
 
-def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> dict[str, Any]:
+def tracker(
+    config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop, watchdog_at: Path
+) -> dict[str, Any]:
     """Motor commands from plans and estimates, over UDP; sits the robot down at its end.
 
-    Its ticks wait for the robot's frames.
+    Its ticks wait for the robot's frames. Its watchdog listens at `watchdog_at`.
     """
     core, options = assembly.make_tracker(config), hardware_options(config)
     serve_ticks(config, "tracker")
@@ -75,10 +82,12 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> di
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
         steering = make_steering(config, bus)
-        operator = open_operator(options.operator, steering.press if steering else None)
+        watchdog = _watchdog(config, options, link, watchdog_at, steering)
+        operator = Operator(options.operator, watchdog.requests)
         bridge = A1Bridge(
-            options, link, operator, config.duration, statuses.send, commands.send, steering
-        )
+            options, link, operator, config.duration, statuses.send, commands.send, steering,
+            watchdog,
+        )  # fmt: skip
         try:
             _connect(bridge, options, clock, stop)
             schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
@@ -88,6 +97,22 @@ def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop) -> di
         finally:
             bridge.close()
     return report | {"robot": bridge.report()}
+
+
+def _watchdog(
+    config: LaunchConfig, options: HardwareOptions, link: UdpLink, at: Path,
+    steering: Steering | None,
+) -> WatchdogLink:  # fmt: skip
+    """The watchdog, which has the robot's socket and the operator's hands.
+
+    Raises:
+        NotReady: it did not start.
+    """
+    press = None if steering is None else steering.press
+    try:
+        return WatchdogLink(at, link, options.operator, watchdog_priority(config), press)
+    except ValueError as error:
+        raise NotReady(str(error)) from error
 
 
 def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:

@@ -25,10 +25,18 @@ from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
 from saltus.launch.motions import tilt_allowance
 from saltus.launch.problems import LaunchProblem, find_problems
-from saltus.launch.process_table import DRIVER, grace_s, launched_kind
+from saltus.launch.process_table import (
+    DRIVER,
+    GRACE_S,
+    WATCHDOG,
+    grace_s,
+    launched_kind,
+    watchdog_command,
+    watchdog_socket,
+)
 from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
 from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
-from saltus.launch.stall import STALL_S, START_S, describe_stall
+from saltus.launch.stall import HANG_S, STALL_S, START_S, describe_stall
 from saltus.launch.summary import launch_summary, robot_summary
 from saltus.launch.supervisor import Death, Supervisor
 from saltus.metrics.run import run_metrics
@@ -106,12 +114,13 @@ def launch(
             metrics = run_metrics(config, tilt_allowance(config))
             recorder = open_recorder(files, config) if folder and record else None
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
-            run = _Run(config, listener, stop, announcer, meddle)
+            run = _Run(config, listener, stop, announcer, files, meddle)
             programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
-                    children, kind.finishing, kind.expendable, grace_s(config), report=say
+                    children, kind.finishing, kind.expendable, frozenset({WATCHDOG}),
+                    grace_s(config), say, lambda: stop.signals,
                 ) as supervisor:
                     with preparing():
                         supervisor.start()
@@ -162,7 +171,8 @@ def _summary(
     planner, tracker, estimator = (reports.get(name, {}) for name in names)
     summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
     if config.kind.bridged:
-        summary["robot"] = robot_summary(listener.status, tracker, deaths)
+        watchdog = reports.get(WATCHDOG, {})
+        summary["robot"] = robot_summary(listener.status, tracker, watchdog, deaths)
     return summary
 
 
@@ -185,7 +195,9 @@ def _child(
         sys.executable, "-m", programs[name], name, str(folder.configuration),
         str(sockets), str(folder.report(name)), str(os.getpid()),
     ]  # fmt: skip
-    reads_keys = "tracker" if config.kind.bridged else DRIVER
+    if name == WATCHDOG:  # it shall not load, nor depend on, what is installed
+        command = watchdog_command(watchdog_socket(sockets), folder.report(name), os.getpid())
+    reads_keys = WATCHDOG if config.kind.bridged else DRIVER
     return Child(name, command, folder.log(name), name == reads_keys)
 
 
@@ -200,10 +212,10 @@ class _Run:
 
     def __init__(
         self, config: LaunchConfig, listener: Listener, stop: StopFlag, announcer: Announcer,
-        meddle: Meddle | None,
+        files: RunFolder, meddle: Meddle | None,
     ) -> None:  # fmt: skip
         self.completed, self.stall = False, ""
-        self._announcer, self._meddle = announcer, meddle
+        self._announcer, self._files, self._meddle = announcer, files, meddle
         self.listener = listener
         self._config, self._stop = config, stop
         self._beat = beat_of(config)
@@ -222,6 +234,8 @@ class _Run:
                 if self._meddle is not None:
                     self._meddle(supervisor, self.listener)
                 time.sleep(POLL_S)
+        if self._tracker_hangs:
+            supervisor.grace_s = GRACE_S  # nobody sits a robot down any more
         if self.completed and self._config.kind.simulated:
             self._hear_the_rest()
 
@@ -245,6 +259,11 @@ class _Run:
         tracker = next(child for child in supervisor.children if child.name == "tracker")
         tracker.signal(PEER_GONE)
 
+    @property
+    def _tracker_hangs(self) -> bool:
+        """Whether the watchdog damps the robot, of which it leaves word at once."""
+        return self._config.kind.bridged and self._files.report(WATCHDOG).exists()
+
     def _tick(self) -> int:
         return self.listener.ticks[self._beat.name]
 
@@ -263,6 +282,8 @@ class _Run:
         if not self._config.kind.planned:
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         longest = START_S if self._tick() < 0 else STALL_S
+        if still > HANG_S and self._tracker_hangs:
+            longest = HANG_S
         if still > longest:
             waits = describe_stall(self._config, self.listener.ticks)
             self.stall = f"no tick for {longest:g} s, {waits}"

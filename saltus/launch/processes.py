@@ -43,6 +43,7 @@ from saltus.configuration.options import read_mapping
 from saltus.launch import assembly, warmup
 from saltus.launch.addresses import endpoints_of
 from saltus.launch.cores import serve_plans, serve_ticks
+from saltus.launch.process_table import watchdog_socket
 from saltus.launch.ready import READY_S, RECORDER, NotReady, await_listeners
 
 Report = dict[str, Any]
@@ -50,6 +51,24 @@ Stop = Callable[[], bool]
 
 LAST_WORDS_S = 1.0  # in which the simulation's last messages may leave
 ENDED_WELL = ("done", "fell", "stopped")
+
+
+class OpenBus:
+    """Opens the bus, which a process does once all is loaded and warm.
+
+    Attributes:
+        sockets: folder of the launch's sockets.
+    """
+
+    def __init__(self, config: LaunchConfig, sockets: Path) -> None:
+        self.sockets = sockets
+        self._endpoints = endpoints_of(config.bus, sockets)
+
+    def __call__(self) -> Bus:
+        """The bus; what has been loaded is not looked through any more."""
+        gc.freeze()
+        gc.enable()
+        return Bus(self._endpoints)
 
 
 class PlansUntilGone:
@@ -136,12 +155,13 @@ def estimator(
         ))  # fmt: skip
 
 
-def tracker(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
+def tracker(config: LaunchConfig, open_bus: OpenBus, clock: Clock, stop: Stop) -> Report:
     """Motor commands from plans and estimates; owns the robot."""
     if config.kind.bridged:
         from saltus.launch import hardware_processes
 
-        return hardware_processes.tracker(config, open_bus, stop)
+        socket = watchdog_socket(open_bus.sockets)
+        return hardware_processes.tracker(config, open_bus, stop, socket)
     from controller import tracker_node
     from sim_bridge.simulated_bridge import SimulatedBridge
 
@@ -216,16 +236,8 @@ def main(arguments: list[str]) -> int:
     stop = StopFlag()
     config = make_config(read_mapping(Path(configuration)), configuration)
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
-    endpoints = endpoints_of(config.bus, Path(sockets))
-
-    def open_bus() -> Bus:
-        """The bus, which a process opens once all is loaded and warm."""
-        gc.freeze()
-        gc.enable()
-        return Bus(endpoints)
-
     try:
-        report = PROCESSES[name](config, open_bus, clock, stop)
+        report = PROCESSES[name](config, OpenBus(config, Path(sockets)), clock, stop)
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ from saltus.launch import assembly
 
 START_S = 200.0  # until the first tick: longer than the processes wait for each other
 STALL_S = 10.0  # between two ticks
+HANG_S = 2.0  # between two ticks of a robot that the watchdog damps
 
 
 def describe_stall(config: LaunchConfig, ticks: Mapping[str, int]) -> str:

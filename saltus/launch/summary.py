@@ -59,16 +59,19 @@ def launch_summary(
 
 
 def robot_summary(
-    status: RobotStatus | None, tracker: dict[str, Any], deaths: Sequence[Death]
-) -> dict[str, Any]:
-    """Report of a robot's bridge on the run, or the last status of one that died.
+    status: RobotStatus | None, tracker: dict[str, Any], watchdog: dict[str, Any],
+    deaths: Sequence[Death],
+) -> dict[str, Any]:  # fmt: skip
+    """Report of a robot's bridge on the run, or what is known of one that hung or died.
 
     Args:
         status: the last one heard, None without any.
-        tracker: report of the tracker's process, possibly empty.
+        tracker, watchdog: reports of these processes, possibly empty.
         deaths: processes that died; one explains a cause better than its consequence does.
     """
     robot = dict(tracker.get("robot", {}))
+    if not robot and (cause := watchdog.get("cause", "")):
+        return {"state": "damped by the watchdog", "cause": cause, "ended_well": False}
     if not robot:
         robot = {"state": "silent", "cause": status.cause if status else "", "ended_well": False}
     if deaths:

@@ -1,12 +1,16 @@
 """The supervisor: starts the processes of a launch, notices one that ends, stops all in order."""
 
 import signal
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from saltus.common.children import Child, describe_exit
+
+POLL_S = 0.02
+SAY_S = 2.0  # of waiting, after which the user wants to know why
 
 
 class Death(NamedTuple):
@@ -35,15 +39,20 @@ class Supervisor:
         children: the processes, in the order in which they are started; stopped in this order too.
         finishing: the process whose end with status 0 is the end of the launch.
         expendable: processes whose death the launch survives.
+        lasting: processes that end by themselves after all others, however long that takes: a
+            watchdog holds a robot that nobody else serves. Ctrl-C makes them end.
         grace_s: time that each has to end after SIGTERM, before SIGKILL [s].
         report: takes one line for each thing worth telling.
+        interrupts: how often the user has asked to end.
     """
 
     children: Sequence[Child]
     finishing: str
     expendable: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
     grace_s: float = 5.0
     report: Callable[[str], None] = lambda _line: None
+    interrupts: Callable[[], int] = lambda: 0
 
     def __post_init__(self) -> None:
         self.deaths: list[Death] = []
@@ -67,7 +76,8 @@ class Supervisor:
             self._running.remove(child)
             if child.name == self.finishing and status == 0:
                 self.is_finished = True
-            if child.name in (self.finishing, *self._dismissed) and status == 0:
+            ends_alone = child.name in (self.finishing, *self._dismissed, *self.lasting)
+            if ends_alone and status == 0:
                 continue
             deaths.append(self._mourn(child, status))
         # A process that ends because the finishing one has gone is no death of its own.
@@ -94,12 +104,30 @@ class Supervisor:
         if self.is_finished:
             for child in self._running:
                 child.signal(signal.SIGTERM)
+        self._running.sort(key=lambda child: child.name in self.lasting)
         while self._running:
             child = self._running.pop(0)
+            if child.name in self.lasting:
+                self._outlast(child)
             if not child.stop(self.grace_s):
                 cause = f"it did not end within {self.grace_s:g} s and was killed"
                 self.deaths.append(Death(child.name, cause, False, hung=True))
                 self.report(f"{child.name} hung: {cause}")
+
+    def _outlast(self, child: Child) -> None:
+        """Wait for a lasting process, unless the user does not want to."""
+        child.signal(signal.SIGTERM)
+        begun, interrupts, said = time.monotonic(), self.interrupts(), False
+        while child.status is None:
+            if not said and time.monotonic() - begun > SAY_S:
+                said = True
+                self.report(
+                    f"the {child.name} damps the robot until it is switched off; Ctrl-C lets go"
+                )
+            if self.interrupts() != interrupts:
+                child.signal(signal.SIGINT)
+                return
+            time.sleep(POLL_S)
 
     def _mourn(self, child: Child, status: int) -> Death:
         # Who is killed from outside has no last words that would explain it.

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import GamepadButtons, OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
@@ -49,23 +50,13 @@ def test_the_script_takes_each_step_once() -> None:
 
 def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
     reading, writing = os.pipe()
-    operator = Operator(OperatorOptions(script=True), keyboard_fd=reading)
+    operator = Operator(OperatorOptions(script=True), Keyboard(reading).poll)
     os.write(writing, b"rud ")
     asked = [request for request, _ in operator.poll(S.OFF, held("R2"))]
     assert asked[:2] == [Request.STOP, Request.STOP]
     assert sorted(asked[2:]) == sorted(
         [Request.RUN, Request.STAND_UP, Request.SIT_DOWN, Request.STAND_UP]
     )
-    operator.close()
-    os.close(reading)
-    os.close(writing)
-
-
-def test_without_a_keyboard_no_key_is_read() -> None:
-    reading, writing = os.pipe()
-    os.write(writing, b"x")
-    operator = Operator(OperatorOptions(keyboard=False), keyboard_fd=reading)
-    assert operator.poll(S.OFF, None) == []
     os.close(reading)
     os.close(writing)
 

@@ -1,0 +1,168 @@
+"""The watchdog's process: ``python -I -S hw_bridge/watchdog SOCKET REPORT PARENT``.
+
+It waits for the tracker, takes over socket, shared page and the operator's hands, and looks every
+2 ms, or when a key comes. It ends with the tracker. Where the tracker has died or hangs, it ends
+once the robot has been silent for a second: the robot is off then, or the cable out. SIGINT makes
+it let go of the robot.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python looks nowhere else
+
+from hw_bridge.states import RequestWithCause  # noqa: E402
+from hw_bridge.watchdog.hands import Hands  # noqa: E402
+from hw_bridge.watchdog.page import Page  # noqa: E402
+from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
+from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
+from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
+
+LOG = logging.getLogger("watchdog")
+OFF_S: Final = 1.0  # without a frame from the robot, after which it counts as off
+WAIT_S: Final = 0.2  # between two looks whether the parent lives, before the tracker has come
+LARGEST: Final = 65536  # [bytes] of the tracker's first message
+STANDARD_INPUT: Final = 0
+
+
+class Process:
+    """One run of the watchdog, from the tracker's connection on."""
+
+    def __init__(self, channel: socket.socket, report: Path) -> None:
+        """Take over what the tracker passes through `channel`; then ask for real time."""
+        data, descriptors, _, _ = socket.recv_fds(channel, LARGEST, 2)
+        setup: dict[str, Any] = json.loads(data)
+        self._channel, self._report = channel, report
+        self._robot = socket.socket(fileno=descriptors[0])
+        self._address: tuple[str, int] = tuple(setup["robot"])
+        self._page = Page(descriptors[1])
+        self._frames = QueueView(self._robot, self._address, setup["remote"])
+        self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
+        self._watchdog = Watchdog(
+            self._page, self._send, self._hands.poll, self._frames.remote_stop, self._tell
+        )
+        self.lets_go = self._is_alone = self._is_noted = False
+        self.looks = self.frames = self.errors = 0
+        status = request_realtime(setup["priority"])
+        refusal = set_cpu_affinity(setup["cores"])
+        LOG.info("scheduler %s, memory locked: %s %s", *vars(status).values())
+        if refusal:
+            LOG.warning("%s", refusal)
+        channel.setblocking(False)
+        channel.send(b'["ready", ""]')
+
+    def run(self) -> None:
+        """Look until the tracker has ended, or until the robot that is damped is off."""
+        due = time.monotonic()
+        while not (self.lets_go or self._is_over()):
+            now = time.monotonic()
+            self._look(now)
+            if self._watchdog.cause and not self._is_noted:
+                self._is_noted = True  # a disk must not hold the frames up
+                threading.Thread(target=self.write_report, daemon=True).start()
+            due = max(due + PERIOD_S, now)
+            self._wait(due)
+
+    def _look(self, now: float) -> None:
+        """One look; an error in it, such as a device's, must not end the watch."""
+        self.looks += 1
+        try:
+            self._watchdog.look(now)
+        except Exception:
+            self.errors += 1
+            if self.errors == 1:
+                LOG.exception("an error; watching on")
+
+    def write_report(self) -> None:
+        """Write cause and counts where the launch looks for them."""
+        words = {"cause": self._watchdog.cause, "looks": self.looks, "frames": self.frames}
+        words["errors"] = self.errors
+        draft = self._report.with_suffix(".draft")
+        try:
+            draft.write_text(json.dumps(words))
+            draft.replace(self._report)
+        except OSError as error:
+            LOG.error("no report: %s", error)
+
+    def _is_over(self) -> bool:
+        if not self._is_alone:
+            return False
+        if self._page.released or not self._watchdog.cause:
+            return True
+        return self._frames.silence(time.monotonic()) > OFF_S
+
+    def _wait(self, due: float) -> None:
+        """Until `due` [s], or until the tracker ends or the operator does something."""
+        sources = self._hands.sources if self._is_alone else [self._channel, *self._hands.sources]
+        ready = select.select(sources, [], [], max(0.0, due - time.monotonic()))[0]
+        if self._channel in ready and not self._is_alone:
+            self._is_alone = True  # it says nothing after its first message: this is its end
+            if not self._page.released:
+                self._watchdog.hang("the tracker died; the watchdog damps")
+
+    def _send(self, frame: bytes) -> None:
+        self.frames += 1
+        try:
+            self._robot.sendto(frame, self._address)
+        except OSError:
+            pass  # the next one is 2 ms away
+
+    def _tell(self, request: RequestWithCause) -> None:
+        self._pass_on([request[0].value, request[1]])
+
+    def _tell_keys(self, keys: str) -> None:
+        self._pass_on(["keys", keys])
+
+    def _pass_on(self, words: list[str]) -> None:
+        try:
+            self._channel.send(json.dumps(words).encode())
+        except OSError:
+            pass  # a tracker that hangs or has died takes nothing any more
+
+
+def _accept(path: str, parent: int) -> socket.socket | None:
+    """The tracker's connection; None when nobody will come any more."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        listener.settimeout(WAIT_S)
+        while os.getppid() == parent:
+            try:
+                return listener.accept()[0]
+            except TimeoutError:
+                continue
+    return None
+
+
+def main(arguments: list[str]) -> int:
+    """Run it; exit status 0 when it ended with the tracker, or with the robot."""
+    path, report, parent = arguments
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    channel = _accept(path, int(parent))
+    if channel is None:
+        return 0
+    process = Process(channel, Path(report))
+
+    def let_go(*_: object) -> None:
+        process.lets_go = True
+
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the tracker
+    signal.signal(signal.SIGINT, let_go)
+    process.run()
+    process.write_report()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,143 @@
+"""The tracker's end of the watchdog."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from hw_bridge.link import UdpLink
+from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.operator.remote_stop import stop_cause
+from hw_bridge.states import Request, RequestWithCause
+from hw_bridge.watchdog.page import Page
+from hw_bridge.wire.layout import LOW_STATE_SIZE
+from hw_bridge.wire.remote import BUTTONS, BUTTONS_AT
+
+CONNECT_S: Final = 20.0  # for which the watchdog may take to start
+RETRY_S: Final = 0.02
+LONGEST: Final = 4096  # [bytes] of a message
+MOST: Final = 32  # messages taken at once
+
+
+class WatchdogLink:
+    """Beats while the tracker serves the robot, and takes what the operator asks for.
+
+    Attributes:
+        lost: the watchdog has died.
+    """
+
+    def __init__(
+        self, path: Path, link: UdpLink, options: OperatorOptions, priority: int | None,
+        other_keys: Callable[[str], None] | None = None,
+    ) -> None:  # fmt: skip
+        """Wait for the watchdog that listens at `path`, and pass it what it needs.
+
+        Args:
+            path: of its socket.
+            link: `UdpLink` to the robot; the watchdog sends through the same socket.
+            options: of the operator's hands.
+            priority: of its real time; None: it asks for none.
+            other_keys: takes the keys that are no requests.
+
+        Raises:
+            ValueError: there is no watchdog, or it cannot have the gamepad.
+        """
+        self.lost, self._other_keys = False, other_keys
+        self._page, descriptor = Page.make()
+        self._channel = _connect(path)
+        setup = {
+            "robot": link.robot, "operator": _plain(options), "priority": priority,
+            "cores": sorted(os.sched_getaffinity(0)), "remote": _remote(options),
+        }  # fmt: skip
+        socket.send_fds(self._channel, [json.dumps(setup).encode()], [link.fileno(), descriptor])
+        os.close(descriptor)
+        self._channel.settimeout(CONNECT_S)
+        try:
+            ready = self._channel.recv(LONGEST)
+        except OSError:
+            ready = b""
+        if not ready:
+            raise ValueError("the watchdog did not start; see its log")
+        self._channel.setblocking(False)
+
+    @property
+    def latched(self) -> bool:
+        """Whether the watchdog damps the robot: nothing but damping may be sent any more."""
+        return self._page.latched
+
+    def set_frame(self, frame: bytes) -> None:
+        """Have it send `frame` when it damps."""
+        self._page.frame = frame
+
+    def beat(self, is_on: bool) -> None:
+        """The tracker has served the robot just now; whether its motors are on."""
+        self._page.beat = time.monotonic_ns() if is_on else 0
+
+    def requests(self) -> list[RequestWithCause]:
+        """What the operator has asked for since the last call. Never blocks, never raises."""
+        asked: list[RequestWithCause] = []
+        for _ in range(MOST):
+            try:
+                data = self._channel.recv(LONGEST)
+            except BlockingIOError:
+                return asked
+            except OSError:
+                data = b""
+            if not data:
+                return [*asked, *self._lose()]
+            kind, words = json.loads(data)
+            if kind == "keys" and self._other_keys is not None:
+                self._other_keys(words)
+            elif kind != "keys":
+                asked.append((Request(kind), words))
+        return asked
+
+    def close(self, is_off: bool) -> None:
+        """End with the watchdog where the robot is off; else it damps the robot. Safe twice."""
+        if is_off:
+            self._page.release()
+        self._channel.close()
+
+    def _lose(self) -> list[RequestWithCause]:
+        """The robot sits down when nobody watches over it any more; said once."""
+        if self.lost:
+            return []
+        self.lost = True
+        return [(Request.END, "the watchdog died")]
+
+
+def _connect(path: Path) -> socket.socket:
+    """The watchdog's socket, once it listens.
+
+    Raises:
+        ValueError: it does not.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    end = time.monotonic() + CONNECT_S
+    while True:
+        try:
+            channel.connect(str(path))
+            return channel
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > end:
+                channel.close()
+                raise ValueError("no watchdog came; see its log") from None
+            time.sleep(RETRY_S)
+
+
+def _remote(options: OperatorOptions) -> Mapping[str, Any]:
+    """Where the robot's frames say which buttons of its remote are held, and which of them stop."""
+    stops = [
+        (sum(1 << BUTTONS.index(button) for button in together), stop_cause(together))
+        for together in options.remote_stop
+    ]
+    return {"size": LOW_STATE_SIZE, "at": BUTTONS_AT, "stops": stops}
+
+
+def _plain(options: OperatorOptions) -> Any:
+    return json.loads(msgspec.json.encode(options))

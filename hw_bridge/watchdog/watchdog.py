@@ -1,0 +1,93 @@
+"""When to damp the robot in the tracker's place; standard library only."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from hw_bridge.states import Request, RequestWithCause
+from hw_bridge.watchdog.page import Page
+
+LOG = logging.getLogger(__name__)
+PERIOD_S: Final = 0.002  # between two looks, and two damping frames
+SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
+LATE_S: Final = 0.002  # without one, from which the remote is read here
+MOST_GAP_S: Final = 1.5 * PERIOD_S  # counted of one look: longer, and this machine stood still
+
+
+class Watchdog:
+    """Looks at the heartbeat and at the operator's hands; once it damps, it goes on damping.
+
+    Attributes:
+        cause: why it damps; "" while it does not.
+    """
+
+    def __init__(
+        self,
+        page: Page,
+        send: Callable[[bytes], object],
+        hands: Callable[[], Iterable[RequestWithCause]],
+        remote_stop: Callable[[], str],
+        tell: Callable[[RequestWithCause], object],
+    ) -> None:
+        """Nothing has been seen.
+
+        Args:
+            page: shared with the tracker.
+            send: sends a frame to the robot.
+            hands: what the operator has asked for since the last call, by keys or gamepad.
+            remote_stop: the cause of a stop in the robot's frames that nobody has taken, or "".
+            tell: passes a request on to the tracker.
+        """
+        self.cause = ""
+        self._page, self._send, self._tell = page, send, tell
+        self._hands, self._remote_stop = hands, remote_stop
+        self._beat, self._last_look, self._silence = 0, 0.0, 0.0
+
+    def look(self, now: float) -> None:
+        """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp."""
+        for request in self._hands():
+            if request[0] is Request.STOP:
+                self.damp(request[1])
+            self._tell(request)
+        silence = self._measure_silence(now)
+        if silence > LATE_S and not self.cause and (cause := self._remote_stop()):
+            self.damp(cause)
+            self._tell((Request.STOP, cause))
+        if silence >= SILENCE_S:
+            self.hang(f"the tracker hung for {1e3 * silence:.0f} ms; the watchdog damps")
+        if self.cause:
+            self._send(self._page.frame)
+
+    def hang(self, cause: str) -> None:
+        """The tracker serves the robot no more: damp, and let it know in case it still can."""
+        if not self.cause:
+            self.damp(cause)
+            self._tell((Request.STOP, cause))
+
+    def damp(self, cause: str) -> None:
+        """Damp from now on, if there is a robot that is not off; the first frame leaves at once."""
+        if self.cause or not self._page.beat:
+            return
+        self._page.latch()
+        self._send(self._page.frame)
+        self.cause = cause
+        LOG.warning("watchdog: %s", cause)
+
+    def _measure_silence(self, now: float) -> float:
+        """For how long the tracker has been silent while this process ran [s]; 0 if it may be.
+
+        What lasts longer than a look does not count: then the whole machine stood still, and the
+        tracker shall have its chance to go on as this process has.
+        """
+        beat, gap = self._page.beat, min(now - self._last_look, MOST_GAP_S)
+        self._last_look = now
+        if not beat:
+            self._silence = 0.0
+        elif beat != self._beat:
+            self._silence = min(max(0.0, now - 1e-9 * beat), gap)
+        else:
+            self._silence += gap
+        self._beat = beat
+        return self._silence

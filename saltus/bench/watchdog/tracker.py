@@ -1,0 +1,52 @@
+"""A tracker that asks its robot for motion at 1 kHz, and hangs when it is asked to.
+
+``python -m saltus.bench.watchdog.tracker WATCHDOG PORT GAMEPAD``. SIGUSR1 starts a thread that
+keeps Python's lock.
+"""
+
+import re
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from hw_bridge.link import UdpLink
+from hw_bridge.link_options import LinkOptions
+from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.states import Request
+from hw_bridge.watchdog.link import WatchdogLink
+from runtime.clock import RealTimeClock
+from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION
+from saltus.configuration.launch import TICK_S, load_launch
+from saltus.launch.cores import serve_ticks, watchdog_priority
+
+ENDLESS = re.compile("(a+)+b"), "a" * 60  # takes ages, and gives Python's lock to nobody
+
+
+def spin(*_: object) -> None:
+    """Start a thread that never lets another one run."""
+    threading.Thread(target=lambda: ENDLESS[0].match(ENDLESS[1]), daemon=True).start()
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until killed; damp after a stop, as the bridge does."""
+    at, port, gamepad = arguments
+    config = load_launch("a1-emulated")
+    signal.signal(signal.SIGUSR1, spin)
+    serve_ticks(config, "tracker")
+    robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
+    options = OperatorOptions(gamepad=gamepad)
+    link, clock, stopped = UdpLink(robot), RealTimeClock(TICK_S), False
+    watchdog = WatchdogLink(Path(at), link, options, watchdog_priority(config))
+    watchdog.set_frame(DAMPING)
+    while True:
+        clock.wait_tick()
+        link.receive()
+        stopped |= watchdog.latched
+        link.send(DAMPING if stopped else MOTION)
+        watchdog.beat(True)
+        stopped |= any(request is Request.STOP for request, _ in watchdog.requests())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

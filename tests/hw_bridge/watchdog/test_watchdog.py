@@ -1,0 +1,135 @@
+"""When the watchdog damps, with time in the test's hands."""
+
+import pytest
+
+from hw_bridge.states import Request, RequestWithCause
+from hw_bridge.watchdog.page import FRAME_BYTES, Page
+from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog
+
+FRAME = b"damping" * 80
+
+
+class Rig:
+    """A watchdog whose tracker beats once a millisecond until it hangs."""
+
+    def __init__(self) -> None:
+        self.page, _ = Page.make()
+        self.page.frame = FRAME
+        self.sent: list[tuple[float, bytes]] = []
+        self.messages: list[RequestWithCause] = []
+        self.asked: list[RequestWithCause] = []
+        self.remote = ""
+        self.now, self.hangs = 100.0, False
+        self.watchdog = Watchdog(
+            self.page, lambda frame: self.sent.append((self.now, frame)), self.take,
+            lambda: self.remote, self.messages.append,
+        )  # fmt: skip
+
+    def take(self) -> list[RequestWithCause]:
+        asked, self.asked = self.asked, []
+        return asked
+
+    def look(self, after: float = PERIOD_S) -> None:
+        self.now += after
+        if not self.hangs:
+            self.page.beat = int(1e9 * (self.now - 0.4e-3))
+        self.watchdog.look(self.now)
+
+    def run(self, looks: int) -> "Rig":
+        for _ in range(looks):
+            self.look()
+        return self
+
+    def hang(self) -> "Rig":
+        self.hangs = True
+        return self
+
+
+def test_a_tracker_that_beats_is_left_alone() -> None:
+    rig = Rig().run(1000)
+    assert not rig.sent and not rig.page.latched and rig.watchdog.cause == ""
+
+
+def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good() -> None:
+    rig = Rig().run(10).hang()
+    beat = 1e-9 * rig.page.beat
+    rig.run(20)
+    first = rig.sent[0][0]
+    assert 0.010 <= first - beat <= 0.012 + 1e-9
+    assert rig.page.latched and "hung" in rig.watchdog.cause
+    assert rig.messages == [(Request.STOP, rig.watchdog.cause)]
+    rig.hangs = False
+    before = len(rig.sent)
+    rig.run(100)
+    assert len(rig.sent) == before + 100  # 500 Hz, whatever the tracker does
+    assert {frame for _, frame in rig.sent} == {FRAME}
+
+
+def test_a_hang_of_less_than_10_ms_is_borne() -> None:
+    rig = Rig().run(10).hang().run(4)
+    rig.hangs = False
+    rig.run(10)
+    assert not rig.sent
+
+
+def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> None:
+    rig = Rig().run(10).hang()
+    rig.look(after=0.5)
+    assert not rig.sent
+    rig.hangs = False
+    rig.run(10)
+    assert not rig.sent
+    rig.hang().look(after=0.5)
+    rig.run(4)
+    assert rig.sent  # it did not take its chance
+
+
+def test_motors_that_are_off_are_not_watched() -> None:
+    rig = Rig().run(3).hang()
+    rig.page.beat = 0
+    rig.asked = [(Request.STOP, "space")]
+    rig.run(100)
+    assert not rig.sent
+    assert rig.messages == [(Request.STOP, "space")]  # the tracker ends the run
+
+
+@pytest.mark.parametrize("hangs", [False, True])
+def test_a_stop_of_the_operator_leaves_at_once(hangs: bool) -> None:
+    rig = Rig().run(3)
+    rig.hangs, rig.asked = hangs, [(Request.STOP, "space")]
+    rig.look(after=1e-4)
+    assert rig.sent[0] == (rig.now, FRAME) and rig.page.latched
+    assert rig.messages == [(Request.STOP, "space")]
+    rig.run(20)
+    assert rig.watchdog.cause == "space" and len(rig.messages) == 1
+
+
+def test_other_requests_are_passed_on() -> None:
+    rig = Rig()
+    rig.asked = [(Request.RUN, ""), (Request.SIT_DOWN, "")]
+    rig.run(1)
+    assert rig.messages == [(Request.RUN, ""), (Request.SIT_DOWN, "")] and not rig.sent
+
+
+def test_the_remote_is_read_where_the_tracker_is_late_only() -> None:
+    rig = Rig().run(3)
+    rig.remote = "R2"
+    rig.run(10)
+    assert not rig.sent  # the tracker reads it
+    rig.hang().run(2)
+    assert rig.watchdog.cause == "R2" and rig.messages == [(Request.STOP, "R2")]
+    assert rig.sent[0][0] - 1e-9 * rig.page.beat < 0.005
+
+
+def test_a_frame_is_replaced_as_a_whole() -> None:
+    page, fd = Page.make()
+    other = Page(fd)
+    assert other.frame == b""
+    for frame in (b"a" * FRAME_BYTES, b"b" * FRAME_BYTES, b"c" * FRAME_BYTES):
+        page.frame = frame
+        assert other.frame == frame
+    page.beat = 7
+    page.latch()
+    assert (other.beat, other.latched, other.released) == (7, True, False)
+    page.release()
+    assert (other.beat, other.released) == (0, True)
