@@ -116,6 +116,7 @@ class A1Bridge:
             self._send(self._encoder.encode(no_torque()))
             pause(CONNECT_PERIOD_S)
             self._receive()
+        self._operator.begin()
         return True
 
     def read(self, clock: Clock, tick: int, stop: Stop) -> list[SensorReading]:

@@ -2,6 +2,7 @@
 
 Events of 8 bytes: time u32 [ms], value i16, type u8, number u8; type 1 is a button, 2 an axis, the
 bit 0x80 marks the state at opening (Linux, Documentation/input/joydev/joystick-api.rst).
+Needs the standard library alone.
 """
 
 from __future__ import annotations

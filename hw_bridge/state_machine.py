@@ -17,18 +17,17 @@ from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.settling import Settling, furthest, is_still
-from hw_bridge.states import Request, RobotState
+from hw_bridge.states import UP, Request, RobotState
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 
 __all__ = ["StateMachine", "MotionOptions", "Request", "RobotState"]
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
-_UP = (RobotState.STAND_UP, RobotState.READY, RobotState.RUNNING)
 _FITS: dict[Request, tuple[RobotState, ...]] = {
     Request.STAND_UP: (RobotState.OFF,),
     Request.RUN: (RobotState.READY,),
-    Request.SIT_DOWN: (RobotState.DAMPING, *_UP),  # before it stands up: it stays down
+    Request.SIT_DOWN: (RobotState.DAMPING, *UP),  # before it stands up: it stays down
     Request.END: tuple(RobotState),
     Request.STOP: tuple(RobotState),
 }
@@ -140,7 +139,7 @@ class StateMachine:
         self._ending, was = True, self.state
         if was is RobotState.OFF:
             self.is_finished = True
-        elif was in _UP:
+        elif was in UP:
             self._enter(RobotState.SIT_DOWN, why)
             self._begin_sitting(was)
 

@@ -1,6 +1,7 @@
-"""What the robot is doing, and what an operator may ask of it."""
+"""What the robot is doing, and what an operator may ask of it. Needs the standard library alone."""
 
 from enum import StrEnum
+from typing import Final
 
 
 class RobotState(StrEnum):
@@ -12,6 +13,10 @@ class RobotState(StrEnum):
     READY = "ready"  # stands by itself
     RUNNING = "running"  # the tracker's commands go to the motors
     SIT_DOWN = "sit_down"  # the bridge's own motion to the ground
+
+
+UP: Final = (RobotState.STAND_UP, RobotState.READY, RobotState.RUNNING)
+"""States in which the robot stands, or is about to."""
 
 
 class Request(StrEnum):

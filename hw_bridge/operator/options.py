@@ -4,7 +4,7 @@ from typing import Annotated
 
 from hw_bridge.driver.options import INPUT
 from hw_bridge.wire.remote import BUTTONS
-from runtime.options import Options
+from runtime.options import Options, Range
 
 
 class GamepadButtons(Options, frozen=True):
@@ -44,6 +44,8 @@ class OperatorOptions(Options, frozen=True):
         gamepad_buttons: what its buttons mean.
         remote_stop: buttons of the A1's own remote that stop, each a set held together; R2 is the
             stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
+        silence_s: how long, while the robot is up, a terminal may leave queries of its status
+            without an answer, and a gamepad may send nothing; after that the robot sits down.
         script: stand up and run without being told.
     """
 
@@ -51,10 +53,12 @@ class OperatorOptions(Options, frozen=True):
     gamepad: str | None = None
     gamepad_buttons: GamepadButtons = GamepadButtons()
     remote_stop: tuple[tuple[str, ...], ...] = (("R2",), ("L2", "B"))
+    silence_s: Annotated[float, Range("s", 0.5, 10.0)] = 1.0
     script: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
         for together in self.remote_stop:
             if not together or not set(together) <= set(BUTTONS):
                 raise ValueError(

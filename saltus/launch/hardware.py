@@ -1,4 +1,7 @@
-"""What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a gamepad."""
+"""What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
+
+import sys
+from collections.abc import Callable
 
 import msgspec
 
@@ -6,6 +9,9 @@ from hw_bridge.emulator.udp import RobotSocket
 from hw_bridge.joystick import Joystick
 from hw_bridge.link import UdpLink
 from hw_bridge.link_options import LinkOptions
+from hw_bridge.operator.operator import STANDARD_INPUT, Operator
+from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.operator.terminal import is_attended
 from hw_bridge.options import HardwareOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
@@ -45,11 +51,13 @@ def open_link(options: LinkOptions) -> UdpLink:
 
 
 def check_at_hand(config: LaunchConfig) -> None:
-    """Find out before anything starts whether addresses, ports and gamepad can be had.
+    """Find out before anything starts whether addresses, ports, gamepad and a stop can be had.
 
     Raises:
         BadRequest: one of them cannot; the message says what to do.
     """
+    if config.kind.real and config.hardware.mode == "full":
+        _check_means_to_stop(config.hardware.operator)
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
     if config.kind.emulated:
@@ -60,8 +68,29 @@ def check_at_hand(config: LaunchConfig) -> None:
         _check_gamepad(options.operator.gamepad)
 
 
-def _check_gamepad(path: str | None) -> None:
-    """Raise BadRequest where the operator's gamepad cannot be opened."""
+def _check_means_to_stop(options: OperatorOptions) -> None:
+    """Refuse to move a real robot that neither keys nor a gamepad could stop.
+
+    Its own remote does not count: the robot's frames may not carry it (docs/hardware.md).
+    """
+    # None where a shell has closed it: <&-
+    has_keys = options.keyboard and sys.stdin is not None and is_attended(STANDARD_INPUT)
+    if not has_keys and options.gamepad is None:
+        raise BadRequest(
+            "nothing could stop the robot: launch it from a terminal, with "
+            "hardware.operator.keyboard true, or name a gamepad in hardware.operator.gamepad; the "
+            "A1's own remote alone is not enough (docs/hardware.md)"
+        )
+
+
+def open_operator(
+    options: OperatorOptions, other_keys: Callable[[str], None] | None = None
+) -> Operator:
+    """Keyboard, gamepad and remote; `other_keys` takes the keys that are no requests.
+
+    Raises:
+        BadRequest: there is no such gamepad.
+    """
     try:
         if path is not None:
             Joystick(path, "operator.gamepad").close()

@@ -1,15 +1,20 @@
 """The bridge against the emulated A1, fault by fault: how it ends, and what is said about it."""
 
+import os
+import struct
+
 import msgspec
 import numpy as np
 import pytest
 
+from hw_bridge.operator.operator import Operator
+from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from sim_bridge.simulated_a1 import SimulatedA1
-from tests.hw_bridge.rig import BRISK, Rig, stand_command
+from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
 
 S = RobotState
 IN_ORDER = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF]
@@ -270,6 +275,10 @@ class Nobody:
     def __init__(self):
         self.asks = []
         self.closed = False
+        self.begun = 0
+
+    def begin(self):
+        self.begun += 1
 
     def poll(self, state, remote):
         asked, self.asks = self.asks, []
@@ -277,6 +286,46 @@ class Nobody:
 
     def close(self):
         self.closed = True
+
+
+def test_the_operator_is_told_once_that_the_robot_is_there():
+    nobody = Nobody()
+    rig = Rig(operator=nobody)
+    assert nobody.begun == 1
+    rig.bridge.intake.last = None
+    assert not rig.bridge.connect(rig.clock, lambda: True, lambda _: None)
+    assert nobody.begun == 1
+
+
+@pytest.mark.parametrize("typed, states", [(b"ur", [S.OFF]), (b"u r", [S.OFF, S.DAMPING, S.OFF])])
+def test_keys_typed_before_the_robot_is_there_do_not_move_it_but_stop_it(typed, states):
+    reading, writing = os.pipe()
+    os.write(writing, typed)
+    rig = Rig(operator=Operator(OperatorOptions(), reading)).run(3.0)
+    assert rig.states == states
+    os.close(writing)
+    os.close(reading)
+
+
+def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
+    path, clock = tmp_path / "js0", Clock()
+    os.mkfifo(path)
+    pad = os.open(path, os.O_RDWR)
+    options = OperatorOptions(keyboard=False, script=True, gamepad=str(path))
+    operator = Operator(options, clock=lambda: clock.time)
+    rig = Rig(operator=operator)
+    while rig.tick < 3000:
+        clock.time = rig.clock.time
+        if rig.tick % 500 == 0:
+            os.write(pad, struct.pack("<IhBB", 0, rig.tick, 2, 0))
+        rig.step()
+    assert rig.bridge.machine.state is S.RUNNING
+    while not rig.bridge.is_finished and rig.tick < 20_000:
+        clock.time = rig.clock.time
+        rig.step()
+    assert rig.states == IN_ORDER
+    assert rig.bridge.machine.cause == "the gamepad has been silent for 1 s"
+    os.close(pad)
 
 
 @pytest.mark.parametrize("state", [S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN])

@@ -80,6 +80,56 @@ def test_a_gamepad_that_goes_ends_the_run_once(pad: tuple[Gamepad, int]) -> None
     assert pad[0].poll() == []
 
 
+SILENT = (Request.END, "the gamepad has been silent for 1 s")
+MOVE = event(0, 5, AXIS)
+
+
+def lived(gamepad: Gamepad, begin: int, end: int, up: bool = True) -> list[tuple[int, object]]:
+    """What is asked for from one millisecond to another, and when."""
+    return [(ms, one) for ms in range(begin, end) for one in gamepad.poll(1e-3 * ms, up)]
+
+
+@pytest.mark.parametrize("sign", [MOVE, event(99), event(BUTTONS.run, 0)])
+def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(
+    pad: tuple[Gamepad, int], sign: bytes
+) -> None:
+    gamepad, writing = pad
+    for begin in range(5000, 9000, 999):
+        os.write(writing, sign)
+        assert lived(gamepad, begin, begin + 999) == []
+    os.write(writing, sign)
+    [(when, asked)] = lived(gamepad, 10_000, 15_000)
+    assert asked == SILENT and 11_000 <= when <= 11_001
+    os.write(writing, event(BUTTONS.stop[0]))
+    assert [request for request, _ in gamepad.poll(16.0, True)] == [Request.STOP]
+    os.close(writing)
+    assert gamepad.poll(17.0, True) == []
+
+
+def test_before_the_robot_is_up_no_event_is_needed(pad: tuple[Gamepad, int]) -> None:
+    assert lived(pad[0], 0, 5000, up=False) == []
+    assert lived(pad[0], 5000, 5999) == []
+    assert [asked for _, asked in lived(pad[0], 5999, 6001)] == [SILENT]
+
+
+def test_what_was_pressed_before_is_dropped_but_for_a_stop(pad: tuple[Gamepad, int]) -> None:
+    gamepad, writing = pad
+    for count, pressed, stops in (
+        (1, event(BUTTONS.run) + event(BUTTONS.stand_up) + MOVE, 0),
+        (500, event(BUTTONS.run), 0),
+        (1, event(BUTTONS.run) + event(BUTTONS.stop[1]) + event(BUTTONS.sit_down), 1),
+    ):
+        os.write(writing, count * pressed)
+        assert [request for request, _ in gamepad.begin()] == stops * [Request.STOP]
+        assert gamepad.poll() == []
+
+
+def test_one_that_has_gone_before_still_ends_the_run(pad: tuple[Gamepad, int]) -> None:
+    os.close(pad[1])
+    assert pad[0].begin() == []
+    assert pad[0].poll() == [(Request.END, "the gamepad has gone")]
+
+
 def test_one_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="operator.gamepad: cannot open .*js7"):
         Gamepad(str(tmp_path / "js7"), BUTTONS)

@@ -64,6 +64,36 @@ def test_no_key_is_no_request_and_does_not_block(pipe: tuple[int, int]) -> None:
     assert Keyboard(pipe[0]).poll() == []
 
 
+@pytest.mark.parametrize("typed", [b"", b"urid", 3000 * b"uri", b"ur d", b"r\x1b" + 3000 * b" "])
+def test_what_was_typed_ahead_is_dropped_but_for_a_stop(
+    pipe: tuple[int, int], typed: bytes
+) -> None:
+    others: list[str] = []
+    keyboard = Keyboard(pipe[0], others.append)
+    os.write(pipe[1], typed)
+    stops = [Request.STOP] if set(typed) & set(b" \x1b") else []
+    assert [request for request, _ in keyboard.begin(0.0)] == stops
+    assert keyboard.poll() == [] and others == []
+    os.write(pipe[1], b"ui")
+    assert keyboard.poll() == [(Request.STAND_UP, "")] and others == ["i"]
+
+
+def test_a_stop_typed_ahead_in_a_terminal_counts_and_one_that_hung_up_ends_the_run() -> None:
+    outer, inner = pty.openpty()
+    with raw_keys(inner):
+        keyboard = Keyboard(inner)
+        os.write(outer, b"u\x1bd")
+        assert select.select([inner], [], [], PATIENCE_S)[0]
+        assert keyboard.begin(0.0) == [(Request.STOP, "stopped by the operator (Esc key)")]
+        assert keyboard.poll() == []
+        keyboard.close()
+        keyboard = Keyboard(inner)
+        os.close(outer)
+        assert keyboard.begin(0.0) == []
+        assert [request for request, _ in keyboard.poll()] == [Request.END]
+    os.close(inner)
+
+
 def test_the_end_of_a_pipe_asks_for_nothing(pipe: tuple[int, int]) -> None:
     keyboard = Keyboard(pipe[0])
     os.write(pipe[1], b"u")

@@ -1,6 +1,9 @@
 """The remote's stop, the script, and all operators together."""
 
 import os
+import pty
+import struct
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import GamepadButtons, OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
 from hw_bridge.operator.script import OperatorScript
+from hw_bridge.operator.terminal_pulse import QUERY
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
 
@@ -57,6 +61,68 @@ def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
     assert sorted(asked[2:]) == sorted(
         [Request.RUN, Request.STAND_UP, Request.SIT_DOWN, Request.STAND_UP]
     )
+    operator.close()
+    os.close(reading)
+    os.close(writing)
+
+
+def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "js0"
+    os.mkfifo(path)
+    pad = os.open(path, os.O_RDWR)
+    reading, writing = os.pipe()
+    press = struct.Struct("<IhBB").pack
+    for keys, button, stops in ((b"urd", 7, 0), (b"u d", 7, 1), (b"u", 1, 1), (b"x", 1, 2)):
+        operator = Operator(OperatorOptions(gamepad=str(path)), keyboard_fd=reading)
+        os.write(writing, keys)
+        os.write(pad, press(0, 1, 1, button))
+        operator.begin()
+        assert [request for request, _ in operator.poll(S.OFF, None)] == stops * [Request.STOP]
+        assert operator.poll(S.OFF, None) == []
+        operator.close()
+    for fd in (pad, reading, writing):
+        os.close(fd)
+
+
+@pytest.mark.parametrize("state", S)
+def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path: Path, state: RobotState) -> None:
+    path, now = tmp_path / "js0", 0.0
+    os.mkfifo(path)
+    pad = os.open(path, os.O_RDWR)
+    options = OperatorOptions(keyboard=False, gamepad=str(path), silence_s=2.0)
+    operator = Operator(options, clock=lambda: now)
+    operator.begin()
+    asked = []
+    for now in (0.0, 1.0, 1.9, 2.1, 5.0):
+        asked += [(now, cause) for _, cause in operator.poll(state, None)]
+    up = state in (S.STAND_UP, S.READY, S.RUNNING)
+    assert asked == ([(2.1, "the gamepad has been silent for 2 s")] if up else [])
+    operator.close()
+    os.close(pad)
+
+
+def test_a_closed_operator_asks_its_terminal_nothing_more() -> None:
+    outer, inner = pty.openpty()
+    os.set_blocking(outer, False)
+    operator = Operator(OperatorOptions(), inner, clock=lambda: now)
+    now = 0.0
+    operator.begin()
+    operator.poll(S.OFF, None)
+    assert os.read(outer, 100) == QUERY
+    operator.close()
+    now = 10.0
+    operator.poll(S.OFF, None)
+    with pytest.raises(BlockingIOError):
+        os.read(outer, 100)
+    os.close(inner)
+    os.close(outer)
+
+
+def test_without_a_keyboard_no_key_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"x")
+    operator = Operator(OperatorOptions(keyboard=False), keyboard_fd=reading)
+    assert operator.poll(S.OFF, None) == []
     os.close(reading)
     os.close(writing)
 
@@ -71,6 +137,12 @@ def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
 def test_options_are_refused_by_name(options: dict) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(options))} is .*; give sets of"):
         OperatorOptions(**options)
+
+
+@pytest.mark.parametrize("silence_s", [0.0, 0.49, 11.0, float("nan")])
+def test_a_silence_out_of_range_is_refused(silence_s: float) -> None:
+    with pytest.raises(ValueError, match="silence_s is .*; give 0.5 to 10 s"):
+        OperatorOptions(silence_s=silence_s)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,14 @@
 import os
 import pty
 import select
+import socket
 import termios
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from hw_bridge.operator.terminal import raw_keys
+from hw_bridge.operator.terminal import is_attended, raw_keys
 
 LOCAL, SPECIAL = 3, 6  # indices among a terminal's attributes
 
@@ -59,10 +61,43 @@ def test_what_was_not_read_does_not_reach_the_shell(terminal: tuple[int, int]) -
     assert os.read(inner, 10) == b"ls\n"
 
 
+def test_what_was_typed_before_is_no_key_for_the_robot(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    os.write(outer, b"ls\nur")
+    assert select.select([inner], [], [], 5.0)[0]
+    with raw_keys(inner):
+        assert os.read(inner, 10) == b""
+
+
+def test_ctrl_s_is_a_key_and_halts_nothing(terminal: tuple[int, int]) -> None:
+    outer, inner = terminal
+    with raw_keys(inner):
+        os.write(outer, b"\x13")
+        assert select.select([inner], [], [], 5.0)[0]
+        assert os.read(inner, 10) == b"\x13"
+
+
+def test_who_may_type_is_asked_of_the_file(terminal: tuple[int, int], tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    here, there = socket.socketpair()
+    (tmp_path / "keys").write_text("ur")
+    with open(os.devnull) as null, (tmp_path / "keys").open() as file:
+        assert not is_attended(null.fileno()) and not is_attended(file.fileno())
+    assert is_attended(terminal[1]) and is_attended(reading) and is_attended(here.fileno())
+    os.write(writing, b"u")
+    os.close(writing)  # what it holds is not somebody
+    there.close()
+    assert not is_attended(reading) and not is_attended(here.fileno())
+    os.close(reading)
+    here.close()
+    assert not is_attended(reading)
+
+
 def test_a_terminal_that_hung_up_is_let_go() -> None:
     outer, inner = pty.openpty()
     with raw_keys(inner):
         os.close(outer)
+        assert not is_attended(inner)
     with pytest.raises(termios.error):  # so the restoring has failed, and has not raised
         termios.tcgetattr(inner)
     os.close(inner)

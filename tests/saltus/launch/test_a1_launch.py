@@ -1,6 +1,7 @@
 """A launch on an A1: what is asked first, who plays, and one whole run over UDP to the emulator."""
 
 import os
+import pty
 import socket
 
 import msgspec
@@ -14,7 +15,7 @@ from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.launch.hardware import hardware_options
+from saltus.launch.hardware import check_at_hand, hardware_options
 from saltus.launch.process_table import grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
@@ -135,6 +136,58 @@ def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
     patient = ["hardware.motion.sit_down_timeout_s=40", "hardware.motion.damping_timeout_s=9"]
     assert 16.0 < grace_s(load_launch("a1")) < 30.0
     assert grace_s(load_launch("a1-emulated", patient)) > 49.0
+
+
+@pytest.fixture
+def standard_input():
+    """`replace(fd)`: this process's standard input from now on; None closes it."""
+    kept = os.dup(0)
+
+    def replace(fd: int | None) -> None:
+        os.close(0) if fd is None else os.dup2(fd, 0)
+
+    yield replace
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+NO_KEYS = ["--set", "hardware.operator.keyboard=false"]
+
+
+@pytest.mark.parametrize("keys", ["null", "closed", "ended pipe", "not read"])
+def test_a_real_robot_that_nothing_could_stop_is_not_launched(keys, standard_input, capsys):
+    reading, writing = os.pipe()
+    with open(os.devnull) as null:
+        standard_input({"null": null.fileno(), "closed": None}.get(keys, reading))
+    if keys == "ended pipe":
+        os.write(writing, b"move\nur")
+        os.close(writing)
+    assert saltus(["launch", "a1", *(NO_KEYS if keys == "not read" else [])]) == 2
+    told = capsys.readouterr().err.strip()
+    assert "nothing could stop the robot" in told and "hardware.operator.gamepad" in told
+    assert "\n" not in told
+    os.close(reading)
+    if keys != "ended pipe":
+        os.close(writing)
+
+
+def test_keys_or_a_gamepad_are_means_to_stop(standard_input, tmp_path):
+    free = ["hardware.link.local_port=0", "hardware.link.robot_address=127.0.0.1"]
+    os.mkfifo(tmp_path / "js0")
+    pad = os.open(tmp_path / "js0", os.O_RDWR)
+    with open(os.devnull) as null:
+        standard_input(null.fileno())
+    check_at_hand(load_launch("a1", [*free, f"hardware.operator.gamepad={tmp_path / 'js0'}"]))
+    for limp_or_emulated in ("hardware.mode=dry_run", "robot=emulated"):
+        check_at_hand(load_launch("a1", [*free, f"emulator.port={free_port()}", limp_or_emulated]))
+    for here, there in (os.pipe(), pty.openpty()[::-1]):
+        standard_input(here)
+        check_at_hand(load_launch("a1", free))
+        os.close(there)
+        with pytest.raises(BadRequest, match="nothing could stop"):
+            check_at_hand(load_launch("a1", free))
+        os.close(here)
+    os.close(pad)
 
 
 @pytest.mark.parametrize(
@@ -258,4 +311,4 @@ def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
     from saltus.studies.a1.faults.runs import run_fault
 
     row = run_fault(fault, tmp_path / "fault")
-    assert row["ok"], row
+    assert row.ok, row

@@ -63,7 +63,7 @@ FAULTS = (
         emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
     ),
     Fault("stop by the keyboard", DOWN, "space key", harm="press key"),
-    Fault(
-        "stop by the gamepad", DOWN, "gamepad", harm="press gamepad",
-    ),
+    Fault("stop by the gamepad", DOWN, "gamepad", harm="press gamepad"),
+    Fault("gamepad silent", caused="gamepad has been silent", harm="silence gamepad"),
+    Fault("terminal frozen", caused="terminal has been silent", harm="silence terminal"),
 )  # fmt: skip

@@ -1,19 +1,22 @@
 """Launch the emulated A1, cause one fault, and judge how the launch ends."""
 
 import os
+import pty
 import resource
 import signal
 import socket
 import struct
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from hw_bridge.operator.terminal import raw_keys
+from hw_bridge.operator.terminal_pulse import QUERY, REPLY
 from robots.a1.constants import TORQUE_LIMIT
 from runtime.recording import read_frames
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
@@ -25,6 +28,7 @@ from saltus.studies.a1.faults.cases import RUN_S, Fault
 WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "
 GAMEPAD_STOP = struct.pack("<IhBB", 0, 1, 1, 1)  # linux/joystick.h: time, value, button, number
+GAMEPAD_MOVES = struct.pack("<IhBB", 0, 1, 2, 0)  # axis 0
 STRANGER_PACKETS = 50  # of each kind, fifty times a second, for half a second
 TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
 
@@ -67,7 +71,9 @@ class Harm:
         self._key, self._gamepad = key, gamepad
 
     def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
-        """Cause the fault when it is due."""
+        """Cause the fault when it is due; before it, do what devices do whose owner is there."""
+        if self.done_at is None:
+            self._show_life()
         status = listener.status
         if not self._fault.harm or status is None or status.state != "running":
             return
@@ -86,6 +92,17 @@ class Harm:
             os.write(self._key, STOP_KEY)
         else:
             os.write(self._gamepad, GAMEPAD_STOP)
+
+    def _show_life(self) -> None:
+        """Move a stick of the gamepad; answer what the terminal is asked."""
+        with suppress(BlockingIOError):
+            if "gamepad" in self._fault.harm:
+                os.write(self._gamepad, GAMEPAD_MOVES)
+            elif "terminal" in self._fault.harm:
+                os.write(self._key, os.read(self._key, 4096).count(QUERY) * REPLY)
+
+    def _silence(self, *_: object) -> None:
+        """Show no life any more, which is all."""
 
     def _fill(self, _target: str, _: Supervisor) -> None:
         """Limit the size of the files of this process, which records: as a full disk does."""
@@ -110,7 +127,8 @@ def run_fault(fault: Fault, folder: Path) -> FaultRow:
     config = _config(fault, ports, gamepad)
     modules = {"planner": fault.planner} if fault.planner else None
     record = folder / "run"
-    with _standard_input() as key, _named_pipe(gamepad) as pad, _file_size_limit():
+    of_terminal = "terminal" in fault.harm
+    with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():
         harm = Harm(fault, ports, key, pad)
         outcome = launch(config, record, harm, modules)
     return _row(fault, outcome, harm, record)
@@ -122,7 +140,8 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
     plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
     plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
     plain["hardware"]["link"]["local_port"] = ports.bridge
-    plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": str(gamepad)}
+    device = str(gamepad) if "gamepad" in fault.harm else None
+    plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": device}
     return make_config(plain, f"fault {fault.name!r}")
 
 
@@ -173,13 +192,15 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _standard_input() -> Iterator[int]:
-    """A pipe in place of this process's standard input; yields the end to write keys to."""
-    read, write = os.pipe()
+def _standard_input(of_terminal: bool) -> Iterator[int]:
+    """A pipe or a terminal as this process's standard input; yields the end to write keys to."""
+    write, read = pty.openpty() if of_terminal else reversed(os.pipe())
+    os.set_blocking(write, False)
     kept = os.dup(0)
     os.dup2(read, 0)
     try:
-        yield write
+        with raw_keys(0):
+            yield write
     finally:
         os.dup2(kept, 0)
         for descriptor in (kept, read, write):
