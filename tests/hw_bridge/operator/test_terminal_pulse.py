@@ -1,10 +1,15 @@
 """A terminal that is asked whether it lives: replies are no keys, Esc still stops."""
 
+import fcntl
 import logging
 import os
 import pty
 import select
+import struct
+import termios
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,31 +26,58 @@ ESC = (Request.STOP, "stopped by the operator (Esc key)")
 ARRIVAL_S = 10.0  # the kernel carries keys over in its own time
 
 
+class CountedQueries:
+    """The module os for who asks: it counts what is written."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def write(self, fd: int, data: bytes) -> int:
+        assert data == QUERY
+        self.count += 1
+        return os.write(fd, data)
+
+
 class Terminal:
     """A person's end of a terminal, and the keyboard at the other, in simulated time."""
 
-    def __init__(self, outer: int, inner: int) -> None:
+    def __init__(self, outer: int, inner: int, sent: CountedQueries) -> None:
         self.outer, self.inner, self.now = outer, inner, 100.0
         self.keyboard = Keyboard(inner)
-        self.answers, self.queries = True, 0
+        self.answers, self._sent = True, sent
+
+    @property
+    def queries(self) -> int:
+        """How often it was asked."""
+        return self._sent.count
 
     def type(self, keys: bytes) -> None:
-        """Type, and wait until the keys are there."""
+        """Type, and wait until all of it is there."""
+        length = self._waiting() + len(keys)
         os.write(self.outer, keys)
-        assert select.select([self.inner], [], [], ARRIVAL_S)[0]
+        end = time.monotonic() + ARRIVAL_S
+        while self._waiting() < length:
+            assert time.monotonic() < end
 
     def tick(self, up: bool = True) -> list[RequestWithCause]:
         """A millisecond: one poll, and the reply to a query."""
         self.now += TICK_S
+        before = self.queries
         asked = self.keyboard.poll(self.now, up)
-        try:
-            queries = os.read(self.outer, 100).count(QUERY)
-        except BlockingIOError:
-            queries = 0
-        self.queries += queries
-        if queries and self.answers:
-            self.type(queries * REPLY)
+        if self.queries > before:
+            assert select.select([self.outer], [], [], ARRIVAL_S)[0]
+            assert os.read(self.outer, 100) == QUERY
+            if self.answers:
+                self.type(REPLY)
         return asked
+
+    def _waiting(self) -> int:
+        """How many bytes can be read."""
+        [count] = struct.unpack("i", fcntl.ioctl(self.inner, termios.FIONREAD, bytes(4)))
+        return count
 
     def live(self, seconds: float, up: bool = True) -> list[tuple[float, RequestWithCause]]:
         """What is asked for in so many seconds, each with the time since their beginning [s]."""
@@ -56,11 +88,12 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal() -> Iterator[Terminal]:
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     outer, inner = pty.openpty()
-    os.set_blocking(outer, False)
+    sent = CountedQueries()
+    monkeypatch.setattr("hw_bridge.operator.terminal_pulse.os", sent)
     with raw_keys(inner):
-        terminal = Terminal(outer, inner)
+        terminal = Terminal(outer, inner, sent)
         yield terminal
         terminal.keyboard.close()
     os.close(outer)

@@ -148,7 +148,7 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
 def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> FaultRow:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
-    ended, cause = _final_posture(emulator), robot.cause
+    ended, cause = _final_posture(emulator), robot["cause"]
     stop_ticks = _stop_ticks(fault, harm, emulator)
     frames = sum(1 for _ in read_frames(record / "run.mcap"))
     torque = worst.get("torque_demand", float("nan"))
