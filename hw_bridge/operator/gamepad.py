@@ -40,6 +40,15 @@ class Gamepad:
         self._silence_s, self._heard = silence_s, 0.0  # heard when [s]
         self._ended = False  # the end was told, or nobody listens any more
 
+    @property
+    def open(self) -> bool:
+        """Whether events may still come."""
+        return self._joystick.open
+
+    def fileno(self) -> int:
+        """To wait for events with."""
+        return self._joystick.fileno()
+
     def begin(self) -> list[RequestWithCause]:
         """Drop what was pressed before, and return the stop in it. Never blocks, never raises."""
         asked: list[RequestWithCause] = []

@@ -49,6 +49,10 @@ class Keyboard:
         except OSError:
             self._terminal = False
 
+    def fileno(self) -> int:
+        """To wait for keys with."""
+        return self._fd
+
     def begin(self, now: float) -> list[RequestWithCause]:
         """Drop what was typed ahead and return the stop in it; from `now` on [s] watch a terminal.
 

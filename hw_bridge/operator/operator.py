@@ -4,6 +4,9 @@ import logging
 import time
 from collections.abc import Callable
 
+import msgspec
+
+from hw_bridge.operator.hands import Hands
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
 from hw_bridge.operator.script import OperatorScript
@@ -28,25 +31,17 @@ class Operator:
         Raises:
             ValueError: the gamepad cannot be opened.
         """
-        self._clock, silence_s = clock, options.silence_s
-        self._keyboard = Keyboard(keyboard_fd, other_keys, silence_s) if options.keyboard else None
-        self._gamepad = (
-            None if options.gamepad is None
-            else Gamepad(options.gamepad, options.gamepad_buttons, silence_s)
-        )  # fmt: skip
+        self._clock = clock
+        self._hands = Hands(msgspec.to_builtins(options), keyboard_fd, other_keys)
         self._remote_stop = RemoteStop(options.remote_stop)
         self._script = OperatorScript() if options.script else None
-        self._stops: list[RequestWithCause] = []  # asked for before the robot was there
 
     def begin(self) -> None:
         """The robot is there: what was typed and pressed until now is dropped, but for a stop.
 
         From now on a terminal that freezes is noticed. Never blocks, never raises.
         """
-        if self._gamepad is not None:
-            self._stops += self._gamepad.begin()
-        if self._keyboard is not None:
-            self._stops += self._keyboard.begin(self._clock())
+        self._hands.begin(self._clock())
 
     def poll(self, state: RobotState, remote: Remote | None) -> list[RequestWithCause]:
         """Return what is asked for now, stops first, each with its cause. Never raises.
@@ -55,12 +50,7 @@ class Operator:
             state: of the robot.
             remote: the robot's newest word of its remote; None before the first.
         """
-        now, up = self._clock(), state in UP
-        asked, self._stops = self._stops + self._remote_stop.poll(remote), []
-        if self._gamepad is not None:
-            asked += self._gamepad.poll(now, up)
-        if self._keyboard is not None:
-            asked += self._keyboard.poll(now, up)
+        asked = self._remote_stop.poll(remote) + self._hands.poll(self._clock(), state in UP)
         if self._script is not None:
             asked += self._script.poll(state)
         for request, cause in asked:
@@ -69,7 +59,4 @@ class Operator:
 
     def close(self) -> None:
         """Let go of the devices; safe to call twice."""
-        if self._keyboard is not None:
-            self._keyboard.close()
-        if self._gamepad is not None:
-            self._gamepad.close()
+        self._hands.close()

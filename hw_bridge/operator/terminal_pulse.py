@@ -11,8 +11,8 @@ from hw_bridge.states import Request, RequestWithCause
 LOG = logging.getLogger(__name__)
 QUERY, REPLY = b"\x1b[5n", b"\x1b[0n"
 PERIOD_S = 0.25  # from query to query
-# Longest wait for the rest of a reply: polled at 1 kHz, an Esc alone stops in 3 ms.
-HOLD_S = 0.0015
+# Longest wait for the rest of a reply: polled at least every 2 ms, an Esc alone stops in 3 ms.
+HOLD_S = 0.001
 PATIENCE_S = 3.0  # for the first reply; a terminal without one is left alone
 
 

@@ -2,12 +2,14 @@
 
 import os
 import pty
+import select
 import struct
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from hw_bridge.operator.keyboard import Keyboard
+from hw_bridge.operator.hands import Hands
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import GamepadButtons, OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
@@ -82,6 +84,25 @@ def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_pat
         operator.close()
     for fd in (pad, reading, writing):
         os.close(fd)
+
+
+def test_something_may_come_from_what_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "js0"
+    os.mkfifo(path)
+    pad = os.open(path, os.O_RDWR)
+    reading, writing = os.pipe()
+    plain = msgspec.to_builtins(OperatorOptions(gamepad=str(path)))
+    hands = Hands(plain, reading)
+    os.write(pad, struct.pack("<IhBB", 0, 1, 1, 0))
+    os.write(writing, b"x")
+    assert len(hands.sources) == len(select.select(hands.sources, [], [], 0.0)[0]) == 2
+    os.close(pad)
+    os.close(writing)
+    requests = [[request for request, _ in hands.poll(0.0, True)] for _ in range(3)]
+    assert requests == [[Request.RUN, Request.STOP], [Request.END], []]
+    assert hands.sources == []
+    assert Hands(plain | {"gamepad": None, "keyboard": False}, reading).sources == []
+    os.close(reading)
 
 
 @pytest.mark.parametrize("state", S)
