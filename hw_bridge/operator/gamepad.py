@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from __future__ import annotations
-
 import logging
 from typing import TYPE_CHECKING
 

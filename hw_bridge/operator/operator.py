@@ -3,10 +3,8 @@
 import logging
 import time
 from collections.abc import Callable
+from typing import Protocol
 
-import msgspec
-
-from hw_bridge.operator.hands import Hands
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.operator.remote_stop import RemoteStop
 from hw_bridge.operator.script import OperatorScript
@@ -16,23 +14,27 @@ from hw_bridge.wire.remote import Remote
 LOG = logging.getLogger(__name__)
 
 
+class Reader(Protocol):
+    """Reads keys and gamepad, here (`Hands`) or in the watchdog (`WatchdogLink`)."""
+
+    def begin(self, now: float) -> None:
+        """See `Hands`."""
+        ...
+
+    def poll(self, now: float, up: bool) -> list[RequestWithCause]:
+        """See `Hands`."""
+        ...
+
+
 class Operator:
     """Keyboard and gamepad, the robot's remote and the script, as configured."""
 
     def __init__(
-        self, options: OperatorOptions, keyboard_fd: int = STANDARD_INPUT,
-        other_keys: Callable[[str], None] | None = None,
+        self, options: OperatorOptions, hands: Reader | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """Open the devices; keys come from `keyboard_fd`, and `other_keys` takes the rest.
-
-        Silence is measured by `clock` [s].
-
-        Raises:
-            ValueError: the gamepad cannot be opened.
-        """
-        self._clock = clock
-        self._hands = Hands(msgspec.to_builtins(options), keyboard_fd, other_keys)
+        """`hands` read keys and gamepad, if there are any; `clock` measures their silence [s]."""
+        self._clock, self._hands = clock, hands
         self._remote_stop = RemoteStop(options.remote_stop)
         self._script = OperatorScript() if options.script else None
 
@@ -41,7 +43,8 @@ class Operator:
 
         From now on a terminal that freezes is noticed. Never blocks, never raises.
         """
-        self._hands.begin(self._clock())
+        if self._hands is not None:
+            self._hands.begin(self._clock())
 
     def poll(self, state: RobotState, remote: Remote | None) -> list[RequestWithCause]:
         """Return what is asked for now, stops first, each with its cause. Never raises.
@@ -50,13 +53,11 @@ class Operator:
             state: of the robot.
             remote: the robot's newest word of its remote; None before the first.
         """
-        asked = self._remote_stop.poll(remote) + self._hands.poll(self._clock(), state in UP)
+        asked = self._remote_stop.poll(remote)
+        if self._hands is not None:
+            asked += self._hands.poll(self._clock(), state in UP)
         if self._script is not None:
             asked += self._script.poll(state)
         for request, cause in asked:
             LOG.info("operator: %s%s", request, f" ({cause})" if cause else "")
         return sorted(asked, key=lambda one: one[0] is not Request.STOP)
-
-    def close(self) -> None:
-        """Let go of the devices; safe to call twice."""
-        self._hands.close()

@@ -22,8 +22,8 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python looks nowhere else
 
+from hw_bridge.operator.hands import Hands  # noqa: E402
 from hw_bridge.states import RequestWithCause  # noqa: E402
-from hw_bridge.watchdog.hands import Hands  # noqa: E402
 from hw_bridge.watchdog.page import Page  # noqa: E402
 from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
 from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
@@ -50,7 +50,8 @@ class Process:
         self._frames = QueueView(self._robot, self._address, setup["remote"])
         self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
-            self._page, self._send, self._hands.poll, self._frames.remote_stop, self._tell
+            self._page, self._send, lambda now: self._hands.poll(now, self._page.up),
+            self._frames.remote_stop, self._tell,
         )
         self.lets_go = self._is_alone = self._is_noted = False
         self.looks = self.frames = self.errors = 0
@@ -106,10 +107,22 @@ class Process:
         """Until `due` [s], or until the tracker ends or the operator does something."""
         sources = self._hands.sources if self._is_alone else [self._channel, *self._hands.sources]
         ready = select.select(sources, [], [], max(0.0, due - time.monotonic()))[0]
-        if self._channel in ready and not self._is_alone:
-            self._is_alone = True  # it says nothing after its first message: this is its end
-            if not self._page.released:
-                self._watchdog.hang("the tracker died; the watchdog damps")
+        if self._channel in ready:
+            self._hear()
+
+    def _hear(self) -> None:
+        """That the robot is there, or the tracker's end."""
+        try:
+            word = self._channel.recv(LARGEST)
+        except OSError:
+            word = b""
+        if word:
+            self._hands.begin(time.monotonic())
+            self._pass_on(["begun", ""])
+            return
+        self._is_alone = True
+        if not self._page.released:
+            self._watchdog.hang("the tracker died; the watchdog damps")
 
     def _send(self, frame: bytes) -> None:
         self.frames += 1

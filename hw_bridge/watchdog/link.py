@@ -47,7 +47,7 @@ class WatchdogLink:
         Raises:
             ValueError: there is no watchdog, or it cannot have the gamepad.
         """
-        self.lost, self._other_keys = False, other_keys
+        self.lost, self._other_keys, self._begun = False, other_keys, False
         self._page, descriptor = Page.make()
         self._channel = _connect(path)
         setup = {
@@ -78,8 +78,16 @@ class WatchdogLink:
         """The tracker has served the robot just now; whether its motors are on."""
         self._page.beat = time.monotonic_ns() if is_on else 0
 
-    def requests(self) -> list[RequestWithCause]:
-        """What the operator has asked for since the last call. Never blocks, never raises."""
+    def begin(self, now: float) -> None:
+        """The robot is there: see `Hands.begin`, which the watchdog calls. Never raises."""
+        try:
+            self._channel.send(b"begin")
+        except OSError:
+            pass  # the next poll tells that it has died
+
+    def poll(self, now: float, up: bool) -> list[RequestWithCause]:
+        """What the operator has asked for, see `Hands.poll`; before `begin` only a stop counts."""
+        self._page.up = up
         asked: list[RequestWithCause] = []
         for _ in range(MOST):
             try:
@@ -91,17 +99,23 @@ class WatchdogLink:
             if not data:
                 return [*asked, *self._lose()]
             kind, words = json.loads(data)
-            if kind == "keys" and self._other_keys is not None:
-                self._other_keys(words)
-            elif kind != "keys":
+            if kind == "begun":
+                self._begun = True
+            elif kind == "keys":
+                self._press(words)
+            elif self._begun or kind == Request.STOP:
                 asked.append((Request(kind), words))
         return asked
 
     def close(self, is_off: bool) -> None:
-        """End with the watchdog where the robot is off; else it damps the robot. Safe twice."""
+        """End the watchdog where the robot is off; else it damps the robot. Safe to call twice."""
         if is_off:
             self._page.release()
         self._channel.close()
+
+    def _press(self, keys: str) -> None:
+        if self._begun and self._other_keys is not None:
+            self._other_keys(keys)
 
     def _lose(self) -> list[RequestWithCause]:
         """The robot sits down when nobody watches over it any more; said once."""

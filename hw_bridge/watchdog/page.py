@@ -5,7 +5,7 @@ import os
 from typing import Final, Self
 
 FRAME_BYTES: Final = 1024  # room for one frame; a LowCmd has 610
-_BEAT, _LATCH, _RELEASE, _SLOT, _LENGTH = 0, 1, 2, 3, 4  # words of 8 bytes
+_BEAT, _UP, _LATCH, _RELEASE, _SLOT, _LENGTH = range(6)  # words of 8 bytes
 _FRAMES: Final = 64  # [bytes] where the two slots of the frame begin
 _SIZE: Final = mmap.PAGESIZE
 assert _FRAMES + 2 * FRAME_BYTES <= _SIZE
@@ -38,6 +38,15 @@ class Page:
     @beat.setter
     def beat(self, time_ns: int) -> None:
         self._words[_BEAT] = time_ns
+
+    @property
+    def up(self) -> bool:
+        """Whether the robot is off the ground, or on its way there."""
+        return bool(self._words[_UP])
+
+    @up.setter
+    def up(self, up: bool) -> None:
+        self._words[_UP] = up
 
     @property
     def latched(self) -> bool:

@@ -27,7 +27,7 @@ class Watchdog:
         self,
         page: Page,
         send: Callable[[bytes], object],
-        hands: Callable[[], Iterable[RequestWithCause]],
+        hands: Callable[[float], Iterable[RequestWithCause]],
         remote_stop: Callable[[], str],
         tell: Callable[[RequestWithCause], object],
     ) -> None:
@@ -36,7 +36,7 @@ class Watchdog:
         Args:
             page: shared with the tracker.
             send: sends a frame to the robot.
-            hands: what the operator has asked for since the last call, by keys or gamepad.
+            hands: what the operator has asked for by keys or gamepad up to now [s].
             remote_stop: the cause of a stop in the robot's frames that nobody has taken, or "".
             tell: passes a request on to the tracker.
         """
@@ -47,7 +47,7 @@ class Watchdog:
 
     def look(self, now: float) -> None:
         """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp."""
-        for request in self._hands():
+        for request in self._hands(now):
             if request[0] is Request.STOP:
                 self.damp(request[1])
             self._tell(request)

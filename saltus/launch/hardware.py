@@ -1,7 +1,6 @@
 """What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
 
 import sys
-from collections.abc import Callable
 
 import msgspec
 
@@ -9,7 +8,6 @@ from hw_bridge.emulator.udp import RobotSocket
 from hw_bridge.joystick import Joystick
 from hw_bridge.link import UdpLink
 from hw_bridge.link_options import LinkOptions
-from hw_bridge.operator.operator import STANDARD_INPUT, Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.operator.terminal import is_attended
 from hw_bridge.options import HardwareOptions
@@ -17,6 +15,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
 
+STANDARD_INPUT = 0
 LIMP = (
     "asking the A1 at {} port {} for its state, without torque: its motors go limp now; it has to "
     "lie on the ground or hang (docs/hardware.md)"
@@ -83,14 +82,8 @@ def _check_means_to_stop(options: OperatorOptions) -> None:
         )
 
 
-def open_operator(
-    options: OperatorOptions, other_keys: Callable[[str], None] | None = None
-) -> Operator:
-    """Keyboard, gamepad and remote; `other_keys` takes the keys that are no requests.
-
-    Raises:
-        BadRequest: there is no such gamepad.
-    """
+def _check_gamepad(path: str | None) -> None:
+    """Raise BadRequest where the operator's gamepad cannot be opened."""
     try:
         if path is not None:
             Joystick(path, "operator.gamepad").close()

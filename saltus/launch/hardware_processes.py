@@ -83,7 +83,7 @@ def tracker(
         await_listeners(statuses, RECORDER, stop)
         steering = make_steering(config, bus)
         watchdog = _watchdog(config, options, link, watchdog_at, steering)
-        operator = Operator(options.operator, watchdog.requests)
+        operator = Operator(options.operator, watchdog)
         bridge = A1Bridge(
             options, link, operator, config.duration, statuses.send, commands.send, steering,
             watchdog,

@@ -79,7 +79,8 @@ class Rig:
 
     def __init__(
         self, events: list | None = None, emulator: dict | None = None, run_s: float = 0.0,
-        operator: Operator | None = None, steering: Steering | None = None, **hardware,
+        operator: Operator | None = None, steering: Steering | None = None, watchdog=None,
+        **hardware,
     ) -> None:  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
         self.simulation = SimulatedA1(SimulationOptions(start="folded", timestep=0.001))
@@ -91,7 +92,7 @@ class Rig:
         self.commands_sent: list[MotorCommand] = []
         self.bridge = A1Bridge(
             options, self.wire, operator or Operator(options.operator), run_s,
-            self.statuses.append, self.commands_sent.append, steering,
+            self.statuses.append, self.commands_sent.append, steering, watchdog,
         )  # fmt: skip
         self.readings: list[SensorReading] = []
         self.tick = 0

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from hw_bridge.operator.hands import Hands
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
@@ -301,7 +302,9 @@ def test_the_operator_is_told_once_that_the_robot_is_there():
 def test_keys_typed_before_the_robot_is_there_do_not_move_it_but_stop_it(typed, states):
     reading, writing = os.pipe()
     os.write(writing, typed)
-    rig = Rig(operator=Operator(OperatorOptions(), reading)).run(3.0)
+    options = OperatorOptions()
+    operator = Operator(options, Hands(msgspec.to_builtins(options), reading))
+    rig = Rig(operator=operator).run(3.0)
     assert rig.states == states
     os.close(writing)
     os.close(reading)
@@ -312,7 +315,7 @@ def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)
     options = OperatorOptions(keyboard=False, script=True, gamepad=str(path))
-    operator = Operator(options, clock=lambda: clock.time)
+    operator = Operator(options, Hands(msgspec.to_builtins(options), 0), lambda: clock.time)
     rig = Rig(operator=operator)
     while rig.tick < 3000:
         clock.time = rig.clock.time
@@ -326,6 +329,46 @@ def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
     assert rig.states == IN_ORDER
     assert rig.bridge.machine.cause == "the gamepad has been silent for 1 s"
     os.close(pad)
+
+
+class Guard:
+    """A watchdog that latches when the test wants it to."""
+
+    def __init__(self):
+        self.latched, self.frame, self.beats, self.ended = False, b"", [], []
+        self.set_frame = lambda frame: setattr(self, "frame", frame)
+        self.beat, self.close = self.beats.append, self.ended.append
+
+
+def test_the_watchdog_is_beaten_while_the_motors_are_on_and_has_the_frame_that_damps():
+    guard = Guard()
+    rig = Rig(watchdog=guard, run_s=0.3)
+    rig.run(14.0)
+    assert rig.states == IN_ORDER
+    on = [k for k, beat in enumerate(guard.beats) if beat]
+    assert guard.beats == [on[0] <= k <= on[-1] for k in range(len(guard.beats))]
+    assert guard.frame == rig.bridge._stop_frame
+    rig.bridge.close()
+    assert guard.ended == [True]
+
+
+def test_while_the_watchdog_damps_nothing_else_is_sent_and_the_run_ends():
+    guard = Guard()
+    rig = Rig(watchdog=guard).run_until(S.RUNNING).run(0.2)
+    guard.latched = True
+    for _ in range(3):
+        rig.step()
+        assert damps(rig)
+    rig.run(6.0)
+    assert rig.states == STOPPED and "watchdog" in rig.bridge.machine.cause
+    assert damps(rig)  # where only off would follow
+
+
+def test_a_bridge_that_ends_while_the_motors_are_on_leaves_the_robot_to_the_watchdog():
+    guard = Guard()
+    rig = Rig(watchdog=guard).run_until(S.RUNNING)
+    rig.bridge.close()
+    assert guard.ended == [False]
 
 
 @pytest.mark.parametrize("state", [S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN])

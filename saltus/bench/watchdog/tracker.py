@@ -35,17 +35,19 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGUSR1, spin)
     serve_ticks(config, "tracker")
     robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
-    options = OperatorOptions(gamepad=gamepad)
+    options = OperatorOptions(gamepad=gamepad, silence_s=10.0)
     link, clock, stopped = UdpLink(robot), RealTimeClock(TICK_S), False
     watchdog = WatchdogLink(Path(at), link, options, watchdog_priority(config))
     watchdog.set_frame(DAMPING)
+    watchdog.begin(clock.now())
     while True:
         clock.wait_tick()
         link.receive()
         stopped |= watchdog.latched
         link.send(DAMPING if stopped else MOTION)
         watchdog.beat(True)
-        stopped |= any(request is Request.STOP for request, _ in watchdog.requests())
+        asked = watchdog.poll(clock.now(), True)
+        stopped |= any(request is Request.STOP for request, _ in asked)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from hw_bridge.driver.options import GamepadOptions, KeyOptions, SourceOptions
 from hw_bridge.driver.pacer import LEAST_S, PERIOD_S, Pacer
 from hw_bridge.driver.remote import RemoteDriver
 from hw_bridge.driver.steering import Steering
-from hw_bridge.operator.keyboard import Keyboard
+from hw_bridge.operator.hands import Hands
 from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import RobotState
@@ -121,7 +121,9 @@ def test_keys_that_are_no_requests_drive_the_robot_that_runs() -> None:
     commands: list[Command] = []
     steering = Steering(KeyDriver(KeyOptions(), BOUNDS), commands.append)
     reading, writing = os.pipe()
-    operator = Operator(OperatorOptions(script=True), Keyboard(reading, steering.press).poll)
+    options = OperatorOptions(script=True)
+    hands = Hands(msgspec.to_builtins(options), reading, steering.press)
+    operator = Operator(options, hands)
     rig = Rig(operator=operator, steering=steering)
     os.write(writing, b"iiii")
     rig.run_until(RobotState.RUNNING)

@@ -22,6 +22,10 @@ S = RobotState
 SETS = OperatorOptions().remote_stop
 
 
+def hands_of(options: OperatorOptions, keyboard_fd: int = 0) -> Hands:
+    return Hands(msgspec.to_builtins(options), keyboard_fd)
+
+
 def held(*buttons: str) -> Remote:
     return Remote(frozenset(buttons))
 
@@ -56,14 +60,13 @@ def test_the_script_takes_each_step_once() -> None:
 
 def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
     reading, writing = os.pipe()
-    operator = Operator(OperatorOptions(script=True), Keyboard(reading).poll)
+    operator = Operator(OperatorOptions(script=True), hands_of(OperatorOptions(), reading))
     os.write(writing, b"rud ")
     asked = [request for request, _ in operator.poll(S.OFF, held("R2"))]
     assert asked[:2] == [Request.STOP, Request.STOP]
     assert sorted(asked[2:]) == sorted(
         [Request.RUN, Request.STAND_UP, Request.SIT_DOWN, Request.STAND_UP]
     )
-    operator.close()
     os.close(reading)
     os.close(writing)
 
@@ -75,13 +78,15 @@ def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_pat
     reading, writing = os.pipe()
     press = struct.Struct("<IhBB").pack
     for keys, button, stops in ((b"urd", 7, 0), (b"u d", 7, 1), (b"u", 1, 1), (b"x", 1, 2)):
-        operator = Operator(OperatorOptions(gamepad=str(path)), keyboard_fd=reading)
+        options = OperatorOptions(gamepad=str(path))
+        hands = hands_of(options, reading)
+        operator = Operator(options, hands)
         os.write(writing, keys)
         os.write(pad, press(0, 1, 1, button))
         operator.begin()
         assert [request for request, _ in operator.poll(S.OFF, None)] == stops * [Request.STOP]
         assert operator.poll(S.OFF, None) == []
-        operator.close()
+        hands.close()
     for fd in (pad, reading, writing):
         os.close(fd)
 
@@ -111,26 +116,28 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path: Path, state: Ro
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)
     options = OperatorOptions(keyboard=False, gamepad=str(path), silence_s=2.0)
-    operator = Operator(options, clock=lambda: now)
+    hands = hands_of(options)
+    operator = Operator(options, hands, lambda: now)
     operator.begin()
     asked = []
     for now in (0.0, 1.0, 1.9, 2.1, 5.0):
         asked += [(now, cause) for _, cause in operator.poll(state, None)]
     up = state in (S.STAND_UP, S.READY, S.RUNNING)
     assert asked == ([(2.1, "the gamepad has been silent for 2 s")] if up else [])
-    operator.close()
+    hands.close()
     os.close(pad)
 
 
 def test_a_closed_operator_asks_its_terminal_nothing_more() -> None:
     outer, inner = pty.openpty()
     os.set_blocking(outer, False)
-    operator = Operator(OperatorOptions(), inner, clock=lambda: now)
+    hands = hands_of(OperatorOptions(), inner)
+    operator = Operator(OperatorOptions(), hands, lambda: now)
     now = 0.0
     operator.begin()
     operator.poll(S.OFF, None)
     assert os.read(outer, 100) == QUERY
-    operator.close()
+    hands.close()
     now = 10.0
     operator.poll(S.OFF, None)
     with pytest.raises(BlockingIOError):
@@ -142,7 +149,8 @@ def test_a_closed_operator_asks_its_terminal_nothing_more() -> None:
 def test_without_a_keyboard_no_key_is_read() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"x")
-    operator = Operator(OperatorOptions(keyboard=False), keyboard_fd=reading)
+    options = OperatorOptions(keyboard=False)
+    operator = Operator(options, hands_of(options, reading))
     assert operator.poll(S.OFF, None) == []
     os.close(reading)
     os.close(writing)

@@ -25,7 +25,7 @@ class Rig:
             lambda: self.remote, self.messages.append,
         )  # fmt: skip
 
-    def take(self) -> list[RequestWithCause]:
+    def take(self, _now: float) -> list[RequestWithCause]:
         asked, self.asked = self.asked, []
         return asked
 
