@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds of walking [s]
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
+LONG = {"duration": 20.0}  # the silence ends it; on a busy machine it may begin late [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
 FAILING_PLANNER = "saltus.studies.a1.faults.failing_planner"  # module
 SEATED = frozenset({"lying"})  # sat down in order at the end
@@ -63,7 +64,11 @@ FAULTS = (
         emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
     ),
     Fault("stop by the keyboard", DOWN, "space key", harm="press key"),
-    Fault("stop by the gamepad", DOWN, "gamepad", harm="press gamepad"),
-    Fault("gamepad silent", caused="gamepad has been silent", harm="silence gamepad"),
-    Fault("terminal frozen", caused="terminal has been silent", harm="silence terminal"),
+    Fault("stop by the gamepad", DOWN, "gamepad button", harm="press gamepad"),
+    Fault(
+        "gamepad silent", caused="gamepad has been silent", harm="silence gamepad", launch=LONG,
+    ),
+    Fault(
+        "terminal frozen", caused="terminal has been silent", harm="silence terminal", launch=LONG,
+    ),
 )  # fmt: skip

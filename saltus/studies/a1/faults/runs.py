@@ -6,12 +6,13 @@ import resource
 import signal
 import socket
 import struct
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -29,6 +30,7 @@ WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "
 GAMEPAD_STOP = struct.pack("<IhBB", 0, 1, 1, 1)  # linux/joystick.h: time, value, button, number
 GAMEPAD_MOVES = struct.pack("<IhBB", 0, 1, 2, 0)  # axis 0
+LIFE_PERIOD_S = 0.05
 STRANGER_PACKETS = 50  # of each kind, fifty times a second, for half a second
 TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
 
@@ -60,6 +62,9 @@ class Ports(NamedTuple):
 class Harm:
     """Cause a fault once the robot has walked for a while; `launch` calls it as it polls.
 
+    Inside the context the devices show life, until the fault: a stick of the gamepad moves, and the
+    terminal answers. A thread of its own sees to that, for a busy machine lets `launch` wait.
+
     Attributes:
         done_at: time of the fault [s], monotonic; None before it.
     """
@@ -69,11 +74,21 @@ class Harm:
         self.done_at: float | None = None
         self._fault, self._ports = fault, ports
         self._key, self._gamepad = key, gamepad
+        self._silent = threading.Event()
+        self._life = threading.Thread(target=self._show_life, daemon=True)
+
+    def __enter__(self) -> Self:
+        """Show life."""
+        self._life.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Show none any more."""
+        self._silent.set()
+        self._life.join()
 
     def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
-        """Cause the fault when it is due; before it, do what devices do whose owner is there."""
-        if self.done_at is None:
-            self._show_life()
+        """Cause the fault when it is due."""
         status = listener.status
         if not self._fault.harm or status is None or status.state != "running":
             return
@@ -94,15 +109,15 @@ class Harm:
             os.write(self._gamepad, GAMEPAD_STOP)
 
     def _show_life(self) -> None:
-        """Move a stick of the gamepad; answer what the terminal is asked."""
-        with suppress(BlockingIOError):
-            if "gamepad" in self._fault.harm:
-                os.write(self._gamepad, GAMEPAD_MOVES)
-            elif "terminal" in self._fault.harm:
-                os.write(self._key, os.read(self._key, 4096).count(QUERY) * REPLY)
+        while not self._silent.wait(LIFE_PERIOD_S):
+            with suppress(BlockingIOError):
+                if "gamepad" in self._fault.harm:
+                    os.write(self._gamepad, GAMEPAD_MOVES)
+                elif "terminal" in self._fault.harm:
+                    os.write(self._key, os.read(self._key, 4096).count(QUERY) * REPLY)
 
     def _silence(self, *_: object) -> None:
-        """Show no life any more, which is all."""
+        self._silent.set()
 
     def _fill(self, _target: str, _: Supervisor) -> None:
         """Limit the size of the files of this process, which records: as a full disk does."""
@@ -129,8 +144,8 @@ def run_fault(fault: Fault, folder: Path) -> FaultRow:
     record = folder / "run"
     of_terminal = "terminal" in fault.harm
     with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():
-        harm = Harm(fault, ports, key, pad)
-        outcome = launch(config, record, harm, modules)
+        with Harm(fault, ports, key, pad) as harm:
+            outcome = launch(config, record, harm, modules)
     return _row(fault, outcome, harm, record)
 
 
