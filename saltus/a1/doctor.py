@@ -13,6 +13,7 @@ from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.checks import Check, guarded, machine_checks
+from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pass
 from saltus.launch.hardware import LIMP, hardware_options, open_link
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
@@ -29,7 +30,7 @@ JUDGES: Final[tuple[tuple[str, bool, Judge], ...]] = (
     ("motor modes", True, sense.motors),
     ("foot forces", False, sense.feet),
     ("remote", False, sense.remote),
-    ("lost commands", False, talk.lost_commands),
+    ("lost commands", True, talk.lost_commands),
 )
 
 
@@ -42,6 +43,8 @@ class Diagnosis(NamedTuple):
 
 def examine(config: LaunchConfig) -> Diagnosis:
     """Ask the robot of a launch for some seconds, without torque, then look at this machine.
+
+    Where every essential check passes, the robot gets a pass for the day; else it loses its own.
 
     Raises:
         BadRequest: the launch is not on an A1, or its address or port cannot be had.
@@ -58,8 +61,9 @@ def examine(config: LaunchConfig) -> Diagnosis:
         found = survey(options, link)
     finally:
         link.close()
-    checks = judge(found, options)
-    return Diagnosis([*checks, *machine_checks()], _measured(found))
+    checks = [*judge(found, options), *machine_checks(real=True)]
+    say(_settle_pass(found, options, checks))
+    return Diagnosis(checks, _measured(found))
 
 
 def judge(found: Survey, options: HardwareOptions) -> list[Check]:
@@ -69,6 +73,27 @@ def judge(found: Survey, options: HardwareOptions) -> list[Check]:
         guarded(name, essential, lambda check=check: check(found, options))
         for name, essential, check in judges
     ]
+
+
+def _settle_pass(found: Survey, options: HardwareOptions, checks: list[Check]) -> str:
+    """Store or remove the robot's pass; the line that says so."""
+    header, braked_s = found.exchange.intake.header, found.silences.braked_s
+    failed = [check.check for check in checks if check.essential and not check.ok]
+    try:
+        if failed or header is None or braked_s is None:
+            gone = header is not None and withdraw_pass(header)
+            older = "; its older one is removed" if gone else ""
+            causes = ", ".join(failed) or "no frame was believed"
+            return f"no pass for this robot ({causes}){older}"
+        given = DoctorPass(
+            header.robot_id, header.serial, today(), braked_s, options.link.robot_address
+        )
+        return (
+            f"pass for robot_id {given.robot_id}, serial {given.serial} stored in "
+            f"{store_pass(given)}: on {given.day}, `saltus launch` may move this robot"
+        )
+    except OSError as error:
+        return f"pass not stored or removed: {error}; set XDG_STATE_HOME to a writable folder"
 
 
 def _measured(found: Survey) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from saltus.a1.survey import Phase, Survey, round_trips
 from saltus.a1.ticks import judge_unit
 
 LEAST_HZ: Final = 300.0  # users of the A1 need it (yxyang/locomotion_simulation thread 1)
+LATEST_BRAKE_S: Final = 0.05  # [s] for which a robot may go on without commands
 ALIKE: Final = 0.2  # by which rates may differ and count as the same
 
 Found = tuple[bool, str]
@@ -91,16 +92,24 @@ def tick_unit(survey: Survey, options: HardwareOptions) -> Found:
 
 
 def lost_commands(survey: Survey, options: HardwareOptions) -> Found:
-    """How long a silence the robot bears before it brakes its motors."""
+    """Whether the robot brakes its motors after a silence, and neither too soon nor too late.
+
+    It is known to brake by the end of the first silence that was too long for it.
+    """
     borne_s, braked_s, tried = survey.silences
     if not tried:
         return False, "not to be seen: motors are not in servo mode"
     if braked_s is None:
-        return True, (
+        return False, (
             f"silences up to {1e3 * borne_s:.0f} ms leave the motors in servo mode: where this "
-            "machine dies, the robot may go on with its last command"
+            "machine dies, the robot goes on with its last command"
         )
     found = f"brakes after {1e3 * braked_s:.0f} ms without a command, not after {1e3 * borne_s:.0f}"
     if borne_s < 5e-3 * options.send_every:
         return False, f"{found}; the bridge needs {5 * options.send_every} ms"
+    if not braked_s <= LATEST_BRAKE_S:
+        return False, (
+            f"{found}; {1e3 * LATEST_BRAKE_S:.0f} ms at most are safe: where this machine dies, "
+            "the robot goes on with its last command for that long"
+        )
     return True, found

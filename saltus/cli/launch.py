@@ -78,6 +78,7 @@ def launch(
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
     """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
     from saltus.a1.confirmation import confirm_motion
+    from saltus.configuration.limit_profiles import limits_in_words
     from saltus.film.strip import leave_strip
     from saltus.launch import assembly  # what is loaded here takes longer than --help may
     from saltus.launch.hardware import check_at_hand
@@ -86,7 +87,9 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     from saltus.launch.viewer import viewer
 
     check_at_hand(config)
-    confirm_motion(config)
+    config = confirm_motion(config)
+    if config.kind.bridged:
+        say(limits_in_words(config))
     with viewer(config) if view else nullcontext():
         outcome = run(config, record or folder_for_logs(name), record=record is not None)
     if record and not config.kind.real:

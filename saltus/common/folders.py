@@ -27,6 +27,12 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
 
 
+def state_folder() -> Path:
+    """The user's own folder for what is remembered from one run to the next; it need not exist."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "saltus"
+
+
 def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
     """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
 

@@ -76,6 +76,12 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
             f"reference {config.reference} is no gait, and may leave the ground: a real A1 does it "
             "only with hardware.motions true (docs/hardware.md)", "reference", "hardware.motions",
         )  # fmt: skip
+    moves = config.kind.bridged and config.hardware.mode == "full"
+    if moves and config.reference not in GAITS and config.limit_profile == "first_run":
+        raise refuse(
+            f"reference {config.reference} is no gait, and needs more than the limits of first "
+            "runs; give hardware.limits full", "reference", "hardware.limits",
+        )  # fmt: skip
 
 
 def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:

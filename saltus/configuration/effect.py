@@ -142,6 +142,7 @@ RULES = (
     Rule(("hardware",), _only("robot", *robots_where("bridged"))),
     Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
           "hardware.tick_unit_s"), _only("robot", *robots_where("real"))),
+    Rule(("hardware.without_doctor",), lambda _: "it is typed in the terminal, not set"),
     Rule(("emulator",), _only("robot", *robots_where("emulated"))),
     Rule(("bus.folder",), _only("bus.transport", "ipc")),
     Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),

@@ -14,12 +14,13 @@ from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.options import HardwareOptions
+from hw_bridge.options import HardwareOptions, LimitProfile
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
 from saltus.configuration.checks import check_launch
 from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
+from saltus.configuration.limit_profiles import within_profile
 from saltus.configuration.motions import take_motion
 from saltus.configuration.options import fields_of, read_mapping, to_options
 from saltus.configuration.recording import RecordingOptions
@@ -197,6 +198,11 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return moves and self.reference not in GAITS
 
     @property
+    def limit_profile(self) -> LimitProfile:
+        """The profile of limits that is in force."""
+        return self.hardware.limits or ("first_run" if self.kind.real else "full")
+
+    @property
     def kind(self) -> RobotKind:
         """The kind of the robot."""
         return ROBOTS[self.robot]
@@ -289,7 +295,7 @@ def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
 
 
 def configure(settings: Settings) -> LaunchConfig:
-    """Turn the keys of a launch into a checked configuration.
+    """Turn the keys of a launch into a checked configuration, within its profile of limits.
 
     Raises:
         BadRequest: an unknown key, a value of a wrong type or out of range; the message begins with
@@ -307,7 +313,7 @@ def configure(settings: Settings) -> LaunchConfig:
     present = {key: value for key, value in mapping.items() if value is not None}
     config = to_options(present, LaunchConfig, settings.blame)
     check_launch(config, settings.blame)
-    return config
+    return within_profile(config)
 
 
 def _not_in_estimator(key: str) -> str:

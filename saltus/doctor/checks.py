@@ -59,10 +59,14 @@ def run_checks() -> list[Check]:
     ]
 
 
-def machine_checks() -> list[Check]:
-    """What of this machine matters to a robot that is driven from it."""
+def machine_checks(real: bool = False) -> list[Check]:
+    """What of this machine matters to a robot that is driven from it.
+
+    Args:
+        real: it is a real one, to which real-time scheduling and locked memory are essential.
+    """
     return [
-        guarded("real-time scheduling", False, _realtime),
+        guarded("real-time scheduling", real, _realtime),
         guarded("tick jitter", False, _jitter),
         guarded("machine stops", False, _stops),
         guarded("speed", False, _speed),

@@ -1,6 +1,7 @@
 """What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
 
 import sys
+from ipaddress import IPv4Address
 
 import msgspec
 
@@ -35,6 +36,12 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
             options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True
         )
     return options
+
+
+def reaches_robot(config: LaunchConfig) -> bool:
+    """Whether the launch is on a real A1, and not on an emulator on this host."""
+    address = config.hardware.link.robot_address
+    return config.kind.real and not IPv4Address(address).is_loopback
 
 
 def open_link(options: LinkOptions) -> UdpLink:

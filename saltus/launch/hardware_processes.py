@@ -14,6 +14,7 @@ from hw_bridge.link import UdpLink
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
+from hw_bridge.wire.header import Header
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -30,6 +31,7 @@ from saltus.common.compilation import watch
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.launch import assembly, warmup
 from saltus.launch.cores import serve_ticks, watchdog_priority
+from saltus.launch.doctor_pass import REMEDY, has_pass, needs_pass
 from saltus.launch.driving import make_steering
 from saltus.launch.hardware import hardware_options, open_link, open_robot_socket
 from saltus.launch.ready import RECORDER, NotReady, await_listeners
@@ -90,6 +92,8 @@ def tracker(
         )  # fmt: skip
         try:
             _connect(bridge, options, clock, stop)
+            if not stop():
+                require_pass(config, bridge.intake.header)
             schedule, ends = assembly.solve_schedule(config), EndsSeated(stop, bridge)
             report = watch(lambda: tracker_node.run(
                 core, bridge, readings, estimates, plans, clock, schedule, ends
@@ -124,6 +128,19 @@ def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Sto
             f"{options.connect_timeout_s:g} s{refused if heard else ''}: is the robot on, the "
             "cable in, this machine's address in its network? `saltus doctor a1` looks closer"
         )
+
+
+def require_pass(config: LaunchConfig, header: Header | None) -> None:
+    """Refuse to move a real A1 that has no doctor's pass of today; nothing has moved yet.
+
+    Raises:
+        NotReady: the robot with this header has none, and nobody typed to go on without.
+    """
+    if not needs_pass(config) or config.hardware.without_doctor:
+        return
+    if header is None or not has_pass(header):
+        who = "" if header is None else f" (robot_id {header.robot_id}, serial {header.serial})"
+        raise NotReady(f"this A1{who} has no pass of today, so it stays limp: {REMEDY}")
 
 
 def emulator(

@@ -172,7 +172,9 @@ def _summary(
     summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
     if config.kind.bridged:
         watchdog = reports.get(WATCHDOG, {})
-        summary["robot"] = robot_summary(listener.status, tracker, watchdog, deaths)
+        summary["robot"] = robot_summary(listener.status, tracker, watchdog, deaths) | {
+            "limits": config.limit_profile, "without_doctor": config.hardware.without_doctor,
+        }  # fmt: skip
     return summary
 
 
