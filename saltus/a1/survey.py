@@ -18,6 +18,7 @@ from saltus.a1.exchange import ASK_EVERY_S, Exchange, Reply
 FAST_S: Final = 2.0
 SLOW_S: Final = 0.6
 SLOWLY_S: Final = 0.01  # between questions; far from the silence that users report as too long
+# One is well below the longest that is safe: a sleep ends late, and its real length counts.
 SILENCES_S: Final = (0.01, 0.015, 0.02, 0.025, 0.03, 0.035, 0.04, 0.045, 0.05, 0.075, 0.1, 0.2, 0.5)
 AFTER_SILENCE: Final = 10  # questions whose answers show whether the motors brake
 

@@ -27,7 +27,7 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     A speed along a straight line is brought within the limits; steps of a script and commands of
     who drives are, once they are followed.
     """
-    if config.limit_profile != "first_run":
+    if not config.kind.bridged or config.limit_profile == "full":
         return config
     safety = _smaller(config.hardware.safety, SAFETY)
     gaits = {gait: _smaller(getattr(config.drive, gait), GAIT) for gait in GAITS}

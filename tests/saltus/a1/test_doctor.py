@@ -21,7 +21,9 @@ from saltus.a1.exchange import Exchange, Reply
 from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
 from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
 from saltus.cli.main import run
-from saltus.doctor.checks import Check
+from saltus.doctor import checks as machine
+from saltus.doctor.checks import Check, machine_checks
+from saltus.launch.doctor_pass import read_passes
 from tests.saltus.a1.emulated_a1 import REST, emulated_a1
 from tests.saltus.a1.test_hardware_view import EarsOpenFor, assert_limp
 
@@ -29,11 +31,16 @@ OPTIONS = HardwareOptions()
 NAMES = [name for name, _, _ in JUDGES]
 
 
+@pytest.fixture(autouse=True)
+def state_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+
 @pytest.fixture
 def quick(monkeypatch):
     monkeypatch.setattr(hardware_survey, "FAST_S", 0.4)
     monkeypatch.setattr(hardware_survey, "SLOW_S", 0.2)
-    monkeypatch.setattr(hardware_doctor, "machine_checks", lambda: [Check("m", True, False, "")])
+    monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: [Check("m", True, False, "")])
 
 
 def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
@@ -228,11 +235,61 @@ def test_pauses_spoil_the_cadence():
     assert not check.ok and "max 44.0 ms" in check.found
 
 
-def test_a_robot_that_never_brakes_is_a_warning_not_a_fault():
-    check = verdicts(silences=Silences(0.5, None, True))["lost commands"]
-    assert check.ok and "go on with its last command" in check.found
-    assert not verdicts(silences=Silences(0.002, 0.004, True))["lost commands"].ok
-    assert not verdicts(silences=Silences(0.0, None, False))["lost commands"].ok
+@pytest.mark.parametrize(("silences", "ok", "words"), [
+    (Silences(0.025, 0.03, True), True, "brakes after 30 ms"),
+    (Silences(0.045, 0.05, True), True, "brakes after 50 ms"),
+    (Silences(0.05, 0.075, True), False, "50 ms at most"),
+    (Silences(0.5, None, True), False, "goes on with its last command"),
+    (Silences(0.002, 0.004, True), False, "needs 5 ms"),
+    (Silences(0.0, None, False), False, "not in servo mode"),
+])  # fmt: skip
+def test_a_robot_has_to_brake_within_50_ms_of_silence(silences, ok, words):
+    check = verdicts(silences=silences)["lost commands"]
+    assert check.essential and check.ok == ok and words in check.found
+
+
+def test_real_time_is_essential_to_a_robot_and_to_nothing_else(monkeypatch):
+    monkeypatch.setattr(machine, "guarded", lambda name, essential, _: (name, essential))
+    assert ("real-time scheduling", True) in machine_checks(real=True)
+    assert not any(essential for _, essential in machine_checks())
+
+
+@pytest.fixture
+def examine(monkeypatch, capsys):
+    """Doctor on a made-up survey of the robot of serial 7, and on a machine; what it says."""
+
+    def run_doctor(machine_ok: bool = True, **changes: object) -> tuple[int, str]:
+        exchange = Exchange(OPTIONS, Nowhere())
+        exchange.intake.header = Header(serial=7)
+        for k in range(500):
+            exchange.ticks.take(2 * k, 0.002 * k)
+        fast, slow = phase(lying(), 0.002, 1000), phase(lying(), 0.01, 60)
+        found = Survey(fast, slow, Silences(0.03, 0.035, True), exchange, 0)._replace(**changes)
+        monkeypatch.setattr(hardware_doctor, "open_link", lambda _: Nowhere())
+        monkeypatch.setattr(hardware_doctor, "survey", lambda *_: found)
+        checks = [Check("real time", machine_ok, True, "")]
+        monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: checks)
+        return run(["doctor", "a1"]), capsys.readouterr().err
+
+    return run_doctor
+
+
+def test_a_robot_that_passes_gets_a_pass_and_loses_it_when_it_fails(examine):
+    status, said = examine()
+    assert status == 0 and "serial 7" in said and "may move this robot" in said
+    assert [(each.serial, each.braked_s) for each in read_passes()] == [(7, 0.035)]
+    for failing in ({"machine_ok": False}, {"silences": Silences(0.05, 0.075, True)}):
+        assert examine()[0] == 0
+        status, said = examine(**failing)
+        assert status == 1 and "older one is removed" in said and read_passes() == []
+    assert "removed" not in examine(machine_ok=False)[1]
+
+
+def test_a_pass_that_cannot_be_stored_is_one_line(examine, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    status, said = examine()
+    assert status == 0 and "XDG_STATE_HOME" in said and read_passes() == []
 
 
 def test_round_trips_pair_each_question_with_the_frame_after_it():

@@ -15,6 +15,7 @@ from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.launch.doctor_pass import DoctorPass, store_pass, today
 from saltus.launch.hardware import check_at_hand, hardware_options
 from saltus.launch.process_table import grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
@@ -25,6 +26,13 @@ from saltus.studies.a1.faults.cases import FAULTS
 
 def last_json(capsys) -> dict:
     return msgspec.json.decode(capsys.readouterr().out.strip().splitlines()[-1])
+
+
+@pytest.fixture(autouse=True)
+def passed(monkeypatch, tmp_path):
+    """An A1 that the doctor has passed today."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    store_pass(DoctorPass(0, 7, today(), 0.03, "192.168.123.10"))
 
 
 @pytest.fixture
@@ -80,7 +88,7 @@ def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):
     assert "limp" in capsys.readouterr().err
 
 
-FLIP = ["reference=backflip", "hardware.motions=true"]
+FLIP = ["reference=backflip", "hardware.motions=true", "hardware.limits=full"]
 
 
 def test_a_motion_on_a_real_robot_needs_its_name_too(typed, capsys):
@@ -99,6 +107,14 @@ def test_a_motion_on_a_real_robot_is_refused_without_its_key(capsys):
     assert saltus(["launch", "a1", "--set", FLIP[0]]) == 2
     error = capsys.readouterr().err.strip()
     assert "hardware.motions true" in error and "\n" not in error
+
+
+@pytest.mark.parametrize("robot", ["a1", "emulated"])
+def test_a_motion_is_refused_within_the_limits_of_first_runs(robot, capsys):
+    keys = [*FLIP[:2], "hardware.limits=first_run", f"robot={robot}"]
+    assert saltus(["launch", "a1", *(word for key in keys for word in ("--set", key))]) == 2
+    error = capsys.readouterr().err.strip()
+    assert "give hardware.limits full" in error and "\n" not in error
 
 
 def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
