@@ -88,9 +88,10 @@ def _settle_pass(found: Survey, options: HardwareOptions, checks: list[Check]) -
         given = DoctorPass(
             header.robot_id, header.serial, today(), braked_s, options.link.robot_address
         )
+        path = store_pass(given)
         return (
-            f"pass for robot_id {given.robot_id}, serial {given.serial} stored in "
-            f"{store_pass(given)}: on {given.day}, `saltus launch` may move this robot"
+            f"pass for robot_id {given.robot_id}, serial {given.serial} stored in {path}: on "
+            f"{given.day}, `saltus launch` may move this robot"
         )
     except OSError as error:
         return f"pass not stored or removed: {error}; set XDG_STATE_HOME to a writable folder"

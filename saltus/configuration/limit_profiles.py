@@ -18,7 +18,6 @@ SAFETY: Final = {
     "total_power": 400.0,
 }  # fmt: skip
 GAIT: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [rad/s]
-GAITS: Final = ("walk", "trot", "bound")  # that have limits in `drive`
 
 
 def within_profile(config: LaunchConfig) -> LaunchConfig:
@@ -30,7 +29,7 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     if not config.kind.bridged or config.limit_profile == "full":
         return config
     safety = _smaller(config.hardware.safety, SAFETY)
-    gaits = {gait: _smaller(getattr(config.drive, gait), GAIT) for gait in GAITS}
+    gaits = {gait: _smaller(getattr(config.drive, gait), GAIT) for gait in ("walk", "trot", "bound")}
     command = config.command
     if not isinstance(command, tuple):
         most = GAIT["forward"]

@@ -40,7 +40,8 @@ def state_folder(monkeypatch, tmp_path):
 def quick(monkeypatch):
     monkeypatch.setattr(hardware_survey, "FAST_S", 0.4)
     monkeypatch.setattr(hardware_survey, "SLOW_S", 0.2)
-    monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: [Check("m", True, False, "")])
+    checks = [Check("m", True, False, "")]
+    monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: checks)
 
 
 def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:

@@ -313,6 +313,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
     summary = last_json(capsys)
     assert code == 0 and summary["robot"]["ended_well"], summary["problems"]
     assert summary["robot"]["state"] == "off"
+    assert summary["robot"]["limits"] == "full" and not summary["robot"]["without_doctor"]
     assert summary["robot"]["frames"]["accepted"] > 500
     seen = {topic for topic, _ in read_recording(record / "run.mcap")}
     assert {"robot_status", "motor_command", "ground_truth"} <= seen
