@@ -29,7 +29,8 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     if not config.kind.bridged or config.limit_profile == "full":
         return config
     safety = _smaller(config.hardware.safety, SAFETY)
-    gaits = {gait: _smaller(getattr(config.drive, gait), GAIT) for gait in ("walk", "trot", "bound")}
+    names = ("walk", "trot", "bound")
+    gaits = {name: _smaller(getattr(config.drive, name), GAIT) for name in names}
     command = config.command
     if not isinstance(command, tuple):
         most = GAIT["forward"]
