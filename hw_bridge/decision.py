@@ -13,7 +13,7 @@ from hw_bridge.safety.verdict import Verdict
 from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
-from hw_bridge.take_in import DQ, NUMBERS, Q
+from hw_bridge.take_in import DQ, NUMBERS, TRUNK, Q
 from hw_bridge.tracker_watch import TrackerWatch
 from hw_bridge.wire.gains import with_wire_gains
 from hw_bridge.wire.low_command import LowCommandEncoder
@@ -85,7 +85,7 @@ class Decision:
         q, dq = last.numbers[Q], last.numbers[DQ]
         is_known = now - last.time <= self._joints_age_max_s
         known = (q, dq) if is_known else (None, None)
-        setpoints = machine.step(now, *known, wanted if follows else None)
+        setpoints = machine.step(now, *known, wanted if follows else None, last.numbers[TRUNK])
         if setpoints is wanted and is_known:
             sent = self._act(wanted, last.numbers, now)
             if sent is not None:

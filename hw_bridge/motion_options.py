@@ -20,7 +20,8 @@ class MotionOptions(Options, frozen=True):
             pushes.
         damping_kd: damping of joints in the state damping; the stand sinks at about 1 rad/s under
             5.
-        damping_s: how long the first and the last damping last at least.
+        damping_s: how long the first damping lasts, and for how long all joints must be still
+            without interruption before the last one ends.
         damping_timeout_s: the last damping ends after this even if a joint still moves.
         tolerance: how near to the stand every joint must be for ready.
         still_speed: fastest joint of a robot that counts as still.
@@ -28,7 +29,12 @@ class MotionOptions(Options, frozen=True):
             simulation all 18 up to 0.57 rad rose, of 6 beyond 0.62 rad two.
         settle_s: how long it must be near and still.
         stand_up_timeout_s: how long standing up may take.
-        sit_down_timeout_s: how long sitting down may take.
+        level_tilt: largest tilt of a trunk that counts as level.
+        level_rate: largest angular velocity of a trunk that counts as level.
+        level_s: how long the trunk must be level before the legs of a robot that walked may fold.
+        level_timeout_s: how long sitting down from a walk may take until then; after this the legs
+            fold all the same, as on a slope steeper than level_tilt.
+        sit_down_timeout_s: how long sitting down may take as a whole.
     """
 
     joint_speed: Annotated[float, positive("rad/s", 21.0)] = 1.0
@@ -40,12 +46,16 @@ class MotionOptions(Options, frozen=True):
     stop_lag: Annotated[float, positive("rad", 3.0)] = 0.16
     damping_kd: Annotated[float, positive("N m s/rad", 100.0)] = 5.0
     damping_s: Annotated[float, positive("s", 3600.0)] = 1.0
-    damping_timeout_s: Annotated[float, positive("s", 3600.0)] = 4.0
+    damping_timeout_s: Annotated[float, positive("s", 3600.0)] = 5.0
     tolerance: Annotated[float, positive("rad", 3.0)] = 0.1
     still_speed: Annotated[float, positive("rad/s", 21.0)] = 0.3
     lean_max: Annotated[float, positive("rad", 3.0)] = 0.55
     settle_s: Annotated[float, positive("s", 60.0)] = 0.3
     stand_up_timeout_s: Annotated[float, positive("s", 3600.0)] = 20.0
+    level_tilt: Annotated[float, positive("rad", 3.0)] = 0.15
+    level_rate: Annotated[float, positive("rad/s", 50.0)] = 0.5
+    level_s: Annotated[float, positive("s", 60.0)] = 0.2
+    level_timeout_s: Annotated[float, positive("s", 60.0)] = 2.5
     sit_down_timeout_s: Annotated[float, positive("s", 3600.0)] = 12.0
 
     def __post_init__(self) -> None:
@@ -54,4 +64,9 @@ class MotionOptions(Options, frozen=True):
         if self.stop_lag <= self.slow_lag:
             raise ValueError(
                 f"stop_lag is {self.stop_lag:g}; give more than slow_lag, {self.slow_lag:g} rad"
+            )
+        if self.damping_timeout_s <= self.damping_s:
+            raise ValueError(
+                f"damping_timeout_s is {self.damping_timeout_s:g}; give more than damping_s, "
+                f"{self.damping_s:g} s"
             )

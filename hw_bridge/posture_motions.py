@@ -49,30 +49,32 @@ def stand_up(options: MotionOptions, q: Array) -> Motion:
 
 
 def recover(options: MotionOptions, q: Array, torque: Array) -> Motion:
-    """From a walk's pose q (12) [rad] and torque (12) [N m] to the stand."""
-    return Motion(options, q, 1.0, (_back(options),), torque)
+    """From a walk's pose q (12) [rad] and torque (12) [N m] to the stand.
+
+    Fast first, and at least as long as legs take to change the weight they carry; then a joint that
+    has been left behind is fetched from where it is.
+    """
+    stages = (
+        Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s, waits="none"),
+        Stage(STAND_JOINTS, 1.0, options.joint_speed),
+    )
+    return Motion(options, q, 1.0, stages, torque)
 
 
 def sit_down(options: MotionOptions, q: Array, torque: Array) -> Motion:
-    """From any pose q (12) [rad] on the feet, under a torque (12) [N m], to the ground.
+    """From the stand or lower, joints q (12) [rad] under a torque (12) [N m], to the ground."""
+    return Motion(options, q, 1.0, _down(options), torque)
 
-    A walk ends in the stand first, so that all feet are down; a robot that is low already folds.
-    """
-    low = float(np.mean(q[2::3])) < 0.5 * (STAND_JOINTS[2] + LIE_JOINTS[2])
-    return Motion(
-        options, q, 1.0, _down(options) if low else (_back(options), *_down(options)), torque
-    )
+
+def is_low(q: Array) -> bool:
+    """Whether a robot with joints q (12) [rad] is nearer to lying on its feet than to the stand."""
+    return float(np.mean(q[2::3])) < 0.5 * (STAND_JOINTS[2] + LIE_JOINTS[2])
 
 
 def give_up(options: MotionOptions, q: Array, load: float) -> Motion:
     """From wherever standing up has come to, joints q (12) [rad] under `load`, to the ground."""
     down = _down(options)
     return Motion(options, q, load, down if load > 0.0 else down[1:])
-
-
-def _back(options: MotionOptions) -> Stage:
-    """To the stand, fast; at least as long as legs take to change the weight they carry."""
-    return Stage(STAND_JOINTS, 1.0, options.recover_speed, options.load_s, waits="none")
 
 
 def _down(options: MotionOptions) -> tuple[Stage, Stage]:

@@ -1,12 +1,29 @@
-"""Whether joints have come to rest where they should be."""
+"""Whether joints and trunk have come to rest where they should be."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hw_bridge.attitude import tilt_of
 from hw_bridge.motion_options import MotionOptions
 from robots.a1.constants import JOINT_NAMES
 
 Array = NDArray[np.float64]
+
+
+class Duration:
+    """For how long a condition has held without interruption."""
+
+    def __init__(self) -> None:
+        """It has not held yet."""
+        self._since: float | None = None
+
+    def update(self, now: float, holds: bool) -> float:
+        """The time for which it has held at `now` [s]; 0 where it does not hold."""
+        if not holds:
+            self._since = None
+            return 0.0
+        self._since = now if self._since is None else self._since
+        return now - self._since
 
 
 class Settling:
@@ -15,21 +32,24 @@ class Settling:
     def __init__(self, options: MotionOptions) -> None:
         """Nothing has been seen yet."""
         self._options = options
-        self._since: float | None = None
+        self._rest = Duration()
 
     def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
         """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
         o = self._options
-        if float(np.abs(q - goal).max()) > o.tolerance or not is_still(dq, o.still_speed):
-            self._since = None
-            return False
-        self._since = now if self._since is None else self._since
-        return now - self._since >= o.settle_s
+        near = float(np.abs(q - goal).max()) <= o.tolerance
+        return self._rest.update(now, near and is_still(dq, o.still_speed)) >= o.settle_s
 
 
 def is_still(dq: Array, speed: float) -> bool:
     """Whether every joint is slower than `speed` [rad/s]."""
     return float(np.abs(dq).max()) < speed
+
+
+def is_level(trunk: Array, options: MotionOptions) -> bool:
+    """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
+    tilt, rate = tilt_of(np.roll(trunk[:4], 1)), float(np.linalg.norm(trunk[4:]))
+    return tilt < options.level_tilt and rate < options.level_rate
 
 
 def furthest(q: Array, target: Array) -> str:

@@ -16,7 +16,7 @@ from hw_bridge import posture_motions
 from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.settling import Settling, furthest, is_still
+from hw_bridge.settling import Duration, Settling, furthest, is_level, is_still
 from hw_bridge.states import UP, Request, RobotState
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 
@@ -55,7 +55,10 @@ class StateMachine:
         self._settling = Settling(self.options)
         self._joints: tuple[Array, Array] | None = None  # measured last
         self._measured = False  # in this step
+        self._trunk: Array | None = None  # in this step
         self._motion: Motion | None = None
+        self._awaits_level = False  # in the stand, on the way down from a walk
+        self._held = Duration()  # of what ends the state
         self._sent = no_torque()
 
     @property
@@ -115,8 +118,9 @@ class StateMachine:
             self._come_down(cause)
 
     def step(
-        self, now: float, q: Array | None, dq: Array | None, tracker: Setpoints | None
-    ) -> Setpoints:
+        self, now: float, q: Array | None, dq: Array | None, tracker: Setpoints | None,
+        trunk: Array | None = None,
+    ) -> Setpoints:  # fmt: skip
         """Return what the motors shall do from now on.
 
         Args:
@@ -124,11 +128,14 @@ class StateMachine:
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
                 where nobody knows: before the first, or once they are too old.
             tracker: what the tracker wants; used while running, None if it wants nothing.
+            trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
+                and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """
         # One product, for time is short: a number that is none makes it none too.
         self._measured = q is not None and dq is not None and math.isfinite(q.dot(dq))
         if q is not None and dq is not None and self._measured:
             self._joints = q, dq
+        self._trunk = trunk if self._measured else None
         self._since = now if self._since is None else self._since
         self._advance(now, now - self._since)
         self._sent = self._setpoints(now, tracker)
@@ -144,20 +151,27 @@ class StateMachine:
             self._begin_sitting(was)
 
     def _begin_sitting(self, was: RobotState) -> None:
-        """From the measured pose to the ground; who is up has been measured."""
+        """From the measured pose to the ground; who is up has been measured.
+
+        A walk ends in the stand first, so that all feet are down; a robot that is low folds.
+        """
         assert self._joints is not None
+        options, q = self.options, self._joints[0]
         if was is RobotState.STAND_UP:
             assert self._motion is not None
-            self._motion = posture_motions.give_up(self.options, self._joints[0], self._motion.load)
+            self._motion = posture_motions.give_up(options, q, self._motion.load)
+        elif posture_motions.is_low(q):
+            self._motion = posture_motions.sit_down(options, q, self._torque())
         else:
-            self._motion = posture_motions.sit_down(self.options, self._joints[0], self._torque())
+            self._motion = posture_motions.recover(options, q, self._torque())
+            self._awaits_level = True
 
     def _advance(self, now: float, elapsed: float) -> None:
         """Enter the state that follows by itself, if it is time to."""
-        if self.state is RobotState.DAMPING and elapsed >= self.options.damping_s:
+        if self.state is RobotState.DAMPING:
             if self._ending:
                 self._end_damping(now, elapsed)
-            elif self._joints is not None:
+            elif self._joints is not None and elapsed >= self.options.damping_s:
                 self._motion = posture_motions.stand_up(self.options, self._joints[0])
                 self._settling = Settling(self.options)
                 self._enter(RobotState.STAND_UP, "", now)
@@ -167,13 +181,13 @@ class StateMachine:
             self._end_sitting_down(now, elapsed)
 
     def _end_damping(self, now: float, elapsed: float) -> None:
-        """Off, once the robot is still or has had time enough."""
+        """Off, once the robot has been still for long enough, or has had time enough."""
         o = self.options
         still = (
             self._measured and self._joints is not None
             and is_still(self._joints[1], o.still_speed)
         )  # fmt: skip
-        if still or elapsed >= o.damping_timeout_s:
+        if self._held.update(now, still) >= o.damping_s or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.is_finished = True
 
@@ -190,12 +204,28 @@ class StateMachine:
     def _end_sitting_down(self, now: float, elapsed: float) -> None:
         """Damping, once the robot is down, or if that takes too long."""
         assert self._joints is not None and self._motion is not None
+        if self._awaits_level:
+            self._fold_if_level(now, elapsed)
         limit, target = self.options.sit_down_timeout_s, self._motion.target
-        if not self._motion.is_done and elapsed > limit:
+        is_down = self._motion.is_done and not self._awaits_level
+        if not is_down and elapsed > limit:
             late = f"not down within {limit:g} s: {furthest(self._joints[0], target)}"
             self.cause = self.cause or late
-        if self._motion.is_done or elapsed > limit:
+        if is_down or elapsed > limit:
             self._enter(RobotState.DAMPING, "", now)
+
+    def _fold_if_level(self, now: float, elapsed: float) -> None:
+        """Leave the stand for the ground, once the trunk is level or has had time enough."""
+        assert self._joints is not None and self._motion is not None
+        o = self.options
+        level = self._motion.is_done and self._trunk is not None and is_level(self._trunk, o)
+        is_late = elapsed >= o.level_timeout_s
+        if self._held.update(now, level) < o.level_s and not is_late:
+            return
+        if is_late:
+            LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
+        self._awaits_level = False
+        self._motion = posture_motions.sit_down(o, self._joints[0], self._torque())
 
     def _setpoints(self, now: float, tracker: Setpoints | None) -> Setpoints:
         """The setpoints of the state."""
@@ -219,4 +249,4 @@ class StateMachine:
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:
         """Change the state, with one log line; without `now` it begins at the next step."""
         LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
-        self.state, self._since = state, now
+        self.state, self._since, self._held = state, now, Duration()

@@ -28,6 +28,7 @@ FAULTS: Final = {CRC: "crc", ANOTHER_HEADER: "header", NOT_FINITE: "not_finite"}
 # Where the numbers of a frame stand once they are taken in.
 QUATERNION: Final = slice(0, 4)  # x, y, z, w of the IMU, of unit length unless all are zero
 GYROSCOPE: Final = slice(4, 7)  # [rad/s]
+TRUNK: Final = slice(0, 7)  # both
 ACCELEROMETER: Final = slice(7, 10)  # [m/s^2]
 Q: Final = slice(10, 22)  # of motors 0 to 11 [rad]
 DQ: Final = slice(22, 34)  # [rad/s]

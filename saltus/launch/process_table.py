@@ -49,5 +49,4 @@ def grace_s(config: LaunchConfig) -> float:
     if not config.kind.bridged:
         return GRACE_S
     motion = config.hardware.motion
-    damped_s = max(motion.damping_s, motion.damping_timeout_s)
-    return motion.sit_down_timeout_s + damped_s + REPORT_S
+    return motion.sit_down_timeout_s + motion.damping_timeout_s + REPORT_S

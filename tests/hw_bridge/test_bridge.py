@@ -239,11 +239,13 @@ def test_an_error_on_the_way_from_the_wire_damps(state, monkeypatch):
     assert damps(rig) and rig.bridge.machine.state is S.DAMPING
 
 
-def test_an_error_on_the_way_to_the_ground_damps(monkeypatch):
+@pytest.mark.parametrize("motion", ["recover", "sit_down"])
+def test_an_error_on_the_way_to_the_ground_damps(motion, monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.05)
-    monkeypatch.setattr("hw_bridge.posture_motions.sit_down", raises)
+    monkeypatch.setattr(f"hw_bridge.posture_motions.{motion}", raises)
     rig.bridge.end("the planner died")
-    rig.step()
+    rig.run_until(S.DAMPING).step()
+    assert rig.bridge.errors == 1
     assert damps(rig) and rig.bridge.machine.cause == "the planner died"
 
 

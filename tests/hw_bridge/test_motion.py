@@ -34,10 +34,13 @@ class Run:
     def __init__(self, machine: StateMachine, robot: SimulatedA1) -> None:
         self.machine, self.robot = machine, robot
         self.torque = self.speed = self.beyond = 0.0  # [N m], [rad/s], [rad]
+        self.sent: Setpoints | None = None
 
     def step(self) -> None:
         robot, reading = self.robot, self.robot.reading()
-        sent = self.machine.step(robot.time, reading.joint_position, reading.joint_velocity, None)
+        trunk = np.concatenate((reading.quaternion_imu_in_world, reading.angular_velocity_imu))
+        q, dq = reading.joint_position, reading.joint_velocity
+        self.sent = sent = self.machine.step(robot.time, q, dq, None, trunk)
         robot.advance(as_command(sent))
         if self.machine.state in (RobotState.STAND_UP, RobotState.READY, RobotState.SIT_DOWN):
             q, v = robot.truth().q[7:], robot.truth().v[6:]
@@ -145,6 +148,30 @@ def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     run.until(RobotState.OFF)
     assert tilt < 0.25 and run.tilt < 0.03 and robot.truth().trunk_contact
     assert run.torque < 25.0 and machine.cause == "FL thigh at 61 degC"
+
+
+def test_legs_fold_when_a_trunk_that_was_pushed_is_level_again() -> None:
+    """It rolls and slides as after a push from the side: the stand is held until that is over."""
+    robot = SimulatedA1(SimulationOptions(input_delay=0.01))
+    height = 0.02 - foot_positions_in_base(TROT)[:, 2].min()
+    velocity = np.concatenate(([0.2, 1.0, 0.0], [-2.0, 0.0, 0.0], np.zeros(12)))
+    leaning = [np.sin(0.15), 0.0, 0.0, np.cos(0.15)]  # by 0.3 rad to the right
+    robot.place(np.concatenate(([0, 0, height + 0.02], leaning, TROT)), velocity)
+    run = Run(machine_that_runs(), robot)
+    run.machine.request(Request.SIT_DOWN, "")
+    stood = is_folding = False
+    rates: list[float] = []  # of the trunk, from the stand to the first bend of the knees [rad/s]
+    while not is_folding:
+        run.step()
+        assert run.sent is not None and run.machine.state is RobotState.SIT_DOWN
+        stood = stood or bool((run.sent.q == STAND_JOINTS).all())
+        is_folding = stood and bool((run.sent.q[2::3] < STAND_JOINTS[2] - 0.05).all())
+        if stood:
+            rates.append(float(np.linalg.norm(robot.truth().v[3:6])))
+    assert max(rates) > 2.0 * O.level_rate  # else nothing was waited for
+    assert rates[-1] < O.level_rate and run.tilt < O.level_tilt
+    run.until(RobotState.OFF)
+    assert run.machine.ended_well and run.tilt < 0.03 and robot.truth().trunk_contact
 
 
 def machine_that_runs() -> StateMachine:

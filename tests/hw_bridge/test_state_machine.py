@@ -1,16 +1,17 @@
 """The states: entered only in order, a stop from each of them, and what counts as a good end."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.posture_motions import REST_JOINTS
+from hw_bridge.posture_motions import REST_JOINTS, is_low
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
-from robots.a1.constants import STAND_JOINTS
+from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
 
 S = RobotState
 O = MotionOptions()  # noqa: E741
@@ -23,6 +24,9 @@ FOLLOWS = {
     S.RUNNING: {S.SIT_DOWN, S.DAMPING},
     S.SIT_DOWN: {S.DAMPING},
 }
+LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])  # attitude and angular velocity of a trunk
+ROLLED = np.array([math.sin(0.1), 0.0, 0.0, math.cos(0.1), 0.0, 0.0, 0.0])  # by 0.2 rad
+TURNING = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -0.6, 0.0])
 TRACKER = Setpoints(STAND_JOINTS + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12), np.ones(12))
 
 
@@ -32,11 +36,12 @@ class Legs:
     def __init__(self, machine: StateMachine, stuck: bool = False) -> None:
         self.machine, self.stuck, self.now = machine, stuck, 100.0
         self.q, self.dq = REST_JOINTS.copy(), np.zeros(12)
+        self.trunk: np.ndarray | None = LEVEL
         self.sent, self.states = no_torque(), [machine.state]
 
     def step(self, tracker: Setpoints | None = None) -> Setpoints:
         self.states.append(self.machine.state)
-        self.sent = self.machine.step(self.now, self.q, self.dq, tracker)
+        self.sent = self.machine.step(self.now, self.q, self.dq, tracker, self.trunk)
         self.states.append(self.machine.state)
         self.now += DT
         if self.sent.kp.any() and not self.stuck:
@@ -209,6 +214,99 @@ def test_nobody_knows_to_be_still_what_is_not_measured_any_more() -> None:
     legs.now += O.damping_timeout_s
     legs.step()
     assert legs.machine.state is S.OFF
+
+
+@pytest.mark.parametrize("disturbance", ["a joint that moves", "nothing measured"])
+def test_damping_ends_after_a_second_of_stillness_without_interruption(disturbance: str) -> None:
+    legs = reach(S.READY)
+    legs.machine.stop("a fault")
+    for tick in range(250):  # never still for a whole second
+        if tick % 90 == 89 and disturbance == "nothing measured":
+            legs.machine.step(legs.now, None, None, None)
+        elif tick % 90 == 89:
+            legs.machine.step(legs.now, legs.q, np.full(12, 2.0 * O.still_speed), None)
+        legs.step()
+        assert legs.machine.state is S.DAMPING
+    begin = legs.now
+    legs.until(S.OFF)
+    assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
+
+
+def test_joints_that_never_rest_are_let_go_after_the_timeout() -> None:
+    legs = reach(S.READY)
+    legs.machine.stop("a fault")
+    moving = np.full(12, 2.0 * O.still_speed)
+    for k in range(round(O.damping_timeout_s / DT)):
+        legs.machine.step(legs.now + k * DT, legs.q, moving, None)
+        assert legs.machine.state is S.DAMPING
+    legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, moving, None)
+    assert legs.machine.state is S.OFF
+
+
+def sits_down_from(state: RobotState, seconds: float) -> Legs:
+    """So long on the way down, by then in the stand, the trunk not level yet."""
+    legs = reach(state)
+    legs.step(TRACKER)
+    legs.trunk = ROLLED
+    legs.machine.request(Request.SIT_DOWN, "")
+    for _ in range(round(seconds / DT)):
+        legs.step()
+    return legs
+
+
+def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
+    legs = sits_down_from(S.RUNNING, 1.0)
+    for trunk in (ROLLED, TURNING, None, LEVEL):
+        legs.trunk = LEVEL
+        for _ in range(round(0.5 * O.level_s / DT)):  # not long enough
+            legs.step()
+        legs.trunk = trunk
+        legs.step()
+        np.testing.assert_array_equal(legs.sent.q, STAND_JOINTS)
+    legs.trunk = LEVEL
+    for _ in range(round(O.level_s / DT) + 10):
+        legs.step()
+    assert (legs.sent.q[2::3] < STAND_JOINTS[2::3]).all()
+    legs.until(S.OFF)
+    assert legs.machine.ended_well and is_low(legs.q)
+
+
+@pytest.mark.parametrize("trunk", [ROLLED, TURNING, np.full(7, np.nan), np.zeros(7), None])
+@pytest.mark.parametrize("state", [S.READY, S.RUNNING])
+def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
+    state: RobotState, trunk: np.ndarray | None
+) -> None:
+    legs = sits_down_from(state, 0.9 * O.level_timeout_s)
+    np.testing.assert_array_equal(legs.sent.q, STAND_JOINTS)
+    legs.trunk = trunk
+    for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
+        legs.step()
+    assert (legs.sent.q[2::3] < STAND_JOINTS[2::3]).all()
+    legs.until(S.OFF)
+    assert legs.machine.ended_well
+
+
+def test_joints_that_nobody_measures_make_no_level_trunk() -> None:
+    legs = sits_down_from(S.RUNNING, 1.0)
+    for _ in range(round(2.0 * O.level_s / DT)):
+        legs.now += DT
+        sent = legs.machine.step(legs.now, None, None, None, LEVEL)
+        np.testing.assert_array_equal(sent.q, STAND_JOINTS)
+
+
+def test_a_robot_that_is_low_folds_at_once() -> None:
+    legs = reach(S.RUNNING)
+    legs.q, legs.trunk = LIE_JOINTS + 0.2 * (STAND_JOINTS - LIE_JOINTS), ROLLED
+    legs.machine.step(legs.now, legs.q, legs.dq, TRACKER)
+    legs.machine.request(Request.SIT_DOWN, "")
+    for _ in range(round(1.0 / DT)):
+        legs.step()
+    np.testing.assert_allclose(legs.q[2::3], LIE_JOINTS[2::3])
+
+
+def test_the_timeout_of_damping_is_beyond_its_stillness() -> None:
+    with pytest.raises(ValueError, match="damping_timeout_s is 5; give more than damping_s, 6 s"):
+        MotionOptions(damping_s=6.0)
 
 
 def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
