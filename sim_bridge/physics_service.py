@@ -34,6 +34,9 @@ from sim_bridge.rollouts.batch import RolloutBatch
 
 NOBODY = -1  # id of a refusal of what could not be read, and so has no id of its own
 MOST_KNOTS, MOST_SUBSTEPS = 1000, 100
+# Of one request, candidates x knots x substeps: 25 s of MuJoCo on one thread at 50 us a step. The
+# reply has 424 bytes for each knot of a candidate, and must fit in a frame of 256 MiB.
+MOST_STEPS = 500_000
 MOST_BACKENDS = 4  # of different period, substeps and ground, kept
 MOST_GROUNDS = 64  # kept
 
@@ -198,6 +201,11 @@ def _fault(request: RolloutRequest, most_candidates: int) -> str:
         return f"period is {request.period:g}; give seconds > 0"
     if not 1 <= request.substeps <= MOST_SUBSTEPS:
         return f"substeps is {request.substeps}; accepted: 1 to {MOST_SUBSTEPS}"
+    if (steps := candidates * knots * request.substeps) > MOST_STEPS:
+        return (
+            f"{steps} physics steps ({candidates} candidates x {knots} knots x "
+            f"{request.substeps} substeps); accepted: up to {MOST_STEPS}"
+        )
     if len(request.step_size) != candidates:
         return f"{len(request.step_size)} step sizes for {candidates} candidates"
     if not all(0 <= index < policies for index in request.policy_index):

@@ -27,12 +27,14 @@ import json
 import multiprocessing
 import os
 import re
+import shlex
 import signal
+import stat
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from typing import Any, Callable, Dict, NamedTuple
 
 import msgpack
@@ -51,10 +53,14 @@ FASTEST = 1000.0  # [m/s], [rad/s]: PhysX cuts speeds off here; whoever is there
 PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fall freely
 SPACING = 2.0  # [m] between robots: PhysX looks at all pairs that overlap before it drops them
 MOST_KNOTS, MOST_SUBSTEPS = 2000, 1000
+MOST_STEPS = 10_000  # of one request, knots x substeps: all robots live through each step at once
+MOST_STATES = 500_000  # of one request, candidates x knots: the reply must fit in a frame
 MOST_BOXES, MOST_CELLS, MOST_GROUNDS = 4096, 2**20, 16  # of a ground; and grounds kept
 FARTHEST = 1e4  # [m] of a ground's numbers
 FLOOR_REACH = 100.0  # [m] of the floor around the origin, where a ground has more than it
 HEADROOM = 3.0  # [m] between one robot's ground and the next one above
+NEWEST = 10_000  # times of answers that are kept
+START_S = 600.0  # longest start of Isaac Gym, which compiles at its first import [s]
 FRESH = b"fresh"  # a worker's answer: this needs another simulation, and a process has only one
 
 Message = Dict[str, Any]
@@ -70,6 +76,10 @@ class NeedsFresh(Exception):
 
 class Unusable(Exception):
     """This server cannot work here, and why, in one line."""
+
+
+class Hung(Exception):
+    """Isaac Gym's process gives no answer, and for how long, in one line."""
 
 
 # ---------------------------------------------------------------------------------- the wire
@@ -935,6 +945,10 @@ def check_rollout(request: Message, envs: int) -> None:
         raise Refused("as many step sizes as policy indices are needed")
     if not (1 <= knots <= MOST_KNOTS and 1 <= request["substeps"] <= MOST_SUBSTEPS):
         raise Refused(f"1 to {MOST_KNOTS} knots of 1 to {MOST_SUBSTEPS} substeps")
+    if knots * request["substeps"] > MOST_STEPS or len(chosen) * knots > MOST_STATES:
+        size = f"{len(chosen)} candidates, {knots} knots of {request['substeps']} substeps"
+        bounds = f"{MOST_STEPS} steps and {MOST_STATES} knots of all candidates"
+        raise Refused(f"{size}; this server takes up to {bounds}")
     if not all(0 <= index < policies for index in chosen):
         raise Refused(f"a policy index is not below the number of policies, {policies}")
     if not 0.0 < request["period"] <= 1.0:
@@ -991,17 +1005,24 @@ class Worker:
     """The process of one simulation: Isaac Gym takes one a process, and may end it by a fault."""
 
     def __init__(self, options: argparse.Namespace, stopping: Callable[[], bool]) -> None:
-        """Start it. Raises Unusable where Isaac Gym is not, EOFError if all is to stop."""
+        """Start it.
+
+        Raises Unusable where Isaac Gym is not, EOFError if all is to stop, Hung where it does not
+        start.
+        """
         if stopping():
             raise EOFError
         context = multiprocessing.get_context("spawn")  # a fork would inherit CUDA's state
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=work, args=(theirs, options), daemon=True)
-        self._stopping = stopping
+        self._stopping, self._patience = stopping, options.patience
         self._process.start()
         theirs.close()
         try:
-            trouble = self._receive().decode()
+            trouble = self._receive(START_S).decode()
+        except Hung:
+            self.close()
+            raise
         except EOFError:
             how = self.close()
             if stopping():
@@ -1011,13 +1032,16 @@ class Worker:
             raise Unusable(trouble)
 
     def ask(self, frame: bytes, client: bytes) -> bytes:
-        """The service's answer. Raises EOFError if the process ends over it, or is to end."""
+        """The service's answer.
+
+        Raises EOFError if the process ends over it, or is to end, and Hung after `--patience`.
+        """
         try:
             self._pipe.send_bytes(frame)
             self._pipe.send_bytes(client)
         except OSError:
             raise EOFError from None
-        return self._receive()
+        return self._receive(self._patience)
 
     def close(self) -> str:
         """End the process; how it ended."""
@@ -1025,12 +1049,18 @@ class Worker:
         self._process.join(2.0)
         self._process.terminate()
         self._process.join(5.0)
+        self._process.kill()
+        self._process.join(5.0)
         return f"exit code {self._process.exitcode}"
 
-    def _receive(self) -> bytes:
+    def _receive(self, patience: float) -> bytes:
+        """What the process sends within `patience` [s]."""
+        deadline = time.monotonic() + patience
         while not self._pipe.poll(0.2):
             if self._stopping():
                 raise EOFError
+            if time.monotonic() >= deadline:
+                raise Hung(f"Isaac Gym hangs: no answer in {patience:g} s; the server ends")
         try:
             return self._pipe.recv_bytes()
         except OSError:
@@ -1064,7 +1094,10 @@ class Front:
         self.restarts = 0
 
     def answer(self, frame: bytes, client: bytes = b"") -> bytes:
-        """The reply's frame; b"" for bytes that are no request. `client`: whose it is."""
+        """The reply's frame; b"" for bytes that are no request. `client`: whose it is.
+
+        Raises Hung where the worker, or a fresh one, gives no answer.
+        """
         try:
             reply = self._worker.ask(frame, client)
             if reply == FRESH:
@@ -1131,11 +1164,15 @@ def read_secret(file: str) -> str:
         return ""
     try:
         with open(file) as lines:
-            words = lines.read().split()
+            status, words = os.fstat(lines.fileno()), lines.read().split()
     except (OSError, UnicodeDecodeError) as error:
         raise Unusable(f"key file {file}: {error}") from None
     if len(words) != 2 or words[0] != "saltus-secret-key" or len(words[1]) != 40:
         raise Unusable(f"key file {file} holds no secret half (`saltus serve --key-file NAME`)")
+    mode = stat.S_IMODE(status.st_mode)
+    if status.st_uid == os.getuid() and mode & 0o077:
+        remedy = f"chmod 600 {shlex.quote(file)}"
+        raise Unusable(f"key file {file} is open to others (mode {mode:04o}): {remedy}")
     return words[1]
 
 
@@ -1156,26 +1193,47 @@ class Stop:
         return time.monotonic() >= self._end
 
 
-def answer_until(stop: Callable[[], bool], socket: Any, front: Front) -> tuple[list[float], int]:
-    """Answer what comes; the time each took [ms], and how many frames were no requests."""
-    times: list[float] = []
-    unread = 0
+class Tally:
+    """What was answered: how many frames, how many of them no requests, and how fast."""
+
+    def __init__(self) -> None:
+        self.answered = self.unread = 0
+        self.times: deque[float] = deque(maxlen=NEWEST)  # [ms], of the newest
+
+    def add(self, seconds: float, reply: bytes) -> None:
+        """Count one frame."""
+        self.answered += 1
+        self.unread += not reply
+        self.times.append(1e3 * seconds)
+
+    def report(self) -> Message:
+        """Counts, and quantiles of the newest times [ms]."""
+        p50, p99 = np.percentile(self.times or [0.0], (50, 99))
+        times = {"p50": round(float(p50), 3), "p99": round(float(p99), 3)}
+        return {"requests": self.answered, "undecodable": self.unread, "ms": times}
+
+
+def answer_until(stop: Callable[[], bool], socket: Any, front: Front, tally: Tally) -> None:
+    """Answer what comes. Raises Hung where Isaac Gym hangs, once the client has been told."""
     while not stop():
         if not socket.poll(200):
             continue
         frames = socket.recv_multipart()
         start = time.perf_counter()
-        reply = front.answer(frames[1], frames[0]) if len(frames) == 2 else b""
-        times.append(1e3 * (time.perf_counter() - start))
-        unread += not reply
+        try:
+            reply = front.answer(frames[1], frames[0]) if len(frames) == 2 else b""
+        except Hung as error:
+            socket.linger = 1000  # [ms] for the refusal to leave
+            socket.send_multipart((frames[0], refusal(frames[1], str(error))), zmq.NOBLOCK)
+            raise
+        tally.add(time.perf_counter() - start, reply)
         if reply:
             socket.send_multipart((frames[0], reply), zmq.NOBLOCK)
-    return times, unread
 
 
 def serve(options: argparse.Namespace) -> None:
     """Answer until SIGINT, SIGTERM or the end of `options.duration`; report in one line of JSON."""
-    stop = Stop(options.duration)
+    stop, tally = Stop(options.duration), Tally()
     socket = open_socket(options.address, read_secret(options.key_file))
     try:
         try:
@@ -1184,16 +1242,13 @@ def serve(options: argparse.Namespace) -> None:
             return
         print(f"Isaac Gym ({options.role}) listens on {options.address}", file=sys.stderr)
         try:
-            times, unread = answer_until(stop, socket, front)
+            answer_until(stop, socket, front, tally)
         finally:
             front.close()
     finally:
         socket.close()
-    p50, p99 = np.percentile(times or [0.0], (50, 99))
-    counts = {"requests": len(times), "undecodable": unread, "restarts": front.restarts}
     report = {"backend": "isaacgym", "role": options.role, "address": options.address}
-    report.update(counts, ms={"p50": round(float(p50), 3), "p99": round(float(p99), 3)})
-    print(json.dumps(report))
+    print(json.dumps(dict(report, restarts=front.restarts, **tally.report())))
 
 
 # ------------------------------------------------------------------------------ the self-check
@@ -1363,6 +1418,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--position-iterations", type=int, default=4)
     add("--velocity-iterations", type=int, default=1)
     add("--threads", type=int, default=4, help="of PhysX on the CPU")
+    add("--patience", type=float, default=120.0, help="end where one answer takes longer [s]")
     add("--duration", type=float, default=0.0, help="end after so many seconds; 0: never")
     add("--check", action="store_true", help="check Isaac Gym on this machine, and end")
     add("--check-period", type=float, default=0.001, help="physics step of --check [s]")
@@ -1370,6 +1426,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     for name, least in (("envs", 1), ("threads", 1), ("friction", 0.0), ("armature", 0.0)):
         if not least <= getattr(options, name) < np.inf:
             raise Unusable(f"--{name} is {getattr(options, name)}; give {least} or more")
+    if not 0.0 < options.patience <= 3600.0:
+        raise Unusable(f"--patience is {options.patience:g}; give seconds in (0, 3600]")
     if not 0.0 < options.check_period <= 0.02:
         raise Unusable(f"--check-period is {options.check_period:g}; give seconds in (0, 0.02]")
     if not re.match(r"cpu$|cuda:\d+$", options.device):
@@ -1399,7 +1457,7 @@ def _read_urdf(options: argparse.Namespace) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status: 0; 1 for a check that failed; 2 for what cannot work here."""
+    """Exit status: 0; 1 for a check that failed or physics that hangs; 2 for what cannot work."""
     try:
         options = parse(arguments)
         if options.check:
@@ -1408,8 +1466,15 @@ def main(arguments: list[str]) -> int:
     except (Unusable, Refused) as error:
         print(f"server.py: {error}", file=sys.stderr)
         return 2
+    except Hung as error:
+        print(f"server.py: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    if multiprocessing.active_children():  # hung past a kill: an orderly exit would wait for it
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)

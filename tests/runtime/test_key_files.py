@@ -1,5 +1,6 @@
 """Keys in files: the pair reads back, and a file that is not the one that is wanted says so."""
 
+import os
 import stat
 
 import pytest
@@ -21,9 +22,32 @@ def test_a_pair_reads_back_from_its_halves(file):
     assert public_file(file).name == "lab.key.pub"
 
 
-def test_nobody_else_reads_the_secret_half(file):
-    make_key_files(file)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+def test_nobody_else_reads_what_is_written(file):
+    before = os.umask(0)
+    try:
+        make_key_files(file)
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE(each.stat().st_mode) for each in (file, public_file(file), file.parent)]
+    assert modes == [0o600, 0o600, 0o700]
+
+
+def test_a_folder_that_is_there_keeps_its_mode(tmp_path):
+    tmp_path.chmod(0o755)
+    make_key_files(tmp_path / "k")
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
+def test_a_secret_half_that_is_open_to_others_is_refused_with_the_remedy(file, mode):
+    keys = make_key_files(file)
+    file.chmod(mode)
+    with pytest.raises(ValueError, match=rf"open to others \(mode {mode:04o}\): chmod 600 .*key$"):
+        read_secret(file)
+    file.chmod(0o400)
+    assert read_secret(file) == keys
+    public_file(file).chmod(0o644)
+    assert read_public(public_file(file)) == keys.public
 
 
 def test_no_file_is_written_over(file):

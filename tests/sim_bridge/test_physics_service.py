@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_JOINTS
+from runtime.exchange_socket import MOST_BYTES
 from runtime.physics_messages import (
     PROTOCOL,
     Hello,
@@ -18,7 +19,14 @@ from runtime.physics_messages import (
     WorldReply,
     WorldRequest,
 )
-from sim_bridge.physics_service import MOST_BACKENDS, MOST_KNOTS, MOST_SUBSTEPS, PhysicsService
+from saltus.serve.server import MOST_CANDIDATES
+from sim_bridge.physics_service import (
+    MOST_BACKENDS,
+    MOST_KNOTS,
+    MOST_STEPS,
+    MOST_SUBSTEPS,
+    PhysicsService,
+)
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
 
@@ -166,6 +174,8 @@ def test_one_backend_for_a_period_and_substeps_and_few_of_them(service, engines)
     ({"c": 0}, "0 candidates"),
     ({"n": 0}, f"0 knots; accepted: 1 to {MOST_KNOTS}"),
     ({"n": MOST_KNOTS + 1}, "knots"),
+    ({"c": MOST, "n": MOST_KNOTS, "substeps": MOST_STEPS // (MOST * MOST_KNOTS) + 1},
+     "504000 physics steps (8 candidates x 1000 knots x 63 substeps); accepted: up to 500000"),
 ])  # fmt: skip
 def test_what_cannot_be_rolled_out_is_refused_and_not_tried(service, engines, change, words):
     reply = service.answer(rollout_request(**change))
@@ -175,8 +185,20 @@ def test_what_cannot_be_rolled_out_is_refused_and_not_tried(service, engines, ch
 
 
 def test_limits_themselves_are_accepted(service):
-    for change in ({"c": MOST}, {"n": MOST_KNOTS}, {"substeps": MOST_SUBSTEPS}):
+    most_steps = {"c": 5, "n": MOST_KNOTS, "substeps": MOST_STEPS // (5 * MOST_KNOTS)}
+    for change in ({"c": MOST}, {"n": MOST_KNOTS}, {"substeps": MOST_SUBSTEPS}, most_steps):
         assert isinstance(service.answer(rollout_request(**change)), RolloutReply)
+
+
+def test_the_largest_answer_fits_in_a_frame():
+    """One substep a knot: MOST_STEPS knots in all, and a state more for each candidate."""
+    numbers = 37 * (MOST_STEPS + MOST_CANDIDATES) + (12 + 4) * MOST_STEPS
+    assert 8 * numbers < MOST_BYTES
+
+
+def test_the_benchs_largest_batch_is_served():
+    """4096 candidates over the planner's horizon of 50 knots of two substeps."""
+    assert MOST_CANDIDATES * 50 * 2 <= MOST_STEPS
 
 
 def test_a_backend_that_breaks_is_a_refusal_and_the_next_request_is_served(engines):

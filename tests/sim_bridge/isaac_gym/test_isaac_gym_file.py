@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from runtime.key_files import make_key_files
 from sim_bridge.isaac_gym import server
 
 FILE = Path(server.__file__)
@@ -94,6 +95,15 @@ def test_bad_options_are_one_line(arguments, named, capsys, monkeypatch):
     assert server.main(arguments) == 2
     said = capsys.readouterr().err
     assert named in said and said.count("\n") == 1
+
+
+def test_a_key_file_that_others_may_read_is_refused_with_the_remedy(tmp_path):
+    file = tmp_path / "k"
+    keys = make_key_files(file)
+    assert server.read_secret(str(file)) == keys.secret
+    file.chmod(0o644)
+    with pytest.raises(server.Unusable, match=r"open to others \(mode 0644\): chmod 600 .*k$"):
+        server.read_secret(str(file))
 
 
 def test_a_key_file_must_hold_the_secret_half(tmp_path):

@@ -126,6 +126,7 @@ def ask(front, **changes):
         ({"policy_index": [0, 0, 0]}, "step sizes"),
         ({"knots": 0}, "knots"),
         ({"substeps": 0}, "substeps"),
+        ({"knots": 11, "substeps": 1000}, "up to 10000 steps"),
         ({"period": 0.0}, "period"),
         ({"period": float("nan")}, "period"),
     ],

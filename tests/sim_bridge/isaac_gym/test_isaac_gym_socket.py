@@ -1,6 +1,8 @@
 """The server's loop over a real socket, with our own client; and processes that die."""
 
 import json
+import multiprocessing
+import signal
 import threading
 
 import numpy as np
@@ -14,13 +16,14 @@ from sim_bridge.isaac_gym import server
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
+from sim_bridge.rollouts.unavailable import Unavailable
 from tests.sim_bridge.isaac_gym.stand_in import InProcess, make_front, make_options
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import policies
 
 STAND = np.concatenate([[0, 0, STAND_HEIGHT - 0.002, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
 
 
-def serve_to(client, monkeypatch, *arguments):
+def serve_to(client, monkeypatch, *arguments, make=InProcess):
     """Serve in this thread, as signals want it, until `client` in another has ended."""
     options = make_options(*arguments)
     made, answers = threading.Event(), []
@@ -31,7 +34,7 @@ def serve_to(client, monkeypatch, *arguments):
 
     def worker(options, stop):
         made.set()
-        return InProcess(options)
+        return make(options)
 
     def ask():
         made.wait(20.0)
@@ -46,8 +49,10 @@ def serve_to(client, monkeypatch, *arguments):
     monkeypatch.setattr(server.signal, "signal", lambda *_: None)
     thread = threading.Thread(target=ask)
     thread.start()
-    server.serve(options)
-    thread.join()
+    try:
+        server.serve(options)
+    finally:
+        thread.join()
     return answers[0]
 
 
@@ -128,6 +133,83 @@ def test_a_process_that_dies_at_its_start_is_one_line(monkeypatch):
     monkeypatch.setattr(server, "work", dies)
     with pytest.raises(server.Unusable, match="ended at its start .exit code 3"):
         server.Worker(make_options(), lambda: False)
+
+
+def test_physics_that_hangs_ends_the_server_and_the_client_is_told(tmp_path, monkeypatch):
+    address, refused, told = f"ipc://{tmp_path}/gym.ipc", [], threading.Event()
+
+    class Hanging(InProcess):
+        """A worker whose physics hangs, and whose process takes its time to end."""
+
+        def ask(self, frame, client):
+            if server.decode(frame)["kind"] == "rollout":
+                raise server.Hung("Isaac Gym hangs: no answer in 120 s; the server ends")
+            return super().ask(frame, client)
+
+        def close(self):
+            told.wait(20.0)
+            return super().close()
+
+    def client():
+        with pytest.raises(Unavailable) as caught:
+            RemoteRollout(ServerOptions(address), MujocoRollout(8, 0.01, 2), 0.01, 2, 20.0)
+        refused.append(str(caught.value))
+        told.set()
+
+    with pytest.raises(server.Hung, match="hangs"):
+        serve_to(client, monkeypatch, "--envs", "9", "--address", address, make=Hanging)
+    assert "does not roll out: Isaac Gym hangs: no answer in 120 s" in refused[0]
+
+
+def test_a_server_whose_physics_hangs_ends_with_status_1_and_one_line(monkeypatch, capsys):
+    def hang(options):
+        raise server.Hung("Isaac Gym hangs: no answer in 120 s; the server ends")
+
+    monkeypatch.setattr(server, "serve", hang)
+    assert server.main(["--role", "robot", "--device", "cpu"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "server.py: Isaac Gym hangs: no answer in 120 s; the server ends\n"
+
+
+def test_a_process_that_gives_no_answer_is_given_up_and_killed(monkeypatch):
+    monkeypatch.setattr(server, "work", answers_nothing)
+    worker = server.Worker(make_options("--patience", "0.2"), lambda: False)
+    with pytest.raises(server.Hung, match="no answer in 0.2 s"):
+        worker.ask(b"a question", b"a client")
+    assert worker.close() == "exit code -15"
+
+
+def answers_nothing(pipe, options):
+    pipe.send_bytes(b"")
+    signal.pause()
+
+
+def test_a_process_that_does_not_start_is_given_up_and_killed(monkeypatch):
+    monkeypatch.setattr(server, "work", never_starts)
+    monkeypatch.setattr(server, "START_S", 0.2)
+    with pytest.raises(server.Hung, match="no answer in 0.2 s"):
+        server.Worker(make_options(), lambda: False)
+    assert not multiprocessing.active_children()
+
+
+def never_starts(pipe, options):
+    signal.pause()
+
+
+def test_of_many_answers_the_newest_times_are_kept_and_all_are_counted():
+    tally = server.Tally()
+    for seconds in [1.0] * 7 + [0.001] * server.NEWEST:
+        tally.add(seconds, b"" if seconds == 1.0 else b"reply")
+    assert len(tally.times) == server.NEWEST
+    expected = {"requests": 7 + server.NEWEST, "undecodable": 7, "ms": {"p50": 1.0, "p99": 1.0}}
+    assert tally.report() == expected
+
+
+def test_patience_is_a_time(capsys):
+    for value in ("0", "-1", "nan", "inf"):
+        assert server.main(["--role", "robot", "--patience", value]) == 2
+        assert "give seconds in (0, 3600]" in capsys.readouterr().err
 
 
 def dies(pipe, options):
