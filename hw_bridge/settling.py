@@ -48,7 +48,7 @@ def is_still(dq: Array, speed: float) -> bool:
 
 def is_level(trunk: Array, options: MotionOptions) -> bool:
     """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
-    tilt, rate = tilt_of(np.roll(trunk[:4], 1)), float(np.linalg.norm(trunk[4:]))
+    tilt, rate = tilt_of(trunk[[3, 0, 1, 2]]), float(np.linalg.norm(trunk[4:]))
     return tilt < options.level_tilt and rate < options.level_rate
 
 
