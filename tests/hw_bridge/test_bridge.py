@@ -264,12 +264,13 @@ def test_commands_are_low_level_whatever_level_the_robot_speaks_of():
     assert sent is not None and sent.header == Header(LOW_LEVEL, robot_id=7)
 
 
-def test_told_to_end_it_sits_down_first():
+def test_told_to_end_it_sits_down_first(caplog):
     rig = Rig().run_until(S.RUNNING).run(0.3)
     rig.bridge.end("the planner died")
     rig.run(10.0)
     assert rig.states == IN_ORDER and rig.bridge.is_finished
     assert rig.bridge.machine.cause == "the planner died"
+    assert "not level" not in caplog.text  # the IMU's word has reached the machine
 
 
 class Nobody:
