@@ -18,6 +18,7 @@ from saltus.cli import (
     launch,
     motion,
     perturb,
+    replay,
     report,
     serve,
     study,
@@ -39,6 +40,7 @@ app.command("config")(config.config)
 app.command("drive")(drive.drive)
 app.command("perturb")(perturb.perturb)
 app.command("view")(view.view)
+app.command("replay")(replay.replay)
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("film")(film.film)

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from controller.planner_node import SolveGuard, solve_in_lock_step
-from runtime.messages import GroundTruth, LineSearch, MotorCommand, Plan, StateEstimate
+from runtime.messages import (
+    GroundTruth,
+    LineSearch,
+    MotorCommand,
+    Plan,
+    SensorReading,
+    StateEstimate,
+)
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, motions
 from saltus.metrics.run import RunMetrics, run_metrics
@@ -15,11 +22,20 @@ from sim_bridge.node import SimulationNodeOptions
 AFTER_FALL_S = SimulationNodeOptions().after_fall_s  # as the simulation's process does
 
 
-class Tick(NamedTuple):
-    """What happened in one tick; `plan` and `search` are None between planning ticks.
+class Answer(NamedTuple):
+    """What the stack made of a reading; `plan` and `search` are None between planning ticks.
 
     `search` is also None where the planner searched no line.
     """
+
+    estimate: StateEstimate
+    plan: Plan | None
+    command: MotorCommand
+    search: LineSearch | None = None
+
+
+class Tick(NamedTuple):
+    """What happened in one tick: the true state, and then as `Answer`."""
 
     truth: GroundTruth
     estimate: StateEstimate
@@ -28,15 +44,13 @@ class Tick(NamedTuple):
     search: LineSearch | None = None
 
 
-class LockStep:
-    """Runs the cores of a launch tick by tick, in the order of the processes' paused clocks.
+class Stack:
+    """Estimator, planner and tracker of a launch, in the order of the processes' paused clocks.
 
-    reading, estimate, [a plan that arrives], command, one tick of the robot: bit for bit what the
-    processes of a paused launch compute. A plan is solved when it arrives, from what was known when
-    its solve began.
+    reading, estimate, [a plan that arrives], command: bit for bit what the processes of a paused
+    launch compute. A plan is solved when it arrives, from what was known when its solve began.
 
     Attributes:
-        metrics: of the run so far.
         solve_ms: duration of every solve [ms], wall clock.
     """
 
@@ -47,11 +61,9 @@ class LockStep:
             BadRequest: the configuration names what there is not.
         """
         self.config = config
-        self.simulation = assembly.make_simulation(config)
         self.estimator = assembly.make_estimator(config)
         self.planner = assembly.make_planner(config)
         self.tracker = assembly.make_tracker(config)
-        self.metrics = run_metrics(config, motions.tilt_allowance(config))
         self.solve_ms: list[float] = []
         self._guard = SolveGuard()
         schedule = assembly.solve_schedule(config)
@@ -61,21 +73,60 @@ class LockStep:
         self._estimates = deque[StateEstimate](maxlen=schedule.estimate_age + 1)
         self._basis: StateEstimate | None = None  # of the solve that is under way
 
-    def step(self) -> Tick:
-        """Live through one tick of 1 ms."""
-        simulation = self.simulation
-        truth, reading = simulation.truth(), simulation.reading()
+    def answer(self, reading: SensorReading) -> Answer:
+        """Take in the reading of the next tick, from tick 0 without a gap."""
         estimate = self.estimator.update(reading)
         self._estimates.append(estimate)
         full = len(self._estimates) == self._estimates.maxlen
         known = self._estimates[0] if full else None
-        plan = self._plan(simulation.tick, known)
+        plan = self._plan(reading.tick, known)
         search = None if plan is None else self.planner.line_search
-        command = self.tracker.command(known, plan, simulation.time, reading)
-        simulation.advance(command)
+        command = self.tracker.command(known, plan, reading.time, reading)
+        return Answer(estimate, plan, command, search)
+
+    def _plan(self, tick: int, estimate: StateEstimate | None) -> Plan | None:
+        """The plan that arrives in this tick; a solve may begin, from the estimate known now."""
+        solve = self._solve
+        if tick == solve.start:
+            self._basis = estimate
+        if tick < solve.arrival or self._basis is None:
+            return None
+        begin = time.perf_counter()
+        basis = self._basis
+        plan = self._guard.plan(basis, lambda: solve_in_lock_step(self.planner, basis, solve))
+        self.solve_ms.append(1e3 * (time.perf_counter() - begin))
+        self._solve = next(self._solves)
+        if tick == self._solve.start:
+            self._basis = estimate
+        return plan
+
+
+class LockStep(Stack):
+    """Runs the cores of a launch tick by tick: the stack, and the simulated robot.
+
+    Attributes:
+        metrics: of the run so far.
+    """
+
+    def __init__(self, config: LaunchConfig) -> None:
+        """Build the cores.
+
+        Raises:
+            BadRequest: the configuration names what there is not.
+        """
+        self.simulation = assembly.make_simulation(config)
+        super().__init__(config)
+        self.metrics = run_metrics(config, motions.tilt_allowance(config))
+
+    def step(self) -> Tick:
+        """Live through one tick of 1 ms."""
+        simulation = self.simulation
+        truth, reading = simulation.truth(), simulation.reading()
+        tick = Tick(truth, *self.answer(reading))
+        simulation.advance(tick.command)
         self.metrics.add_truth(truth)
-        self.metrics.add_estimate(estimate)
-        return Tick(truth, estimate, plan, command, search)
+        self.metrics.add_estimate(tick.estimate)
+        return tick
 
     def run(self, on_tick: Callable[[Tick], Any] | None = None) -> RunMetrics:
         """Run for the configured duration, or until half a second after a fall.
@@ -96,19 +147,3 @@ class LockStep:
         self.metrics.add_truth(self.simulation.truth())
         self.metrics.add_estimate(self.estimator.update(self.simulation.reading()))
         return self.metrics
-
-    def _plan(self, tick: int, estimate: StateEstimate | None) -> Plan | None:
-        """The plan that arrives in this tick; a solve may begin, from the estimate known now."""
-        solve = self._solve
-        if tick == solve.start:
-            self._basis = estimate
-        if tick < solve.arrival or self._basis is None:
-            return None
-        begin = time.perf_counter()
-        basis = self._basis
-        plan = self._guard.plan(basis, lambda: solve_in_lock_step(self.planner, basis, solve))
-        self.solve_ms.append(1e3 * (time.perf_counter() - begin))
-        self._solve = next(self._solves)
-        if tick == self._solve.start:
-            self._basis = estimate
-        return plan

@@ -1,5 +1,7 @@
 """Plans as they are recorded: knots and gains of a few of them, the rest of all."""
 
+from typing import Literal
+
 import msgspec
 import numpy as np
 
@@ -8,6 +10,7 @@ from saltus.configuration.recording import RecordingOptions
 
 KNOTS_EVERY_NS = 50_000_000
 GAINS_EVERY_NS = 500_000_000
+Share = Literal["head", "knots", "gains"]  # of a plan that is kept; each holds those before
 
 
 class Sampling:
@@ -44,14 +47,23 @@ class PlanThinner:
 
     def thin(self, plan: Plan, time_ns: int) -> Plan:
         """The plan that arrived at `time_ns` [ns], as it is recorded."""
+        return self.keep(plan, self.share(time_ns))
+
+    def share(self, time_ns: int) -> Share:
+        """How much is kept of the plan that arrived at `time_ns` [ns], the next one in order."""
         sampled = self._options.plans == "sampled"
         if sampled and not self._knots.take(time_ns):
+            return "head"
+        return "knots" if sampled and not self._gains.take(time_ns) else "gains"
+
+    def keep(self, plan: Plan, share: Share) -> Plan:
+        """A plan of which `share` is kept."""
+        if share == "head":
             return msgspec.structs.replace(
                 plan, states_q=plan.states_q[:1], states_v=plan.states_v[:1],
                 inputs=plan.inputs[:0], gains=plan.gains[:0], contacts=plan.contacts[:0],
             )  # fmt: skip
-        kept = not sampled or self._gains.take(time_ns)
-        if not kept or self._options.gains == "none":
+        if share == "knots" or self._options.gains == "none":
             return msgspec.structs.replace(plan, gains=np.full_like(plan.gains, np.nan))
         if self._options.gains == "float32":
             # Still float64 on the wire: the zeros that end each number compress away.

@@ -1,0 +1,159 @@
+"""How messages differ from those recorded: whether to the last bit, where first, by how much."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.checked import Message
+from runtime.topics import PLAN, Topic
+from saltus.recording.fields import LOG_TIME, Column, columns_of, component_names
+
+# Measured by the wall clock: no two runs agree in them, so nobody compares them.
+WALL_CLOCK = {PLAN.name: ("solve_s", "round_trip_s")}
+
+
+class Difference(NamedTuple):
+    """Where a message first differs from the recorded one.
+
+    Attributes:
+        topic: its name.
+        tick: of the message; a plan's is that of the estimate it starts from.
+        field: with the component, such as ``velocity_base_x``.
+        recorded, replayed: its value, or words about its shape.
+        size: distance of the two [unit of the field]; 0 where only the sign of a zero differs, None
+            where they are no numbers or have no distance.
+    """
+
+    topic: str
+    tick: int
+    field: str
+    recorded: Any
+    replayed: Any
+    size: float | None
+
+
+class Spread:
+    """Differences of one field in all messages.
+
+    Attributes:
+        largest: of all numbers [unit of the field]; inf where one has no distance.
+    """
+
+    def __init__(self) -> None:
+        """Of no message yet."""
+        self.largest, self._squares, self._count = 0.0, 0.0, 0
+
+    def add(self, gaps: NDArray[np.float64]) -> None:
+        """Count the distances of a message's numbers."""
+        if gaps.size:
+            self.largest = max(self.largest, float(gaps.max()))
+            self._squares += float(np.sum(gaps * gaps))
+            self._count += gaps.size
+
+    @property
+    def rms(self) -> float:
+        """Root of the mean square over all numbers of all messages."""
+        return math.sqrt(self._squares / self._count) if self._count else 0.0
+
+
+class Tally:
+    """Counts the messages of one topic, and keeps how they differ.
+
+    Attributes:
+        compared: pairs of a recorded and a replayed message.
+        different: of these, those that are not equal to the last bit.
+        only_recorded: messages that were recorded, and are not there in the replay.
+        only_replayed: the other way round.
+        first: the first difference; None while there is none.
+        spreads: of each field that holds floating point numbers.
+    """
+
+    def __init__(self, topic: Topic[Any], ignored: tuple[str, ...] = ()) -> None:
+        """Of a topic; fields of `WALL_CLOCK` and those `ignored` are not compared."""
+        left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ()), *ignored}
+        self._columns = {
+            name: column for name, column in columns_of(topic.message).items()
+            if not column.packed and name not in left_out
+        }  # fmt: skip
+        self.topic = topic
+        self.compared = self.different = self.only_recorded = self.only_replayed = 0
+        self.first: Difference | None = None
+        self.spreads: dict[str, Spread] = {}
+
+    @property
+    def identical(self) -> bool:
+        """Whether all that was recorded came out again."""
+        return not self.different and not self.only_recorded
+
+    def unit(self, name: str) -> str:
+        """Unit of a field."""
+        return self._columns[name].field.unit
+
+    def add(self, recorded: Message, replayed: Message) -> None:
+        """Compare two messages."""
+        self.compared += 1
+        differs = False
+        for name, column in self._columns.items():
+            own, other = _value(recorded, column), _value(replayed, column)
+            same = _bits(own) == _bits(other)
+            if _is_number(own) and np.shape(own) == np.shape(other):
+                gaps = np.zeros(np.size(own)) if same else distances(own, other)
+                self.spreads.setdefault(name, Spread()).add(gaps)
+            if same:
+                continue
+            differs = True
+            if self.first is None:
+                tick = recorded.tick  # type: ignore[attr-defined]
+                self.first = Difference(self.topic.name, tick, *_worst(name, column, own, other))
+        self.different += differs
+
+    def miss(self, recorded: Message) -> None:
+        """Note a message that was recorded and does not come in the replay."""
+        self.only_recorded += 1
+        if self.first is None:
+            tick = recorded.tick  # type: ignore[attr-defined]
+            self.first = Difference(self.topic.name, tick, "message", "there", "missing", None)
+
+
+def distances(own: Any, other: Any) -> NDArray[np.float64]:
+    """Distance of each number to its counterpart; 0 for two NaN, inf for one."""
+    a, b = np.ravel(np.asarray(own, float)), np.ravel(np.asarray(other, float))
+    equal = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        gaps = np.where(equal, 0.0, np.abs(a - b))
+    return np.where(np.isnan(gaps), np.inf, gaps)
+
+
+def _worst(name: str, column: Column, own: Any, other: Any) -> tuple[str, Any, Any, float | None]:
+    """Name of the component that differs most, its two values, and their distance."""
+    if not _is_number(own):
+        return name, own, other, None
+    if np.shape(own) != np.shape(other):
+        return name, f"shape {np.shape(own)}", f"shape {np.shape(other)}", None
+    a, b = np.ravel(np.asarray(own, float)), np.ravel(np.asarray(other, float))
+    gaps = distances(own, other)
+    at = int(np.argmax(np.where(a.view(np.int64) == b.view(np.int64), -1.0, gaps)))
+    if column.varies:
+        name += str([int(index) for index in np.unravel_index(at, np.shape(own))])
+    else:
+        name = component_names(name, column)[at]
+    return name, float(a[at]), float(b[at]), float(gaps[at]) if np.isfinite(gaps[at]) else None
+
+
+def _value(message: Message, column: Column) -> Any:
+    value = getattr(message, column.source)
+    return value if column.slots is None else value[column.slots]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (float, np.ndarray))
+
+
+def _bits(value: Any) -> Any:
+    """What is equal where a value is, to the last bit; unlike numbers, for two NaN too."""
+    return (np.shape(value), np.asarray(value).tobytes()) if _is_number(value) else value
