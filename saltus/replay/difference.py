@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,16 +42,19 @@ class Spread:
 
     Attributes:
         largest: of all numbers [unit of the field]; inf where one has no distance.
+        scale: the largest recorded value, without its sign.
     """
 
     def __init__(self) -> None:
         """Of no message yet."""
-        self.largest, self._squares, self._count = 0.0, 0.0, 0
+        self.largest, self.scale, self._squares, self._count = 0.0, 0.0, 0.0, 0
 
-    def add(self, gaps: NDArray[np.float64]) -> None:
-        """Count the distances of a message's numbers."""
+    def add(self, own: NDArray[np.float64], gaps: NDArray[np.float64]) -> None:
+        """Count the recorded numbers of a message, and their distances to those replayed."""
         if gaps.size:
             self.largest = max(self.largest, float(gaps.max()))
+            finite = np.abs(own[np.isfinite(own)])
+            self.scale = max(self.scale, float(finite.max(initial=0.0)))
             self._squares += float(np.sum(gaps * gaps))
             self._count += gaps.size
 
@@ -71,6 +74,7 @@ class Tally:
         only_replayed: the other way round.
         first: the first difference; None while there is none.
         spreads: of each field that holds floating point numbers.
+        others: by field, in how many messages a word, a count or a shape differs.
     """
 
     def __init__(self, topic: Topic[Any], ignored: tuple[str, ...] = ()) -> None:
@@ -84,6 +88,7 @@ class Tally:
         self.compared = self.different = self.only_recorded = self.only_replayed = 0
         self.first: Difference | None = None
         self.spreads: dict[str, Spread] = {}
+        self.others: Counter[str] = Counter()
 
     @property
     def identical(self) -> bool:
@@ -103,7 +108,9 @@ class Tally:
             same = _bits(own) == _bits(other)
             if _is_number(own) and np.shape(own) == np.shape(other):
                 gaps = np.zeros(np.size(own)) if same else distances(own, other)
-                self.spreads.setdefault(name, Spread()).add(gaps)
+                self.spreads.setdefault(name, Spread()).add(np.ravel(own), gaps)
+            else:
+                self.others[name] += not same
             if same:
                 continue
             differs = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,8 @@ def replay(path: Path) -> Replay:
     tape = Tape(path)
     config = tape.config
     ensure_compiled(config)
+    for name in ("controller", "estimator"):  # what they logged stands in the run's own logs
+        logging.getLogger(name).addHandler(logging.NullHandler())
     lock_step = config.mode == "paused"
     # A plan's number counts the plans of a solve too, of which real time may have sent fewer.
     comparison = Comparison(config.recording, {} if lock_step else {PLAN.name: ("id",)})
@@ -92,6 +95,7 @@ def _counts(tally: Tally) -> dict[str, Any]:
             name: {"largest": spread.largest, "rms": spread.rms, "unit": tally.unit(name)}
             for name, spread in spreads.items()
         },
+        "other_fields": {name: count for name, count in tally.others.items() if count},
     }  # fmt: skip
 
 
@@ -106,12 +110,18 @@ def facts(result: Replay) -> list[Fact]:
 
 def spread_rows(result: Replay) -> list[dict[str, Any]]:
     """A row for each field that differs."""
-    return [
-        {"topic": name, "field": field, "largest": f"{spread.largest:.3g}",
-         "RMS": f"{spread.rms:.3g}", "unit": tally.unit(field)}
-        for name, tally in result.tallies.items()
-        for field, spread in tally.spreads.items() if spread.largest > 0.0
-    ]  # fmt: skip
+    rows = []
+    for name, tally in result.tallies.items():
+        rows += [
+            {"topic": name, "field": field, "largest": f"{spread.largest:.3g}",
+             "RMS": f"{spread.rms:.3g}", "unit": tally.unit(field)}
+            for field, spread in tally.spreads.items() if spread.largest > 0.0
+        ]  # fmt: skip
+        rows += [
+            {"topic": name, "field": field, "largest": "", "RMS": "", "unit": f"{count} messages"}
+            for field, count in tally.others.items() if count
+        ]  # fmt: skip
+    return rows
 
 
 def _headline(result: Replay) -> Fact:

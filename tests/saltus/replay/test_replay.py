@@ -1,0 +1,184 @@
+"""A recorded run that is replayed: the same bits in lock step, else the first difference."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from runtime.messages import encode
+from runtime.recording import Recorder, read_frames
+from runtime.topics import RECORDED
+from runtime.wire import decode
+from saltus.cli.main import run
+from tests.saltus.short_walk import record_walk
+
+TOPICS = {topic.name: topic for topic in RECORDED}
+KINDS = {"lock step": (), "real time": ("mode=realtime",)}
+Change = Callable[[str, Any], list[Any]]  # what stands in place of a message of a topic
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory) -> dict[str, Path]:
+    """Folders of recorded runs, by what their launch files say of time."""
+    folders = {kind: tmp_path_factory.mktemp("walk") for kind in KINDS}
+    for kind, assignments in KINDS.items():
+        record_walk(folders[kind], *assignments)
+    return folders
+
+
+def changed(walk: Path, folder: Path, change: Change) -> Path:
+    """A copy of a run in which other messages stand in place of some."""
+    (folder / "launch.yaml").write_bytes((walk / "launch.yaml").read_bytes())
+    with Recorder(folder / "run.mcap") as recorder:
+        for name, log_time_ns, data in read_frames(walk / "run.mcap"):
+            topic = TOPICS[name]
+            for message in change(name, decode(topic.message, data)):
+                recorder.write(topic, encode(message), log_time_ns)
+    return folder
+
+
+def replay(folder: Path, capsys) -> tuple[int, dict[str, Any]]:
+    """Exit status, and what is printed."""
+    status = run(["replay", str(folder), "--json"])
+    return status, json.loads(capsys.readouterr().out.splitlines()[-1])
+
+
+def in_one(topic: str, tick: int, **fields: Callable[[Any], Any]) -> Change:
+    """Change fields of one message."""
+
+    def change(name: str, message: Any) -> list[Any]:
+        if name != topic or message.tick != tick:
+            return [message]
+        new = {field: make(getattr(message, field)) for field, make in fields.items()}
+        return [msgspec.structs.replace(message, **new)]
+
+    return change
+
+
+def test_lock_step_is_identical_to_the_last_bit(walks, capsys):
+    """Plans too, of which the recording holds a part."""
+    status, result = replay(walks["lock step"] / "run.mcap", capsys)
+    assert status == 0 and result["identical"] and result["first_difference"] is None
+    assert result["lock_step"] and result["notes"] == []
+    counts = {name: topic["compared"] for name, topic in result["topics"].items()}
+    assert counts == {"state_estimate": 300, "plan": 30, "motor_command": 300}
+    for topic in result["topics"].values():
+        assert topic["different"] == topic["only_recorded"] == topic["only_replayed"] == 0
+
+
+def test_a_reading_that_was_changed_shows_at_its_tick(walks, tmp_path, capsys):
+    """What comes after it differs too: the filter remembers."""
+    change = in_one("sensor_reading", 150, angular_velocity_imu=lambda w: w + 1e-6)
+    status, result = replay(changed(walks["lock step"], tmp_path, change), capsys)
+    first, topics = result["first_difference"], result["topics"]
+    assert status == 1 and not result["identical"]
+    assert first["topic"] == "state_estimate" and first["tick"] == 150
+    assert 0.0 < abs(first["recorded"] - first["replayed"]) == first["size"] < 1e-5
+    assert topics["state_estimate"]["different"] == topics["motor_command"]["different"] == 150
+    assert topics["state_estimate"]["fields"]["angular_velocity_base"]["largest"] > 1e-8
+
+
+@pytest.mark.parametrize(("topic", "tick", "fields", "name"), [
+    ("motor_command", 40, {"kp": lambda kp: np.nextafter(kp, np.inf)}, "kp_"),
+    ("plan", 60, {"cost": lambda cost: cost + 1.0}, "cost"),
+    ("plan", 50, {"inputs": lambda u: u + 1.0}, "inputs["),  # one that was recorded with its knots
+    ("state_estimate", 7, {"status": lambda _: "diverged"}, "status"),
+])  # fmt: skip
+def test_what_was_recorded_otherwise_shows(walks, tmp_path, capsys, topic, tick, fields, name):
+    folder = changed(walks["lock step"], tmp_path, in_one(topic, tick, **fields))
+    assert run(["replay", str(folder)]) == 1
+    out = capsys.readouterr().out
+    assert f"first difference: {topic} of tick {tick}, {name}" in out
+    assert sum("1 differ" in line for line in out.splitlines()) == 1
+
+
+def test_the_trackers_last_command_is_no_answer_to_a_reading(walks, tmp_path, capsys):
+    """It stops by the clock, and damps."""
+
+    def change(name: str, message: Any) -> list[Any]:
+        if name != "motor_command" or message.tick != 299:
+            return [message]
+        return [message, msgspec.structs.replace(message, time=0.3, status="damp")]
+
+    status, result = replay(changed(walks["lock step"], tmp_path, change), capsys)
+    assert status == 0 and result["topics"]["motor_command"]["compared"] == 300
+
+
+def test_lost_reading_ends_the_comparison(walks, tmp_path, capsys):
+    lost = "sensor_reading", 100
+    folder = changed(
+        walks["lock step"], tmp_path, lambda name, m: [] if (name, m.tick) == lost else [m]
+    )
+    status, result = replay(folder, capsys)
+    assert status == 1 and not result["identical"] and result["first_difference"] is None
+    assert result["topics"]["state_estimate"]["compared"] == 100
+    assert "no reading of tick 100" in result["notes"][-1]
+
+
+def test_lost_estimates_and_commands_are_counted(walks, tmp_path, capsys):
+    """Those that were recorded are still compared."""
+    lost = "state_estimate", "plan", "motor_command"
+    folder = changed(
+        walks["lock step"], tmp_path,
+        lambda name, m: [] if name in lost and m.tick in (60, 70) else [m],
+    )  # fmt: skip
+    status, result = replay(folder, capsys)
+    assert status == 0 and result["identical"]
+    assert {name: t["only_replayed"] for name, t in result["topics"].items()} == dict.fromkeys(
+        result["topics"], 2
+    )
+
+
+def test_in_real_time_every_core_is_fed_alone(walks, capsys):
+    """These readings and estimates came without delay, so filter and planner make the same bits.
+
+    The tracker does not: in real time its estimates are a tick old.
+    """
+    status, result = replay(walks["real time"], capsys)
+    topics = result["topics"]
+    assert status == 1 and not result["identical"] and not result["lock_step"]
+    assert topics["state_estimate"]["compared"] == 300 and topics["plan"]["compared"] == 30
+    assert topics["state_estimate"]["different"] == topics["plan"]["different"] == 0
+    assert topics["motor_command"]["compared"] == 300
+    assert 0.0 < topics["motor_command"]["fields"]["tau"]["rms"] < 2.0
+    assert "real time" in result["notes"][0]
+
+
+def test_lost_messages_of_real_time_do_no_harm(walks, tmp_path, capsys):
+    random = np.random.default_rng(0)
+    folder = changed(
+        walks["real time"], tmp_path, lambda _, message: [message] * (random.random() > 0.2)
+    )
+    status, result = replay(folder, capsys)
+    topics = result["topics"]
+    assert status == 1 and "were not recorded" in result["notes"][-1]
+    assert 100 < topics["state_estimate"]["compared"] < 240 < 300
+    assert topics["motor_command"]["compared"] and topics["motor_command"]["only_recorded"]
+
+
+def without(topic: str) -> Change:
+    return lambda name, message: [] if name == topic else [message]
+
+
+@pytest.mark.parametrize("harm", [
+    lambda walk, folder: folder,
+    lambda walk, folder: folder / "run.mcap",
+    lambda walk, folder: changed(walk, folder, without("sensor_reading")),
+    lambda walk, folder: changed(walk, folder, without("plan")),
+    lambda walk, folder: written(changed(walk, folder, without("")), "run.mcap", b"no recording"),
+    lambda walk, folder: written(changed(walk, folder, without("")), "launch.yaml", b""),
+    lambda walk, folder: written(changed(walk, folder, without("")), "launch.yaml", b"speed: 3"),
+])  # fmt: skip
+def test_what_cannot_be_replayed_is_one_line(walks, tmp_path, capsys, harm):
+    assert run(["replay", str(harm(walks["lock step"], tmp_path))]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(captured.err.splitlines()) == 1
+
+
+def written(folder: Path, name: str, content: bytes) -> Path:
+    (folder / name).write_bytes(content)
+    return folder
