@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test docs browser lint kernels slow mutants peers clean
+.PHONY: sim test docs browser lint kernels reference slow mutants peers clean
 .DELETE_ON_ERROR:
 # Without bytecode every process of every test would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -38,6 +38,9 @@ lint: $(VENV)/installed-dev
 
 kernels: $(VENV)/installed-dev  ## compile what tests use
 	$(VENV)/bin/python -m tests.kernels
+
+reference: $(VENV)/installed-dev  ## record the reference run of `make test` anew; prints what has changed
+	$(VENV)/bin/python -m tests.reference.record
 
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(VENV)/bin/pytest -q -m slow

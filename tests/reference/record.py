@@ -154,7 +154,7 @@ def unexplained(before: Made, after: Made) -> list[str]:
     """What has changed that should not have, a line each.
 
     The processor that the run was recorded on gives the same bits, with the same libraries. Others
-    round differently, and what they may make of that was measured: see docs/recordings.md.
+    round differently, and what they may make of that was measured: see docs/design.md.
     """
     if before.facts["computed_by"] == after.facts["computed_by"]:
         return changes(before, after)
