@@ -12,6 +12,8 @@ from saltus.recording.plans import PlanThinner, Share
 from saltus.replay.difference import Difference, Tally
 
 COMPARED: tuple[Topic[Any], ...] = (STATE_ESTIMATE, PLAN, MOTOR_COMMAND)  # as a tick makes them
+# A plan's number counts all plans of a solve, of which fewer may have been sent in real time.
+COUNTED = {PLAN.name: ("id",)}
 Key = tuple[int, ...]  # which message of its topic
 
 
@@ -27,9 +29,10 @@ class Comparison:
         tallies: by name of the topic.
     """
 
-    def __init__(self, options: RecordingOptions, ignored: dict[str, tuple[str, ...]]) -> None:
-        """`options` say what was recorded of plans; `ignored` fields by topic are not compared."""
-        self._thinner = PlanThinner(options)
+    def __init__(self, options: RecordingOptions, lock_step: bool) -> None:
+        """`options` say what was recorded of plans; in `lock_step` every message is expected."""
+        self._thinner, self._lock_step = PlanThinner(options), lock_step
+        ignored = {} if lock_step else COUNTED
         self.tallies = {t.name: Tally(t, ignored.get(t.name, ())) for t in COMPARED}
         self._recorded: dict[str, dict[Key, _Recorded]] = {t.name: {} for t in COMPARED}
         self._replayed: dict[str, dict[Key, Message]] = {t.name: {} for t in COMPARED}
@@ -54,16 +57,12 @@ class Comparison:
         else:
             self._compare(topic, recorded, message)
 
-    def without_replay(self, topic: Topic[Any]) -> dict[Key, Any]:
-        """The recorded messages that have no counterpart yet."""
-        return {key: recorded.message for key, recorded in self._recorded[topic.name].items()}
-
     def close(self, before: int | None = None) -> None:
         """Count what has no counterpart; nothing from tick `before` on, where it is given."""
         for name, tally in self.tallies.items():
             for recorded in self._recorded[name].values():
                 if before is None or recorded.message.tick < before:
-                    tally.miss(recorded.message)
+                    tally.miss(recorded.message, self._lock_step)
             tally.only_replayed = len(self._replayed[name])
 
     @property

@@ -113,18 +113,22 @@ class Tally:
                 self.others[name] += not same
             if same:
                 continue
+            if not differs and self._is_earlier(recorded):
+                self._note(recorded, *_worst(name, column, own, other))
             differs = True
-            if self.first is None:
-                tick = recorded.tick  # type: ignore[attr-defined]
-                self.first = Difference(self.topic.name, tick, *_worst(name, column, own, other))
         self.different += differs
 
-    def miss(self, recorded: Message) -> None:
-        """Note a message that was recorded and does not come in the replay."""
+    def miss(self, recorded: Message, expected: bool = True) -> None:
+        """Count a message that does not come in the replay; a difference where it is expected."""
         self.only_recorded += 1
-        if self.first is None:
-            tick = recorded.tick  # type: ignore[attr-defined]
-            self.first = Difference(self.topic.name, tick, "message", "there", "missing", None)
+        if expected and self._is_earlier(recorded):
+            self._note(recorded, "message", "there", "missing", None)
+
+    def _is_earlier(self, message: Any) -> bool:
+        return self.first is None or message.tick < self.first.tick
+
+    def _note(self, message: Any, *where: Any) -> None:
+        self.first = Difference(self.topic.name, message.tick, *where)
 
 
 def distances(own: Any, other: Any) -> NDArray[np.float64]:

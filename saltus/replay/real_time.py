@@ -23,6 +23,7 @@ from saltus.launch import assembly
 from saltus.replay.comparison import Comparison
 from saltus.replay.tape import Tape
 
+STALE_S = 0.02  # age of a reading that no command answers: a bridge holds the robot by itself
 LATE_NS = 50_000_000  # after a command, within which the plan that it follows is recorded
 KEPT = 1000  # newest messages of a topic
 
@@ -96,8 +97,8 @@ class Cores:
     def track(self, recorded: MotorCommand) -> None:
         """Command from what a recorded command names."""
         reading = self._readings.get(recorded.tick)
-        if reading is None:
-            return  # a bridge that holds the robot by itself, or a reading that was lost
+        if reading is None or recorded.time - reading.time > STALE_S:
+            return
         newest_first = reversed(self._estimates.values())
         estimate = next((each for each in newest_first if each.tick < recorded.tick), None)
         plan = self._plans.get(recorded.plan_id)

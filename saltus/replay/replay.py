@@ -6,7 +6,6 @@ import logging
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runtime.topics import PLAN
 from saltus.common.code_version import code_version
 from saltus.common.console import Fact
 from saltus.common.progress import RunProgress
@@ -50,8 +49,7 @@ def replay(path: Path) -> Replay:
     for name in ("controller", "estimator"):  # what they logged stands in the run's own logs
         logging.getLogger(name).addHandler(logging.NullHandler())
     lock_step = config.mode == "paused"
-    # A plan's number counts the plans of a solve too, of which real time may have sent fewer.
-    comparison = Comparison(config.recording, {} if lock_step else {PLAN.name: ("id",)})
+    comparison = Comparison(config.recording, lock_step)
     with RunProgress(config.duration, "s recorded") as progress:
         run = replay_in_lock_step if lock_step else replay_in_real_time
         end = run(tape, comparison, progress)
