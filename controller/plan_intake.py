@@ -25,6 +25,7 @@ class PlanIntake:
         current: the plan that is followed; None before the first one has begun.
         accepted: number of plans.
         arrival: of the newest plan, after its own start [s]; negative when it came in time.
+        refusal: why the gate refused the last plan; None where it was accepted.
     """
 
     def __init__(self, gate: SafetyGate) -> None:
@@ -33,6 +34,7 @@ class PlanIntake:
         self.current: PlanFunction | None = None
         self.accepted = 0
         self.arrival = 0.0
+        self.refusal: Reason | None = None
         self._previous: PlanFunction | None = None
         self._waiting: list[PlanFunction] = []  # in order of their start
         self._newest: PlanFunction | None = None
@@ -62,7 +64,9 @@ class PlanIntake:
             return False
         failed = plan.status == "failed" or len(plan.inputs) == 0
         function = None if failed else self._copy(plan)
-        if not self.gate.judge_plan(plan, function, now).ok or function is None:
+        verdict = self.gate.judge_plan(plan, function, now)
+        self.refusal = None if verdict.ok else verdict.reason
+        if not verdict.ok or function is None:
             return False
         self._newest = function
         self._waiting = [each for each in self._waiting if each.time < plan.time]

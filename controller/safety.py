@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.contradiction import OFF_ENCODERS, OFF_GYROSCOPE, TOO_FAST, contradiction
+from controller.plan_bounds import GAINS, INPUTS, STATES, bounds_of, excess
 from controller.plan_function import PlanFunction
 from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
@@ -20,6 +22,16 @@ Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
 
 UPRIGHT = 0.7  # tilt below which the ground is followed [rad]
+CONTRADICTIONS = {
+    TOO_FAST: Reason.ESTIMATE_TOO_FAST,
+    OFF_ENCODERS: Reason.ESTIMATE_CONTRADICTS_ENCODERS,
+    OFF_GYROSCOPE: Reason.ESTIMATE_CONTRADICTS_GYROSCOPE,
+}
+EXCESSES = {
+    STATES: Reason.PLAN_STATES_OUT_OF_BOUNDS,
+    INPUTS: Reason.PLAN_INPUTS_OUT_OF_BOUNDS,
+    GAINS: Reason.PLAN_GAINS_OUT_OF_BOUNDS,
+}
 GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
 
@@ -47,6 +59,10 @@ class SafetyGate:
         margin = options.measured_margin
         self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         self.height_min = options.height_min  # of the trunk in the world [m]
+        self.estimate_bounds = (  # of `contradiction`
+            options.estimate_joint_error, options.estimate_turn_error, options.estimate_speed_max,
+        )  # fmt: skip
+        self._plan_bounds = bounds_of(options.plan)
         self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
         self._last_plan_at: float | None = None  # [s]
         self._fall_since: float | None = None
@@ -94,8 +110,14 @@ class SafetyGate:
             share = min(1.0, max(0.0, passed) / GROUND_TIME)
             self.height_min += share * (self.options.height_min + level - self.height_min)
 
-    def judge_estimate(self, estimate: StateEstimate | None, now: float) -> GateVerdict:
-        """Return whether `estimate` may be fed back at time `now` [s]."""
+    def judge_estimate(
+        self, estimate: StateEstimate | None, reading: SensorReading | None, now: float
+    ) -> GateVerdict:
+        """Return whether `estimate` may be fed back at time `now` [s].
+
+        A sound one must agree with the newest reading; one that is degraded leaves a sensor out,
+        and who knows which.
+        """
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
         finite = all_finite(estimate.q) and all_finite(estimate.v)
@@ -106,7 +128,19 @@ class SafetyGate:
             return self._refuse(Reason.ESTIMATE_STARTING if starting else Reason.ESTIMATE_DIVERGED)
         if not now - estimate.time <= self.options.estimate_max_age_s:
             return self._refuse(Reason.ESTIMATE_OLD)
-        return PASS
+        found = self._contradiction(estimate, reading)
+        return self._refuse(CONTRADICTIONS[found]) if found else PASS
+
+    def _contradiction(self, estimate: StateEstimate, reading: SensorReading | None) -> int:
+        """See `contradiction`; where there is no reading to believe, only the speed counts."""
+        q, v = np.array(estimate.q), np.array(estimate.v)
+        joints, gyroscope, age = q[7:], v[3:6], 0.0
+        if reading is not None and estimate.status == "ok":
+            measured = np.array(reading.joint_position)
+            if is_plausible(measured, np.array(reading.joint_velocity), *self.joint_range):
+                joints, gyroscope = measured, np.array(reading.angular_velocity_imu)
+                age = reading.time - estimate.time
+        return contradiction(v, q[7:], joints, gyroscope, age, self.estimate_bounds)
 
     def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:
         """Return whether a newly arrived plan may be followed, whatever came before it.
@@ -122,7 +156,9 @@ class SafetyGate:
             return self._refuse(Reason.PLAN_NOT_FINITE)
         if plan.time > now + self.options.plan_future_s:
             return self._refuse(Reason.PLAN_FROM_FUTURE)
-        return PASS
+        level = self.height_min - self.options.height_min
+        found = excess(function.flat, level, self._plan_bounds)
+        return self._refuse(EXCESSES[found]) if found else PASS
 
     @property
     def tilt_max(self) -> float:

@@ -3,8 +3,9 @@
 import math
 from typing import Annotated
 
+from controller.plan_bounds import PlanBoundsOptions
 from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT
-from runtime.options import Options, Range
+from runtime.options import Options, Range, positive
 
 
 class SafetyGateOptions(Options, frozen=True):
@@ -19,7 +20,13 @@ class SafetyGateOptions(Options, frozen=True):
             has fallen; on level ground the trunk touches at about 0.06 m.
         fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
+        estimate_joint_error: how far the joints of a sound estimate may be from the encoders',
+            besides what a motor travels at full speed in the time between the two.
+        estimate_turn_error: how far its angular velocity may be from the gyroscope's, besides
+            500 rad/s^2 times the time between the two.
+        estimate_speed_max: largest speed of the trunk that is believed.
         plan_future_s: how far ahead of now a plan may start.
+        plan: what a plan may hold at most.
     """
 
     torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] = TORQUE_LIMIT
@@ -29,4 +36,8 @@ class SafetyGateOptions(Options, frozen=True):
     height_min: Annotated[float, Range("m", 0.0, 1.0)] = 0.08
     fall_confirm_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     estimate_max_age_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.02
+    estimate_joint_error: Annotated[float, positive("rad", 10.0)] = 0.3
+    estimate_turn_error: Annotated[float, positive("rad/s", 1000.0)] = 4.0
+    estimate_speed_max: Annotated[float, positive("m/s", 1000.0)] = 8.0
     plan_future_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.1
+    plan: PlanBoundsOptions = PlanBoundsOptions()

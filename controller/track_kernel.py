@@ -10,12 +10,13 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from controller.contradiction import contradiction
 from controller.motor_targets import bounded_targets
 from controller.policy_kernel import Array, evaluate
 
 NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
-UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW
-TORQUE_LIMITED, POSITION_LIMITED = 16, 32
+TORQUE_LIMITED, POSITION_LIMITED, CONTRADICTED = 16, 32, 64
+UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW | CONTRADICTED
 
 FASTEST_MEASURED = 200.0  # [rad/s] ten times what the motors reach: more is no measurement
 LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between which it is believed
@@ -49,26 +50,27 @@ def tilt(quaternion: Array) -> float:
 @njit(cache=True)
 def track(
     current: Array, previous: Array, q: Array, v: Array, estimated_at: float,
-    joints: Array, joint_speeds: Array, measured_at: float, imu: Array, due: float,
-    measured: Array, limits: Array, bounds: tuple[float, ...],
+    joints: Array, joint_speeds: Array, measured_at: float, imu: Array, gyroscope: Array,
+    due: float, measured: Array, limits: Array, bounds: tuple[float, ...],
 ) -> tuple[int, Array, Array]:  # fmt: skip
     """Follow a plan.
 
     Args:
         current, previous: the plans, see `plan_function.unpack`.
         q, v: the estimate (19), (18), of time `estimated_at` [s].
-        joints, joint_speeds, imu: as measured (12), (12) [rad], [rad/s], at `measured_at` [s], and
-            the quaternion (4) of the IMU.
+        joints, joint_speeds, imu, gyroscope: as measured (12), (12) [rad], [rad/s], at
+            `measured_at` [s], and the IMU's quaternion (4) and angular velocity (3) [rad/s].
         due: when the command takes effect [s].
         measured: (2, 12) range within which a joint's measurement is believed [rad].
         limits: (2, 12) range of position targets [rad].
-        bounds: tilt_max, height_min in the world, kp_max, kd_max, torque_limit, velocity_limit.
+        bounds: tilt_max, height_min in the world, kp_max, kd_max, torque_limit, velocity_limit,
+            and those of `contradiction`.
 
     Returns:
         Bits of what is unusual or was limited; the command's q, dq, kp, kd, tau (5, 12); the torque
         (12) [N m] that is expected of it.
     """
-    tilt_max, height_min, kp_max, kd_max, torque_limit, velocity_limit = bounds
+    tilt_max, height_min, kp_max, kd_max, torque_limit, velocity_limit = bounds[:6]
     rows, torque = np.empty((5, 12)), np.empty(12)
     if not is_plausible(joints, joint_speeds, measured[0], measured[1]):
         return NOT_PLAUSIBLE, rows, torque
@@ -81,6 +83,8 @@ def track(
         return NOT_FINITE, rows, torque
     if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or q[2] < height_min:
         return FALLEN, rows, torque
+    if contradiction(v, q[7:], joints, gyroscope, measured_at - estimated_at, bounds[6:]):
+        return CONTRADICTED, rows, torque
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
         current, previous, q, v, estimated_at, joints, joint_speeds, measured_at, due,
         kp_max, kd_max,

@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller import motor_targets, policy_kernel
+from controller.contradiction import contradiction
 from controller.motor_targets import MotorAim, to_motor_target
+from controller.plan_bounds import bounds_of, excess
 from controller.plan_function import slot_size
 from controller.plan_intake import PlanIntake
 from controller.policy_kernel import PolicyOutput
@@ -81,10 +83,12 @@ class Tracker:
         slot = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
         gate = SafetyGate(self.options.safety)
         is_plausible(joints, joints, *gate.joint_range)
+        contradiction(still[19:], joints, joints, still[:3], 0.0, gate.estimate_bounds)
+        excess(slot, 0.0, bounds_of(self.options.safety.plan))
         is_unit(still[:4])
         tilt(still[:4])
-        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], 0.0,
-              gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
+        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4],
+              still[:3], 0.0, gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
         ground_below(still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
@@ -94,7 +98,7 @@ class Tracker:
         o, safety = self.options, self.options.safety
         return (
             gate.tilt_max, gate.height_min, o.kp_max, o.kd_max, safety.torque_limit,
-            float(VELOCITY_LIMIT),
+            float(VELOCITY_LIMIT), *gate.estimate_bounds,
         )  # fmt: skip
 
     @property
@@ -145,7 +149,7 @@ class Tracker:
         if joints is not None and self._joints is None and reading is not None:
             self._torque = self.gate.measured_torque(reading)  # of whatever holds it up until now
         self._joints = joints or self._joints
-        verdict = self.gate.judge_estimate(estimate, now)
+        verdict = self.gate.judge_estimate(estimate, reading, now)
         usable = estimate if verdict.ok else None
         tracking = self.gate.state in ("ok", "hold")
         fall = self.gate.judge_fall(usable, reading, tracking, now)
@@ -177,8 +181,9 @@ class Tracker:
         try:
             bits, rows, torque = track(
                 *self.plans.flat, estimate.q, estimate.v, estimate.time, reading.joint_position,
-                reading.joint_velocity, reading.time, reading.quaternion_imu_in_world, self.due,
-                self.gate.joint_range, self._limits, self._bounds(self.gate),
+                reading.joint_velocity, reading.time, reading.quaternion_imu_in_world,
+                reading.angular_velocity_imu, self.due, self.gate.joint_range, self._limits,
+                self._bounds(self.gate),
             )  # fmt: skip
         except TypeError:  # arrays of another kind than it is compiled for
             return None
@@ -187,7 +192,7 @@ class Tracker:
         self._joints = Joints(reading.joint_position, reading.joint_velocity, reading.time)
         self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
         self._torque = torque
-        return self._command("ok", *rows)
+        return self._command("ok", Reason.OK, *rows)
 
     def _measured(self) -> tuple[Array, Array]:
         """Joints to reckon with; before the first measurement nothing depends on them."""
@@ -203,12 +208,12 @@ class Tracker:
         if self._joints is None:
             return "damp", Reason.NOT_MEASURED
         if plan is None:
-            return "waiting", Reason.NO_PLAN
+            return "waiting", self.plans.refusal or Reason.NO_PLAN
         stale = self.plans.silence(now) - o.plan_max_age_s
         if now >= plan.end:
             return "stand_down", Reason.PLAN_ENDED
         if stale > (0.0 if self._standby.standing else o.hold_s):
-            return "stand_down", Reason.PLAN_STALE
+            return "stand_down", self.plans.refusal or Reason.PLAN_STALE
         if not self._standby.may_return(now):
             return "stand_down", Reason.LYING_DOWN
         if self._standby.standing and not estimate.ok:
@@ -217,7 +222,9 @@ class Tracker:
             return "stand_down", estimate.reason if not estimate.ok else Reason.COMMAND_NOT_FINITE
         if not estimate.ok:
             return "hold", estimate.reason
-        return ("hold", Reason.PLAN_STALE) if stale > 0.0 else ("ok", Reason.OK)
+        if stale > 0.0:
+            return "hold", self.plans.refusal or Reason.PLAN_STALE
+        return "ok", Reason.OK
 
     def _rest(self, state: State, reason: Reason) -> MotorCommand:
         """The command of a state in which no plan is followed."""
@@ -275,10 +282,10 @@ class Tracker:
         self.gate.count_limits(target.torque_limited, target.position_limited)
         self.gate.enter(state, reason)
         self._torque = target.torque
-        return self._command(state, target.q, target.dq, aim.kp, aim.kd, target.tau)
+        return self._command(state, reason, target.q, target.dq, aim.kp, aim.kd, target.tau)
 
     def _command(
-        self, state: State, q: Array, dq: Array, kp: Array, kd: Array, tau: Array
+        self, state: State, reason: Reason, q: Array, dq: Array, kp: Array, kd: Array, tau: Array
     ) -> MotorCommand:
         """The message, counted."""
         self.commands[state] += 1
@@ -287,5 +294,6 @@ class Tracker:
             tick=self._tick, time=self._now, q=q, dq=dq, kp=kp, kd=kd, tau=tau,
             plan_id=-1 if plan is None else plan.id, status=state,
             tilt=self.gate.tilt if state in ("ok", "hold") else 0.0,
+            reason="" if state == "ok" else reason.value,
         )  # fmt: skip
         return self._safe

@@ -9,6 +9,7 @@ from hw_bridge.intake import Sample
 from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import Limiter
 from hw_bridge.safety.monitor import Monitor
+from hw_bridge.safety.sending_watch import SendingWatch
 from hw_bridge.safety.verdict import Verdict
 from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
 from hw_bridge.state_machine import StateMachine
@@ -43,6 +44,7 @@ class Decision:
         self.machine, self.limiter = StateMachine(options.motion), Limiter(safety)
         self.running_s = 0.0
         self.monitor = Monitor(safety)
+        self._sending = SendingWatch(safety.command_age_max_s)
         self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
         self._motions = options.motions
@@ -71,6 +73,7 @@ class Decision:
             return self._pretend(command, wanted, last, now, fed)
         machine = self.machine
         serving = machine.state not in (RobotState.OFF, RobotState.DAMPING)
+        self._obey(self._sending.judge(serving, now))
         tilts = self._motions and machine.state is RobotState.RUNNING and fed
         tilt = command.tilt if tilts else 0.0  # a command that is too old damps, below
         self._obey(self.monitor.judge(last, now, serving, tilt))

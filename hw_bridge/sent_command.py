@@ -33,5 +33,5 @@ def as_sent(
         tick=command.tick, time=command.time, q=rows[0], dq=rows[1], kp=rows[2], kd=rows[3],
         tau=setpoints.tau, plan_id=command.plan_id,
         status=_STATUS.get(state, command.status),  # type: ignore[arg-type]
-        tilt=command.tilt,
+        tilt=command.tilt, reason=command.reason,
     )  # fmt: skip

@@ -13,6 +13,7 @@ class TrackerWatch:
         """`command_age_max_s` is the oldest command to act on, `patience_s` see `judge` [s]."""
         self._age_max, self._patience = command_age_max_s, patience_s
         self._standing_since: float | None = None
+        self._why = ""  # it stands, as it said first
 
     def judge(self, command: MotorCommand, now: float) -> Verdict:
         """Whether to go on with `command` at `now` [s].
@@ -25,13 +26,20 @@ class TrackerWatch:
             limit = 1e3 * self._age_max
             return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
         if command.status == "damp":
-            return Verdict("damp", "the tracker gave up: a fall, or nothing measured")
+            lost = "the tracker gave up: a fall, or nothing measured"
+            return Verdict("damp", lost + _in_words(command.reason))
         if command.status not in ("stand_down", "waiting"):
             self._standing_since = None
             return GO
         if self._standing_since is None:
-            self._standing_since = now
+            self._standing_since, self._why = now, command.reason
         patience = FIRST_PLAN_S if command.status == "waiting" else self._patience
         if now - self._standing_since <= patience:
             return GO
-        return Verdict("sit_down", "the tracker has no plan or no estimate to follow")
+        lost = "the tracker has no plan or no estimate to follow"
+        return Verdict("sit_down", lost + _in_words(self._why))
+
+
+def _in_words(reason: str) -> str:
+    """The tracker's reason, to be added to a line."""
+    return f" ({reason.replace('_', ' ')})" if reason else ""

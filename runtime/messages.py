@@ -124,6 +124,7 @@ class MotorCommand(Message, frozen=True):
     plan_id: int
     status: Literal["ok", "hold", "stand_down", "damp", "waiting"]
     tilt: float = 0.0  # of its plan, while it follows that [rad]
+    reason: str = ""  # why it does not follow a fresh plan; empty where it does
 
 
 class GroundTruth(Message, frozen=True):

@@ -25,7 +25,7 @@ def bounds_of(options: HardwareSafetyOptions) -> Bounds:
 
 @njit(cache=True)
 def is_calm(numbers: Array, serving: bool, bounds: Bounds) -> bool:
-    """Whether no watch but the encoders' would find anything; what is not finite is not calm.
+    """Whether no watch but encoders' and drives' finds anything; what is not finite is not calm.
 
     Args:
         numbers: (75) of a sample, see `take_in`.

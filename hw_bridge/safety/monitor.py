@@ -6,6 +6,7 @@ import numpy as np
 
 from hw_bridge.intake import Sample
 from hw_bridge.safety.calm import bounds_of, is_calm
+from hw_bridge.safety.drive_watch import DriveWatch
 from hw_bridge.safety.encoder_watch import EncoderWatch
 from hw_bridge.safety.mode_watch import ModeWatch
 from hw_bridge.safety.motion_watch import MotionWatch
@@ -35,6 +36,7 @@ class Monitor:
         self._thermal = ThermalWatch(self.options)
         self._watches = MotionWatch(self.options), ModeWatch(self.options)
         self._encoders = EncoderWatch(self.options)
+        self._drives = DriveWatch(self.options)
         self._warnings: list[str] = []
         self._bounds = bounds_of(self.options)
         is_calm(np.zeros(NUMBERS), False, self._bounds)
@@ -46,7 +48,7 @@ class Monitor:
         self._sample: Sample | None = None
         self._verdict = GO
         self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
-        for watch in (self._thermal, *self._watches, self._encoders):
+        for watch in (self._thermal, *self._watches, self._encoders, self._drives):
             watch.reset()
 
     def judge(
@@ -107,19 +109,21 @@ class Monitor:
     def _look(self, sample: Sample, serving: bool, tilt: float) -> Verdict:
         """The gravest verdict on a new sample.
 
-        The encoders' watch sees every sample; the others those that are not calm, and the calm ones
-        until all that they keep count of has come to rest.
+        The watches of encoders and drives see every sample; the others those that are not calm, and
+        the calm ones until all that they keep count of has come to rest.
         """
         numbers, time = sample.numbers, sample.time
         calm = is_calm(numbers, serving, self._bounds)
         encoders = self._encoders.judge(numbers[Q], numbers[DQ], numbers[TORQUE], serving, time)
+        drives = self._drives.judge(numbers, serving, time)
         if calm and self._at_rest is serving:
-            return encoders
+            return drives if encoders is GO else encoders
         state, (motion, mode) = sample.state, self._watches
         verdicts = (
             motion.judge(state, serving, time, tilt),
             mode.judge(state.mode[:12], serving, time),
             encoders,
+            drives,
             self._thermal.judge(state.temperature[:12], time),
         )
         self._at_rest = serving if calm and motion.at_rest else None

@@ -43,9 +43,9 @@ class HardwareSafetyOptions(Options, frozen=True):
         kd_max: largest joint damping.
         damping_kd: joint damping that replaces what cannot be sent.
         command_age_max_s: age from which a command is not acted upon, and the gap between two
-            commands after which torque starts from nothing again. Users of the A1 report that its
-            firmware brakes the motors after gaps of about 30 ms (yxyang/locomotion_simulation
-            thread 5).
+            commands after which the robot is damped and torque starts from nothing again. Users of
+            the A1 report that its firmware brakes the motors after gaps of about 30 ms
+            (yxyang/locomotion_simulation thread 5).
 
     Of the measured state:
 
@@ -71,6 +71,12 @@ class HardwareSafetyOptions(Options, frozen=True):
         mode_start_s: how long a motor may take to enter servo mode.
         encoder_stuck_s: how long a position may not change in a single bit while the motor's speed
             or torque says that it must.
+        velocity_stuck_s: how long a speed may not change in a single bit while the position goes
+            elsewhere.
+        jam_torque: torque from which a motor must move its joint, or the joint is jammed. A stand
+            takes 12 N m; standing up pushes by up to 16 N m more where it waits for a joint.
+        jam_way: how far a joint moves that is not jammed.
+        jam_s: how long a motor may push so without moving its joint.
     """
 
     torque_limit: Annotated[float, positive("N m", TORQUE_LIMIT)] = TORQUE_LIMIT
@@ -98,6 +104,10 @@ class HardwareSafetyOptions(Options, frozen=True):
     mode_lost_s: Annotated[float, positive("s", 1.0)] = 0.02
     mode_start_s: Annotated[float, positive("s", 5.0)] = 0.25
     encoder_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
+    velocity_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
+    jam_torque: Annotated[float, positive("N m", 100.0)] = 20.0
+    jam_way: Annotated[float, positive("rad", 1.0)] = 0.02
+    jam_s: Annotated[float, positive("s", 10.0)] = 0.3
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""

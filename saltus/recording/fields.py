@@ -110,6 +110,7 @@ FIELDS: dict[type[Message], dict[str, Field]] = {
         "plan_id": Field("", "", "of the plan that it follows"),
         "status": Field("", "", "whether it follows a plan; else why not"),
         "tilt": Field("rad", "", "of its plan, while it follows that"),
+        "reason": Field("", "", "why it does not follow a fresh plan; empty where it does"),
     },
     m.GroundTruth: {
         "tick": TICK, "time": TIME, "q": Q, "v": V,
