@@ -12,9 +12,11 @@ from hw_bridge.emulator.events import (
     DriveJoint,
     Event,
     Heat,
+    Jam,
     PowerCut,
     RemoteHold,
     StuckEncoder,
+    StuckVelocity,
     VelocityPush,
     motor_index,
 )
@@ -28,6 +30,8 @@ class Disturbance(NamedTuple):
     Attributes:
         is_cut: no frame passes.
         stuck: (12) whether the motor's encoder is stuck.
+        told_speed: (12) that the motor tells, whatever is true [rad/s]; NaN: the true one.
+        jammed: (12) whether the joint is jammed.
         heat: motors and their new temperatures [deg C], of this tick only.
         joint_torque: (12) from outside [N m].
         buttons, sticks: held on the remote; of a stick held twice, the later event's.
@@ -37,6 +41,8 @@ class Disturbance(NamedTuple):
 
     is_cut: bool
     stuck: NDArray[np.bool_]
+    told_speed: Array
+    jammed: NDArray[np.bool_]
     heat: tuple[tuple[int, float], ...]
     joint_torque: Array
     buttons: frozenset[str]
@@ -58,10 +64,15 @@ class EventScript:
         if tick not in self._edges:
             return None
         active = [event for first, last, event in self._windows if first <= tick < last]
-        stuck, torque, push = np.zeros(12, np.bool_), np.zeros(12), np.zeros(3)
+        stuck, jammed = np.zeros((2, 12), np.bool_)
+        told_speed, torque, push = np.full(12, np.nan), np.zeros(12), np.zeros(3)
         for event in active:
             if isinstance(event, StuckEncoder):
                 stuck[motor_index(event.motor)] = True
+            elif isinstance(event, StuckVelocity):
+                told_speed[motor_index(event.motor)] = event.value
+            elif isinstance(event, Jam):
+                jammed[motor_index(event.motor)] = True
             elif isinstance(event, DriveJoint):
                 torque[motor_index(event.motor)] += event.torque
             elif isinstance(event, VelocityPush):
@@ -70,6 +81,8 @@ class EventScript:
         return Disturbance(
             is_cut=any(isinstance(event, Cut) for event in active),
             stuck=stuck,
+            told_speed=told_speed,
+            jammed=jammed,
             heat=tuple(
                 (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
             ),
@@ -84,7 +97,7 @@ class EventScript:
 def _window(event: Event, tick_s: float) -> tuple[int, float]:
     """The ticks [first, last) of an event."""
     first = round(event.at / tick_s)
-    if isinstance(event, StuckEncoder | PowerCut):
+    if isinstance(event, StuckEncoder | StuckVelocity | Jam | PowerCut):
         return first, math.inf
     if isinstance(event, Cut | DriveJoint | RemoteHold):
         return first, first + max(1, round(event.duration / tick_s))

@@ -75,6 +75,20 @@ class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder", tag_field="k
     """An encoder shows its last angle and no speed from now on, to its motor's own loop too."""
 
 
+class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity", tag_field="kind"):
+    """A motor tells one speed from now on; its own loop knows the true one.
+
+    Attributes:
+        value: the speed that it tells.
+    """
+
+    value: Annotated[float, Range("rad/s", -100.0, 100.0)] = 0.0
+
+
+class Jam(MotorIncident, frozen=True, tag="jam", tag_field="kind"):
+    """A joint jams where it is, for good."""
+
+
 class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
     """A motor is hot, all of a sudden.
 
@@ -130,4 +144,7 @@ class PowerCut(Incident, frozen=True, tag="power_cut", tag_field="kind"):
     """The battery is gone for good: limp motors, and silence."""
 
 
-Event = Cut | StuckEncoder | Heat | DriveJoint | RemoteHold | VelocityPush | PowerCut
+Event = (
+    Cut | StuckEncoder | StuckVelocity | Jam | Heat | DriveJoint | RemoteHold | VelocityPush
+    | PowerCut
+)  # fmt: skip

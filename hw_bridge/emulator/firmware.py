@@ -2,8 +2,11 @@
 
 from collections import Counter, deque
 
+import numpy as np
+
 from hw_bridge.emulator.encoders import Encoders
 from hw_bridge.emulator.event_script import Disturbance, EventScript
+from hw_bridge.emulator.jams import Jams
 from hw_bridge.emulator.motor_drivers import MotorDrivers
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.plant import Plant
@@ -12,7 +15,7 @@ from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.emulator.thermal import Thermal
 from hw_bridge.emulator.worst import WorstWatch
 from hw_bridge.wire.frame import WireError
-from hw_bridge.wire.layout import LOW_LEVEL
+from hw_bridge.wire.layout import JOINTS, LOW_LEVEL
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 
 TICK_S = 0.001  # [s]
@@ -53,6 +56,7 @@ class Firmware:
         self._thermal = Thermal(options.thermal)
         self._script = EventScript(options.events, TICK_S)
         self._drivers, self._frame = MotorDrivers(options.brake_kd), StateFrame(options)
+        self._jams, self._driven = Jams(), np.zeros(JOINTS)  # from outside [N m]
         self._ticks = self._tick = 0  # since the start; since the first command
         self._moved = self._pressed = False
         self._reading, self._truth = plant.reading(), plant.truth()
@@ -121,6 +125,9 @@ class Firmware:
             self.plant.advance(None)
         else:
             self._tick += 1
+            if self._jams:
+                truth = self.plant.truth()
+                self.plant.drive_joints(self._driven + self._jams.torque(truth.q[7:], truth.v[6:]))
             self.plant.advance(self._drivers.command(self._ticks, self._ticks * TICK_S))
         self._reading = reading = self.plant.reading()
         self._encoders.read(reading.joint_position, reading.joint_velocity, TICK_S)
@@ -161,11 +168,13 @@ class Firmware:
         if disturbance is None:
             return
         self.is_cut, self._pressed = disturbance.is_cut, bool(disturbance.buttons)
-        self._encoders.stick(disturbance.stuck)
+        self._encoders.stick(disturbance.stuck, disturbance.told_speed)
+        self._jams.jam(disturbance.jammed, self.plant.truth().q[7:])
         for motor, temperature in disturbance.heat:
             self._thermal.heat(motor, temperature)
         self._frame.hold_remote(disturbance.buttons, disturbance.sticks)
-        self.plant.drive_joints(disturbance.joint_torque)
+        self._driven = disturbance.joint_torque
+        self.plant.drive_joints(self._driven)
         if disturbance.push.any():
             self.plant.add_base_velocity(disturbance.push)
             self.pushes.append((self.clock_ms, disturbance.push.tolist()))

@@ -10,11 +10,15 @@ from controller.plan_function import PlanFunction
 from controller.safety import SafetyGate, tilt
 from controller.safety_gate_options import SafetyGateOptions
 from controller.verdict import Reason
+from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.rotations import exp3, quaternion_from_rotation
 from runtime.messages import Plan
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep
 from tests.controller.tracker_messages import estimate, plan, reading, standing
 
 Q, V = standing()
+PUSH = "{kind: base_velocity, at: 0.5, value: [0.0, 1.5, 0.0]}"
 
 
 @pytest.fixture
@@ -37,13 +41,93 @@ def gate() -> SafetyGate:
     ],
 )
 def test_estimates(gate: SafetyGate, change: dict, now: float, reason: Reason) -> None:
-    verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), now)
+    verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), None, now)
     assert verdict == (reason is Reason.OK, reason)
     assert gate.counts == ({} if verdict.ok else {reason.value: 1})
 
 
 def test_no_estimate(gate: SafetyGate) -> None:
-    assert gate.judge_estimate(None, 0.0).reason is Reason.NO_ESTIMATE
+    assert gate.judge_estimate(None, None, 0.0).reason is Reason.NO_ESTIMATE
+
+
+def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
+    """A copy with one number that is off by so much."""
+    out = values.copy()
+    out[slot] += by
+    return out
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"q": off(Q, 9, 0.29)}, Reason.OK),
+        ({"q": off(Q, 9, -0.31)}, Reason.ESTIMATE_CONTRADICTS_ENCODERS),
+        ({"q": off(Q, 9, 0.4), "time": -0.006}, Reason.OK),  # joints travel 21 rad/s at most
+        ({"q": off(Q, 9, 0.4), "time": 0.006}, Reason.OK),
+        ({"q": off(Q, 9, 0.4), "time": -0.004}, Reason.ESTIMATE_CONTRADICTS_ENCODERS),
+        ({"q": off(Q, 9, 0.4), "status": "degraded"}, Reason.OK),
+        ({"v": off(V, 4, 3.9)}, Reason.OK),
+        ({"v": off(V, 4, -4.1)}, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE),
+        ({"v": off(V, 4, 6.0), "time": -0.005}, Reason.OK),
+        ({"v": off(V, 4, 6.0), "time": -0.003}, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE),
+        ({"v": off(V, 4, 6.0), "status": "degraded"}, Reason.OK),
+        ({"v": off(V, 1, 7.9)}, Reason.OK),
+        ({"v": off(V, 1, -8.1)}, Reason.ESTIMATE_TOO_FAST),
+        ({"v": off(V, 1, -8.1), "status": "degraded"}, Reason.ESTIMATE_TOO_FAST),
+    ],
+)
+def test_estimates_against_the_newest_reading(
+    gate: SafetyGate, change: dict, reason: Reason
+) -> None:
+    told = msgspec.structs.replace(estimate(0, Q, V), **change)
+    assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
+
+
+@pytest.mark.parametrize("field", ["joint_position", "angular_velocity_imu"])
+def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: str) -> None:
+    odd = reading(0, Q, V)
+    odd = msgspec.structs.replace(odd, **{field: np.full_like(getattr(odd, field), np.nan)})
+    assert gate.judge_estimate(estimate(0, Q, V), odd, 0.0).ok
+
+
+@pytest.mark.parametrize(
+    "field, slot, most, reason",
+    [
+        ("states_q", 2, 2.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_q", 8, JOINT_UPPER[1] + 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_q", 9, JOINT_LOWER[2] - 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_v", 1, 10.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_v", 3, -40.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_v", 17, 150.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("inputs", 5, -100.5, Reason.PLAN_INPUTS_OUT_OF_BOUNDS),
+        ("gains", 30, 1e5, Reason.PLAN_GAINS_OUT_OF_BOUNDS),
+    ],
+)
+@pytest.mark.parametrize("knot", [0, -1])
+def test_plans_out_of_bounds(
+    gate: SafetyGate, field: str, slot: int, most: float, reason: Reason, knot: int
+) -> None:
+    for factor, expected in ((0.999, Reason.OK), (1.001, reason)):
+        p = plan()
+        getattr(p, field)[knot][..., slot] = factor * most
+        assert gate.judge_plan(p, PlanFunction(p), 0.0).reason is expected
+
+
+def test_the_height_of_a_plan_counts_from_the_ground_that_is_followed(gate: SafetyGate) -> None:
+    high = plan()
+    high.states_q[:, 2] += 1.9
+    assert gate.judge_plan(high, PlanFunction(high), 0.0).reason is Reason.PLAN_STATES_OUT_OF_BOUNDS
+    gate.height_min += 1.9
+    assert gate.judge_plan(high, PlanFunction(high), 0.0).ok
+
+
+def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
+    config = load_launch("push", ["perturbations=[" + PUSH + "]"], "paused", 0.9)
+    run = LockStep(config)
+    run.run()
+    counts = run.tracker.gate.counts
+    assert run.tracker.plans.accepted > 80
+    assert counts.keys() <= {"torque_limited", "position_limited"}
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, 2.0, 3.1])

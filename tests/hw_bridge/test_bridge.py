@@ -110,8 +110,12 @@ def test_a_hot_motor_sits_the_robot_down_in_order():
     assert height(rig.simulation) < 0.1
 
 
-def test_a_stuck_encoder_of_a_leg_that_moves_is_found():
-    rig = Rig(events=[{"kind": "stuck_encoder", "motor": "FR_thigh", "at": AT_S}])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("stuck_encoder", "the encoder is stuck"), ("stuck_velocity", "the speed is stuck at 0.00")],
+)
+def test_a_stuck_sensor_of_a_leg_that_moves_is_found(kind, words):
+    rig = Rig(events=[{"kind": kind, "motor": "FR_thigh", "at": AT_S}])
 
     def bounce(tick, now):
         q = stand_command(0, 0.0).q + 0.15 * np.sin(6.0 * now) * np.tile([0.0, 1.0, -2.0], 4)
@@ -119,8 +123,27 @@ def test_a_stuck_encoder_of_a_leg_that_moves_is_found():
 
     rig.command = bounce
     rig.run(8.0)
-    assert "FR thigh" in rig.bridge.machine.cause and "stuck" in rig.bridge.machine.cause
+    assert rig.bridge.machine.cause.startswith(f"FR thigh: {words}")
     assert rig.states == STOPPED
+
+
+def test_a_jammed_joint_is_found_once_its_motor_pushes():
+    rig = Rig(events=[{"kind": "jam", "motor": "FR_calf", "at": AT_S}]).run(2.2)
+    assert rig.bridge.machine.state is S.RUNNING
+    rig.command = lambda tick, now: stand_command(
+        tick, now, q=stand_command(0, 0.0).q + 0.35 * np.tile([0.0, 0.0, 1.0], 4)
+    )
+    rig.run(6.0)
+    assert rig.bridge.machine.cause.startswith("FR calf is jammed: ")
+    assert rig.states == STOPPED
+
+
+def test_a_gap_in_our_own_sending_is_damped():
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    rig.clock.time += 0.04
+    rig.step()
+    assert damps(rig)
+    assert rig.bridge.machine.cause == "no command was sent for 41 ms (limit 30)"
 
 
 @pytest.mark.parametrize("field", ["q", "dq", "kp", "kd", "tau"])
@@ -150,11 +173,16 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
     rig.step()
     assert damps(rig)
     rig = Rig().run_until(S.RUNNING).run(0.2)
-    rig.command = lambda tick, now: stand_command(tick, now, status="stand_down")
+    since = rig.tick
+    rig.command = lambda tick, now: stand_command(
+        tick, now, status="stand_down",
+        reason="plan_stale" if tick < since + 500 else "plan_ended",
+    )  # fmt: skip
     rig.run(0.9)
     assert rig.bridge.machine.state is S.RUNNING
     rig.run(10.0)
-    assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
+    cause = "the tracker has no plan or no estimate to follow (plan stale)"
+    assert rig.states == IN_ORDER and rig.bridge.machine.cause == cause
 
 
 @pytest.mark.parametrize(("motions", "tilt", "damped"), [(True, 0.4, False), (False, 0.4, True),

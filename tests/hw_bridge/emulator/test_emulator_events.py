@@ -11,6 +11,8 @@ from hw_bridge.emulator.options import EmulatorOptions
 EVENTS = [
     {"kind": "cut", "at": 0.010, "for": 0.005},
     {"kind": "stuck_encoder", "at": 0.012, "motor": "FL_thigh"},
+    {"kind": "stuck_velocity", "at": 0.011, "motor": 3, "value": 2.0},
+    {"kind": "jam", "at": 0.014, "motor": 5},
     {"kind": "heat", "at": 0.020, "motor": 7, "temperature": 61},
     {"kind": "drive_joint", "at": 0.013, "for": 0.004, "motor": "RR_calf", "torque": 8.0},
     {"kind": "drive_joint", "at": 0.015, "for": 0.004, "motor": 8, "torque": -3.0},
@@ -48,6 +50,16 @@ def test_torques_from_outside_add_up_while_they_overlap() -> None:
 
 def test_buttons_are_held_for_their_time() -> None:
     assert held("buttons")[1:] == [(30, frozenset({"L2", "B"})), (40, frozenset())]
+
+
+def test_stuck_velocities_and_jams_are_for_good() -> None:
+    events = script()
+    changes = [each for tick in range(60) if (each := events.change(tick)) is not None]
+    told = [each.told_speed[3] for each in changes]
+    assert np.isnan(told[0]) and set(told[1:]) == {2.0}
+    assert np.isnan([each.told_speed[4] for each in changes]).all()
+    jams = [(tick, value[5]) for tick, value in held("jammed")]  # type: ignore[index]
+    assert jams[-1] == (14, True)
 
 
 def test_a_stuck_encoder_and_a_lost_battery_are_for_good() -> None:

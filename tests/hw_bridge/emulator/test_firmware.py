@@ -154,6 +154,28 @@ def test_a_stuck_encoder_deceives_state_and_motor_alike() -> None:
     assert plant.q[4] > HOLD.q[4]  # it runs on: nothing tells the loop that it has arrived
 
 
+def test_a_stuck_velocity_deceives_the_state_alone() -> None:
+    event = {"kind": "stuck_velocity", "at": 0.02, "motor": 4, "value": 0.5}
+    firmware, plant = made(events=[event])
+    seen = states(firmware, [HOLD_FRAME], 100)
+    assert {state.dq[4] for state in seen[22:]} == {0.5}
+    assert len({state.dq[5] for state in seen[22:]}) > 50
+    np.testing.assert_allclose(plant.q - STAND_JOINTS, plant.q[0] - STAND_JOINTS[0], atol=1e-6)
+
+
+def test_a_jammed_joint_stays_where_it_is() -> None:
+    events = [
+        {"kind": "jam", "at": 0.02, "motor": 4},
+        {"kind": "drive_joint", "at": 0.1, "for": 0.1, "motor": 4, "torque": 20.0},
+    ]
+    firmware, plant = made(events=events)
+    states(firmware, [HOLD_FRAME], 20)
+    at = plant.q[4]
+    states(firmware, [HOLD_FRAME], 180)
+    assert plant.q[4] == pytest.approx(at, abs=0.015)
+    assert plant.q[5] - STAND_JOINTS[5] > 0.05  # the others go on
+
+
 def test_hands_on_a_joint_and_pushes_reach_the_plant_for_their_time() -> None:
     events = [
         {"kind": "drive_joint", "at": 0.005, "for": 0.003, "motor": 2, "torque": 9.0},

@@ -7,7 +7,7 @@ AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds 
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 LONG = {"duration": 20.0}  # the silence ends it; on a busy machine it may begin late [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
-FAILING_PLANNER = "saltus.studies.a1.faults.failing_planner"  # module
+FAILING = "saltus.studies.a1.faults.failing"  # module of a process whose messages go wrong
 SEATED = frozenset({"lying"})  # sat down in order at the end
 
 
@@ -20,7 +20,7 @@ class Fault(NamedTuple):
         caused: words that the reported cause contains; "" where the robot must walk on.
         emulator: options of the emulator, over the launch file's.
         harm: action from outside while the robot walks: verb and target.
-        planner: module of the planner's process, if another one.
+        spoiled: messages that go wrong: planner or estimator, and the way, see `failing`.
         launch: other keys over the launch file's.
     """
 
@@ -29,7 +29,7 @@ class Fault(NamedTuple):
     caused: str = ""
     emulator: Mapping[str, Any] = {}
     harm: str = ""
-    planner: str = ""
+    spoiled: str = ""
     launch: Mapping[str, Any] = {}
 
 
@@ -51,7 +51,30 @@ FAULTS = (
     Fault("cable cut for 2 s", DOWN, "ms old", emulator=_event("cut", **{"for": 2.0})),
     Fault("power cut", DOWN, "ms old", emulator=_event("power_cut")),
     Fault("encoder stuck", DOWN, "stuck", emulator=_event("stuck_encoder", motor=4)),
-    Fault("NaN from the planner", caused="no plan", planner=FAILING_PLANNER),
+    Fault("NaN from the planner", caused="plan not finite", spoiled="planner NaN"),
+    Fault(
+        "plan states out of bounds", caused="plan states out of bounds", spoiled="planner states",
+    ),
+    Fault(
+        "plan inputs out of bounds", caused="plan inputs out of bounds", spoiled="planner inputs",
+    ),
+    Fault("plan gains out of bounds", caused="plan gains out of bounds", spoiled="planner gains"),
+    Fault(
+        "estimate contradicts the encoders", caused="estimate contradicts encoders",
+        spoiled="estimator joints",
+    ),
+    Fault(
+        "estimate contradicts the gyroscope", caused="estimate contradicts gyroscope",
+        spoiled="estimator turn",
+    ),
+    Fault(
+        "estimated velocity out of bounds", caused="estimate too fast", spoiled="estimator speed",
+    ),
+    Fault(
+        "velocity sensor stuck at zero", DOWN, "the speed is stuck at 0.00",
+        emulator=_event("stuck_velocity", motor="FL_thigh"),
+    ),
+    Fault("joint jammed", DOWN, "is jammed", emulator=_event("jam", motor="FL_thigh")),
     Fault(
         "joint driven to its limit", DOWN, "limit",
         emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),

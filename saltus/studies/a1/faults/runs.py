@@ -24,7 +24,8 @@ from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
-from saltus.studies.a1.faults.cases import RUN_S, Fault
+from saltus.studies.a1.faults.cases import FAILING, RUN_S, Fault
+from saltus.studies.a1.faults.failing import WAY
 
 WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "
@@ -140,7 +141,8 @@ def run_fault(fault: Fault, folder: Path) -> FaultRow:
     folder.mkdir(parents=True)
     os.mkfifo(gamepad)
     config = _config(fault, ports, gamepad)
-    modules = {"planner": fault.planner} if fault.planner else None
+    process, _, os.environ[WAY] = fault.spoiled.partition(" ")  # of the processes to come
+    modules = {process: FAILING} if process else None
     record = folder / "run"
     of_terminal = "terminal" in fault.harm
     with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():

@@ -22,6 +22,7 @@ RNG = np.random.default_rng(0)
 STATE = standing()[0], 0.02 * RNG.normal(size=18)  # nothing here may call a compiled function
 TILTED = np.array([np.sin(0.6), 0.0, 0.0, np.cos(0.6)])
 NAN = np.full(12, np.nan)
+FAR = np.concatenate(([1.7e308], STATE[0][1:]))
 
 
 def sound(tick: int) -> StateEstimate:
@@ -99,14 +100,6 @@ def formed(**changes: object) -> Plans:
     return form
 
 
-def overflowing(tick: int) -> Plan | None:
-    usual = planned(tick)
-    if usual is not None:
-        usual.gains[:] = 1.7e308
-        usual.gains[:, :, ::2] *= -1.0
-    return usual
-
-
 def short(tick: int) -> Plan:
     return plan(1 + tick, tick, knots=2)
 
@@ -127,11 +120,18 @@ def lead_a_life(tracker: Tracker) -> set[str]:
     life.live(250)
     life.live(30, estimates=lambda tick: sound(tick - 30))
     life.live(250)
-    life.live(150, overflowing)
+    life.live(150, estimates=bad(q=FAR))
+    life.live(250)
+    life.live(5, estimates=bad(q=STATE[0] + np.repeat([0.0, 0.5], (7, 12))))
+    life.live(5, estimates=bad(v=np.repeat([9.0, 0.0], (3, 15))))
+    life.live(5, estimates=bad(v=np.repeat([0.0, 9.0, 0.0], (3, 3, 12))))
     life.live(250)
     life.live(20, formed(status="failed"))
     life.live(20, formed(time=1e6))
     life.live(20, formed(inputs=np.full((20, 12), np.nan)))
+    life.live(20, formed(states_v=np.full((21, 18), 200.0)))
+    life.live(20, formed(inputs=np.full((20, 12), 200.0)))
+    life.live(20, formed(gains=np.full((20, 12, 36), 1e6)))
     life.live(20, lambda tick: plan(1, tick, knots=0))
     life.live(20, lambda tick: plan(1, 0))
     life.live(20, readings=misread(joint_position=NAN))
