@@ -1,8 +1,9 @@
-"""An estimate against the newest reading: compiled, for it is asked in every tick.
+"""An estimate against the reading that it was made from: compiled, for it is asked in every tick.
 
-The estimate is the older of the two by some milliseconds, in which joints and trunk go on moving:
-the bounds grow with its age. Simulated walks, pushes of 3 m/s, jumps and flips use half of them at
-most (estimates 0 to 20 ms old).
+In simulated walks, pushes of 3 m/s, jumps and flips the two differ by 0.005 rad and 0.04 rad/s at
+most. Where that reading was not seen, a newer one stands for it, before which joints and trunk have
+gone on moving: the bounds grow with the time between. Estimates 0 to 20 ms older than the reading
+used half of them at most.
 """
 
 import numpy as np

@@ -32,6 +32,7 @@ EXCESSES = {
     INPUTS: Reason.PLAN_INPUTS_OUT_OF_BOUNDS,
     GAINS: Reason.PLAN_GAINS_OUT_OF_BOUNDS,
 }
+PAST = 64  # ticks for which readings are kept, longer than estimates may be old
 GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
 
@@ -63,6 +64,7 @@ class SafetyGate:
             options.estimate_joint_error, options.estimate_turn_error, options.estimate_speed_max,
         )  # fmt: skip
         self._plan_bounds = bounds_of(options.plan)
+        self._past: list[SensorReading | None] = [None] * PAST
         self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
         self._last_plan_at: float | None = None  # [s]
         self._fall_since: float | None = None
@@ -70,6 +72,15 @@ class SafetyGate:
     def _refuse(self, reason: Reason) -> GateVerdict:
         self.counts[reason.value] += 1
         return GateVerdict(False, reason)
+
+    def remember(self, reading: SensorReading) -> None:
+        """Keep a reading for the estimate that is made from it."""
+        self._past[reading.tick % PAST] = reading
+
+    def source_of(self, estimate: StateEstimate, newest: SensorReading) -> SensorReading:
+        """The reading that an estimate was made from, or the newest where that was not seen."""
+        past = self._past[estimate.tick % PAST]
+        return past if past is not None and past.tick == estimate.tick else newest
 
     def measured(
         self, estimate: StateEstimate | None, reading: SensorReading | None
@@ -115,8 +126,8 @@ class SafetyGate:
     ) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s].
 
-        A sound one must agree with the newest reading; one that is degraded leaves a sensor out,
-        and who knows which.
+        A sound one must agree with the reading that it was made from; one that is degraded leaves a
+        sensor out, and who knows which. `reading` is the newest.
         """
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
@@ -136,10 +147,11 @@ class SafetyGate:
         q, v = np.array(estimate.q), np.array(estimate.v)
         joints, gyroscope, age = q[7:], v[3:6], 0.0
         if reading is not None and estimate.status == "ok":
-            measured = np.array(reading.joint_position)
-            if is_plausible(measured, np.array(reading.joint_velocity), *self.joint_range):
-                joints, gyroscope = measured, np.array(reading.angular_velocity_imu)
-                age = reading.time - estimate.time
+            source = self.source_of(estimate, reading)
+            measured = np.array(source.joint_position)
+            if is_plausible(measured, np.array(source.joint_velocity), *self.joint_range):
+                joints, gyroscope = measured, np.array(source.angular_velocity_imu)
+                age = source.time - estimate.time
         return contradiction(v, q[7:], joints, gyroscope, age, self.estimate_bounds)
 
     def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:

@@ -20,10 +20,11 @@ class SafetyGateOptions(Options, frozen=True):
             has fallen; on level ground the trunk touches at about 0.06 m.
         fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
-        estimate_joint_error: how far the joints of a sound estimate may be from the encoders',
-            besides what a motor travels at full speed in the time between the two.
-        estimate_turn_error: how far its angular velocity may be from the gyroscope's, besides
-            500 rad/s^2 times the time between the two.
+        estimate_joint_error: how far the joints of a sound estimate may be from the encoders' in
+            the reading that it was made from. Where that was not seen, the newest reading stands
+            for it, and what a motor travels at full speed in the time between comes on top.
+        estimate_turn_error: how far its angular velocity may be from that reading's gyroscope; on
+            top comes 500 rad/s^2 times the time between.
         estimate_speed_max: largest speed of the trunk that is believed.
         plan_future_s: how far ahead of now a plan may start.
         plan: what a plan may hold at most.

@@ -50,16 +50,19 @@ def tilt(quaternion: Array) -> float:
 @njit(cache=True)
 def track(
     current: Array, previous: Array, q: Array, v: Array, estimated_at: float,
-    joints: Array, joint_speeds: Array, measured_at: float, imu: Array, gyroscope: Array,
-    due: float, measured: Array, limits: Array, bounds: tuple[float, ...],
+    joints: Array, joint_speeds: Array, measured_at: float, imu: Array,
+    source_joints: Array, gyroscope: Array, sensed_at: float, due: float,
+    measured: Array, limits: Array, bounds: tuple[float, ...],
 ) -> tuple[int, Array, Array]:  # fmt: skip
     """Follow a plan.
 
     Args:
         current, previous: the plans, see `plan_function.unpack`.
         q, v: the estimate (19), (18), of time `estimated_at` [s].
-        joints, joint_speeds, imu, gyroscope: as measured (12), (12) [rad], [rad/s], at
-            `measured_at` [s], and the IMU's quaternion (4) and angular velocity (3) [rad/s].
+        joints, joint_speeds, imu: as measured (12), (12) [rad], [rad/s], at `measured_at` [s], and
+            the quaternion (4) of the IMU.
+        source_joints, gyroscope: (12) [rad], (3) [rad/s] of the reading that the estimate was made
+            from, of `sensed_at` [s].
         due: when the command takes effect [s].
         measured: (2, 12) range within which a joint's measurement is believed [rad].
         limits: (2, 12) range of position targets [rad].
@@ -83,7 +86,7 @@ def track(
         return NOT_FINITE, rows, torque
     if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or q[2] < height_min:
         return FALLEN, rows, torque
-    if contradiction(v, q[7:], joints, gyroscope, measured_at - estimated_at, bounds[6:]):
+    if contradiction(v, q[7:], source_joints, gyroscope, sensed_at - estimated_at, bounds[6:]):
         return CONTRADICTED, rows, torque
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
         current, previous, q, v, estimated_at, joints, joint_speeds, measured_at, due,

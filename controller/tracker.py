@@ -87,8 +87,8 @@ class Tracker:
         excess(slot, 0.0, bounds_of(self.options.safety.plan))
         is_unit(still[:4])
         tilt(still[:4])
-        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4],
-              still[:3], 0.0, gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
+        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], joints,
+              still[:3], 0.0, 0.0, gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
         ground_below(still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
@@ -139,6 +139,8 @@ class Tracker:
         self._now = now = now if math.isfinite(now) else self._now
         source = reading or estimate
         self._tick = source.tick if source is not None else self._tick + 1
+        if reading is not None:
+            self.gate.remember(reading)
         self.offer(plan, now)
         self.plans.begin(self.due)
         if self._is_well(estimate, now) and estimate is not None and reading is not None:
@@ -178,12 +180,13 @@ class Tracker:
 
     def _track(self, estimate: StateEstimate, reading: SensorReading) -> MotorCommand | None:
         """The command that tracks the plan; None where a number says that there is more to do."""
+        source = self.gate.source_of(estimate, reading)
         try:
             bits, rows, torque = track(
                 *self.plans.flat, estimate.q, estimate.v, estimate.time, reading.joint_position,
                 reading.joint_velocity, reading.time, reading.quaternion_imu_in_world,
-                reading.angular_velocity_imu, self.due, self.gate.joint_range, self._limits,
-                self._bounds(self.gate),
+                source.joint_position, source.angular_velocity_imu, source.time, self.due,
+                self.gate.joint_range, self._limits, self._bounds(self.gate),
             )  # fmt: skip
         except TypeError:  # arrays of another kind than it is compiled for
             return None

@@ -74,7 +74,7 @@ FAULTS = (
         "velocity sensor stuck at zero", DOWN, "the speed is stuck at 0.00",
         emulator=_event("stuck_velocity", motor="FL_thigh"),
     ),
-    Fault("joint jammed", DOWN, "is jammed", emulator=_event("jam", motor="FL_thigh")),
+    Fault("joint jammed", DOWN, "is jammed", emulator=_event("jam", motor="FL_calf")),
     Fault(
         "joint driven to its limit", DOWN, "limit",
         emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),
