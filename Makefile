@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 
-.PHONY: sim test docs browser lint kernels reference slow mutants peers clean
+.PHONY: sim test docs browser lint kernels reference slow mutants fuzz peers clean
 .DELETE_ON_ERROR:
 # Without bytecode every process of every test would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -49,10 +49,14 @@ mutants: $(VENV)/installed-dev  ## do tests notice mistakes? hours; stops and go
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[mutants]'
 	$(VENV)/bin/python -m tests.mutation.run --count $(or $(COUNT),300)
 
+fuzz: $(VENV)/installed-dev  ## do decoders take any input? hours; COUNT inputs or LIMIT seconds each, by SEED
+	$(VENV)/bin/python -m tests.fuzzing.run --count $(or $(COUNT),1000000) --limit $(or $(LIMIT),300) \
+		--seed $(or $(SEED),1)
+
 peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, Crocoddyl
 
 clean:  ## environments and compiled code
-	rm -rf $(VENV) $(PEERS) .kernels .mutants
+	rm -rf $(VENV) $(PEERS) .kernels .mutants .fuzz
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }

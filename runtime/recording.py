@@ -27,6 +27,10 @@ ENCODING = "msgpack"  # of the frames
 OPEN_ENCODING = "json"
 
 
+# What mcap raises for bytes that are wrong; the last three for lengths and texts that are none.
+_DAMAGED = (McapError, ZstdError, ValueError, OverflowError, MemoryError)
+
+
 class RecordedFrame(NamedTuple):
     """One recorded frame: topic name, when it was recorded [ns], and its bytes."""
 
@@ -168,8 +172,8 @@ def read_frames(path: Path) -> Iterator[RecordedFrame]:
                     yield RecordedFrame(channels[record.channel_id], record.log_time, record.data)
         except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
             return
-        except (McapError, ZstdError) as error:
-            raise ValueError(f"{path}: {error}") from None
+        except _DAMAGED as error:
+            raise ValueError(f"{path}: {error or 'a length in it is none'}") from None
 
 
 def is_whole(path: Path) -> bool:

@@ -218,5 +218,5 @@ def _read_heights(path: Path) -> Array:
             deepest = 65535.0 if picture.mode.startswith("I") else 255.0
             grey = picture if picture.mode.startswith("I") else picture.convert("L")
             return np.asarray(grey, dtype=np.float64)[::-1] / deepest  # its top is the greatest y
-    except (OSError, ValueError) as error:
+    except Exception as error:  # of a damaged file NumPy and Pillow raise many kinds
         raise ValueError(f"cannot read {path}: {error}".split("\n")[0]) from error

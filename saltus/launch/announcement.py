@@ -128,7 +128,7 @@ def _look(file: Path) -> RunningLaunch | None:
         path = Path(announcement.configuration)
         config = make_config(read_mapping(path), str(path))
         endpoints = endpoints_of(config.bus, Path(announcement.sockets))
-    except BadRequest:
+    except (BadRequest, ValueError):  # a path that cannot be one
         return None
     return RunningLaunch(file, announcement.pid, config, endpoints)
 
@@ -140,7 +140,7 @@ def _read(file: Path) -> Announcement | None:
             if os.fstat(opened.fileno()).st_uid != os.getuid() or not _is_locked(opened.fileno()):
                 return None
             return msgspec.json.decode(opened.read(), type=Announcement)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):  # of JSON, of a type, of UTF-8
         return None
 
 

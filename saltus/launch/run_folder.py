@@ -58,7 +58,7 @@ class RunFolder:
         """The counters of a process; empty when it died before it wrote them."""
         try:
             return msgspec.json.decode(self.report(process).read_bytes(), type=dict[str, Any])
-        except (OSError, msgspec.DecodeError):
+        except (OSError, ValueError):  # of JSON, of UTF-8
             return {}
 
     def write_summary(self, summary: dict[str, Any]) -> None:

@@ -64,5 +64,5 @@ def summary_of_run(folder: Path) -> dict[str, Any] | None:
     try:
         data = (folder / "summary.json").read_bytes()
         return msgspec.json.decode(data, type=dict[str, Any])
-    except (OSError, msgspec.DecodeError):
+    except (OSError, ValueError):  # of JSON, of UTF-8
         return None

@@ -20,6 +20,13 @@ IDENTITY = {
 }  # fmt: skip
 
 
+class _Known(msgspec.Struct):
+    """The types of ``sweep.json`` that a sweep which goes on reckons with."""
+
+    trials: dict[str, list[int]]
+    plugins: dict[str, str] = {}
+
+
 class SweepFolder:
     """Keeps what is finished, so that a sweep that was cut off goes on where it stopped.
 
@@ -115,8 +122,10 @@ class SweepFolder:
 
     def _read_about(self) -> dict[str, Any]:
         try:
-            return msgspec.json.decode(self._about.read_bytes(), type=dict[str, Any])
-        except msgspec.DecodeError as error:
+            data = self._about.read_bytes()
+            msgspec.json.decode(data, type=_Known)
+            return msgspec.json.decode(data, type=dict[str, Any])
+        except ValueError as error:  # of JSON, of a type, of UTF-8
             raise BadRequest(f"--output {self.path}: sweep.json is damaged ({error}); give "
                              "another folder") from error  # fmt: skip
 
@@ -145,6 +154,6 @@ def _row(line: bytes) -> Row | None:
     """The row of a whole line, None for anything else."""
     try:
         row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else {}
-    except msgspec.DecodeError:
+    except ValueError:  # of JSON, of UTF-8
         return None
     return row if {"planner", "trial"} <= row.keys() else None

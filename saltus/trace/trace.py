@@ -2,8 +2,6 @@
 
 import json
 import re
-import zipfile
-import zlib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -102,7 +100,9 @@ def load_trace(path: Path) -> Trace:
             trace = Trace(**members, touchdowns=from_members(file))
         _check(trace)
         return trace
-    except (KeyError, TypeError, zlib.error, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except OSError:
+        raise
+    except Exception as error:  # of a damaged archive zipfile and NumPy raise many kinds
         raise ValueError(f"{path}: not a trace of this version: {error}") from error
 
 

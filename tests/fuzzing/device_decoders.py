@@ -1,0 +1,166 @@
+"""Decoders of what robot and operator send: UDP frames both ways, the remote, gamepad and keys."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from hw_bridge.driver.devices import KeyDevice
+from hw_bridge.driver.gamepad import GamepadDriver
+from hw_bridge.driver.keys import CommandBounds
+from hw_bridge.driver.options import KeyOptions
+from hw_bridge.driver.remote import RemoteDriver
+from hw_bridge.emulator.motor_drivers import MotorDrivers
+from hw_bridge.intake import Intake
+from hw_bridge.joystick import Joystick
+from hw_bridge.link import Datagram
+from hw_bridge.operator.gamepad import Gamepad
+from hw_bridge.operator.keyboard import Keyboard
+from hw_bridge.operator.options import GamepadButtons
+from hw_bridge.reading import to_reading
+from hw_bridge.setpoints import Setpoints, damping
+from hw_bridge.wire.frame import WireError, seal
+from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.low_state import (
+    LowState,
+    decode_low_state,
+    encode_low_state,
+    zero_low_state,
+)
+from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
+from runtime.messages import encode
+from tests.fuzzing.decoder import Decode, Decoder, plain
+
+ROBOT = ("192.168.123.10", 8007)
+TICK_UNIT_S = 1e-3
+BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35))
+
+
+def _states() -> list[bytes]:
+    random, states = np.random.default_rng(1), []
+    for tick in (1, 2, 3, 1000, 2**32 - 1):
+        numbers = {
+            "q": random.normal(size=20), "dq": random.normal(size=20),
+            "tau_est": random.normal(size=20), "accelerometer": random.normal(size=3),
+            "remote": encode_remote(BUTTONS[tick % 16 :], dict.fromkeys(STICKS, 0.5)),
+        }  # fmt: skip
+        states.append(zero_low_state()._replace(tick=tick, **numbers))
+    return [encode_low_state(state) for state in states]
+
+
+def _commands() -> list[bytes]:
+    random, encoder = Random(1), LowCommandEncoder()
+    rows = ([[random.gauss(0, 5) for _ in range(12)] for _ in range(5)] for _ in range(3))
+    moving = [encoder.encode(Setpoints(*map(np.array, each))) for each in rows]
+    return [*moving, encoder.encode(damping(5.0))]
+
+
+def _remotes() -> list[bytes]:
+    return [encode_remote(BUTTONS[:n], {"lx": 1.0, "ry": -0.5}) for n in (0, 1, 16)]
+
+
+def _make_intake(_: Path) -> Decode:
+    """An intake that has believed a frame takes another, and one that is good again: no raise."""
+    first, second = _states()[:2]
+
+    def take(data: bytes) -> object:
+        intake = Intake(ROBOT, TICK_UNIT_S)
+        intake.take([Datagram(first, ROBOT, 1.0)])
+        believed = intake.take([Datagram(data, ROBOT, 1.001)])
+        if believed is not None:
+            encode(to_reading(believed))
+            _read_state(believed.state)
+        after = intake.take([Datagram(second, ROBOT, 1.002)])
+        assert believed is not None or after is not None, "a bad frame has shut a good one out"
+        return intake
+
+    return take
+
+
+def _read_state(state: LowState) -> None:
+    remote = decode_remote(state.remote)
+    driver = RemoteDriver()
+    driver.take(remote)
+    driver.command(0.0)
+
+
+def _make_drivers(_: Path) -> Decode:
+    """The emulator's motor drivers take whatever a whole frame asks for."""
+    drivers = MotorDrivers(brake_kd=3.0)
+
+    def take(data: bytes) -> object:
+        return drivers.take(decode_low_command(data))
+
+    return take
+
+
+def _from_pipe(open_reader: Callable[[int], Callable[[], object]]) -> Callable[[Path], Decode]:
+    """A decoder of what is read from a device: bytes go into a pipe in parts."""
+
+    def make(_: Path) -> Decode:
+        reader, writer = os.pipe()
+        os.set_blocking(reader, False)
+        poll = open_reader(reader)
+
+        def decode(data: bytes) -> object:
+            for begin in range(0, len(data), 509):  # no whole number of events
+                os.write(writer, data[begin : begin + 509])
+                poll()
+            return poll()
+
+        return decode
+
+    return make
+
+
+def _keyboard(fd: int) -> Callable[[], object]:
+    return Keyboard(fd, lambda _: None).poll
+
+
+def _keys_that_drive(fd: int) -> Callable[[], object]:
+    device = KeyDevice(fd, KeyOptions(), BOUNDS)
+
+    def poll() -> object:
+        device.poll()
+        return encode(device.driver.command(0.0))
+
+    return poll
+
+
+def _gamepad(fd: int) -> Callable[[], object]:
+    return Gamepad(f"/proc/self/fd/{fd}", GamepadButtons()).poll
+
+
+def _gamepad_that_drives(fd: int) -> Callable[[], object]:
+    joystick, driver = Joystick(f"/proc/self/fd/{fd}", "gamepad"), GamepadDriver()
+
+    def poll() -> object:
+        driver.take(joystick.events())
+        command = driver.command(0.0)
+        return None if command is None else encode(command)
+
+    return poll
+
+
+def _events() -> list[bytes]:
+    """Buttons and axes of a gamepad, the state at opening first."""
+    parts = [(0, 0, 0x81, 1), (5, 1, 1, 1), (9, 32767, 2, 2), (12, -32767, 2, 1), (20, 0, 1, 1)]
+    events = [
+        time.to_bytes(4, "little") + value.to_bytes(2, "little", signed=True) + bytes((kind, n))
+        for time, value, kind, n in parts
+    ]
+    return [b"".join(events), *events]
+
+
+DEVICE_DECODERS = (
+    Decoder("low state", plain(decode_low_state), _states, (WireError,), seal=seal),
+    Decoder("low command", _make_drivers, _commands, (WireError,), seal=seal),
+    Decoder("remote", plain(decode_remote), _remotes),
+    Decoder("intake", _make_intake, _states, seal=seal),
+    Decoder("keys", _from_pipe(_keyboard), lambda: [b"u", b"r", b"d", b"x \x1b", b"ikjl,.+-5q"]),
+    Decoder("keys that drive", _from_pipe(_keys_that_drive), lambda: [b"ikjl,.+-012345q", b"iiii"]),
+    Decoder("gamepad", _from_pipe(_gamepad), _events),
+    Decoder("gamepad that drives", _from_pipe(_gamepad_that_drives), _events),
+)

@@ -1,0 +1,229 @@
+"""Decoders of what comes over ZeroMQ: topics, physics requests and replies, and the exchange."""
+
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+
+from controller.driving.intake import CommandIntake
+from controller.driving.options import DriveOptions
+from controller.planner_options import HilqrSection
+from controller.tuning import tuned
+from hybrid.hilqr import Policies
+from runtime.checked import Message, layout
+from runtime.exchange import Requester, Responder
+from runtime.messages import Command, DecodeError, decode, encode
+from runtime.physics_messages import (
+    PROTOCOL,
+    GroundRequest,
+    Hello,
+    PlaceRequest,
+    Reply,
+    RolloutRequest,
+    TickRequest,
+    WorldReply,
+    WorldRequest,
+    decode_reply,
+    decode_request,
+)
+from runtime.topics import COMMAND, TOPICS, Topic
+from sim_bridge.isaac_gym import server as isaac_gym
+from sim_bridge.physics_service import PhysicsService
+from sim_bridge.rollouts.batch import RolloutBatch
+from tests.fuzzing.decoder import Decode, Decoder, plain
+from tests.fuzzing.mutation import JSON, MESSAGE_PACK
+
+MOST_CANDIDATES = 16
+PATIENCE_S, ASK_EVERY = 4.0, 50
+
+
+def example(kind: type[Any], size: int = 2) -> Any:
+    """A good message of a kind; `size` stands for every letter of its shapes."""
+    random = np.random.default_rng(size)
+    fixed, varying, words = layout(kind)
+    letters = dict.fromkeys("NICMBRSP", size)
+    fields: dict[str, Any] = {name: random.normal(size=shape) for name, shape in fixed}
+    fields |= {name: random.normal(size=shape.at(letters)) for name, shape in varying}
+    fields |= {name: accepted[0] for name, accepted in words}
+    others = {int: 3, float: 0.25, bool: True, str: "a name", list[bool]: [True] * size}
+    for field in msgspec.structs.fields(kind):
+        if field.name not in fields and field.required:
+            fields[field.name] = others[field.type]
+    return kind(**fields)
+
+
+def _examples(*kinds: type[Message]) -> list[bytes]:
+    return [encode(example(kind, size)) for kind in kinds for size in (1, 2)]
+
+
+def _topic(topic: Topic[Any]) -> Decoder:
+    def decode_and_encode(data: bytes) -> object:
+        return encode(decode(topic.message, data))
+
+    return Decoder(
+        f"topic {topic.name}", plain(decode_and_encode), lambda: _examples(topic.message),
+        (DecodeError,), MESSAGE_PACK,
+    )  # fmt: skip
+
+
+# Of a client by ZMTP 3.1 (rfc.zeromq.org/spec/37).
+GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48)
+READY = b"\x04\x29\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\0"
+
+
+def _conversations() -> list[bytes]:
+    """What a client sends to a server: greeting, handshake and a question."""
+    question = encode(Hello(id=1, protocol=PROTOCOL))
+    return [GREETING + READY + bytes((0, len(question))) + question, GREETING + READY, GREETING]
+
+
+def _make_exchange(folder: Path) -> Decode:
+    """A server whose socket gets the bytes; now and then another client asks, and is answered."""
+    file, count = folder / "x", 0
+    server = Responder(f"ipc://{file}")
+    client = Requester(server.address)
+    assert client.wait_connected(PATIENCE_S)
+
+    def take(data: bytes) -> object:
+        nonlocal count
+        with socket.socket(socket.AF_UNIX) as stranger, suppress(ConnectionError):
+            stranger.connect(str(file))
+            stranger.sendall(data)
+        count += 1
+        if count % ASK_EVERY == 0:
+            client.drop_unread()
+            assert client.send(b"?"), "a client has lost its server"
+            while (received := server.receive(PATIENCE_S)) and received[1] != b"?":
+                pass
+            assert received is not None, "the server no longer hears"
+            server.send(received[0], b"!")
+            assert client.receive(PATIENCE_S) == b"!"
+        return server.receive(0.0)
+
+    return take
+
+
+class _Rollout:
+    """A backend that rolls nothing out."""
+
+    def roll_out(self, x0: Any, policies: Policies) -> RolloutBatch:
+        count, knots = len(policies.policy_index), policies.inputs.shape[1]
+        return RolloutBatch(
+            np.zeros((count, knots + 1, 37)), np.zeros((count, knots, 12)),
+            np.zeros((count, knots, 4)), np.ones(count, np.bool_),
+        )  # fmt: skip
+
+    def move_ground(self, ground: Any) -> None:
+        pass
+
+
+class _World:
+    """A world in which nothing happens."""
+
+    def _answer(self, request: WorldRequest | TickRequest | PlaceRequest) -> WorldReply:
+        return example(WorldReply)
+
+    begin = tick = place = _answer
+
+
+def _make_service(_: Path) -> Decode:
+    """A physics service: it refuses in an answer, and never raises."""
+    service = PhysicsService(
+        "none", "none", MOST_CANDIDATES, lambda *_: _Rollout(), lambda: _World()
+    )
+
+    def answer(data: bytes) -> object:
+        request = decode_request(data)
+        reply = service.answer(request, b"client")
+        return decode_reply(encode(reply))
+
+    return answer
+
+
+def _make_isaac_gym(_: Path) -> Decode:
+    """What Isaac Gym's server does with a request before it needs Isaac Gym."""
+    checks = {
+        "ground": isaac_gym.check_ground, "world": isaac_gym.check_world,
+        "place": isaac_gym.check_state,
+        "rollout": lambda request: isaac_gym.check_rollout(request, MOST_CANDIDATES),
+    }  # fmt: skip
+
+    def answer(data: bytes) -> object:
+        request = isaac_gym.decode(data)
+        if check := checks.get(request["kind"]):
+            check(request)
+        return decode_reply(isaac_gym.refusal(data, "why"))
+
+    return answer
+
+
+def _make_command_intake(_: Path) -> Decode:
+    intake = CommandIntake(DriveOptions())
+    number = iter(range(2**62))
+
+    def offer(data: bytes) -> object:
+        intake.offer(decode(Command, data), 0.01 * next(number))
+        return intake.goal()
+
+    return offer
+
+
+def _tunings() -> list[bytes]:
+    changes: list[dict[str, Any]] = [
+        {"damping": 0.1, "tolerance": 1e-3},
+        {"cost": {"base_position": [1.0, 2.0, 3.0], "base_velocity": 0.5}},
+        {"realtime": {"iterations": 2, "step_sizes": [1.0, 0.5]}},
+    ]
+    return [msgspec.json.encode(each) for each in changes]
+
+
+def _tune(data: bytes) -> object:
+    return tuned(HilqrSection(), data.decode("utf-8", "surrogateescape"))
+
+
+def _requests() -> list[bytes]:
+    """One of each kind, that a server obeys."""
+    q, v = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], np.zeros(12)]), np.zeros(18)
+    world = {
+        "timestep": 0.0005, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
+        "floor_slope": 0.1, "torque_limit": 33.5, "corner_speed": 10.5, "no_load_speed": 21.0,
+    }  # fmt: skip
+    requests = (
+        Hello(id=1, protocol=PROTOCOL),
+        GroundRequest(
+            id=2, floor=0.0, centre=np.zeros((2, 3)), half=np.ones((2, 3)),
+            rotation=np.tile(np.eye(3), (2, 1, 1)), grid=np.zeros((2, 3)), grid_origin=np.zeros(2),
+            grid_spacing=0.1,
+        ),
+        RolloutRequest(
+            id=3, ground="", period=0.01, substeps=2, x0=np.concatenate([q, v]),
+            states=np.zeros((1, 3, 37)), inputs=np.zeros((1, 2, 12)),
+            feedforward=np.zeros((1, 2, 12)), gains=np.zeros((1, 2, 12, 36)), policy_index=[0, 0],
+            step_size=np.ones(2),
+        ),
+        WorldRequest(id=4, q=q, v=v, urdf="<robot/>", **world),
+        TickRequest(
+            id=5, commands=np.zeros((2, 5, 12)), blocked=False, base_force=np.zeros(3),
+            joint_torque=np.zeros(12), base_velocity=np.zeros(3),
+        ),
+        PlaceRequest(id=6, q=q, v=v),
+    )  # fmt: skip
+    return [encode(each) for each in requests]
+
+
+MESSAGE_DECODERS = (
+    *map(_topic, TOPICS),
+    Decoder("physics request", _make_service, _requests, (DecodeError,), MESSAGE_PACK),
+    Decoder("physics reply", plain(decode_reply), lambda: _examples(*get_args(Reply)),
+            (DecodeError,), MESSAGE_PACK),
+    Decoder("isaac gym request", _make_isaac_gym, _requests, (ValueError, isaac_gym.Refused),
+            MESSAGE_PACK),
+    Decoder("exchange", _make_exchange, _conversations),
+    Decoder("command intake", _make_command_intake, lambda: _examples(COMMAND.message),
+            (DecodeError,), MESSAGE_PACK),
+    Decoder("tuning options", plain(_tune), _tunings, (ValueError,), JSON),
+)  # fmt: skip
+assert PROTOCOL == isaac_gym.PROTOCOL
