@@ -24,6 +24,10 @@ BENCHMARKS = {
     ),
     "limits": Bench("saltus.bench.limits", "time of a solve of HiLQR MPC with limits and without"),
     "tick": Bench("saltus.bench.tick", "time of one tick of tracker and bridge, by stage"),
+    "jitter": Bench(
+        "saltus.bench.jitter.bench",
+        "wake-ups and ticks of the tracker, beside a loop in C with the same system calls",
+    ),
     "tracker": Bench(
         "saltus.bench.one_khz", "time of one tracker command, compared with 1 ms", "run_tracker"
     ),

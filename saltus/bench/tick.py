@@ -10,7 +10,7 @@ import socket
 import tempfile
 from pathlib import Path
 from time import sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -55,6 +55,14 @@ LOCALHOST = "127.0.0.1"
 WHOLE, BARE = "whole tick", "bare system calls"  # stages
 
 
+class Walk(NamedTuple):
+    """A walk to play."""
+
+    readings: list[SensorReading]  # all of them
+    recorded: list[tuple[SensorReading, StateEstimate]]  # those with a good estimate
+    plans: list[Plan]
+
+
 class Robot:
     """The robot's end of the cable, and the other processes' ends of their topics."""
 
@@ -69,6 +77,11 @@ class Robot:
         self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
         self._frames = StateFrame(EmulatorOptions())
         self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
+
+    @property
+    def period(self) -> int:
+        """Ticks there and back."""
+        return len(self._recorded)
 
     def frame(self, tick: int) -> bytes:
         """What the robot measures in a tick."""
@@ -101,18 +114,79 @@ class Robot:
         self._socket.close()
 
 
-def run(ticks: int = TICKS) -> BenchResult:
-    """Measure; the ratio is the whole tick's median to the target."""
-    say("recording a walk (compiles on the first run)")
-    config = load_launch("push", duration=RECORDED_S)
-    lockstep = LockStep(config)
+class PlayedTracker:
+    """The tracker's loop with a bridge that runs, and the robot that is played to it.
+
+    Attributes:
+        loop: whose `tick` is to be called after each `prepare`.
+        bridge: of the loop.
+        clock: of the loop.
+        period: ticks after which the walk begins anew.
+    """
+
+    def __init__(
+        self, bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]], plans: list[Plan],
+        clock: RealTimeClock,
+    ) -> None:  # fmt: skip
+        """Begin with the robot walking."""
+        config, self.clock = load_launch("a1-emulated"), clock
+        self._robot = robot = Robot(bus, recorded, plans)
+        self.period = robot.period
+        options = msgspec.structs.replace(
+            config.hardware, tick_unit_s=TICK_S,
+            link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
+                             local_address=LOCALHOST, local_port=0),
+        )  # fmt: skip
+        self._link = link = open_link(options.link)
+        readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
+        statuses = bus.publisher(ROBOT_STATUS)
+        self._listeners = [
+            bus.subscriber(SENSOR_READING).raw, bus.subscriber(MOTOR_COMMAND).raw,
+            bus.subscriber(ROBOT_STATUS).raw,
+        ]  # fmt: skip
+        self.bridge = bridge = A1Bridge(
+            options, link, Operator(OperatorOptions(keyboard=False)), 0.0, statuses.send,
+            commands.send,
+        )  # fmt: skip
+        self.loop = TrackerLoop(
+            assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE),
+            bus.subscriber(PLAN), clock, assembly.solve_schedule(config), lambda: False,
+        )  # fmt: skip
+        sleep(0.2)  # for subscriptions to arrive
+        freeze_heap()
+        robot.play(0, clock.now(), link.local)
+        bridge.connect(clock, lambda: False, sleep)
+        bridge.machine.state = RobotState.RUNNING
+
+    def prepare(self, tick: int) -> None:
+        """Send the loop what it gets in a tick, and take what it has sent in the one before."""
+        self._robot.play(tick, self.clock.now(), self._link.local)
+        for listen in self._listeners:
+            listen()
+
+    def close(self) -> None:
+        """Let go of the sockets; the robot must have walked all the time."""
+        assert self.bridge.machine.state is RobotState.RUNNING, self.bridge.machine.cause
+        self.bridge.close()
+        self._robot.close()
+
+
+def recorded_walk(lockstep: LockStep) -> Walk:
+    """Record a walk in lock step."""
     made, readings = record(lockstep)
     recorded = [
         (reading, tick.estimate)
         for reading, tick in zip(readings, made, strict=True)
         if tick.estimate is not None and tick.estimate.status == "ok"
     ]
-    plans = [tick.plan for tick in made if tick.plan is not None]
+    return Walk(readings, recorded, [tick.plan for tick in made if tick.plan is not None])
+
+
+def run(ticks: int = TICKS) -> BenchResult:
+    """Measure; the ratio is the whole tick's median to the target."""
+    say("recording a walk (compiles on the first run)")
+    config = load_launch("push", duration=RECORDED_S)
+    readings, recorded, plans = recorded_walk(LockStep(config))
     granted = request_realtime(load_launch("a1-emulated").realtime.priority)
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
         times, counts = _measure(bus, recorded, plans, ticks)
@@ -146,48 +220,21 @@ def _measure(
     bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]], plans: list[Plan], ticks: int
 ) -> tuple[Times, dict[str, int]]:
     """Serve ticks of a bridge that runs."""
-    config = load_launch("a1-emulated")
-    robot, clock, times = Robot(bus, recorded, plans), RealTimeClock(TICK_S), Times()
-    options = msgspec.structs.replace(
-        config.hardware, tick_unit_s=TICK_S,
-        link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
-                         local_address=LOCALHOST, local_port=0),
-    )  # fmt: skip
-    link = open_link(options.link)
-    readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
-    statuses = bus.publisher(ROBOT_STATUS)
-    listeners = [
-        bus.subscriber(SENSOR_READING).raw, bus.subscriber(MOTOR_COMMAND).raw,
-        bus.subscriber(ROBOT_STATUS).raw,
-    ]  # fmt: skip
-    bridge = A1Bridge(options, link, Operator(OperatorOptions(keyboard=False)), 0.0,
-                      statuses.send, commands.send)  # fmt: skip
-    loop = TrackerLoop(
-        assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE),
-        bus.subscriber(PLAN), clock, assembly.solve_schedule(config), lambda: False,
-    )  # fmt: skip
-    sleep(0.2)  # for subscriptions to arrive
-    freeze_heap()
-    robot.play(0, clock.now(), link.local)
-    bridge.connect(clock, lambda: False, sleep)
-    bridge.machine.state = RobotState.RUNNING
+    clock, times = RealTimeClock(TICK_S), Times()
+    played = PlayedTracker(bus, recorded, plans, clock)
+    loop = played.loop
     tick = times.wrap(WHOLE, loop.tick)
     for k in range(1, WARM_UP + 2 * ticks):
         if k == WARM_UP:
             times.seconds[WHOLE].clear()
         if k == WARM_UP + ticks:  # the whole without its parts: to time them takes time
             tick = loop.tick
-            _time_stages(times, loop, bridge)
-        robot.play(k, clock.now(), link.local)
-        for listen in listeners:
-            listen()
+            _time_stages(times, loop, played.bridge)
+        played.prepare(k)
         clock.wait_tick()
         tick(k)
-    assert bridge.machine.state is RobotState.RUNNING, bridge.machine.cause
-    counts = dict(loop.tracker.commands)
-    bridge.close()
-    robot.close()
-    return times, counts
+    played.close()
+    return times, dict(loop.tracker.commands)
 
 
 def _time_stages(times: Times, loop: TrackerLoop, bridge: A1Bridge) -> None:
