@@ -202,8 +202,8 @@ def main() -> int:
     if unknown := [name for name in asked.names if name not in DECODERS]:
         parser.error(f"no decoder {unknown[0]!r}; there are: {', '.join(DECODERS)}")
     logging.basicConfig(stream=open(os.devnull, "w"))  # written, and read by nobody
-    with tempfile.TemporaryDirectory() as folder:
-        for name in asked.names or DECODERS:
+    for name in asked.names or DECODERS:
+        with tempfile.TemporaryDirectory() as folder:
             check_seeds(DECODERS[name], Path(folder))
     print(HEADER, flush=True)
     jobs = [Job(DECODERS[name], asked.count, asked.seed, asked.limit)
