@@ -64,6 +64,7 @@ class SafetyGate:
             options.estimate_joint_error, options.estimate_turn_error, options.estimate_speed_max,
         )  # fmt: skip
         self._plan_bounds = bounds_of(options.plan)
+        self._contradicts = 0  # what did in the last estimate that could be compared
         self._past: list[SensorReading | None] = [None] * PAST
         self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
         self._last_plan_at: float | None = None  # [s]
@@ -126,8 +127,9 @@ class SafetyGate:
     ) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s].
 
-        A sound one must agree with the reading that it was made from; one that is degraded leaves a
-        sensor out, and who knows which. `reading` is the newest.
+        A sound one must agree with the reading that it was made from. One that is degraded leaves a
+        sensor out, and who knows which: it is believed unless the last sound one was not. `reading`
+        is the newest.
         """
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
@@ -143,16 +145,18 @@ class SafetyGate:
         return self._refuse(CONTRADICTIONS[found]) if found else PASS
 
     def _contradiction(self, estimate: StateEstimate, reading: SensorReading | None) -> int:
-        """See `contradiction`; where there is no reading to believe, only the speed counts."""
+        """See `contradiction`; what cannot be compared counts as what was compared last."""
         q, v = np.array(estimate.q), np.array(estimate.v)
-        joints, gyroscope, age = q[7:], v[3:6], 0.0
         if reading is not None and estimate.status == "ok":
             source = self.source_of(estimate, reading)
-            measured = np.array(source.joint_position)
-            if is_plausible(measured, np.array(source.joint_velocity), *self.joint_range):
-                joints, gyroscope = measured, np.array(source.angular_velocity_imu)
-                age = source.time - estimate.time
-        return contradiction(v, q[7:], joints, gyroscope, age, self.estimate_bounds)
+            joints, speeds = np.array(source.joint_position), np.array(source.joint_velocity)
+            if is_plausible(joints, speeds, *self.joint_range):
+                self._contradicts = contradiction(
+                    v, q[7:], joints, np.array(source.angular_velocity_imu),
+                    source.time - estimate.time, self.estimate_bounds,
+                )  # fmt: skip
+        alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, self.estimate_bounds)
+        return alone or self._contradicts
 
     def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:
         """Return whether a newly arrived plan may be followed, whatever came before it.

@@ -63,6 +63,8 @@ class TrackerLoop:
         readings = self.bridge.read(self.clock, tick, self.stop)
         self.no_reading += not readings
         self._reading = readings[-1] if readings else self._reading
+        for reading in readings[:-1]:  # of the newest `command` is told
+            self.tracker.gate.remember(reading)
         if self.clock.paused:
             self._send(readings)
             self._answer(tick)

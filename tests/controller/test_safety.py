@@ -83,6 +83,26 @@ def test_estimates_against_the_newest_reading(
     assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
 
 
+def test_after_a_contradiction_only_a_sound_estimate_is_believed_again(gate: SafetyGate) -> None:
+    spun = estimate(0, Q, off(V, 5, 8.0))
+    assert not gate.judge_estimate(spun, reading(0, Q, V), 0.0).ok
+    degraded = msgspec.structs.replace(spun, status="degraded")
+    for newest in (reading(0, Q, V), None):
+        verdict = gate.judge_estimate(degraded, newest, 0.0)
+        assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
+    assert gate.judge_estimate(estimate(0, Q, V), reading(0, Q, V), 0.0).ok
+    assert gate.judge_estimate(degraded, reading(0, Q, V), 0.0).ok
+
+
+def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: SafetyGate) -> None:
+    for tick in range(20):
+        gate.remember(reading(tick, Q, off(V, 5, float(tick))))
+    newest = reading(19, Q, off(V, 5, 19.0))
+    assert gate.judge_estimate(estimate(8, Q, off(V, 5, 8.0)), newest, 0.019).ok
+    verdict = gate.judge_estimate(estimate(8, Q, off(V, 5, 12.1)), newest, 0.019)
+    assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
+
+
 @pytest.mark.parametrize("field", ["joint_position", "angular_velocity_imu"])
 def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: str) -> None:
     odd = reading(0, Q, V)

@@ -74,7 +74,11 @@ FAULTS = (
         "velocity sensor stuck at zero", DOWN, "the speed is stuck at 0.00",
         emulator=_event("stuck_velocity", motor="FL_thigh"),
     ),
-    Fault("joint jammed", DOWN, "is jammed", emulator=_event("jam", motor="FL_calf")),
+    # As it stands up: a planner walks on with a jammed joint and presses for 10 ms at most.
+    Fault(
+        "joint jammed", DOWN, "is jammed",
+        emulator={"events": [{"kind": "jam", "at": 3.5, "motor": "FL_calf"}]},
+    ),
     Fault(
         "joint driven to its limit", DOWN, "limit",
         emulator=_event("drive_joint", motor="FL_hip", torque=40.0, **{"for": 0.5}),
