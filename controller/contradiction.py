@@ -22,7 +22,7 @@ TURN_CHANGE = 500.0  # [rad/s^2] by which the trunk's turn may change; a flip's 
 @njit(cache=True)
 def contradiction(
     v: Array, estimated_joints: Array, joints: Array, gyroscope: Array, age: float,
-    bounds: tuple[float, float, float],
+    bounds: tuple[float, ...],
 ) -> int:  # fmt: skip
     """Return what of an estimate cannot be, 0 where nothing.
 

@@ -36,7 +36,8 @@ class Firmware:
         is_cut: the cable is out; whoever carries the frames asks.
         worst: since the first command that asked for motion.
         pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
-        first_damping_at: when, after that, the first command came that asked for none [s].
+        first_damping_at: when, since the last command that asked for motion, the first one came
+            that asked for none [s].
         button_pressed_at: when the first state with a remote's button was ready [s].
     """
 
@@ -160,6 +161,7 @@ class Firmware:
             demand, truth = self._drivers.largest_torque, self._truth
             told = min(demand(*joints) for joints in self._told)
             self.worst.note_demand(told, demand(truth.q[7:], truth.v[6:]))
+            self.first_damping_at = None
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now
 

@@ -258,8 +258,7 @@ class _Run:
         return alone and last >= config.ticks
 
     def _go_on_without_peer(self, supervisor: Supervisor) -> None:
-        tracker = next(child for child in supervisor.children if child.name == "tracker")
-        tracker.signal(PEER_GONE)
+        supervisor.child("tracker").signal(PEER_GONE)
 
     @property
     def _tracker_hangs(self) -> bool:

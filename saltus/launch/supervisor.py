@@ -60,6 +60,10 @@ class Supervisor:
         self._running: list[Child] = []
         self._dismissed: set[str] = set()
 
+    def child(self, name: str) -> Child:
+        """The process of this name."""
+        return next(child for child in self.children if child.name == name)
+
     def start(self) -> None:
         """Start every process."""
         for child in self.children:

@@ -4,10 +4,8 @@
 keeps Python's lock.
 """
 
-import re
 import signal
 import sys
-import threading
 from pathlib import Path
 
 from hw_bridge.link import UdpLink
@@ -17,22 +15,16 @@ from hw_bridge.states import Request
 from hw_bridge.watchdog.link import WatchdogLink
 from runtime.clock import RealTimeClock
 from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION
+from saltus.common.lock_hog import hog
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch.cores import serve_ticks, watchdog_priority
-
-ENDLESS = re.compile("(a+)+b"), "a" * 60  # takes ages, and gives Python's lock to nobody
-
-
-def spin(*_: object) -> None:
-    """Start a thread that never lets another one run."""
-    threading.Thread(target=lambda: ENDLESS[0].match(ENDLESS[1]), daemon=True).start()
 
 
 def main(arguments: list[str]) -> None:
     """Serve until killed; damp after a stop, as the bridge does."""
     at, port, gamepad = arguments
     config = load_launch("a1-emulated")
-    signal.signal(signal.SIGUSR1, spin)
+    signal.signal(signal.SIGUSR1, hog)
     serve_ticks(config, "tracker")
     robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
     options = OperatorOptions(gamepad=gamepad, silence_s=10.0)

@@ -8,6 +8,7 @@ RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 LONG = {"duration": 20.0}  # the silence ends it; on a busy machine it may begin late [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
 FAILING = "saltus.studies.a1.faults.failing"  # module of a process whose messages go wrong
+HANG, STOP = 15.0, 3.0  # ticks of 1 ms until damping
 SEATED = frozenset({"lying"})  # sat down in order at the end
 
 
@@ -18,15 +19,18 @@ class Fault(NamedTuple):
         name: of the fault.
         ends: postures accepted at the end.
         caused: words that the reported cause contains; "" where the robot must walk on.
+        within: ticks of 1 ms from the harm or the button to the first damping command; 0: any.
         emulator: options of the emulator, over the launch file's.
-        harm: action from outside while the robot walks: verb and target.
-        spoiled: messages that go wrong: planner or estimator, and the way, see `failing`.
+        harm: actions from outside while the robot walks, each a verb and its objects; comma between
+            two.
+        spoiled: process that goes wrong: planner, estimator or tracker, and the way, see `failing`.
         launch: other keys over the launch file's.
     """
 
     name: str
     ends: frozenset[str] = SEATED
     caused: str = ""
+    within: float = 0.0
     emulator: Mapping[str, Any] = {}
     harm: str = ""
     spoiled: str = ""
@@ -41,7 +45,21 @@ FAULTS = (
     Fault("none, but for a push of 1.0 m/s", emulator=_event("push", value=[0.0, 1.0, 0.0])),
     Fault("planner killed", caused="planner died", harm="kill planner"),
     Fault("estimator killed", caused="estimator died", harm="kill estimator"),
-    Fault("tracker killed", DOWN, "tracker died", harm="kill tracker"),
+    Fault("tracker killed", DOWN, "tracker", HANG, harm="kill tracker"),
+    Fault("watchdog killed", caused="watchdog died", harm="kill watchdog"),
+    *(
+        Fault(f"tracker stopped for {ms} ms", DOWN, "hung", HANG, harm=f"pause {ms} tracker")
+        for ms in (20, 60, 200)
+    ),
+    Fault("tracker stopped for ever", DOWN, "hung", HANG, harm="pause 0 tracker"),
+    Fault(
+        "a thread of the tracker keeps Python's lock", DOWN, "hung", HANG, harm="hog tracker",
+        spoiled="tracker",
+    ),
+    Fault(
+        "gap in sending: the machine stands still for 60 ms", DOWN, "no command was sent",
+        harm="pause 60 tracker watchdog",
+    ),
     Fault("5 % of packets lost", emulator={"network": {"loss": 0.05}}),
     Fault("packets late by 0 to 20 ms", DOWN, emulator={"network": {"jitter_s": 0.02}}),
     Fault("30 % of packets doubled", emulator={"network": {"duplicate": 0.3}}),
@@ -87,11 +105,19 @@ FAULTS = (
     Fault("disk full while recording", harm="fill disk"),
     Fault("a stranger's packets", harm="stranger"),
     Fault(
-        "stop by the A1's remote", DOWN, "remote",
+        "stop by the A1's remote", DOWN, "remote", STOP,
         emulator=_event("remote", buttons=["R2"], **{"for": 0.2}),
     ),
-    Fault("stop by the keyboard", DOWN, "space key", harm="press key"),
-    Fault("stop by the gamepad", DOWN, "gamepad button", harm="press gamepad"),
+    Fault("stop by the keyboard", DOWN, "space key", STOP, harm="press key"),
+    Fault("stop by the gamepad", DOWN, "gamepad button", STOP, harm="press gamepad"),
+    Fault(
+        "stop by the keyboard while the tracker hangs", DOWN, "space key", STOP,
+        harm="pause 0 tracker, press key",
+    ),
+    Fault(
+        "stop by the gamepad while the tracker hangs", DOWN, "gamepad button", STOP,
+        harm="pause 0 tracker, press gamepad",
+    ),
     Fault(
         "gamepad silent", caused="gamepad has been silent", harm="silence gamepad", launch=LONG,
     ),

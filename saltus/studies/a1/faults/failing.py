@@ -1,10 +1,12 @@
-"""A planner's or an estimator's process that goes wrong after a while, for the study of faults.
+"""A process that goes wrong, for the study of faults: planner and estimator after a while, the
+tracker when it gets `HOG`.
 
 Run in place of the process's module; takes the same arguments as `saltus.launch.processes`. The
 environment variable of `WAY` names the way in which it goes wrong, of `PLANS` or `ESTIMATES`.
 """
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,10 +15,12 @@ import msgspec
 import numpy as np
 
 from runtime.messages import Message, Plan, SensorReading, StateEstimate
+from saltus.common.lock_hog import hog
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
 
 WAY = "SALTUS_FAULT"
+HOG = signal.SIGUSR2  # starts a thread that keeps Python's lock
 FAILS_AFTER_S = 4.0  # since the first estimate [s]
 
 Spoil = Callable[[Any], Mapping[str, Any]]  # the fields of a message that are wrong, and how
@@ -82,7 +86,8 @@ class FailingEstimator(_Failing):
 
 
 def main() -> int:
-    """The planner's or the estimator's process, with such a core."""
+    """The process, with such a core or such a thread."""
+    signal.signal(HOG, hog)
     way, planner, estimator = os.environ[WAY], assembly.make_planner, assembly.make_estimator
 
     def make_planner(config: LaunchConfig) -> Any:

@@ -25,7 +25,7 @@ from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
 from saltus.studies.a1.faults.cases import FAILING, RUN_S, Fault
-from saltus.studies.a1.faults.failing import WAY
+from saltus.studies.a1.faults.failing import HOG, WAY
 
 WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "
@@ -97,14 +97,27 @@ class Harm:
         if walked < WALKED_S or self.done_at is not None:
             return
         self.done_at = time.monotonic()
-        action, _, target = self._fault.harm.partition(" ")
-        getattr(self, f"_{action}")(target, supervisor)
+        for action in self._fault.harm.split(", "):
+            verb, *objects = action.split()
+            getattr(self, f"_{verb}")(supervisor, *objects)
 
-    def _kill(self, target: str, supervisor: Supervisor) -> None:
-        next(child for child in supervisor.children if child.name == target).signal(signal.SIGKILL)
+    def _kill(self, supervisor: Supervisor, name: str) -> None:
+        supervisor.child(name).signal(signal.SIGKILL)
 
-    def _press(self, target: str, _: Supervisor) -> None:
-        if target == "key":
+    def _hog(self, supervisor: Supervisor, name: str) -> None:
+        supervisor.child(name).signal(HOG)
+
+    def _pause(self, supervisor: Supervisor, ms: str, *names: str) -> None:
+        """Stop processes; let them go on after so many milliseconds, never after 0."""
+        for name in names:
+            supervisor.child(name).signal(signal.SIGSTOP)
+        if seconds := 1e-3 * float(ms):
+            time.sleep(seconds)
+            for name in names:
+                supervisor.child(name).signal(signal.SIGCONT)
+
+    def _press(self, _: Supervisor, what: str) -> None:
+        if what == "key":
             os.write(self._key, STOP_KEY)
         else:
             os.write(self._gamepad, GAMEPAD_STOP)
@@ -120,7 +133,7 @@ class Harm:
     def _silence(self, *_: object) -> None:
         self._silent.set()
 
-    def _fill(self, _target: str, _: Supervisor) -> None:
+    def _fill(self, *_: object) -> None:
         """Limit the size of the files of this process, which records: as a full disk does."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 
@@ -174,7 +187,7 @@ def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> Faul
         and (fault.caused in cause if fault.caused else not cause)
         and torque <= TORQUE_MARGIN * TORQUE_LIMIT
         and frames > 0
-        and (stop_ticks is None or stop_ticks <= 3.0)
+        and (stop_ticks is None or stop_ticks <= fault.within)
     )
     return FaultRow(
         fault=fault.name, ended=ended, cause=cause, ok=ok,
@@ -194,8 +207,8 @@ def _final_posture(emulator: dict[str, Any]) -> str:
 
 
 def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | None:
-    """From the button to the first damping command that the robot got [ticks of 1 ms]."""
-    if not fault.name.startswith("stop"):
+    """From harm or button to the first damping command that the robot got [ticks of 1 ms]."""
+    if not fault.within:
         return None
     pressed = emulator.get("button_pressed_at") or harm.done_at
     damped = emulator.get("first_damping_at")
