@@ -254,6 +254,8 @@ class A1Bridge:
             self.end()
 
     def _write(self, command: MotorCommand) -> None:
+        if self._watchdog is not None and self._watchdog.latched:
+            self._ask_operator()  # the watchdog's cause comes before what a hang leads to
         now, last = self._now(), self.intake.last
         frame, setpoints = self.decision.decide(command, last, now, self._fed)
         self._writes += 1

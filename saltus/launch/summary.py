@@ -71,6 +71,8 @@ def robot_summary(
     """
     robot = dict(tracker.get("robot", {}))
     if not robot and (cause := watchdog.get("cause", "")):
+        if died := next((d for d in deaths if d.name == "tracker" and not d.hung), None):
+            cause = f"tracker died ({died.cause}); the watchdog damps"
         return {"state": "damped by the watchdog", "cause": cause, "ended_well": False}
     if not robot:
         robot = {"state": "silent", "cause": status.cause if status else "", "ended_well": False}

@@ -45,7 +45,7 @@ FAULTS = (
     Fault("none, but for a push of 1.0 m/s", emulator=_event("push", value=[0.0, 1.0, 0.0])),
     Fault("planner killed", caused="planner died", harm="kill planner"),
     Fault("estimator killed", caused="estimator died", harm="kill estimator"),
-    Fault("tracker killed", DOWN, "tracker", HANG, harm="kill tracker"),
+    Fault("tracker killed", DOWN, "tracker died", HANG, harm="kill tracker"),
     Fault("watchdog killed", caused="watchdog died", harm="kill watchdog"),
     *(
         Fault(f"tracker stopped for {ms} ms", DOWN, "hung", HANG, harm=f"pause {ms} tracker")
