@@ -20,6 +20,8 @@ from robots.terrain import (
 )
 from sim_bridge.terrain_options import (
     FAR,
+    MOST_HEIGHTS,
+    WAVE_CELLS,
     Block,
     Boxes,
     Heightfield,
@@ -34,7 +36,6 @@ from sim_bridge.terrain_options import (
 Array = NDArray[np.float64]
 
 DEPTH = 0.5  # of solids below the floor: whatever enters one is nearest to its top [m]
-WAVE_CELLS = 24  # of the grid in a wavelength
 STEEPEST = 0.25  # that neighbours of a height field may differ by: the robot's legs are as long [m]
 START = (0.3, 0.2)  # half the length and width of the plane on which a robot starts [m]
 LEAST_EDGE = 0.01  # that counts there [m]
@@ -147,7 +148,7 @@ def _block_boxes(part: Block) -> list[Box]:
 def _wave_grid(part: Waves) -> Grid:
     """Its heights; they begin and end in a trough."""
     spacing = part.wavelength / WAVE_CELLS
-    columns, rows = int(part.length / spacing) + 1, max(2, int(part.width / spacing) + 1)
+    rows, columns = part.counts()
     x = spacing * np.arange(columns)
     heights = part.amplitude * (1.0 - np.cos(2.0 * np.pi * x / part.wavelength))
     low = (part.at[0], part.at[1] - 0.5 * (rows - 1) * spacing)
@@ -215,6 +216,8 @@ def _read_heights(path: Path) -> Array:
         from PIL import Image  # few grounds have a picture
 
         with Image.open(path) as picture:
+            if (count := picture.width * picture.height) > MOST_HEIGHTS:
+                raise ValueError(f"it has {count} points; most are {MOST_HEIGHTS}")
             deepest = 65535.0 if picture.mode.startswith("I") else 255.0
             grey = picture if picture.mode.startswith("I") else picture.convert("L")
             return np.asarray(grey, dtype=np.float64)[::-1] / deepest  # its top is the greatest y

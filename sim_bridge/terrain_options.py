@@ -14,6 +14,8 @@ from runtime.options import Options, Range, positive
 FAR = 30.0  # to which platforms and patches reach [m]
 WIDTH = 3.0  # of slopes and stairs, unless said otherwise [m]
 MOST_BOXES = 2000
+MOST_HEIGHTS = 2**20  # of a grid: 8 MB
+WAVE_CELLS = 24  # of the grid in a wavelength
 
 Place = Annotated[tuple[float, float], Range("m", -1000.0, 1000.0)]
 Length = Annotated[float, positive("m", 1000.0)]
@@ -131,6 +133,21 @@ class Waves(Options, frozen=True, tag_field="kind", tag="waves"):
     length: Length = 4.0
     width: Length = 2.0
     at: Place = (0.5, 0.0)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for numbers out of range, and for too many heights."""
+        Options.__post_init__(self)
+        rows, columns = self.counts()
+        if rows * columns > MOST_HEIGHTS:
+            raise ValueError(
+                f"wavelength is {self.wavelength:g}: {rows} x {columns} heights in {self.length:g} "
+                f"by {self.width:g} m; most are {MOST_HEIGHTS}"
+            )
+
+    def counts(self) -> tuple[int, int]:
+        """How many heights lie along y and along x."""
+        spacing = self.wavelength / WAVE_CELLS
+        return max(2, int(self.width / spacing) + 1), max(2, int(self.length / spacing) + 1)
 
 
 class Heightfield(Options, frozen=True, tag_field="kind", tag="heightfield"):

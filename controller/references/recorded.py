@@ -16,6 +16,9 @@ from runtime.topics import GROUND_TRUTH, SENSOR_READING
 
 Array = NDArray[np.float64]
 
+MOST_SAMPLES = 1_000_000  # of a trajectory: 424 MB
+LEAST_PERIOD = 1e-6  # between its own [s]
+ROUNDING = 0.01  # of a quaternion's length
 SHAPES = {"q": 19, "v": 18, "inputs": 12, "contacts": 4}  # columns of each array of a .npz
 
 
@@ -37,8 +40,8 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
     last sample holds after the end.
 
     Raises:
-        ValueError: the file is missing, is of another kind, holds no such trajectory, or its loop
-            is no multiple of `period`.
+        ValueError: the file is missing, is of another kind, holds no such trajectory or one that is
+            too long, or its loop is no multiple of `period`.
     """
     if not path.is_file():
         raise ValueError(f"no such file: {path}")
@@ -53,6 +56,13 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
             raise ValueError(f"{path}: {name!r} must be finite rows of {columns} numbers")
     if len({len(array) for array in samples.values()}) != 1 or len(samples["q"]) < 2:
         raise ValueError(f"{path}: the arrays must have the same number of rows, at least 2")
+    if (np.abs(np.linalg.norm(samples["q"][:, 3:7], axis=1) - 1.0) > ROUNDING).any():
+        raise ValueError(f"{path}: 'q' must hold quaternions of length 1 in columns 3 to 6")
+    longest = MOST_SAMPLES * period / len(samples["q"])
+    if not LEAST_PERIOD <= recording.period <= longest:
+        raise ValueError(
+            f"{path}: period is {recording.period:g} s; give {LEAST_PERIOD:g} to {longest:g} s"
+        )
     return _looped(_resample(path.stem, recording.period, samples, period), recording)
 
 

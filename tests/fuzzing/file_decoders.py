@@ -49,7 +49,7 @@ from saltus.trace import Trace, load_trace, save_trace
 from sim_bridge.suites import SuiteError, parse_suite
 from tests.fuzzing.decoder import Decode, Decoder, through_file
 from tests.fuzzing.message_decoders import example
-from tests.fuzzing.mutation import JSON, YAML
+from tests.fuzzing.mutation import JSON, YAML, Format
 
 MOST_WRITTEN = 500  # inputs in one recording
 TOPICS = (GROUND_TRUTH, SENSOR_READING, STATE_ESTIMATE, MOTOR_COMMAND, PLAN, COMMAND)
@@ -200,6 +200,21 @@ def _read_heights(file: Path) -> object:
     return assembly.make_ground(config)
 
 
+def _pack_arrays(arrays: dict[str, Any]) -> bytes:
+    """An archive of plain data, with checksums that are right."""
+    out = io.BytesIO()
+    np.savez(out, **{str(name): np.asarray(values) for name, values in dict(arrays).items()})
+    return out.getvalue()
+
+
+def _unpack_arrays(data: bytes) -> dict[str, Any]:
+    with np.load(io.BytesIO(data)) as file:
+        return {name: file[name].tolist() for name in file.files}
+
+
+NPZ = Format(_pack_arrays, _unpack_arrays)
+
+
 def _references() -> list[bytes]:
     out = io.BytesIO()
     q = np.tile(np.array([0, 0, 0.3, 0, 0, 0, 1.0, *[0.0, 0.8, -1.6] * 4]), (4, 1))
@@ -303,8 +318,9 @@ FILE_DECODERS = (
     Decoder("heights npy", through_file("heights.npy", _read_heights), _heights, (BadRequest,)),
     Decoder("heights png", through_file("heights.png", _read_heights), _pictures, (BadRequest,)),
     Decoder("reference npz", through_file("reference.npz", lambda f: load_reference(f, 0.01)),
-            _references, (ValueError,)),
-    Decoder("trace npz", through_file("trace.npz", load_trace), _traces, (ValueError, OSError)),
+            _references, (ValueError,), NPZ),
+    Decoder("trace npz", through_file("trace.npz", load_trace), _traces, (ValueError, OSError),
+            NPZ),
     Decoder("sweep json", _in_folder("sweep.json", _read_sweep), _descriptions, (BadRequest,),
             JSON),
     Decoder("sweep rows", _in_folder("rows.jsonl", _read_sweep), _rows, (BadRequest,)),

@@ -78,9 +78,19 @@ DAMAGED_ARCHIVES = [
         archive_without_arrays,
     )
 ]
+
+
+def reference_with(**arrays):
+    """A reference with other arrays."""
+    form = DECODERS["reference npz"].form
+    return form.pack(form.unpack(seed_of("reference npz")) | arrays)
+
+
 NO_UTF8 = b'{"pid": 1, "configuration": "\xff", "sockets": "", "planner": "\xff", "trial": 1}\n'
 FOUND = [
     *((name, make(name)) for name, make in DAMAGED_ARCHIVES),
+    *(("reference npz", reference_with(period=each)) for each in (0.0, -1.0, 1e-323, 1e9, np.nan)),
+    ("reference npz", reference_with(q=np.zeros((4, 19)))),
     ("heights npy", seed_of("heights npy").replace(b"(40, 40)", b"(40, 40 ")),
     ("heights png", seed_of("heights png").replace(b"IDAT", b"\xd9\x02\xac2")),
     *((name, NO_UTF8) for name in ("summary json", "announcement", "sweep json", "sweep rows")),

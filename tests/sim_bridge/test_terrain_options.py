@@ -115,6 +115,18 @@ def test_heights_that_no_robot_walks_on_are_refused(tmp_path: Path) -> None:
     assert "missing.npy" in refused({"kind": "heightfield", "file": "missing.npy"})
 
 
+def test_more_heights_than_memory_should_hold_are_refused(tmp_path: Path) -> None:
+    waves = {"kind": "waves", "wavelength": 0.1, "length": 1000.0, "width": 1000.0}
+    assert "240001 x 240001 heights" in refused(waves)
+    Image.new("L", (1025, 1024)).save(tmp_path / "large.png")  # 1 kB
+    assert "1049600 points" in refused({"kind": "heightfield", "file": str(tmp_path / "large.png")})
+
+
+def test_the_shortest_waves_are_a_grid_too() -> None:
+    found = ground({"kind": "waves", "length": 1e-3, "width": 1e-3})
+    assert found.grid.shape == (2, 2)
+
+
 def test_ground_inside_the_robot_or_below_its_feet_at_the_start_is_refused() -> None:
     assert "above" in refused({"kind": "box", "height": 0.1, "at": [0.1, 0.0]})
     assert "below" in refused({"kind": "stairs", "rise": -0.1, "at": [0.1, 0.0]})
