@@ -215,7 +215,7 @@ def _read_heights(path: Path) -> Array:
             raise ValueError(f"file is {str(path)!r}; give a .npy or a .png")
         from PIL import Image  # few grounds have a picture
 
-        with Image.open(path) as picture:
+        with Image.open(path, formats=("PNG",)) as picture:  # all others take a second to load
             if (count := picture.width * picture.height) > MOST_HEIGHTS:
                 raise ValueError(f"it has {count} points; most are {MOST_HEIGHTS}")
             deepest = 65535.0 if picture.mode.startswith("I") else 255.0

@@ -5,7 +5,7 @@ import fcntl
 import io
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -284,7 +284,7 @@ def _announcements() -> list[bytes]:
 
 
 def _make_look(folder: Path) -> Decode:
-    """Launches announce themselves by a file that they hold a lock of; any user may write one."""
+    """Launches announce themselves by a file that they hold a lock of."""
     below = folder / f"{announcement.PREFIX}x"
     below.mkdir(exist_ok=True)
     held = (below / announcement.FILE).open("wb", buffering=0)
@@ -299,7 +299,7 @@ def _make_look(folder: Path) -> Decode:
     return look
 
 
-def _texts(*texts: Iterable[Any]) -> Callable[[], list[bytes]]:
+def _texts(*texts: Any) -> Callable[[], list[bytes]]:
     return lambda: [msgspec.json.encode(each) for each in texts]
 
 
