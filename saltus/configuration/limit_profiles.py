@@ -15,7 +15,7 @@ Limits = TypeVar("Limits", bound=msgspec.Struct)
 # Of first_run. The profile full leaves everything as it is configured.
 SAFETY: Final = {
     "torque_limit": 20.0, "velocity_limit": 10.0, "torque_slew": 5000.0, "motor_power": 150.0,
-    "total_power": 400.0,
+    "total_power": 400.0, "jam_torque": 18.0,  # below the torque's limit, or nothing would jam
 }  # fmt: skip
 GAIT: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [rad/s]
 
