@@ -157,7 +157,7 @@ def test_an_old_state_is_held_then_damps(monitor: Monitor, repeated: bool) -> No
     assert monitor.judge(again, 0.050, True) == GO and monitor.holding
     assert monitor.judge(again, 0.099, True) == GO
     (warning,) = monitor.take_warnings()
-    assert warning.startswith("the robot's state is 50 ms old: holding on")
+    assert warning.startswith("the robot's state is 50 ms old: damping until")
     verdict = monitor.judge(again, 0.101, True)
     assert verdict == Verdict("damp", "the robot's state is 101 ms old (limit 100)")
     assert monitor.judge(sample(200), 0.201, True) == GO and not monitor.holding

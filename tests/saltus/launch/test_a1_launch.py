@@ -143,7 +143,7 @@ def test_an_emulated_robot_is_where_its_emulator_is():
 def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
     kind = launched_kind(load_launch("a1-emulated"))
     assert kind.finishing == kind.processes[0] == "tracker"
-    assert kind.expendable == {"planner", "estimator"}
+    assert kind.expendable == {"planner", "estimator", "watchdog"}
     assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
     assert "emulator" not in launched_kind(load_launch("a1")).processes
 
@@ -286,9 +286,15 @@ def test_an_estimate_that_was_not_told_the_place_is_judged_from_its_first_on():
 def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
     report = {"robot": {"state": "off", "cause": "the planner died", "ended_well": False}}
     death = Death("planner", "killed by SIGKILL", False)
-    assert robot_summary(None, report, [death])["cause"] == "planner died (killed by SIGKILL)"
-    assert robot_summary(None, report, [])["cause"] == "the planner died"
-    silent = robot_summary(status("damping", "too hot"), {}, [])
+    assert robot_summary(None, report, {}, [death])["cause"] == "planner died (killed by SIGKILL)"
+    assert robot_summary(None, report, {}, [])["cause"] == "the planner died"
+    hung, killed = {"cause": "the tracker hung"}, Death("tracker", "killed by SIGKILL", True)
+    given_up = Death("tracker", "it did not end", False, hung=True)
+    assert robot_summary(None, {}, hung, [given_up])["cause"] == "the tracker hung"
+    found = robot_summary(None, {}, hung, [killed])
+    assert found["cause"] == "tracker died (killed by SIGKILL); the watchdog damps"
+    assert robot_summary(None, report, hung, [])["cause"] == "the planner died"
+    silent = robot_summary(status("damping", "too hot"), {}, {}, [])
     assert silent == {"state": "silent", "cause": "too hot", "ended_well": False}
     assert any("too hot" in fact.text for fact in robot_facts(silent))
     assert "no report" in emulator_facts({})[0].text
