@@ -32,7 +32,8 @@ PARTS = {
         ("tests/controller",),
     ),
     "safety": Part(
-        ("controller/safety*.py", "controller/verdict.py", "hw_bridge/safety/*.py"),
+        ("controller/safety*.py", "controller/contradiction.py", "controller/verdict.py",
+         "hw_bridge/safety/*.py"),
         ("tests/controller", "tests/hw_bridge"),
     ),
     "messages": Part(
