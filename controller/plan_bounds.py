@@ -1,6 +1,6 @@
 """What a plan may hold at most: numbers beyond are of a planner that has gone wrong."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from numba import njit
@@ -23,10 +23,10 @@ class PlanBoundsOptions(Options, frozen=True):
 
     Attributes:
         joint_margin: how far a joint may lie outside its range (0.31).
-        height_max: distance of the trunk from the ground that is followed (0.69).
+        height_max: distance of the trunk from the ground that is followed (0.7).
         speed_max: of the trunk (2.8).
-        turn_max: angular speed of the trunk (12).
-        joint_speed_max: of a joint (49).
+        turn_max: angular speed of the trunk (14).
+        joint_speed_max: of a joint (53).
         torque_max: of an input (33.5).
         gain_max: of a gain (11 000, of a position after a push of 2.5 m/s).
     """
@@ -40,25 +40,22 @@ class PlanBoundsOptions(Options, frozen=True):
     gain_max: Annotated[float, positive("N m/(m, rad, m/s, rad/s)", 1e9)] = 1e5
 
 
-class PlanBounds(NamedTuple):
-    """The bounds for compiled code, named as in PlanBoundsOptions."""
-
-    joint_margin: float
-    height_max: float
-    speed_max: float
-    turn_max: float
-    joint_speed_max: float
-    torque_max: float
-    gain_max: float
-
-
-def bounds_of(options: PlanBoundsOptions) -> PlanBounds:
+def bounds_of(options: PlanBoundsOptions) -> tuple[float, ...]:
     """The bounds of `excess`."""
-    return PlanBounds(*(float(getattr(options, name)) for name in PlanBounds._fields))
+    return tuple(float(getattr(options, name)) for name in options.__struct_fields__)
 
 
 @njit(cache=True)
-def excess(slot: Array, level: float, bounds: PlanBounds) -> int:
+def _exceeds(values: Array, most: float) -> bool:
+    """Whether the size of one of many values is more than `most`."""
+    found = False
+    for i in range(len(values)):
+        found |= abs(values[i]) > most
+    return found
+
+
+@njit(cache=True)
+def excess(slot: Array, level: float, bounds: tuple[float, ...]) -> int:
     """Return which numbers of a plan are out of bounds, STATES, INPUTS or GAINS; 0 where none.
 
     Args:
@@ -66,21 +63,18 @@ def excess(slot: Array, level: float, bounds: PlanBounds) -> int:
         level: of the ground in the world [m].
         bounds: of `bounds_of`.
     """
+    joint_margin, height_max, speed_max, turn_max, joint_speed_max, torque_max, gain_max = bounds
     plan = unpack(slot)
     for k in range(plan.qs.shape[0]):
         q, v = plan.qs[k], plan.vs[k]
-        bounded = abs(q[2] - level) <= bounds.height_max
+        bounded = abs(q[2] - level) <= height_max
         for i in range(3):
-            bounded &= abs(v[i]) <= bounds.speed_max and abs(v[3 + i]) <= bounds.turn_max
+            bounded &= abs(v[i]) <= speed_max and abs(v[3 + i]) <= turn_max
         for i in range(12):
             outside = max(JOINT_LOWER[i] - q[7 + i], q[7 + i] - JOINT_UPPER[i])
-            bounded &= outside <= bounds.joint_margin and abs(v[6 + i]) <= bounds.joint_speed_max
+            bounded &= outside <= joint_margin and abs(v[6 + i]) <= joint_speed_max
         if not bounded:
             return STATES
-    for torque in plan.inputs.flat:
-        if not abs(torque) <= bounds.torque_max:
-            return INPUTS
-    for gain in plan.gains.flat:
-        if not abs(gain) <= bounds.gain_max:
-            return GAINS
-    return 0
+    if _exceeds(plan.inputs.reshape(-1), torque_max):
+        return INPUTS
+    return GAINS if _exceeds(plan.gains.reshape(-1), gain_max) else 0
