@@ -121,6 +121,7 @@ class Process:
             self._pass_on(["begun", ""])
             return
         self._is_alone = True
+        self._frames.take_over(time.monotonic())
         if not self._page.released:
             self._watchdog.hang("the tracker died; the watchdog damps")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from typing import Any, Final
 
 SO_PEEK_OFF: Final = 42  # asm-generic/socket.h of Linux; Python does not name it
@@ -31,7 +30,7 @@ class QueueView:
         self._socket, self._address = robot, address
         self._size, self._at = remote["size"], remote["at"]
         self._stops: list[tuple[int, str]] = [tuple(stop) for stop in remote["stops"]]
-        self._last = time.monotonic()
+        self._last = 0.0
         try:
             robot.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, 0)
             self._peeks = True
@@ -49,8 +48,12 @@ class QueueView:
                     return cause
         return ""
 
+    def take_over(self, now: float) -> None:
+        """Nobody else takes the frames any more, from `now` on [s]."""
+        self._last = now
+
     def silence(self, now: float) -> float:
-        """For how long no frame has come [s], where nobody else takes them any more."""
+        """For how long no frame has come since `take_over` [s]."""
         if self._frames(0):
             self._last = now
         return now - self._last
