@@ -8,6 +8,7 @@ it let go of the robot.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -171,6 +172,7 @@ def main(arguments: list[str]) -> int:
     def let_go(*_: object) -> None:
         process.lets_go = True
 
+    gc.disable()  # nothing here makes cycles, and nothing shall hold a look up
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the tracker
     signal.signal(signal.SIGINT, let_go)
     process.run()

@@ -13,7 +13,8 @@ LOG = logging.getLogger(__name__)
 PERIOD_S: Final = 0.002  # between two looks, and two damping frames
 SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
 LATE_S: Final = 0.002  # without one, from which the remote is read here
-MOST_GAP_S: Final = 1.5 * PERIOD_S  # counted of one look: longer, and this machine stood still
+ON_TIME_S: Final = 1.5 * PERIOD_S  # between two looks of a process that was not held up itself
+HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time between two looks
 
 
 class Watchdog:
@@ -78,10 +79,12 @@ class Watchdog:
     def _measure_silence(self, now: float) -> float:
         """For how long the tracker has been silent while this process ran [s]; 0 if it may be.
 
-        What lasts longer than a look does not count: then the whole machine stood still, and the
-        tracker shall have its chance to go on as this process has.
+        A look that comes late counts little: then this core stood still, and the tracker shall have
+        its chance to go on as this process has. It counts something, for a machine on which every
+        look is late.
         """
-        beat, gap = self._page.beat, min(now - self._last_look, MOST_GAP_S)
+        beat, gap = self._page.beat, now - self._last_look
+        gap = gap if gap <= ON_TIME_S else HELD_UP_S
         self._last_look = now
         if not beat:
             self._silence = 0.0

@@ -80,8 +80,18 @@ def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> No
     rig.run(10)
     assert not rig.sent
     rig.hang().look(after=0.5)
-    rig.run(4)
+    rig.run(5)
     assert rig.sent  # it did not take its chance
+
+
+def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_the_end() -> None:
+    rig = Rig().run(10).hang()
+    for _ in range(4):
+        rig.look(after=0.004)  # as long as a host's other guests may take
+    assert not rig.sent
+    for _ in range(7):
+        rig.look(after=0.004)
+    assert rig.sent
 
 
 def test_motors_that_are_off_are_not_watched() -> None:
