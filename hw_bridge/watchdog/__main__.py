@@ -69,22 +69,23 @@ class Process:
         due = time.monotonic()
         while not (self.lets_go or self._is_over()):
             now = time.monotonic()
-            self._look(now)
+            wait_s = self._look(now)
             if self._watchdog.cause and not self._is_noted:
                 self._is_noted = True  # a disk must not hold the frames up
                 threading.Thread(target=self.write_report, daemon=True).start()
-            due = max(due + PERIOD_S, now)
+            due = max(due + wait_s, now)
             self._wait(due)
 
-    def _look(self, now: float) -> None:
+    def _look(self, now: float) -> float:
         """One look; an error in it, such as a device's, must not end the watch."""
         self.looks += 1
         try:
-            self._watchdog.look(now)
+            return self._watchdog.look(now)
         except Exception:
             self.errors += 1
             if self.errors == 1:
                 LOG.exception("an error; watching on")
+            return PERIOD_S
 
     def write_report(self) -> None:
         """Write cause and counts where the launch looks for them."""

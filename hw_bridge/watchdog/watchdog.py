@@ -10,9 +10,10 @@ from hw_bridge.states import Request, RequestWithCause
 from hw_bridge.watchdog.page import Page
 
 LOG = logging.getLogger(__name__)
-PERIOD_S: Final = 0.002  # between two looks, and two damping frames
+PERIOD_S: Final = 0.002  # between two damping frames, and two looks
 SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
-LATE_S: Final = 0.002  # without one, from which the remote is read here
+OVERDUE_S: Final = 0.001  # without one, after which the next look comes sooner
+LATE_S: Final = 0.0015  # without one, from which the remote is read here
 ON_TIME_S: Final = 1.5 * PERIOD_S  # between two looks of a process that was not held up itself
 HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time between two looks
 
@@ -46,8 +47,12 @@ class Watchdog:
         self._hands, self._remote_stop = hands, remote_stop
         self._beat, self._last_look, self._silence = 0, 0.0, 0.0
 
-    def look(self, now: float) -> None:
-        """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp."""
+    def look(self, now: float) -> float:
+        """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp.
+
+        Returns:
+            Time until the next look is due [s].
+        """
         for request in self._hands(now):
             if request[0] is Request.STOP:
                 self.damp(request[1])
@@ -60,6 +65,7 @@ class Watchdog:
             self.hang(f"the tracker hung for {1e3 * silence:.0f} ms; the watchdog damps")
         if self.cause:
             self._send(self._page.frame)
+        return 0.5 * PERIOD_S if silence > OVERDUE_S and not self.cause else PERIOD_S
 
     def hang(self, cause: str) -> None:
         """The tracker serves the robot no more: damp, and let it know in case it still can."""
