@@ -3,7 +3,7 @@
 import math
 from typing import Annotated
 
-from controller.plan_bounds import PlanBoundsOptions
+from controller.plan_bounds_options import PlanBoundsOptions
 from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT
 from runtime.options import Options, Range, positive
 

@@ -38,6 +38,7 @@ def through_file(name: str, read: Callable[[Path], object]) -> Callable[[Path], 
         file = folder / name
 
         def decode(data: bytes) -> object:
+            file.touch(0o600)  # as key files must be
             file.write_bytes(data)
             return read(file)
 
