@@ -108,7 +108,12 @@ class Process:
     def _wait(self, due: float) -> None:
         """Until `due` [s], or until the tracker ends or the operator does something."""
         sources = self._hands.sources if self._is_alone else [self._channel, *self._hands.sources]
-        ready = select.select(sources, [], [], max(0.0, due - time.monotonic()))[0]
+        wait_s = max(0.0, due - time.monotonic())
+        try:
+            ready = select.select(sources, [], [], wait_s)[0]
+        except (OSError, ValueError):  # of a file that somebody closed: the watch goes on
+            time.sleep(wait_s)
+            return
         if self._channel in ready:
             self._hear()
 

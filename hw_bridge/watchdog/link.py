@@ -25,11 +25,7 @@ MOST: Final = 32  # messages taken at once
 
 
 class WatchdogLink:
-    """Beats while the tracker serves the robot, and takes what the operator asks for.
-
-    Attributes:
-        lost: the watchdog has died.
-    """
+    """Beats while the tracker serves the robot, and takes what the operator asks for."""
 
     def __init__(
         self, path: Path, link: UdpLink, options: OperatorOptions, priority: int | None,
@@ -47,7 +43,7 @@ class WatchdogLink:
         Raises:
             ValueError: there is no watchdog, or it cannot have the gamepad.
         """
-        self.lost, self._other_keys, self._begun = False, other_keys, False
+        self._lost, self._other_keys, self._begun = False, other_keys, False
         self._page, descriptor = Page.make()
         self._channel = _connect(path)
         setup = {
@@ -119,9 +115,9 @@ class WatchdogLink:
 
     def _lose(self) -> list[RequestWithCause]:
         """The robot sits down when nobody watches over it any more; said once."""
-        if self.lost:
+        if self._lost:
             return []
-        self.lost = True
+        self._lost = True
         return [(Request.END, "the watchdog died")]
 
 

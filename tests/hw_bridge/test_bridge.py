@@ -359,6 +359,20 @@ def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
     os.close(pad)
 
 
+def test_joints_older_than_20_ms_are_unknown_and_damped_until_a_newer_state_comes():
+    rig = Rig().run_until(S.RUNNING).run(0.2)
+    rig.cut = True
+    for _ in range(19):
+        rig.step()
+        assert not damps(rig)
+    for _ in range(4):
+        rig.step()
+    assert damps(rig) and rig.bridge.machine.state is S.RUNNING
+    rig.cut = False
+    rig.run(0.01)
+    assert not damps(rig) and rig.bridge.machine.state is S.RUNNING
+
+
 class Guard:
     """A watchdog that latches when the test wants it to."""
 

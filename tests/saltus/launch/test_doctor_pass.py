@@ -155,4 +155,6 @@ def test_the_robot_that_answers_has_to_be_the_one_that_passed():
     ["hardware.link.robot_address=127.0.0.1"],
 ])  # fmt: skip
 def test_no_pass_is_asked_of_an_emulator_without_torque_or_after_the_override(assignments):
+    with pytest.raises(NotReady):
+        require_pass(load_launch("a1"), ROBOT)
     require_pass(load_launch("a1", assignments), ROBOT)
