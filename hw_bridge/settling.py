@@ -5,25 +5,10 @@ from numpy.typing import NDArray
 
 from hw_bridge.attitude import tilt_of
 from hw_bridge.motion_options import MotionOptions
+from hw_bridge.safety.debounce import Debounce
 from robots.a1.constants import JOINT_NAMES
 
 Array = NDArray[np.float64]
-
-
-class Duration:
-    """For how long a condition has held without interruption."""
-
-    def __init__(self) -> None:
-        """It has not held yet."""
-        self._since: float | None = None
-
-    def update(self, now: float, holds: bool) -> float:
-        """The time for which it has held at `now` [s]; 0 where it does not hold."""
-        if not holds:
-            self._since = None
-            return 0.0
-        self._since = now if self._since is None else self._since
-        return now - self._since
 
 
 class Settling:
@@ -32,13 +17,13 @@ class Settling:
     def __init__(self, options: MotionOptions) -> None:
         """Nothing has been seen yet."""
         self._options = options
-        self._rest = Duration()
+        self._rest = Debounce(options.settle_s)
 
     def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
         """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
         o = self._options
         near = float(np.abs(q - goal).max()) <= o.tolerance
-        return self._rest.update(now, near and is_still(dq, o.still_speed)) >= o.settle_s
+        return self._rest.update(near and is_still(dq, o.still_speed), now)
 
 
 def is_still(dq: Array, speed: float) -> bool:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from hw_bridge import posture_motions
 from hw_bridge.motion import Motion, weight_torque
 from hw_bridge.motion_options import MotionOptions
+from hw_bridge.safety.debounce import Debounce
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.settling import Duration, Settling, furthest, is_level, is_still
+from hw_bridge.settling import Settling, furthest, is_level, is_still
 from hw_bridge.states import UP, Request, RobotState
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 
@@ -58,7 +59,8 @@ class StateMachine:
         self._trunk: Array | None = None  # in this step
         self._motion: Motion | None = None
         self._awaits_level = False  # in the stand, on the way down from a walk
-        self._held = Duration()  # of what ends the state
+        self._still = Debounce(self.options.damping_s)  # ends the last damping
+        self._level = Debounce(self.options.level_s)  # ends the stand on the way down
         self._sent = no_torque()
 
     @property
@@ -187,7 +189,7 @@ class StateMachine:
             self._measured and self._joints is not None
             and is_still(self._joints[1], o.still_speed)
         )  # fmt: skip
-        if self._held.update(now, still) >= o.damping_s or elapsed >= o.damping_timeout_s:
+        if self._still.update(still, now) or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.is_finished = True
 
@@ -220,7 +222,7 @@ class StateMachine:
         o = self.options
         level = self._motion.is_done and self._trunk is not None and is_level(self._trunk, o)
         is_late = elapsed >= o.level_timeout_s
-        if self._held.update(now, level) < o.level_s and not is_late:
+        if not self._level.update(level, now) and not is_late:
             return
         if is_late:
             LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
@@ -249,4 +251,6 @@ class StateMachine:
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:
         """Change the state, with one log line; without `now` it begins at the next step."""
         LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
-        self.state, self._since, self._held = state, now, Duration()
+        self.state, self._since = state, now
+        self._still.reset()
+        self._level.reset()
