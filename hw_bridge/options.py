@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from hw_bridge.black_box.options import BlackBoxOptions
 from hw_bridge.link_options import LinkOptions
 from hw_bridge.motion_options import MotionOptions
 from hw_bridge.operator.options import OperatorOptions
@@ -38,6 +39,7 @@ class HardwareOptions(Options, frozen=True):
         safety: limits, last before the wire.
         motion: standing up and sitting down.
         operator: who may say what the robot does.
+        black_box: where frames and logs are kept.
     """
 
     mode: Mode = "full"
@@ -53,3 +55,4 @@ class HardwareOptions(Options, frozen=True):
     safety: HardwareSafetyOptions = HardwareSafetyOptions()
     motion: MotionOptions = MotionOptions()
     operator: OperatorOptions = OperatorOptions()
+    black_box: BlackBoxOptions = BlackBoxOptions()

@@ -1,5 +1,6 @@
 """A file that is being written as MCAP, and stays readable when the disk takes no more."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,6 +52,14 @@ class ChunkFile:
 
     def flush(self) -> None:
         """Nothing waits here."""
+
+    def sync(self) -> None:
+        """Wait until the disk has what was written.
+
+        Raises:
+            OSError: it cannot take it.
+        """
+        os.fdatasync(self._file.fileno())
 
     def end_early(self) -> None:
         """Cut what follows the last whole chunk, end the file there, and close it; never raises.

@@ -89,6 +89,22 @@ class Recorder:
         """Append a JSON message to an open channel; nothing once stopped. It is no frame."""
         self._append(channel.topic, channel, message, log_time_ns)
 
+    @property
+    def size(self) -> int:
+        """Length of the file so far [bytes]."""
+        return self._file.tell()
+
+    def sync(self) -> None:
+        """Have the disk keep what was written, so that a loss of power leaves it."""
+        if self.failure or self._closed:
+            return
+        try:
+            self._writer.flush()
+            self._file.sync()
+        except OSError as error:
+            self._stop(error)
+        self._count()
+
     def close(self) -> None:
         """Write the index and close the file; once is enough."""
         if self._closed:

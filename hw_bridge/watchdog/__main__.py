@@ -23,6 +23,7 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python looks nowhere else
 
+from hw_bridge.black_box.pipe import PipeWriter  # noqa: E402
 from hw_bridge.operator.hands import Hands  # noqa: E402
 from hw_bridge.states import RequestWithCause  # noqa: E402
 from hw_bridge.watchdog.page import Page  # noqa: E402
@@ -48,6 +49,7 @@ class Process:
         self._robot = socket.socket(fileno=descriptors[0])
         self._address: tuple[str, int] = tuple(setup["robot"])
         self._page = Page(descriptors[1])
+        self._black_box = PipeWriter(setup["black_box"])
         self._frames = QueueView(self._robot, self._address, setup["remote"])
         self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
@@ -137,7 +139,8 @@ class Process:
         try:
             self._robot.sendto(frame, self._address)
         except OSError:
-            pass  # the next one is 2 ms away
+            return  # the next one is 2 ms away
+        self._black_box.write("by_watchdog", frame, time.monotonic())
 
     def _tell(self, request: RequestWithCause) -> None:
         self._pass_on([request[0].value, request[1]])

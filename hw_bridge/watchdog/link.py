@@ -29,7 +29,7 @@ class WatchdogLink:
 
     def __init__(
         self, path: Path, link: UdpLink, options: OperatorOptions, priority: int | None,
-        other_keys: Callable[[str], None] | None = None,
+        other_keys: Callable[[str], None] | None = None, black_box: Path | None = None,
     ) -> None:  # fmt: skip
         """Wait for the watchdog that listens at `path`, and pass it what it needs.
 
@@ -39,6 +39,7 @@ class WatchdogLink:
             options: of the operator's hands.
             priority: of its real time; None: it asks for none.
             other_keys: takes the keys that are no requests.
+            black_box: the pipe for the frames that it sends; None: nobody keeps them.
 
         Raises:
             ValueError: there is no watchdog, or it cannot have the gamepad.
@@ -49,6 +50,7 @@ class WatchdogLink:
         setup = {
             "robot": link.robot, "operator": _plain(options), "priority": priority,
             "cores": sorted(os.sched_getaffinity(0)), "remote": _remote(options),
+            "black_box": str(black_box or ""),
         }  # fmt: skip
         socket.send_fds(self._channel, [json.dumps(setup).encode()], [link.fileno(), descriptor])
         os.close(descriptor)

@@ -34,8 +34,8 @@ class RobotKind(NamedTuple):
 
 # The tracker sits an A1 down, for which it needs none of the others.
 _A1 = RobotKind(
-    ("tracker", "planner", "estimator", "watchdog"), "tracker",
-    frozenset({"planner", "estimator", "watchdog"}), bridged=True, real=True,
+    ("tracker", "planner", "estimator", "watchdog", "black_box"), "tracker",
+    frozenset({"planner", "estimator", "watchdog", "black_box"}), bridged=True, real=True,
 )  # fmt: skip
 ROBOTS: dict[Robot, RobotKind] = {
     # Whoever produces commands falls silent before the simulated robot does.

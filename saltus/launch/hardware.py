@@ -1,10 +1,13 @@
 """What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
 
+import shutil
 import sys
 from ipaddress import IPv4Address
+from pathlib import Path
 
 import msgspec
 
+from hw_bridge.black_box.ring import segments
 from hw_bridge.emulator.udp import RobotSocket
 from hw_bridge.joystick import Joystick
 from hw_bridge.link import UdpLink
@@ -15,6 +18,7 @@ from hw_bridge.options import HardwareOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
+from saltus.launch.process_table import black_box_folder
 
 STANDARD_INPUT = 0
 LIMP = (
@@ -64,6 +68,8 @@ def check_at_hand(config: LaunchConfig) -> None:
     """
     if config.kind.real and config.hardware.mode == "full":
         _check_means_to_stop(config.hardware.operator)
+    if reaches_robot(config):
+        _check_room(black_box_folder(config, Path()), config.hardware.black_box.size_mb)
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
     if config.kind.emulated:
@@ -86,6 +92,24 @@ def _check_means_to_stop(options: OperatorOptions) -> None:
             "nothing could stop the robot: launch it from a terminal, with "
             "hardware.operator.keyboard true, or name a gamepad in hardware.operator.gamepad; the "
             "A1's own remote alone is not enough (docs/hardware.md)"
+        )
+
+
+def _check_room(folder: Path, size_mb: int) -> None:
+    """Raise BadRequest where the disk has no room for the black box of a real robot."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free, there = shutil.disk_usage(folder).free, segments(folder)
+        missing = 1e6 * size_mb - free - sum(file.stat().st_size for file in there)
+    except OSError as error:
+        raise BadRequest(
+            f"black box: {folder} cannot be used ({error.strerror}); name another folder in "
+            "hardware.black_box.folder"
+        ) from error
+    if missing > 0:
+        raise BadRequest(
+            f"black box: {folder} lacks {1e-6 * missing:.0f} MB of room; free them, or set "
+            f"hardware.black_box.folder or size_mb ({size_mb})"
         )
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from controller import tracker_node
+from hw_bridge.black_box.link import RecordedLink
+from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import A1Bridge
 from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator import node as emulator_node
@@ -34,6 +36,7 @@ from saltus.launch.cores import serve_ticks, watchdog_priority
 from saltus.launch.doctor_pass import REMEDY, has_pass, needs_pass
 from saltus.launch.driving import make_steering
 from saltus.launch.hardware import hardware_options, open_link, open_robot_socket
+from saltus.launch.process_table import black_box_pipe, watchdog_socket
 from saltus.launch.ready import RECORDER, NotReady, await_listeners
 
 Stop = Callable[[], bool]
@@ -67,11 +70,11 @@ class EndsSeated:
 
 
 def tracker(
-    config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop, watchdog_at: Path
+    config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop, sockets: Path
 ) -> dict[str, Any]:
     """Motor commands from plans and estimates, over UDP; sits the robot down at its end.
 
-    Its ticks wait for the robot's frames. Its watchdog listens at `watchdog_at`.
+    Its ticks wait for the robot's frames. Watchdog and black box are found in the folder `sockets`.
     """
     core, options = assembly.make_tracker(config), hardware_options(config)
     serve_ticks(config, "tracker")
@@ -84,11 +87,11 @@ def tracker(
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
         steering = make_steering(config, bus)
-        watchdog = _watchdog(config, options, link, watchdog_at, steering)
-        operator = Operator(options.operator, watchdog)
+        watchdog = _watchdog(config, options, link, sockets, steering)
+        operator, pipe = Operator(options.operator, watchdog), PipeWriter(black_box_pipe(sockets))
         bridge = A1Bridge(
-            options, link, operator, config.duration, statuses.send, commands.send, steering,
-            watchdog,
+            options, RecordedLink(link, options.link.robot, pipe), operator, config.duration,
+            statuses.send, commands.send, steering, watchdog,
         )  # fmt: skip
         try:
             _connect(bridge, options, clock, stop)
@@ -100,11 +103,11 @@ def tracker(
             ))  # fmt: skip
         finally:
             bridge.close()
-    return report | {"robot": bridge.report()}
+    return report | {"robot": bridge.report() | {"black_box_lost": pipe.lost}}
 
 
 def _watchdog(
-    config: LaunchConfig, options: HardwareOptions, link: UdpLink, at: Path,
+    config: LaunchConfig, options: HardwareOptions, link: UdpLink, sockets: Path,
     steering: Steering | None,
 ) -> WatchdogLink:  # fmt: skip
     """The watchdog, which has the robot's socket and the operator's hands.
@@ -114,7 +117,10 @@ def _watchdog(
     """
     press = None if steering is None else steering.press
     try:
-        return WatchdogLink(at, link, options.operator, watchdog_priority(config), press)
+        return WatchdogLink(
+            watchdog_socket(sockets), link, options.operator, watchdog_priority(config), press,
+            black_box_pipe(sockets),
+        )  # fmt: skip
     except ValueError as error:
         raise NotReady(str(error)) from error
 

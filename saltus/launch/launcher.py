@@ -26,9 +26,14 @@ from saltus.launch.listener import Listener
 from saltus.launch.motions import tilt_allowance
 from saltus.launch.problems import LaunchProblem, find_problems
 from saltus.launch.process_table import (
+    BLACK_BOX,
     DRIVER,
+    GO_ON,
     GRACE_S,
+    LASTING,
     WATCHDOG,
+    black_box_command,
+    black_box_pipe,
     grace_s,
     launched_kind,
     watchdog_command,
@@ -110,6 +115,9 @@ def launch(
             ensure_compiled(config)
             write_config(config, files.configuration)
             announcer = Announcer(Path(temporary), files.configuration, sockets)
+            if kind.bridged:
+                sockets.mkdir(exist_ok=True)
+                os.mkfifo(black_box_pipe(sockets))
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config, tilt_allowance(config))
             recorder = open_recorder(files, config) if folder and record else None
@@ -119,7 +127,7 @@ def launch(
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
                 with operator_keys(config), Supervisor(
-                    children, kind.finishing, kind.expendable, frozenset({WATCHDOG}),
+                    children, kind.finishing, kind.expendable, LASTING,
                     grace_s(config), say, lambda: stop.signals,
                 ) as supervisor:
                     with preparing():
@@ -199,6 +207,9 @@ def _child(
     ]  # fmt: skip
     if name == WATCHDOG:  # it shall not load, nor depend on, what is installed
         command = watchdog_command(watchdog_socket(sockets), folder.report(name), os.getpid())
+    if name == BLACK_BOX:
+        report = folder.report(name)
+        command = black_box_command(config, sockets, folder.path, report, os.getpid())
     reads_keys = WATCHDOG if config.kind.bridged else DRIVER
     return Child(name, command, folder.log(name), name == reads_keys)
 
@@ -228,7 +239,7 @@ class _Run:
         with RunProgress(self._config.duration, unit_of(self._config)) as progress:
             while not self._over(supervisor):
                 self.listener.drain()
-                if any(not d.fatal and d.name != DRIVER for d in supervisor.watch()):
+                if any(not d.fatal and d.name not in GO_ON for d in supervisor.watch()):
                     self._go_on_without_peer(supervisor)
                 self._show(progress)
                 if self._last_state_is_estimated():

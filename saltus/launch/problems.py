@@ -63,6 +63,7 @@ def find_problems(
     found += _of_commands(reports.get("simulation", {}).get("in_force", {}))
     found += _of_ticks(reports.get("tracker", {}))
     found += _of_estimates(reports.get("estimator", {}))
+    found += _of_black_box(reports)
     if recording:
         words = f"the recording is incomplete: {recording}"
         found.append(LaunchProblem("recording_incomplete", words))
@@ -153,6 +154,16 @@ def _of_estimates(estimator: Report) -> list[LaunchProblem]:
         return []
     words = f"{count} of {updates} estimates were degraded"
     return [LaunchProblem("degraded", words, False, _log("estimator"))]
+
+
+def _of_black_box(reports: Reports) -> list[LaunchProblem]:
+    """Frames of a robot that were not kept."""
+    lost = reports.get("black_box", {}).get("lost", 0)
+    lost += reports.get("tracker", {}).get("robot", {}).get("black_box_lost", 0)
+    if not lost:
+        return []
+    advice = f"its disk is full, or this machine too busy; {_log('black_box')}"
+    return [LaunchProblem("black_box", f"{lost} frames are not in the black box", False, advice)]
 
 
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:

@@ -43,7 +43,6 @@ from saltus.configuration.options import read_mapping
 from saltus.launch import assembly, warmup
 from saltus.launch.addresses import endpoints_of
 from saltus.launch.cores import serve_plans, serve_ticks
-from saltus.launch.process_table import watchdog_socket
 from saltus.launch.ready import READY_S, RECORDER, NotReady, await_listeners
 
 Report = dict[str, Any]
@@ -160,8 +159,7 @@ def tracker(config: LaunchConfig, open_bus: OpenBus, clock: Clock, stop: Stop) -
     if config.kind.bridged:
         from saltus.launch import hardware_processes
 
-        socket = watchdog_socket(open_bus.sockets)
-        return hardware_processes.tracker(config, open_bus, stop, socket)
+        return hardware_processes.tracker(config, open_bus, stop, open_bus.sockets)
     from controller import tracker_node
     from sim_bridge.simulated_bridge import SimulatedBridge
 

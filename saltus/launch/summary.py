@@ -99,6 +99,8 @@ def launch_facts(
         facts.append(Fact("limits", words))
     if "robot" in summary:
         facts += robot_facts(summary["robot"])
+    if black_box := reports.get("black_box"):
+        facts.append(black_box_fact(black_box))
     return [*facts, folder]
 
 
@@ -234,6 +236,13 @@ def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
             f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
         ),
     ]
+
+
+def black_box_fact(report: Mapping[str, Any]) -> Fact:
+    """Where a robot's frames are kept, and how many are."""
+    frames = sum(report["frames"].values())
+    words = f"{report['folder']}: {frames} frames both ways, {1e-6 * report['bytes']:.1f} MB"
+    return Fact("black box", words)
 
 
 def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:

@@ -1,0 +1,43 @@
+"""The black box's process: ``python -m hw_bridge.black_box PIPE FOLDER SIZE_MB RUN REPORT PARENT``.
+
+It ends once it is asked to, or its parent has gone, and tracker and watchdog have ended too.
+"""
+
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+
+from hw_bridge.black_box.keeper import Keeper
+from hw_bridge.black_box.pipe import PipeReader
+from hw_bridge.black_box.ring import Ring
+from runtime.signals import StopFlag
+
+MEGABYTE = 10**6
+
+
+def main(arguments: list[str]) -> int:
+    """Run it; the exit status is 1 where the ring cannot be begun."""
+    pipe, folder, size_mb, run, report, parent = arguments
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    stop = StopFlag()
+    try:
+        ring = Ring(Path(folder), MEGABYTE * int(size_mb))
+        reader = PipeReader(pipe)
+    except OSError as error:
+        print(f"the black box cannot be written: {error}", file=sys.stderr)
+        return 1
+    keeper = Keeper(reader, ring, Path(run), lambda: stop() or os.getppid() != int(parent))
+    keeper.run()
+    draft = Path(report).with_suffix(".draft")
+    try:
+        draft.write_text(json.dumps({"folder": folder, **keeper.report()}))
+        draft.replace(report)
+    except OSError as error:
+        logging.error("no report: %s", error)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

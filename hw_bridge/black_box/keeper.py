@@ -1,0 +1,103 @@
+"""Takes frames from the pipe and texts from the run's folder, and keeps them in the ring."""
+
+import logging
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from hw_bridge.black_box.pipe import PipeReader, Unpacker
+from hw_bridge.black_box.ring import Ring
+from hw_bridge.black_box.text_follower import CONFIGURATION, TextFollower
+from hw_bridge.black_box.topics import ROBOT_FRAME, RUN_TEXT, RobotFrame, RunText
+from runtime.messages import Message, encode
+from runtime.topics import Topic
+
+LOG = logging.getLogger(__name__)
+LOOK_S: Final = 0.05  # between two looks at the pipe, which has room for ten times that
+SYNC_S: Final = 1.0  # of a run that a loss of power may take
+MOST_WAITING: Final = 1000  # pieces that wait while the disk stands still; some 50 s
+
+
+class Keeper:
+    """Runs until nobody has the pipe open to write any more, once it may end.
+
+    A thread empties the pipe, so that a slow disk holds nobody up.
+
+    Attributes:
+        frames: number of frames kept, by their way.
+        lost: pieces of the pipe that came while the disk stood still for too long.
+    """
+
+    def __init__(
+        self, pipe: PipeReader, ring: Ring, run: Path, may_end: Callable[[], bool]
+    ) -> None:
+        """Keep what comes through `pipe`, and the texts in the folder `run`, in `ring`."""
+        self.frames: Counter[str] = Counter()
+        self.lost = self.malformed = 0
+        self._pipe, self._ring, self._may_end = pipe, ring, may_end
+        self._texts, self._unpacker = TextFollower(run), Unpacker()
+        self._begun = 0  # files of the ring that hold the configuration
+        # Files of a robot whose wall clock is set meanwhile stay in order.
+        self._epoch_ns = time.time_ns() - time.monotonic_ns()
+        self._waiting: deque[bytes] = deque()
+
+    def run(self) -> None:
+        """Keep all that comes."""
+        thread = threading.Thread(target=self._empty_pipe, daemon=True)
+        thread.start()
+        synced = time.monotonic()
+        while thread.is_alive() or self._waiting:
+            time.sleep(LOOK_S)
+            self._keep_frames()
+            if time.monotonic() - synced >= SYNC_S:
+                synced = time.monotonic()
+                self._keep_texts()
+                self._ring.sync()
+        self._keep_texts()
+        self._ring.close()
+
+    def report(self) -> dict[str, Any]:
+        """Counts of the run, ready for JSON."""
+        ring = self._ring
+        return {
+            "frames": dict(self.frames), "files": ring.begun, "bytes": ring.bytes_written,
+            "lost": self.lost + self.malformed + ring.lost, "failures": ring.failures,
+        }  # fmt: skip
+
+    def _empty_pipe(self) -> None:
+        """Take what waits in the pipe until its last writer has gone."""
+        while True:
+            data = self._pipe.read()
+            if data is None and self._may_end():
+                return
+            if not data:
+                time.sleep(LOOK_S)
+            elif len(self._waiting) >= MOST_WAITING:
+                self.lost += 1
+            else:
+                self._waiting.append(data)
+
+    def _keep_frames(self) -> None:
+        while self._waiting:
+            try:
+                for at, way, frame in self._unpacker.unpack(self._waiting.popleft()):
+                    self.frames[way] += 1
+                    self._write(ROBOT_FRAME, RobotFrame(time=at, way=way, data=frame), at)
+            except ValueError:
+                self.malformed += 1
+                self._unpacker = Unpacker()
+
+    def _keep_texts(self) -> None:
+        """Keep new texts; the configuration in every file of the ring."""
+        if self._begun != self._ring.begun:
+            self._begun = self._ring.begun
+            self._texts.read_again(CONFIGURATION)
+        now = time.monotonic()
+        for file, text in self._texts.pieces():
+            self._write(RUN_TEXT, RunText(time=now, file=file, text=text), now)
+
+    def _write(self, topic: Topic[Any], message: Message, at: float) -> None:
+        self._ring.write(topic, encode(message), self._epoch_ns + round(1e9 * at))

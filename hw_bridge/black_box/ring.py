@@ -1,0 +1,102 @@
+"""The ring on disk: recordings of bounded size, of which the oldest make room for the newest."""
+
+import logging
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from runtime.recording import Recorder
+from runtime.topics import Topic
+
+LOG = logging.getLogger(__name__)
+SEGMENTS: Final = 16  # files in a full ring
+SUFFIX: Final = ".mcap"
+
+
+class Ring:
+    """Writes messages; of what the disk refuses it loses the newest, and tries again.
+
+    Files are numbered, so their order survives a clock that is wrong or set back.
+
+    Attributes:
+        begun: number of files that were begun.
+        failures: how often the disk refused; the first is one log line.
+        lost: messages that no file took.
+        bytes_written: length of all files that were written and closed.
+    """
+
+    def __init__(self, folder: Path, size_bytes: int) -> None:
+        """Make the folder and the first file.
+
+        Raises:
+            OSError: they cannot be made.
+        """
+        self.begun = self.failures = self.lost = self.bytes_written = 0
+        self._folder, self._size = folder, size_bytes
+        folder.mkdir(parents=True, exist_ok=True)
+        self._recorder: Recorder | None = self._begin()
+
+    def write(self, topic: Topic[Any], message: bytes, log_time_ns: int) -> None:
+        """Write an encoded message."""
+        recorder = self._recorder
+        if recorder is None or recorder.failure:
+            self.lost += 1
+            return
+        recorder.write(topic, message, log_time_ns)
+        if recorder.size >= self._size // SEGMENTS:
+            self._turn()
+
+    def sync(self) -> None:
+        """Have the disk keep what was written, so that a loss of power leaves it.
+
+        A ring that the disk has refused tries a new file.
+        """
+        if self._recorder is not None:
+            self._recorder.sync()
+            if not self._recorder.failure:
+                return
+        self.failures += 1
+        if self.failures == 1:
+            failure = self._recorder.failure if self._recorder else "it takes no new file"
+            LOG.error("black box: the disk refuses: %s; the oldest files go", failure)
+        self._turn()
+
+    def close(self) -> None:
+        """Finish the newest file."""
+        if self._recorder is not None:
+            self._recorder.close()
+            self.bytes_written += self._recorder.size
+            self._recorder = None
+
+    def _turn(self) -> None:
+        """Go on in a new file, where the disk takes one."""
+        failed = self._recorder is None or bool(self._recorder.failure)
+        self.close()
+        with suppress(OSError):
+            self._recorder = self._begin(failed)
+
+    def _begin(self, failed: bool = False) -> Recorder:
+        """A new file; a disk that refuses gets one old file back at a time."""
+        files = segments(self._folder)
+        room = self._size - self._size // SEGMENTS
+        sizes = [file.stat().st_size for file in files]
+        while files and (failed or sum(sizes) > room):
+            files.pop(0).unlink()
+            sizes.pop(0)
+            failed = False
+        number = 1 + (_number(files[-1]) if files else 0)
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        recorder = Recorder(self._folder / f"{number:06d}-{stamp}{SUFFIX}")
+        self.begun += 1
+        return recorder
+
+
+def segments(folder: Path) -> list[Path]:
+    """The files of a ring, the oldest first."""
+    files = folder.glob(f"*-*{SUFFIX}")
+    return sorted((file for file in files if file.name.split("-")[0].isdecimal()), key=_number)
+
+
+def _number(file: Path) -> int:
+    return int(file.name.split("-")[0])

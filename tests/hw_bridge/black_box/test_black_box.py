@@ -1,0 +1,259 @@
+"""The black box: frames through the pipe, a ring on disk, and what a kill or a full disk leaves."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hw_bridge.black_box.link import MOST, RecordedLink
+from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
+from hw_bridge.black_box.ring import SEGMENTS, Ring, segments
+from hw_bridge.black_box.topics import ROBOT_FRAME, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.link import Datagram
+from runtime.chunk_file import ChunkFile
+from runtime.messages import decode, encode
+from runtime.recording import read_frames
+
+ROBOT = ("127.0.0.1", 8007)
+SIZE = 2_000_000  # [bytes] of a small ring
+
+
+@pytest.fixture
+def pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    return path
+
+
+def noise(number: int) -> RobotFrame:
+    """A frame that does not compress."""
+    return RobotFrame(time=float(number), way="from_robot", data=os.urandom(800))
+
+
+def frames_in(folder: Path) -> list[RobotFrame]:
+    return [
+        decode(RobotFrame, frame.data) for file in segments(folder)
+        for frame in read_frames(file) if frame.topic == ROBOT_FRAME.name
+    ]  # fmt: skip
+
+
+def texts_in(folder: Path) -> list[RunText]:
+    return [
+        decode(RunText, frame.data) for file in segments(folder)
+        for frame in read_frames(file) if frame.topic == RUN_TEXT.name
+    ]  # fmt: skip
+
+
+def wait_for(condition, what: str) -> None:
+    end = time.monotonic() + 20.0
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
+
+
+def test_frames_of_two_writers_come_out_whole_and_in_order(pipe):
+    reader, unpacker = PipeReader(pipe), Unpacker()
+    tracker, watchdog = PipeWriter(pipe), PipeWriter(pipe)
+    for number in range(20):
+        tracker.write("by_tracker", bytes([number]) * 610, float(number))
+        watchdog.write("by_watchdog", bytes([number]) * 610, float(number))
+    data = reader.read()
+    assert data
+    out = [
+        frame for at in range(0, len(data), 1000) for frame in unpacker.unpack(data[at : at + 1000])
+    ]
+    assert out == [
+        (float(number), way, bytes([number]) * 610)
+        for number in range(20) for way in ("by_tracker", "by_watchdog")
+    ]  # fmt: skip
+    assert reader.read() == b""  # somebody may still write
+    tracker.close()
+    watchdog.close()
+    assert reader.read() is None
+    reader.close()
+
+
+def test_a_pipe_that_nobody_reads_loses_frames_and_holds_nobody_up(pipe, tmp_path):
+    writer = PipeWriter(pipe)
+    for _ in range(3000):
+        writer.write("by_tracker", bytes(610), 0.0)
+    assert 0 < writer.lost < 3000
+    writer.close()
+    writer.close()
+    writer.write("by_tracker", b"late", 0.0)
+    missing = PipeWriter(tmp_path / "nowhere")
+    missing.write("by_tracker", b"frame", 0.0)
+    assert missing.lost == 1
+
+
+def test_bytes_that_are_no_frames_are_refused():
+    with pytest.raises(ValueError, match="no frame"):
+        list(Unpacker().unpack(b"\xff" * 4096))
+
+
+class FakeLink:
+    """A link that is given what comes."""
+
+    def __init__(self) -> None:
+        self.inbox: list[Datagram] = []
+        self.works = True
+
+    def send(self, _frame: bytes) -> bool:
+        return self.works
+
+    def receive(self) -> list[Datagram]:
+        return self.inbox
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_link_keeps_what_the_robot_sends_and_gets_and_nobody_elses(pipe):
+    reader, link = PipeReader(pipe), FakeLink()
+    recorded = RecordedLink(link, ROBOT, PipeWriter(pipe))
+    link.inbox = [Datagram(b"state", ROBOT, 1.5), Datagram(b"noise", ("127.0.0.1", 9), 1.6)]
+    assert recorded.receive() is link.inbox
+    assert recorded.send(b"command")
+    link.works = False
+    assert not recorded.send(b"refused by the kernel")
+    link.inbox = [Datagram(b"flood", ROBOT, 2.0)] * (3 * MOST)
+    assert len(recorded.receive()) == 3 * MOST
+    data = reader.read()
+    recorded.close()
+    kept = [(way, frame) for _, way, frame in Unpacker().unpack(data or b"")]
+    assert kept[:2] == [("from_robot", b"state"), ("by_tracker", b"command")]
+    assert kept[2:] == [("from_robot", b"flood")] * MOST
+
+
+def test_a_ring_keeps_its_size_and_the_newest_frames(tmp_path):
+    ring = Ring(tmp_path, SIZE)
+    for number in range(6000):
+        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+        if number % 100 == 0:
+            ring.sync()
+    ring.close()
+    assert sum(file.stat().st_size for file in segments(tmp_path)) <= SIZE + SIZE // SEGMENTS
+    kept = [int(frame.time) for frame in frames_in(tmp_path)]
+    assert kept == list(range(kept[0], 6000)) and kept[0] > 0
+    assert ring.failures == ring.lost == 0 and ring.begun > SEGMENTS
+
+
+def test_a_second_launch_goes_on_behind_the_first_whatever_the_clock_says(tmp_path, monkeypatch):
+    for number, stamp in enumerate(("20260101-000000", "19700101-000000")):
+        monkeypatch.setattr(time, "strftime", lambda _, stamp=stamp: stamp)
+        ring = Ring(tmp_path, SIZE)
+        ring.write(ROBOT_FRAME, encode(noise(number)), 0)
+        ring.close()
+    (tmp_path / "notes-of-mine.mcap").touch()
+    assert [file.name for file in segments(tmp_path)] == [
+        "000001-20260101-000000.mcap", "000002-19700101-000000.mcap",
+    ]  # fmt: skip
+    assert [frame.time for frame in frames_in(tmp_path)] == [0.0, 1.0]
+
+
+def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
+    ring = Ring(tmp_path / "ring", SIZE)
+    for number in range(100):
+        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+    ring.sync()
+    synced = segments(tmp_path / "ring")[0].stat().st_size
+    for number in range(100, 120):
+        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+    ring.close()
+    whole = segments(tmp_path / "ring")[0].read_bytes()
+    (tmp_path / "lost").mkdir()
+    for cut in range(synced, len(whole), 997):  # the disk has any part of what came later
+        (tmp_path / "lost" / "000001-x.mcap").write_bytes(whole[:cut])
+        kept = [int(frame.time) for frame in frames_in(tmp_path / "lost")]
+        assert kept in (list(range(100)), list(range(120)))
+
+
+def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
+    ring = Ring(tmp_path, SIZE)
+    for number in range(400):
+        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+    ring.sync()
+    before = segments(tmp_path)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(ChunkFile, "write", refuse)
+        ring.write(ROBOT_FRAME, encode(noise(400)), 400)
+        ring.sync()
+        ring.write(ROBOT_FRAME, encode(noise(401)), 401)
+    ring.sync()
+    ring.write(ROBOT_FRAME, encode(noise(402)), 402)
+    ring.close()
+    assert ring.failures > 0
+    assert before[0] not in segments(tmp_path)
+    kept = [int(frame.time) for frame in frames_in(tmp_path)]
+    assert kept[-1] == 402 and 401 not in kept
+
+
+@pytest.fixture
+def process(pipe, tmp_path):
+    run = tmp_path / "run"
+    (run / "logs").mkdir(parents=True)
+    (run / "reports").mkdir()
+    (run / "launch.yaml").write_text("robot: a1\n")
+    words = [pipe, tmp_path / "ring", 16, run, run / "reports" / "black_box.json", os.getpid()]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hw_bridge.black_box", *map(str, words)], stderr=subprocess.PIPE
+    )
+    yield child
+    child.kill()
+    child.wait()
+    assert child.stderr is not None
+    child.stderr.close()
+
+
+def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tmp_path):
+    ring, run, writer = tmp_path / "ring", tmp_path / "run", PipeWriter(pipe)
+    for number in range(50):
+        writer.write("by_tracker", bytes(610), float(number))
+    wait_for(lambda: len(frames_in(ring)) == 50, "the frames are not on disk")
+    process.send_signal(signal.SIGTERM)
+    (run / "logs" / "tracker.log").write_text("robot: running -> damping\n")
+    wait_for(lambda: len(texts_in(ring)) > 1, "the log is not on disk")
+    assert process.poll() is None  # somebody may still write
+    writer.write("by_watchdog", b"damp", 99.0)
+    writer.close()
+    assert process.wait(20.0) == 0
+    frames = frames_in(ring)
+    assert len(frames) == 51 and (frames[-1].way, frames[-1].data) == ("by_watchdog", b"damp")
+    texts = {text.file: text.text for text in texts_in(ring)}
+    assert texts == {
+        "launch.yaml": "robot: a1\n", "logs/tracker.log": "robot: running -> damping\n"
+    }  # fmt: skip
+    assert '"by_tracker": 50' in (run / "reports" / "black_box.json").read_text()
+
+
+def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):
+    writer = PipeWriter(pipe)
+    for number in range(50):
+        writer.write("from_robot", bytes(800), float(number))
+    wait_for(lambda: len(frames_in(tmp_path / "ring")) == 50, "the frames are not on disk")
+    process.kill()
+    process.wait()
+    writer.write("from_robot", bytes(800), 50.0)
+    writer.close()
+    assert len(frames_in(tmp_path / "ring")) == 50
+
+
+def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
+    (tmp_path / "file").touch()
+    words = [pipe, tmp_path / "file", 16, tmp_path, tmp_path / "report", os.getpid()]
+    done = subprocess.run(
+        [sys.executable, "-m", "hw_bridge.black_box", *map(str, words)],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("the black box cannot be written")
+    assert done.stderr.count("\n") == 1
