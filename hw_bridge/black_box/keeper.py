@@ -11,7 +11,7 @@ from typing import Any, Final
 from hw_bridge.black_box.pipe import PipeReader, Unpacker
 from hw_bridge.black_box.ring import Ring
 from hw_bridge.black_box.text_follower import CONFIGURATION, TextFollower
-from hw_bridge.black_box.topics import ROBOT_FRAME, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.topics import FRAMES, RUN_TEXT, RobotFrame, RunText
 from runtime.messages import Message, encode
 from runtime.topics import Topic
 
@@ -85,7 +85,7 @@ class Keeper:
             try:
                 for at, way, frame in self._unpacker.unpack(self._waiting.popleft()):
                     self.frames[way] += 1
-                    self._write(ROBOT_FRAME, RobotFrame(time=at, way=way, data=frame), at)
+                    self._write(FRAMES[way], RobotFrame(time=at, data=frame), at)
             except ValueError:
                 self.malformed += 1
                 self._unpacker = Unpacker()

@@ -19,12 +19,12 @@ class TextFollower:
         self._places: dict[Path, int] = {}
 
     def pieces(self) -> Iterator[tuple[str, str]]:
-        """Name within the folder and new text, of every file that has some. Never raises."""
+        """Path from the folder on, and new text, of every file that has some. Never raises."""
         for pattern in FILES:
             for file in sorted(self._folder.glob(pattern)):
                 with suppress(OSError):
                     if text := self._read_on(file):
-                        yield str(file.relative_to(self._folder)), text
+                        yield str(file.relative_to(self._folder.parent)), text
 
     def read_again(self, name: str) -> None:
         """Take a file from its start with the next pieces."""

@@ -10,6 +10,7 @@ import typer
 from saltus import __version__
 from saltus.cli import (
     bench,
+    black_box,
     config,
     doctor,
     drive,
@@ -42,6 +43,7 @@ app.command("perturb")(perturb.perturb)
 app.command("view")(view.view)
 app.command("replay")(replay.replay)
 app.command("report")(report.report)
+app.command("black-box")(black_box.black_box)
 app.command("export")(export.export)
 app.command("film")(film.film)
 app.command("study")(study.study)

@@ -1,6 +1,7 @@
 """The black box: frames through the pipe, a ring on disk, and what a kill or a full disk leaves."""
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -13,12 +14,13 @@ import pytest
 from hw_bridge.black_box.link import MOST, RecordedLink
 from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
 from hw_bridge.black_box.ring import SEGMENTS, Ring, segments
-from hw_bridge.black_box.topics import ROBOT_FRAME, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.topics import FRAMES, RUN_TEXT, RobotFrame, RunText
 from hw_bridge.link import Datagram
 from runtime.chunk_file import ChunkFile
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
 
+FROM_ROBOT = FRAMES["from_robot"]
 ROBOT = ("127.0.0.1", 8007)
 SIZE = 2_000_000  # [bytes] of a small ring
 
@@ -32,13 +34,13 @@ def pipe(tmp_path):
 
 def noise(number: int) -> RobotFrame:
     """A frame that does not compress."""
-    return RobotFrame(time=float(number), way="from_robot", data=os.urandom(800))
+    return RobotFrame(time=float(number), data=os.urandom(800))
 
 
 def frames_in(folder: Path) -> list[RobotFrame]:
     return [
         decode(RobotFrame, frame.data) for file in segments(folder)
-        for frame in read_frames(file) if frame.topic == ROBOT_FRAME.name
+        for frame in read_frames(file) if frame.topic in FRAMES
     ]  # fmt: skip
 
 
@@ -133,7 +135,7 @@ def test_the_link_keeps_what_the_robot_sends_and_gets_and_nobody_elses(pipe):
 def test_a_ring_keeps_its_size_and_the_newest_frames(tmp_path):
     ring = Ring(tmp_path, SIZE)
     for number in range(6000):
-        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
         if number % 100 == 0:
             ring.sync()
     ring.close()
@@ -147,7 +149,7 @@ def test_a_second_launch_goes_on_behind_the_first_whatever_the_clock_says(tmp_pa
     for number, stamp in enumerate(("20260101-000000", "19700101-000000")):
         monkeypatch.setattr(time, "strftime", lambda _, stamp=stamp: stamp)
         ring = Ring(tmp_path, SIZE)
-        ring.write(ROBOT_FRAME, encode(noise(number)), 0)
+        ring.write(FROM_ROBOT, encode(noise(number)), 0)
         ring.close()
     (tmp_path / "notes-of-mine.mcap").touch()
     assert [file.name for file in segments(tmp_path)] == [
@@ -159,11 +161,11 @@ def test_a_second_launch_goes_on_behind_the_first_whatever_the_clock_says(tmp_pa
 def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
     ring = Ring(tmp_path / "ring", SIZE)
     for number in range(100):
-        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
     ring.sync()
     synced = segments(tmp_path / "ring")[0].stat().st_size
     for number in range(100, 120):
-        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
     ring.close()
     whole = segments(tmp_path / "ring")[0].read_bytes()
     (tmp_path / "lost").mkdir()
@@ -176,7 +178,7 @@ def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
 def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
     ring = Ring(tmp_path, SIZE)
     for number in range(400):
-        ring.write(ROBOT_FRAME, encode(noise(number)), number)
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
     ring.sync()
     before = segments(tmp_path)
 
@@ -185,11 +187,11 @@ def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
 
     with monkeypatch.context() as full:
         full.setattr(ChunkFile, "write", refuse)
-        ring.write(ROBOT_FRAME, encode(noise(400)), 400)
+        ring.write(FROM_ROBOT, encode(noise(400)), 400)
         ring.sync()
-        ring.write(ROBOT_FRAME, encode(noise(401)), 401)
+        ring.write(FROM_ROBOT, encode(noise(401)), 401)
     ring.sync()
-    ring.write(ROBOT_FRAME, encode(noise(402)), 402)
+    ring.write(FROM_ROBOT, encode(noise(402)), 402)
     ring.close()
     assert ring.failures > 0
     assert before[0] not in segments(tmp_path)
@@ -227,12 +229,13 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     writer.close()
     assert process.wait(20.0) == 0
     frames = frames_in(ring)
-    assert len(frames) == 51 and (frames[-1].way, frames[-1].data) == ("by_watchdog", b"damp")
+    assert len(frames) == 51 and frames[-1].data == b"damp"
     texts = {text.file: text.text for text in texts_in(ring)}
     assert texts == {
-        "launch.yaml": "robot: a1\n", "logs/tracker.log": "robot: running -> damping\n"
+        "run/launch.yaml": "robot: a1\n", "run/logs/tracker.log": "robot: running -> damping\n"
     }  # fmt: skip
-    assert '"by_tracker": 50' in (run / "reports" / "black_box.json").read_text()
+    report = json.loads((run / "reports" / "black_box.json").read_text())
+    assert report["frames"] == {"by_tracker": 50, "by_watchdog": 1} and report["lost"] == 0
 
 
 def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):

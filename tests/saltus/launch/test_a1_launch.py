@@ -3,6 +3,7 @@
 import os
 import pty
 import socket
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -15,9 +16,10 @@ from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.export.black_box import segments_of, write_csv
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today
 from saltus.launch.hardware import check_at_hand, hardware_options
-from saltus.launch.process_table import grace_s, launched_kind
+from saltus.launch.process_table import black_box_folder, grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
@@ -143,7 +145,7 @@ def test_an_emulated_robot_is_where_its_emulator_is():
 def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
     kind = launched_kind(load_launch("a1-emulated"))
     assert kind.finishing == kind.processes[0] == "tracker"
-    assert kind.expendable == {"planner", "estimator", "watchdog"}
+    assert kind.expendable == {"planner", "estimator", "watchdog", "black_box"}
     assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
     assert "emulator" not in launched_kind(load_launch("a1")).processes
 
@@ -204,6 +206,24 @@ def test_keys_or_a_gamepad_are_means_to_stop(standard_input, tmp_path):
             check_at_hand(load_launch("a1", free))
         os.close(here)
     os.close(pad)
+
+
+def test_the_black_box_of_a_real_robot_is_one_for_all_launches(tmp_path):
+    assert black_box_folder(load_launch("a1"), tmp_path) == Path("runs/black_box")
+    assert black_box_folder(load_launch("a1-emulated"), tmp_path) == tmp_path / "black_box"
+    named = load_launch("a1-emulated", ["hardware.black_box.folder=/data"])
+    assert black_box_folder(named, tmp_path) == Path("/data")
+
+
+@pytest.mark.parametrize(
+    ("key", "words"), [("size_mb=1000000", "MB of room"), ("folder=/dev/null/x", "cannot be used")]
+)
+def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words, tmp_path, capsys):
+    folder = f"hardware.black_box.folder={tmp_path}"
+    sets = [folder, f"hardware.black_box.{key}", "hardware.mode=dry_run"]
+    assert saltus(["launch", "a1", *(word for each in sets for word in ("--set", each))]) == 2
+    told = capsys.readouterr().err.strip()
+    assert words in told and "\n" not in told
 
 
 @pytest.mark.parametrize(
@@ -326,6 +346,11 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
     states = [m.state for topic, m in read_recording(record / "run.mcap")
               if topic == "robot_status" and isinstance(m, RobotStatus)]  # fmt: skip
     assert states[0] == states[-1] == "off" and {"damping", "stand_up"} <= set(states)
+    (kept,) = segments_of(record)  # in every state, what was refused and what asked for a state too
+    assert kept.counts["from_robot"] == sum(summary["robot"]["frames"].values())
+    assert kept.counts["by_tracker"] >= summary["robot"]["commands"]
+    write_csv([kept], tmp_path / "csv", 60.0)
+    assert "robot: damping -> off" in (tmp_path / "csv" / "run_logs_tracker.log").read_text()
 
 
 @pytest.mark.slow

@@ -47,6 +47,7 @@ FAULTS = (
     Fault("estimator killed", caused="estimator died", harm="kill estimator"),
     Fault("tracker killed", DOWN, "tracker died", HANG, harm="kill tracker"),
     Fault("watchdog killed", caused="watchdog died", harm="kill watchdog"),
+    Fault("black box killed", caused="black_box died", harm="kill black_box"),
     *(
         Fault(f"tracker stopped for {ms} ms", DOWN, "hung", HANG, harm=f"pause {ms} tracker")
         for ms in (20, 60, 200)

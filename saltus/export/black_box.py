@@ -1,0 +1,208 @@
+"""What a robot's black box holds, and its frames as CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mcap.exceptions import McapError
+from mcap.reader import make_reader
+from numpy.typing import NDArray
+
+from hw_bridge.black_box.pipe import WAYS
+from hw_bridge.black_box.ring import SUFFIX, segments
+from hw_bridge.black_box.topics import RUN_TEXT, RobotFrame, RunText
+from hw_bridge.wire.layout import (
+    KD_SCALE,
+    KP_SCALE,
+    LOW_COMMAND,
+    LOW_STATE,
+    TORQUE_SCALE,
+)
+from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
+from runtime.messages import decode
+from runtime.recording import RecordedFrame, is_whole, read_frames
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.recording.reading import readable
+
+AT_ONCE = 10_000  # messages that are decoded together
+STAMPS = ("time [s]", "monotonic [s]")
+# Of each joint: field on the wire, unit, and counts on the wire in one unit.
+MEASURED = (("mode", "", 1.0), ("q", "rad", 1.0), ("dq", "rad/s", 1.0),
+            ("tau_est", "N m", TORQUE_SCALE), ("temperature", "deg C", 1.0))  # fmt: skip
+COMMANDED = (("mode", "", 1.0), ("q", "rad", 1.0), ("dq", "rad/s", 1.0),
+             ("tau", "N m", TORQUE_SCALE), ("kp", "N m/rad", KP_SCALE),
+             ("kd", "N m s/rad", KD_SCALE))  # fmt: skip
+# Of the robot: field on the wire, unit, and names of its components.
+ROBOT = (("tick", "", ("",)), ("quaternion_wxyz", "", tuple("wxyz")),
+         ("gyroscope", "rad/s", tuple("xyz")), ("accelerometer", "m/s^2", tuple("xyz")),
+         ("foot_force", "counts", FOOT_NAMES))  # fmt: skip
+
+Records = NDArray[np.void]
+
+
+class Segment(NamedTuple):
+    """A file of the ring.
+
+    Attributes:
+        file: its path.
+        begin: log time of its first message [s], wall clock.
+        end: log time of its last message [s].
+        counts: number of messages by topic.
+    """
+
+    file: Path
+    begin: float
+    end: float
+    counts: dict[str, int]
+
+    def row(self) -> dict[str, Any]:
+        """A row of the table."""
+        begin = datetime.fromtimestamp(self.begin).astimezone().isoformat(timespec="seconds")
+        row = {"file": str(self.file), "begin": begin, "seconds": round(self.end - self.begin, 3)}
+        return row | {way: self.counts.get(way, 0) for way in WAYS}
+
+
+def segments_of(path: Path) -> list[Segment]:
+    """The files of a black box that hold something, the oldest first.
+
+    Args:
+        path: of the ring, of a run's folder with a ring in it, or of one file.
+
+    Raises:
+        BadRequest: there is no black box, or it cannot be read.
+    """
+    files = [path] if path.suffix == SUFFIX else segments(path) or segments(path / "black_box")
+    with readable(path):
+        found = [segment for file in files if (segment := _look_at(file))]
+    if not found:
+        raise BadRequest(f"{path}: holds no black box; a launch on an A1 makes runs/black_box")
+    return found
+
+
+def write_csv(found: Sequence[Segment], folder: Path, last_s: float) -> dict[str, int]:
+    """Write ``from_robot.csv``, ``by_tracker.csv``, ``by_watchdog.csv`` and the texts of the runs.
+
+    Args:
+        found: of `segments_of`.
+        folder: of the files; made here.
+        last_s: how much of the end to write [s].
+
+    Returns:
+        Number of rows, or of characters of a text, by file.
+
+    Raises:
+        BadRequest: the folder is there already, or a file cannot be read or written.
+    """
+    since_ns = round(1e9 * (max(segment.end for segment in found) - last_s))
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise BadRequest(f"--csv {folder}: cannot be made: {error.strerror or error}") from error
+    files = _Files(folder)
+    for segment in found:
+        if 1e9 * segment.end >= since_ns:
+            with readable(segment.file):
+                files.add(segment.file, since_ns)
+    return dict(files.rows)
+
+
+class _Files:
+    """Files in a new folder, each made with its first row; `rows` counts them by file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rows: Counter[str] = Counter()
+        self._folder = folder
+
+    def add(self, file: Path, since_ns: int) -> None:
+        """Append what a file of the ring holds from a time on [ns]."""
+        waiting: dict[str, list[RecordedFrame]] = {way: [] for way in WAYS}
+        for frame in _frames(file):
+            if frame.topic == RUN_TEXT.name and frame.log_time_ns >= since_ns:
+                self._add_text(decode(RunText, frame.data))
+            elif frame.topic in waiting and frame.log_time_ns >= since_ns:
+                waiting[frame.topic].append(frame)
+                if len(waiting[frame.topic]) == AT_ONCE:
+                    self._add_table(frame.topic, waiting[frame.topic])
+                    waiting[frame.topic] = []
+        for way, frames in waiting.items():
+            self._add_table(way, frames)
+
+    def _add_table(self, way: str, frames: Sequence[RecordedFrame]) -> None:
+        layout = LOW_STATE if way == "from_robot" else LOW_COMMAND
+        messages = [(f.log_time_ns, decode(RobotFrame, f.data)) for f in frames]
+        whole = [(at, m) for at, m in messages if len(m.data) == layout.itemsize]
+        if not whole:
+            return
+        records = np.frombuffer(b"".join(message.data for _, message in whole), layout)
+        stamps = [[1e-9 * at for at, _ in whole], [message.time for _, message in whole]]
+        table = [*zip(STAMPS, stamps, strict=True), *_columns(records)]
+        name = f"{way}.csv"
+        with (self._folder / name).open("a", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            if not self.rows[name]:
+                writer.writerow(heading for heading, _ in table)
+            writer.writerows(zip(*(column for _, column in table), strict=True))
+        self.rows[name] += len(whole)
+
+    def _add_text(self, piece: RunText) -> None:
+        name = piece.file.replace("/", "_")  # no name leads out of the folder
+        with (self._folder / name).open("a") as file:
+            file.write(piece.text)
+        self.rows[name] += len(piece.text)
+
+
+def _columns(records: Records) -> Iterator[tuple[str, list[Any]]]:
+    """Heading and column of every quantity in states or commands."""
+    joints = COMMANDED
+    if records.dtype == LOW_STATE:
+        joints = MEASURED
+        for field, unit, parts in ROBOT:
+            values = records[field].reshape(len(records), -1).T
+            for part, column in zip(parts, values, strict=True):
+                name = "_".join(filter(None, (field.removesuffix("_wxyz"), part)))
+                yield _heading(name, unit), column.tolist()
+    for number, joint in enumerate(JOINT_NAMES):
+        for field, unit, counts in joints:
+            column = records["motors"][field][:, number]
+            values = column if counts == 1.0 else column / counts
+            yield _heading(f"{joint.removesuffix('_joint')}_{field}", unit), values.tolist()
+
+
+def _heading(name: str, unit: str) -> str:
+    return f"{name} [{unit}]" if unit else name
+
+
+def _frames(file: Path) -> Iterator[RecordedFrame]:
+    """What a file holds, up to where it was cut off or damaged, as a loss of power may leave it."""
+    try:
+        yield from read_frames(file)
+    except ValueError as error:
+        say(f"{error}; what it holds before that is taken")
+
+
+def _look_at(file: Path) -> Segment | None:
+    """What a file holds; None where it holds nothing."""
+    summary = None
+    if is_whole(file):
+        with file.open("rb") as stream, suppress(McapError):  # then it is damaged
+            summary = make_reader(stream).get_summary()
+    if summary and (counts := summary.statistics) and counts.message_count:
+        named = {
+            summary.channels[key].topic: count
+            for key, count in counts.channel_message_counts.items()
+        }
+        begin, end = counts.message_start_time, counts.message_end_time
+        return Segment(file, 1e-9 * begin, 1e-9 * end, named)
+    frames = [(frame.topic, frame.log_time_ns) for frame in _frames(file)]
+    if not frames:
+        return None
+    times = [time_ns for _, time_ns in frames]
+    return Segment(file, 1e-9 * min(times), 1e-9 * max(times), dict(Counter(t for t, _ in frames)))
