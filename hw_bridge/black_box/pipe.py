@@ -18,6 +18,12 @@ _CODES: Final = {way: code for code, way in enumerate(WAYS)}
 _HEAD: Final = struct.Struct("<dBH")  # time [s] monotonic, way, length [bytes]
 
 
+def pack(way: Way, frame: bytes, time: float) -> bytes:
+    """A frame as it goes through the pipe."""
+    frame = frame[:LONGEST]
+    return _HEAD.pack(time, _CODES[way], len(frame)) + frame
+
+
 class PipeWriter:
     """Writes frames into the pipe. Neither raises nor blocks, whatever becomes of the reader.
 
@@ -36,9 +42,8 @@ class PipeWriter:
 
     def write(self, way: Way, frame: bytes, time: float) -> None:
         """Write a frame that was sent, or had come, at `time` [s] monotonic."""
-        frame = frame[:LONGEST]
         try:
-            os.write(self._fd, _HEAD.pack(time, _CODES[way], len(frame)) + frame)
+            os.write(self._fd, pack(way, frame, time))
         except OSError:
             self.lost += 1
 

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from hw_bridge.black_box.pipe import WAYS, Unpacker, pack
 from hw_bridge.driver.devices import KeyDevice
 from hw_bridge.driver.gamepad import GamepadDriver
 from hw_bridge.driver.keys import CommandBounds
@@ -96,6 +97,18 @@ def _make_drivers(_: Path) -> Decode:
     return take
 
 
+def _packed() -> list[bytes]:
+    ways = zip(WAYS, (_states()[0], _commands()[0], b""), strict=True)
+    frames = [pack(way, frame, 1.5) for way, frame in ways]
+    return [*frames, b"".join(frames)]
+
+
+def _unpack(data: bytes) -> object:
+    """Frames of which the first half is read first."""
+    unpacker, half = Unpacker(), len(data) // 2
+    return [*unpacker.unpack(data[:half]), *unpacker.unpack(data[half:])]
+
+
 def _from_pipe(open_reader: Callable[[int], Callable[[], object]]) -> Callable[[Path], Decode]:
     """A decoder of what is read from a device: bytes go into a pipe in parts."""
 
@@ -159,6 +172,7 @@ DEVICE_DECODERS = (
     Decoder("low command", _make_drivers, _commands, (WireError,), seal=seal),
     Decoder("remote", plain(decode_remote), _remotes),
     Decoder("intake", _make_intake, _states, seal=seal),
+    Decoder("black box's pipe", plain(_unpack), _packed, (ValueError,)),
     Decoder("keys", _from_pipe(_keyboard), lambda: [b"u", b"r", b"d", b"x \x1b", b"ikjl,.+-5q"]),
     Decoder("keys that drive", _from_pipe(_keys_that_drive), lambda: [b"ikjl,.+-012345q", b"iiii"]),
     Decoder("gamepad", _from_pipe(_gamepad), _events),
