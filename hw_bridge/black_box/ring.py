@@ -1,6 +1,7 @@
 """The ring on disk: recordings of bounded size, of which the oldest make room for the newest."""
 
 import logging
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -89,6 +90,7 @@ class Ring:
         stamp = time.strftime("%Y%m%d-%H%M%S")
         recorder = Recorder(self._folder / f"{number:06d}-{stamp}{SUFFIX}")
         self.begun += 1
+        _sync_folder(self._folder)
         return recorder
 
 
@@ -96,6 +98,15 @@ def segments(folder: Path) -> list[Path]:
     """The files of a ring, the oldest first."""
     files = folder.glob(f"*-*{SUFFIX}")
     return sorted((file for file in files if file.name.split("-")[0].isdecimal()), key=_number)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk keep the names in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _number(file: Path) -> int:

@@ -35,7 +35,7 @@ def test_links_lead_to_files_and_headings(page):
 def test_generated_pages_have_every_command_and_study():
     pages = load(f"{ROOT}/docs/hooks.py:pages")()
     commands = {command.name for command in app.registered_commands}
-    assert commands <= set(re.findall(r"^## (\w+)$", pages["reference/commands.md"], re.M))
+    assert commands <= set(re.findall(r"^## ([\w-]+)$", pages["reference/commands.md"], re.M))
     assert set(STUDIES) == set(re.findall(r"^## (\S+)$", pages["gallery.md"], re.M))
 
 
