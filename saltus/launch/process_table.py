@@ -1,5 +1,6 @@
 """Which processes a launch is made of, and what becomes of it when one of them ends."""
 
+import math
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ WATCHDOG = "watchdog"  # of an A1; reads the operator's keyboard
 BLACK_BOX = "black_box"  # of an A1; keeps its frames, and ends after all who write to it
 DRIVER = "driver"  # reads a keyboard or a gamepad; where it dies, the robot stands
 GO_ON = frozenset({DRIVER, BLACK_BOX})  # without these the robot need not sit down
-LASTING = frozenset({WATCHDOG, BLACK_BOX})  # end by themselves, after all others
+LASTING = {WATCHDOG: math.inf, BLACK_BOX: 5.0}  # end by themselves, after all others
 GRACE_S = 5.0  # of processes that only have to write their report
 REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 

@@ -2,8 +2,8 @@
 
 import signal
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -39,8 +39,9 @@ class Supervisor:
         children: the processes, in the order in which they are started; stopped in this order too.
         finishing: the process whose end with status 0 is the end of the launch.
         expendable: processes whose death the launch survives.
-        lasting: processes that end by themselves after all others, however long that takes: a
-            watchdog holds a robot that nobody else serves. Ctrl-C makes them end.
+        lasting: processes that end by themselves after all others, in this order, and how long
+            each may take [s]: a watchdog holds a robot that nobody else serves, for ever if need
+            be. Ctrl-C makes them end; after the end of the launch none takes longer than others.
         grace_s: time that each has to end after SIGTERM, before SIGKILL [s].
         report: takes one line for each thing worth telling.
         interrupts: how often the user has asked to end.
@@ -49,7 +50,7 @@ class Supervisor:
     children: Sequence[Child]
     finishing: str
     expendable: frozenset[str] = frozenset()
-    lasting: frozenset[str] = frozenset()
+    lasting: Mapping[str, float] = field(default_factory=dict)
     grace_s: float = 5.0
     report: Callable[[str], None] = lambda _line: None
     interrupts: Callable[[], int] = lambda: 0
@@ -108,21 +109,22 @@ class Supervisor:
         if self.is_finished:
             for child in self._running:
                 child.signal(signal.SIGTERM)
-        self._running.sort(key=lambda child: child.name in self.lasting)
+        last = list(self.lasting)
+        self._running.sort(key=lambda c: last.index(c.name) if c.name in last else -1)
         while self._running:
             child = self._running.pop(0)
-            if child.name in self.lasting:
-                self._outlast(child)
+            if child.name in self.lasting and not self.is_finished:
+                self._outlast(child, self.lasting[child.name])
             if not child.stop(self.grace_s):
                 cause = f"it did not end within {self.grace_s:g} s and was killed"
                 self.deaths.append(Death(child.name, cause, False, hung=True))
                 self.report(f"{child.name} hung: {cause}")
 
-    def _outlast(self, child: Child) -> None:
+    def _outlast(self, child: Child, longest_s: float) -> None:
         """Wait for a lasting process, unless the user does not want to."""
         child.signal(signal.SIGTERM)
         begun, interrupts, said = time.monotonic(), self.interrupts(), False
-        while child.status is None:
+        while child.status is None and time.monotonic() - begun < longest_s:
             if not said and time.monotonic() - begun > SAY_S:
                 said = True
                 self.report(
