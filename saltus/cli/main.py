@@ -21,6 +21,7 @@ from saltus.cli import (
     replay,
     report,
     serve,
+    soak,
     study,
     view,
 )
@@ -47,6 +48,7 @@ app.command("film")(film.film)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
+app.command("soak")(soak.soak)
 app.command("doctor")(doctor.doctor)
 app.add_typer(motion.app, name="motion")
 
