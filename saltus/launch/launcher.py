@@ -107,6 +107,7 @@ def launch(
         check_free(endpoints, [topic for topic in TOPICS if topic not in others])
         files = RunFolder(folder or Path(temporary) / "run")
         with preparing():
+            sockets.mkdir(exist_ok=True)  # the watchdog's is there wherever the bus is
             ensure_compiled(config)
             write_config(config, files.configuration)
             announcer = Announcer(Path(temporary), files.configuration, sockets)

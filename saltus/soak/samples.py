@@ -47,9 +47,11 @@ class SampleFile:
 
 
 def read_samples(path: Path) -> dict[str, Array]:
-    """The columns of a file of samples; words and empty cells are NaN."""
+    """The columns of a file of samples, none of an empty file; words and empty cells are NaN."""
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = list(csv.reader(file)) or [[]]
+    if not names:
+        return {}
     whole = [row for row in rows if len(row) == len(names)]  # the last may be cut short
     values = np.array([[_number(cell) for cell in row] for row in whole]).reshape(-1, len(names))
     return dict(zip(names, values.T, strict=True))

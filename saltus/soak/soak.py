@@ -35,6 +35,7 @@ from saltus.soak.watch import Watch
 
 STANDING_UP_S = 8.0  # of the emulator's time, before the robot runs
 LEAST_S = 30.0  # that a launch counts for, however short; less than that is not worth a new one
+IN_VAIN = 3  # launches in a row in which the robot does not run, after which the soak ends
 GROWTH_MB_PER_H = 10.0  # at most
 SAMPLES, SUMMARY = "samples.csv", "summary.json"
 
@@ -139,6 +140,9 @@ class _Soak:
             left -= max(end.ran_s, LEAST_S)
             if not end.whole:
                 say(f"soak: launch {end.launch} ended after {end.ran_s:.0f} s: {end.words}")
+            if sum(not each.ran_s for each in self._ends[-IN_VAIN:]) == IN_VAIN:
+                say("soak: the robot does not run; ending")
+                return
             left = left if left >= LEAST_S else 0.0
 
     def _launch(self, seconds: float, progress: RunProgress) -> LaunchEnd:
