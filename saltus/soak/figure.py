@@ -12,8 +12,9 @@ from saltus.common.figures import figure
 from saltus.soak.samples import HANDLES, MEMORY, SETTLED_S, Columns, processes_in, total_memory
 from saltus.soak.verdict import LaunchEnd
 
-END = {"color": "tab:red", "linewidth": 1.0, "linestyle": "--", "zorder": 0}
-PUSH = {"color": "0.75", "linewidth": 0.6, "zorder": 0}
+END: dict[str, Any] = {"color": "tab:red", "linewidth": 1.0, "linestyle": "--", "zorder": 0}
+SHOWN, LONGEST = 8, 150  # ends that are named, and letters of each
+PUSH: dict[str, Any] = {"color": "0.75", "linewidth": 0.6, "zorder": 0}
 
 
 def soak_figure(
@@ -38,7 +39,7 @@ def soak_figure(
                  label="oldest state at a command")  # fmt: skip
     latency.plot(hours, columns["plan_ms"], linewidth=0.9, label="from plan to plan, mean")
     memory.set(ylabel="resident\nmemory [MB]", ylim=(0.0, None))
-    growth.set(ylabel="sum of memory\nsince 10 min [MB]")
+    growth.set(ylabel="sum, since 10 min\nor the first [MB]")
     handles.set(ylabel="open handles", ylim=(0.0, None))
     missed.set(ylabel="missed ticks")
     latency.set(ylabel="latency [ms]", ylim=(0.0, None), xlabel="time [h]")
@@ -47,9 +48,7 @@ def soak_figure(
                      frameon=False)  # fmt: skip
     for launch, at in pushes:
         missed.axvline(_when(columns, launch, at), **PUSH)
-    for end in ends:
-        if not end.whole:
-            _mark_end(axes, _last(columns, end.launch), end)
+    _mark_ends(axes, columns, [end for end in ends if not end.whole])
     return drawing
 
 
@@ -91,10 +90,13 @@ def _last(columns: Columns, launch: int) -> float:
     return float(times[-1]) / 3600.0 if times.size else float("nan")
 
 
-def _mark_end(axes: Any, hours: float, end: LaunchEnd) -> None:
-    for panel in axes:
-        panel.axvline(hours, **END)
-    axes[3].annotate(
-        end.words[:70], (hours, 1.0), xycoords=("data", "axes fraction"), rotation=90,
-        va="top", ha="right", fontsize=6, color="tab:red",
-    )  # fmt: skip
+def _mark_ends(axes: Any, columns: Columns, ends: Sequence[LaunchEnd]) -> None:
+    """Lines where launches ended early, and in the title why."""
+    for end in ends:
+        for panel in axes:
+            panel.axvline(_last(columns, end.launch), **END)
+    lines = [f"launch {end.launch}, {end.ran_s:.0f} s: {end.words}"[:LONGEST] for end in ends]
+    more = [f"and {len(ends) - SHOWN} more"] if len(ends) > SHOWN else []
+    axes[0].set_title(
+        "\n".join(lines[:SHOWN] + more), loc="left", fontsize=7, color=END["color"], pad=18.0
+    )

@@ -30,6 +30,8 @@ def use_of(pid: int) -> Use:
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             resident = int(file.read().split()[1])
-        return Use(resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd")))
+        if resident:  # a process that has ended and is not fetched yet has none
+            return Use(resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd")))
     except (OSError, IndexError):
-        return Use(None, None)
+        pass
+    return Use(None, None)

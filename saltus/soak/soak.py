@@ -33,7 +33,7 @@ from saltus.soak.schedule import Schedule, draw_schedule
 from saltus.soak.verdict import LaunchEnd, judge
 from saltus.soak.watch import Watch
 
-STANDING_UP_S = 8.0  # of the emulator's time, before the robot runs
+STANDING_UP_S = 5.3  # of the emulator's time, before the robot runs
 LEAST_S = 30.0  # that a launch counts for, however short; less than that is not worth a new one
 IN_VAIN = 3  # launches in a row in which the robot does not run, after which the soak ends
 GROWTH_MB_PER_H = 10.0  # at most
@@ -74,7 +74,7 @@ class SoakResult(NamedTuple):
     interrupted: bool
 
 
-def run_soak(options: SoakOptions, folder: Path, start: Launch = launch) -> SoakResult:
+def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) -> SoakResult:
     """Run launches until the robot has run for so long, or the user stops it.
 
     The folder gets ``samples.csv`` as it goes, a folder for each launch, and ``summary.json``.
@@ -82,7 +82,7 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch = launch) -> Soak
     Args:
         options: of the soak.
         folder: is made.
-        start: runs a launch; as `saltus.launch.launcher.launch`.
+        start: runs a launch, in place of `saltus.launch.launcher.launch`.
 
     Returns:
         The result, with this summary: ``hours`` that the robot ran; ``falls``, without those within
@@ -100,7 +100,7 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch = launch) -> Soak
         file = SampleFile(folder / SAMPLES)
     except OSError as error:
         raise BadRequest(f"--folder {folder}: {error.strerror or error}") from error
-    soak = _Soak(options, folder, file, start)
+    soak = _Soak(options, folder, file, start or launch)
     try:
         with StopFlag() as stop, RunProgress(3600.0 * options.hours, "s run") as progress:
             soak.run(stop, progress)
