@@ -162,7 +162,7 @@ class TrackerLoop:
             "late": statistics.late,
             "lateness_us": asdict(statistics.lateness_us),
             "tick_us": asdict(self._tick_us.quantiles()),
-            "tick_us_counts": self._tick_us.counts,
+            "tick_us_counts": {str(bin): n for bin, n in self._tick_us.counts.items()},
             "commands": dict(self.tracker.commands),
             "safety": dict(self.tracker.gate.counts),
             "plans_accepted": self.tracker.plans.accepted,

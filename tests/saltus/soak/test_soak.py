@@ -1,6 +1,7 @@
 """A soak of launches that are made up: how ends count, what is summed, and the command."""
 
 import json
+import signal
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from saltus.launch.problems import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import soak
+from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, run_soak
 from saltus.soak.verdict import judge
 
@@ -91,11 +93,23 @@ def test_a_launch_that_breaks_off_is_a_restart_and_one_that_the_user_stops_is_no
     assert end.restarts == 0 and not end.whole
 
 
+class Signalled:
+    """A process that takes signals."""
+
+    name, pid = "planner", 0
+
+    def __init__(self):
+        self.signals = []
+
+    def signal(self, number):
+        self.signals.append(number)
+
+
 class Launches:
     """Launches that end as they are told to, after one look of their follower."""
 
     def __init__(self, *outcomes):
-        self.outcomes, self.configs = list(outcomes), []
+        self.outcomes, self.configs, self.process = list(outcomes), [], Signalled()
 
     def __call__(self, config, folder, meddle, record):
         self.configs.append(config)
@@ -112,7 +126,8 @@ class Launches:
             v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4), trunk_contact=False,
         )  # fmt: skip
         listener = SimpleNamespace(status=status, truth=truth, plans=3, metrics=metrics(last))
-        meddle(SimpleNamespace(children=[], child=None), listener)
+        children = SimpleNamespace(children=[self.process], child=lambda name: self.process)
+        meddle(children, listener)
         return given
 
 
@@ -134,6 +149,14 @@ def test_a_soak_launches_anew_for_what_is_left_and_adds_up(tmp_path):
     assert [criterion.met for criterion in result.criteria] == [False, False]
     assert json.loads((tmp_path / "soak/summary.json").read_text())["falls"] == 1
     assert len((tmp_path / "soak/samples.csv").read_text().splitlines()) == 3
+
+
+def test_harms_that_are_due_are_done_and_processes_go_on(tmp_path):
+    launches = Launches(outcome(3600.0))
+    run_soak(SoakOptions(1.0, 0), tmp_path / "soak", launches)
+    first = draw_schedule(0, 0, 3600.0).harms[0]
+    expected = [signal.SIGSTOP, signal.SIGCONT] if first.kind == "pause" else []
+    assert launches.process.signals == expected
 
 
 def test_launches_that_fail_at_once_end_the_soak(tmp_path):
