@@ -50,6 +50,7 @@ STICKS = ("lx", "ly", "rx", "ry")
 PLANNER_PAUSE_S: Range = (0.02, 0.08)
 ESTIMATOR_PAUSE_S: Range = (0.005, 0.03)  # an estimate is not used from 0.02 s on
 
+WIDE = 12.0  # [m]
 NETWORK = {"loss": 0.02, "duplicate": 0.1, "reorder": 0.1, "corrupt": 0.02}  # at most
 
 
@@ -215,22 +216,24 @@ def _harm(draw: Draw, at: float) -> Harm:
 
 
 def _terrain(draw: Draw) -> list[dict[str, Any]]:
-    """Boxes, a slope, a low step and a slippery patch, in four directions from a level start."""
+    """A slope and low steps on two sides of a level strip, boxes and a slippery patch on the strip.
+
+    Slope and steps are so wide that the robot never comes to their sides, which are cliffs.
+    """
     first = draw.uniform(-math.pi, math.pi)
-    ways = [first + 0.5 * math.pi * quarter for quarter in draw.permutation(4)]
 
-    def place(way: float, distance: float) -> dict[str, Any]:
-        return {"at": [float(distance * math.cos(way)), float(distance * math.sin(way))],
-                "heading": math.remainder(way, 2.0 * math.pi)}  # fmt: skip
+    def place(quarter: int, distance: float) -> dict[str, Any]:
+        way = math.remainder(first + 0.5 * math.pi * quarter, 2.0 * math.pi)
+        return {"at": [distance * math.cos(way), distance * math.sin(way)], "heading": way}
 
-    x, y = place(ways[3], 1.0)["at"]
+    x, y = place(3, 1.1)["at"]
     return [
-        {"kind": "boxes", "seed": int(draw.integers(2**32)), "length": 1.8, "width": 1.8,
-         "heights": [0.0, float(draw.uniform(0.01, 0.04))], **place(ways[0], 0.6)},
-        {"kind": "slope", "angle": float(draw.uniform(0.05, 0.15)), "length": 1.2, "width": 2.0,
-         **place(ways[1], 0.7)},
-        {"kind": "stairs", "rise": float(draw.uniform(0.02, 0.05)), "run": 0.5, "width": 2.0,
-         "count": int(draw.integers(1, 3)), **place(ways[2], 0.7)},
+        {"kind": "slope", "angle": float(draw.uniform(0.05, 0.15)), "length": 1.2, "width": WIDE,
+         **place(0, 0.7)},
+        {"kind": "stairs", "rise": float(draw.uniform(0.02, 0.05)), "run": 0.5, "width": WIDE,
+         "count": int(draw.integers(1, 3)), **place(2, 0.7)},
+        {"kind": "boxes", "seed": int(draw.integers(2**32)), "length": 1.8, "width": 1.5,
+         "heights": [0.0, float(draw.uniform(0.01, 0.04))], **place(1, 0.5)},
         {"kind": "patch", "friction": float(draw.uniform(0.3, 0.6)), "length": 1.0, "width": 1.0,
          "at": [x - 0.5, y]},
     ]  # fmt: skip

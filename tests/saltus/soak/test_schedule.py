@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import STAND_HEIGHT
+from robots.terrain import height_at
 from saltus.launch import assembly
 from saltus.soak.schedule import (
     CALM_S,
@@ -79,6 +80,17 @@ def test_a_launch_takes_the_schedule_and_the_robot_can_start_on_its_terrain(numb
     assert len(config.emulator.events) == len(schedule.pushes) + len(schedule.incidents)
     assert config.drive.source == "client" and config.emulator.port != 0
     assert config.emulator.network.loss == schedule.network["loss"]
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_nowhere_near_is_the_ground_higher_than_the_robot_can_step(number):
+    """By more than a step, a box and the rise of a slope within a hand's breadth."""
+    ground = assembly.make_ground(soak_config(draw_schedule(8, number, 60.0), 60.0, Path("/bus")))
+    spacing = 0.02
+    axis = np.arange(-FAR - 1.0, FAR + 1.0, spacing)
+    heights = np.array([[height_at(ground, x, y) for x in axis] for y in axis])
+    for way in (0, 1):
+        assert np.abs(np.diff(heights, axis=way)).max() <= 0.05 + 0.04 + 0.15 * spacing
 
 
 def test_events_count_from_the_first_command_and_are_in_order():
