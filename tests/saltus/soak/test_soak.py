@@ -16,6 +16,7 @@ from saltus.launch.problems import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import soak
+from saltus.soak.samples import processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, run_soak
 from saltus.soak.verdict import judge
@@ -205,3 +206,17 @@ def test_the_command_prints_one_object_and_draws(end, status, tmp_path, capsys, 
     assert saltus(arguments) == status
     assert set(json.loads(capsys.readouterr().out)) >= KEYS
     assert (tmp_path / "soak/soak.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.quiet  # a busy machine may stop the robot
+def test_a_short_soak_of_the_whole_stack(tmp_path):
+    result = run_soak(SoakOptions(12.0 / 3600.0), tmp_path / "soak")
+    assert not any(criterion.value for criterion in result.criteria), result.ends
+    assert result.summary["ticks"] > 10_000
+    assert 1.0 < result.summary["tick_us"]["p50"] < result.summary["tick_us"]["p999"]
+    samples = read_samples(tmp_path / "soak/samples.csv")
+    assert set(processes_in(samples)) == {
+        "launcher", "tracker", "planner", "estimator", "watchdog", "emulator",
+    }  # fmt: skip
+    assert np.isfinite(total_memory(samples)[:5]).all()
