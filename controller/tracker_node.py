@@ -16,6 +16,7 @@ from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 LOG = logging.getLogger(__name__)
 SUBSCRIBER_TIMEOUT_S = 60.0
 AGE_RESOLUTION_MS = 0.1
+TICK_RESOLUTION_US = 1.0
 
 
 class TrackerLoop:
@@ -46,10 +47,12 @@ class TrackerLoop:
         self._plan_arrival_ms = LogHistogram(AGE_RESOLUTION_MS)
         self._estimate_age_ms = LogHistogram(AGE_RESOLUTION_MS)
         self._interval_ms = LogHistogram(AGE_RESOLUTION_MS)
+        self._tick_us = LogHistogram(TICK_RESOLUTION_US)
         self._written_at: float | None = None  # the last command [s]
 
     def tick(self, tick: int) -> None:
         """Serve one tick. Raises nothing: an error is counted and a command sent all the same."""
+        begin = self.clock.now()
         try:
             self._serve(tick)
         except Exception:
@@ -57,6 +60,7 @@ class TrackerLoop:
             if self.errors == 1:
                 LOG.exception("tracker: an error in tick %d; going on with what there is", tick)
             self._write_safe()
+        self._tick_us.add(1e6 * (self.clock.now() - begin))
 
     def _serve(self, tick: int) -> None:
         """In lock step the estimate waits for the reading. Else the command goes out first."""
@@ -157,6 +161,8 @@ class TrackerLoop:
             "missed": statistics.missed,
             "late": statistics.late,
             "lateness_us": asdict(statistics.lateness_us),
+            "tick_us": asdict(self._tick_us.quantiles()),
+            "tick_us_counts": {str(bin): n for bin, n in self._tick_us.counts.items()},
             "commands": dict(self.tracker.commands),
             "safety": dict(self.tracker.gate.counts),
             "plans_accepted": self.tracker.plans.accepted,
@@ -203,7 +209,8 @@ def run(
             paused run loses none.
 
     Returns:
-        The report: mode, ticks, missed, late, lateness_us, commands by status, safety reasons
+        The report: mode, ticks, missed, late, lateness_us, tick_us (from the begin of a tick to
+        its end; in simulated time 0) and its histogram's counts, commands by status, safety reasons
         counted, plans_accepted, plan_age_ms (from knot 0 to the effect of a command, tracking),
         plan_arrival_ms (from knot 0 to the arrival of a plan; negative in good time),
         estimate_age_ms (at each command, while tracking), command_interval_ms (between commands),

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 BINS_PER_OCTAVE = 32  # neighbouring bins differ by 2^(1/32) = 2.2 %
@@ -34,6 +35,19 @@ class LogHistogram:
         self._counts[index if value >= 0.0 else -1 - index] += 1
         self.max = value if self.count == 0 else max(self.max, value)
         self.count += 1
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """How many values each bin holds, by its number: for `merge` elsewhere."""
+        return dict(self._counts)
+
+    def merge(self, counts: Mapping[int, int], maximum: float) -> None:
+        """Count the values of another histogram of the same resolution, whose maximum is given."""
+        count = sum(counts.values())
+        if count:
+            self.max = maximum if self.count == 0 else max(self.max, maximum)
+            self.count += count
+            self._counts.update(counts)
 
     def quantile(self, fraction: float) -> float:
         """The upper edge of the bin that holds this fraction of the sample, at most its maximum."""

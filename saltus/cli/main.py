@@ -22,6 +22,7 @@ from saltus.cli import (
     replay,
     report,
     serve,
+    soak,
     study,
     view,
 )
@@ -49,6 +50,7 @@ app.command("film")(film.film)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
+app.command("soak")(soak.soak)
 app.command("doctor")(doctor.doctor)
 app.add_typer(motion.app, name="motion")
 

@@ -112,11 +112,11 @@ def launch(
         check_free(endpoints, [topic for topic in TOPICS if topic not in others])
         files = RunFolder(folder or Path(temporary) / "run")
         with preparing():
+            sockets.mkdir(exist_ok=True)  # what is not the bus's is there wherever that is
             ensure_compiled(config)
             write_config(config, files.configuration)
             announcer = Announcer(Path(temporary), files.configuration, sockets)
             if kind.bridged:
-                sockets.mkdir(exist_ok=True)
                 os.mkfifo(black_box_pipe(sockets))
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config, tilt_allowance(config))

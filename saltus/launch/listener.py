@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import Command, DecodeError, RobotStatus, decode
+from runtime.messages import Command, DecodeError, GroundTruth, RobotStatus, decode
 from runtime.topics import (
     BY_WATCHERS,
     COMMAND,
@@ -68,6 +68,7 @@ class Listener:
         ticks: newest tick seen, per topic name (-1 before the first).
         status: of the robot's bridge, where there is one.
         command: of who drives, where somebody does.
+        truth: newest true state, where somebody knows it.
         planner_fails: the newest plan has the status "failed".
         paced_at_s: when somebody last asked to stop or slow time, by the monotonic clock.
     """
@@ -81,6 +82,7 @@ class Listener:
         self.plans = self.lost_plans = 0
         self.status: RobotStatus | None = None
         self.command: Command | None = None
+        self.truth: GroundTruth | None = None
         self.planner_fails = self._failure_announced = False
         self.paced_at_s = -math.inf
         self.ticks = {topic.name: -1 for topic in TOPICS}
@@ -184,7 +186,8 @@ class Listener:
                 say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
         try:
             if topic is GROUND_TRUTH:
-                self.metrics.add_truth(decode(GROUND_TRUTH.message, frame))
+                self.truth = decode(GROUND_TRUTH.message, frame)
+                self.metrics.add_truth(self.truth)
             elif topic is STATE_ESTIMATE:
                 self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
             elif topic is ROBOT_STATUS:

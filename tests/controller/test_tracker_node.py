@@ -168,3 +168,21 @@ def test_report_is_plain_data() -> None:
     report = track(Robot(), TickClock(False), good_estimates(), good_plans(), 5)
     assert json.loads(json.dumps(report)) == report
     assert np.isfinite(report["plan_age_ms"]["p99"])
+
+
+def test_the_time_of_a_tick_is_counted_without_the_wait_for_it() -> None:
+    class SlowRobot(Robot):
+        def write(self, command: MotorCommand) -> None:
+            super().write(command)
+            clock.elapsed += 3e-4
+
+    class ElapsingClock(TickClock):
+        elapsed = 0.0
+
+        def now(self) -> float:
+            return super().now() + self.elapsed
+
+    clock = ElapsingClock(False)
+    report = track(SlowRobot(), clock, good_estimates(), good_plans(), 50)
+    assert abs(report["tick_us"]["p50"] - 300.0) < 1e-6 * 300.0
+    assert sum(report["tick_us_counts"].values()) == 51

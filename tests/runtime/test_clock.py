@@ -230,3 +230,16 @@ def test_histogram_holds_any_value_and_none():
         histogram.add(value)
     assert histogram.count == 2
     assert histogram.quantile(0.5) < 0.03
+
+
+def test_histograms_merge_into_that_of_all_values():
+    parts, whole = [LogHistogram(1.0) for _ in range(3)], LogHistogram(1.0)
+    for part, values in zip(parts, ([-7.0, 3.0, 80.0], [250.0], []), strict=True):
+        for value in values:
+            part.add(value)
+            whole.add(value)
+    merged = LogHistogram(1.0)
+    for part in parts:
+        merged.merge(part.counts, part.max)
+    assert (merged.counts, merged.count, merged.max) == (whole.counts, 4, 250.0)
+    assert merged.quantiles() == whole.quantiles()

@@ -19,6 +19,7 @@ from saltus.configuration.launch import load_launch
 from saltus.export.black_box import segments_of, write_csv
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today
 from saltus.launch.hardware import check_at_hand, hardware_options
+from saltus.launch.harms import free_port
 from saltus.launch.process_table import black_box_folder, grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
@@ -320,15 +321,10 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
     assert "no report" in emulator_facts({})[0].text
 
 
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 @pytest.mark.quiet  # a busy machine may stop the robot
 def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
-    ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}"]
+    ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}",
+             f"bus.folder={tmp_path / 'bus'}"]  # fmt: skip
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
     sets = [argument for value in ports + quick for argument in ("--set", value)]

@@ -4,7 +4,6 @@ import os
 import pty
 import resource
 import signal
-import socket
 import struct
 import threading
 import time
@@ -21,6 +20,7 @@ from hw_bridge.operator.terminal_pulse import QUERY, REPLY
 from robots.a1.constants import TORQUE_LIMIT
 from runtime.recording import read_frames
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.harms import free_port, pause_processes, send_as_stranger
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
@@ -109,12 +109,7 @@ class Harm:
 
     def _pause(self, supervisor: Supervisor, ms: str, *names: str) -> None:
         """Stop processes; let them go on after so many milliseconds, never after 0."""
-        for name in names:
-            supervisor.child(name).signal(signal.SIGSTOP)
-        if seconds := 1e-3 * float(ms):
-            time.sleep(seconds)
-            for name in names:
-                supervisor.child(name).signal(signal.SIGCONT)
+        pause_processes(supervisor, names, 1e-3 * float(ms))
 
     def _press(self, _: Supervisor, what: str) -> None:
         if what == "key":
@@ -138,18 +133,12 @@ class Harm:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 
     def _stranger(self, *_: object) -> None:
-        """Send whole frames, cut ones and noise to the bridge from another address."""
-        from hw_bridge.wire.low_state import encode_low_state, zero_low_state
-
-        whole = encode_low_state(zero_low_state())
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-            for frame in (whole, whole[:-1], b"", os.urandom(len(whole))) * STRANGER_PACKETS:
-                stranger.sendto(frame, ("127.0.0.1", self._ports.bridge))
+        send_as_stranger(self._ports.bridge, STRANGER_PACKETS)
 
 
 def run_fault(fault: Fault, folder: Path) -> FaultRow:
     """Run one fault, recorded into `folder`; the row of the table."""
-    ports = Ports(_free_port(), _free_port())
+    ports = Ports(free_port(), free_port())
     gamepad = folder / "gamepad"
     folder.mkdir(parents=True)
     os.mkfifo(gamepad)
@@ -213,12 +202,6 @@ def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | N
     pressed = emulator.get("button_pressed_at") or harm.done_at
     damped = emulator.get("first_damping_at")
     return float("nan") if pressed is None or damped is None else 1e3 * (damped - pressed)
-
-
-def _free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager

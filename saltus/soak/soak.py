@@ -1,0 +1,261 @@
+"""Runs a soak: one launch for as long as it lasts, a new one for what is left, and the sums."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from controller.tracker_node import TICK_RESOLUTION_US
+from runtime.bus import Bus
+from runtime.endpoints import Endpoints
+from runtime.histogram import LogHistogram
+from runtime.signals import StopFlag
+from runtime.topics import COMMAND
+from saltus.common.console import say
+from saltus.common.criterion import Criterion
+from saltus.common.errors import BadRequest
+from saltus.common.files import write_file
+from saltus.common.progress import RunProgress
+from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.harms import free_port
+from saltus.launch.launcher import LaunchOutcome, launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
+from saltus.metrics.run import RunMetrics
+from saltus.soak.player import Player
+from saltus.soak.samples import SampleFile, memory_growth, read_samples
+from saltus.soak.schedule import Schedule, draw_schedule
+from saltus.soak.verdict import LaunchEnd, judge
+from saltus.soak.watch import Watch
+
+STANDING_UP_S = 5.3  # of the emulator's time, before the robot runs
+LEAST_S = 30.0  # that a launch counts for, however short; less than that is not worth a new one
+IN_VAIN = 3  # launches in a row in which the robot does not run, after which the soak ends
+GROWTH_MB_PER_H = 10.0  # at most
+BLACK_BOX_MB = 100  # of each launch: its last five minutes
+SAMPLES, SUMMARY = "samples.csv", "summary.json"
+
+Launch = Callable[..., LaunchOutcome]
+
+
+class SoakOptions(NamedTuple):
+    """What is asked for.
+
+    Attributes:
+        hours: that the robot runs.
+        seed: of everything random.
+        hard_pushes: a few above 2 m/s among the others.
+        record: keep the recording of every launch, some GB an hour.
+    """
+
+    hours: float
+    seed: int = 0
+    hard_pushes: bool = False
+    record: bool = False
+
+
+class SoakResult(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        summary: plain values; see `run_soak`.
+        criteria: the bounds.
+        ends: of the launches.
+        interrupted: the user stopped it.
+    """
+
+    summary: dict[str, Any]
+    criteria: list[Criterion]
+    ends: list[LaunchEnd]
+    interrupted: bool
+
+
+def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) -> SoakResult:
+    """Run launches until the robot has run for so long, or the user stops it.
+
+    The folder gets ``samples.csv`` as it goes, a folder for each launch, and ``summary.json``.
+
+    Args:
+        options: of the soak.
+        folder: is made.
+        start: runs a launch, in place of `saltus.launch.launcher.launch`.
+
+    Returns:
+        The result, with this summary: ``hours`` that the robot ran; ``falls``, without those within
+        5 s after a push above 2 m/s; those as ``falls_after_hard_pushes``, with stops of the robot;
+        ``restarts``: processes that died or hung, and launches that ended early with all processes
+        alive, falls included, unless within 5 s after such a push; ``missed`` ticks of the tracker,
+        of ``ticks``; ``memory_growth_mb_per_h``, see `memory_growth`; ``tick_us``: quantiles of the
+        time that a tick of the tracker takes, waiting left out; ``launches``, how each ended.
+
+    Raises:
+        BadRequest: the folder cannot be written, or no launch can be begun.
+    """
+    try:
+        folder.mkdir(parents=True)
+        file = SampleFile(folder / SAMPLES)
+    except OSError as error:
+        raise BadRequest(f"--folder {folder}: {error.strerror or error}") from error
+    soak = _Soak(options, folder, file, start or launch)
+    try:
+        with StopFlag() as stop, RunProgress(3600.0 * options.hours, "s run") as progress:
+            soak.run(stop, progress)
+    finally:
+        file.close()
+    return soak.conclude()
+
+
+class _Soak:
+    """One soak: its launches, and what they add up to."""
+
+    def __init__(
+        self, options: SoakOptions, folder: Path, file: SampleFile, start: Launch
+    ) -> None:
+        self._options, self._folder, self._file, self._start = options, folder, file, start
+        self._begun = time.monotonic()
+        self._ends: list[LaunchEnd] = []
+        self._tick_us = LogHistogram(TICK_RESOLUTION_US)
+        self._missed = self._ticks = 0
+        self._refusal = ""
+
+    def run(self, stop: StopFlag, progress: RunProgress) -> None:
+        """Launch until the time is over; a launch that ends early counts for half a minute."""
+        left = 3600.0 * self._options.hours
+        while left > 0.0 and not stop():
+            try:
+                end = self._launch(left, progress)
+            except BadRequest as error:
+                if not self._ends:
+                    raise
+                self._refusal = str(error)
+                say(f"soak: no new launch: {error}")
+                return
+            self._ends.append(end)
+            if end.interrupted:
+                return
+            left -= max(end.ran_s, LEAST_S)
+            if not end.whole:
+                say(f"soak: launch {end.launch} ended after {end.ran_s:.0f} s: {end.words}")
+            if sum(not each.ran_s for each in self._ends[-IN_VAIN:]) == IN_VAIN:
+                say("soak: the robot does not run; ending")
+                return
+            left = left if left >= LEAST_S else 0.0
+
+    def _launch(self, seconds: float, progress: RunProgress) -> LaunchEnd:
+        """One launch on a bus of its own."""
+        number, options = len(self._ends), self._options
+        schedule = draw_schedule(options.seed, number, seconds, options.hard_pushes)
+        with tempfile.TemporaryDirectory(prefix="saltus-soak-") as sockets:
+            config = soak_config(schedule, seconds, Path(sockets))
+            with Bus(Endpoints.ipc(Path(sockets))) as bus:
+                player = Player(
+                    schedule, bus.publisher(COMMAND), config.hardware.link.local_port
+                )  # fmt: skip
+                follower = _Follower(
+                    player, Watch(self._file, number, self._begun), progress, self._ends
+                )
+                outcome = self._start(
+                    config, self._folder / f"launch-{number}", follower, record=options.record
+                )
+        self._add(outcome.reports.get("tracker", {}))
+        return judge(number, seconds, outcome, follower.metrics)
+
+    def _add(self, tracker: dict[str, Any]) -> None:
+        """Add the counters of a launch's tracker, which one that died or hung lacks."""
+        self._missed += tracker.get("missed", 0)
+        self._ticks += tracker.get("ticks", 0)
+        counts = {int(each): n for each, n in tracker.get("tick_us_counts", {}).items()}
+        self._tick_us.merge(counts, tracker.get("tick_us", {}).get("max", 0.0))
+
+    def conclude(self) -> SoakResult:
+        """Sum up, and write the summary."""
+        ends, growth = self._ends, memory_growth(read_samples(self._folder / SAMPLES))
+        interrupted = any(end.interrupted for end in ends)
+        falls = sum(end.counts_as_fall for end in ends)
+        restarts = sum(end.restarts for end in ends) + bool(self._refusal)
+        quantiles = self._tick_us.quantiles() if self._tick_us.count else None
+        summary = {
+            "hours": sum(end.ran_s for end in ends) / 3600.0,
+            "falls": falls,
+            "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
+            "restarts": restarts,
+            "missed": self._missed,
+            "ticks": self._ticks,
+            "memory_growth_mb_per_h": growth,
+            "tick_us": {
+                name: None if quantiles is None else getattr(quantiles, name)
+                for name in ("p50", "p99", "p999", "max")
+            },
+            "seed": self._options.seed,
+            "launches": [end._asdict() for end in ends],
+            "folder": str(self._folder),
+        }
+        criteria = [Criterion("falls", falls, "<=", 0), Criterion("restarts", restarts, "<=", 0)]
+        if growth is not None:
+            what = "growth of the memory after ten minutes [MB/h]"
+            criteria.append(Criterion(what, growth, "<", GROWTH_MB_PER_H))
+        record = summary | {"criteria": [each.record() for each in criteria]}
+        try:
+            text = msgspec.json.format(msgspec.json.encode(record))
+            write_file(self._folder / SUMMARY, text + b"\n")
+        except OSError as error:
+            say(f"{SUMMARY} could not be written: {error}")
+        return SoakResult(summary, criteria, ends, interrupted)
+
+
+class _Follower:
+    """What a launch calls as it polls: plays the schedule, samples, and shows how far it is.
+
+    Attributes:
+        metrics: of the launch.
+    """
+
+    def __init__(
+        self, player: Player, watch: Watch, progress: RunProgress, ends: Sequence[LaunchEnd]
+    ) -> None:
+        self.metrics = RunMetrics()
+        self._player, self._watch, self._progress = player, watch, progress
+        self._done = sum(end.ran_s for end in ends)
+        self._early = sum(not end.whole for end in ends)
+
+    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
+        self.metrics = metrics = listener.metrics
+        running_s = 1e-3 * max(0, metrics.last_tick - metrics.first_tick)
+        self._watch.look(supervisor, listener, running_s)
+        if listener.status is None or listener.status.state != "running":
+            return
+        self._player.play(supervisor, listener, running_s)
+        early = f", {self._early} launches ended early" if self._early else ""
+        self._progress.show(self._done + running_s, f"{listener.status.state}{early}")
+
+
+def soak_config(schedule: Schedule, seconds: float, sockets: Path) -> LaunchConfig:
+    """The launch file a1-emulated, driven by a client for so long, under a schedule.
+
+    Nobody knows the ground: where a robot is drifts in an hour by more than an obstacle's size.
+
+    Args:
+        schedule: of the launch.
+        seconds: that the robot runs.
+        sockets: folder of the bus.
+    """
+    plain = msgspec.to_builtins(load_launch("a1-emulated"))
+    plain |= {
+        "duration": seconds, "perturbations": [], "terrain": schedule.terrain,
+        "terrain_belief": "estimated",
+    }  # fmt: skip
+    plain["drive"]["source"] = "client"
+    plain["bus"]["folder"] = str(sockets)
+    plain["emulator"] |= {
+        "port": free_port(), "network": schedule.network,
+        "events": schedule.events(STANDING_UP_S),
+    }  # fmt: skip
+    plain["hardware"]["link"]["local_port"] = free_port()
+    plain["hardware"]["black_box"]["size_mb"] = BLACK_BOX_MB
+    plain["hardware"]["operator"]["keyboard"] = False  # the terminal may be anything, for hours
+    return make_config(plain, "soak")

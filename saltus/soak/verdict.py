@@ -1,0 +1,92 @@
+"""How one launch of a soak ended, and what that counts as."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from saltus.launch.launcher import LaunchOutcome
+from saltus.metrics.run import RunMetrics
+from saltus.soak.schedule import HARD
+
+BLAMED_S = 5.0  # for which a push counts as what the robot fell of
+# Causes of the bridge that are falls. One may come before the trunk is seen to have fallen.
+FALLS = ("the trunk is tilted", "the tracker gave up: a fall")
+COMPLETE_S = 1.0  # that a whole run may lack: states are judged a little later than the bridge's
+
+
+class LaunchEnd(NamedTuple):
+    """How a launch ended.
+
+    Attributes:
+        launch: its number, from 0.
+        ran_s: how long the robot ran.
+        whole: it ran as long as it was asked to.
+        fell: the trunk touched the ground or tilted past 60 deg, or the robot was damped for that.
+        after_hard_push: it fell, or was stopped, within 5 s after a push above 2 m/s.
+        cause: in one line; empty for one that is whole.
+        push_m_s: size of the last push before the end; None where there was none.
+        push_ago_s: time from that push to the end.
+        died: processes that ended although nobody asked them to, or hung.
+        interrupted: the user stopped it.
+    """
+
+    launch: int
+    ran_s: float
+    whole: bool
+    fell: bool
+    after_hard_push: bool
+    cause: str
+    push_m_s: float | None
+    push_ago_s: float | None
+    died: tuple[str, ...] = ()
+    interrupted: bool = False
+
+    @property
+    def counts_as_fall(self) -> bool:
+        """A fall that no hard push explains."""
+        return self.fell and not self.after_hard_push
+
+    @property
+    def restarts(self) -> int:
+        """Processes that died or hung; else 1 for an early end that no hard push explains."""
+        early = not (self.whole or self.interrupted or self.after_hard_push)
+        return len(self.died) or int(early)
+
+    @property
+    def words(self) -> str:
+        """Why it ended, and the last push before that."""
+        died = f"{', '.join(self.died)} died; " if self.died else ""
+        push = ""
+        if self.push_m_s is not None and self.push_ago_s is not None:
+            push = f" ({self.push_ago_s:.1f} s after a push of {self.push_m_s:.2f} m/s)"
+        return f"{died}{self.cause}{push}"
+
+
+def judge(launch: int, asked_s: float, outcome: LaunchOutcome, metrics: RunMetrics) -> LaunchEnd:
+    """How a launch ended that was asked to run for `asked_s`."""
+    summary, robot = outcome.summary, outcome.summary["robot"]
+    ran = float(summary["simulated_s"])
+    cause = str(robot.get("cause", ""))
+    fell = bool(summary["fell"]) or cause.startswith(FALLS)
+    whole = not fell and not cause and not outcome.deaths and ran > asked_s - COMPLETE_S
+    end_ms = float(metrics.last_tick)
+    if metrics.fell_at_s is not None:
+        end_ms = metrics.first_tick + 1e3 * metrics.fell_at_s
+    pushes = _pushes_before(outcome.reports.get("emulator", {}), end_ms)
+    hard = any(ago <= BLAMED_S and size > HARD for ago, size in pushes)
+    ago, size = pushes[-1] if pushes else (None, None)
+    words = cause or ("the robot fell" if fell else "; ".join(p.words for p in outcome.problems))
+    return LaunchEnd(
+        launch, ran, whole, fell, hard and not whole and not outcome.deaths, "" if whole else words,
+        size, ago, tuple(death.name for death in outcome.deaths), outcome.interrupted,
+    )  # fmt: skip
+
+
+def _pushes_before(emulator: Mapping[str, Any], end_ms: float) -> Sequence[tuple[float, float]]:
+    """Time before the end [s] and size [m/s] of each push up to then, in order."""
+    return [
+        (1e-3 * (end_ms - at_ms), math.hypot(*value))
+        for at_ms, value in emulator.get("pushes", ()) if at_ms <= end_ms
+    ]  # fmt: skip

@@ -1,0 +1,132 @@
+"""The schedule of a launch: the same for the same seed, within bounds, and accepted by a launch."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robots.a1.constants import STAND_HEIGHT
+from robots.terrain import height_at
+from saltus.launch import assembly
+from saltus.soak.schedule import (
+    CALM_S,
+    ESTIMATOR_PAUSE_S,
+    FORWARD,
+    GAITS,
+    HARD,
+    HEIGHT,
+    LEFT,
+    PLANNER_PAUSE_S,
+    STRONG_PUSH,
+    TURN,
+    Command,
+    draw_schedule,
+)
+from saltus.soak.soak import soak_config
+from saltus.soak.steering import FAR, Steering, heading_of
+
+HOUR = 3600.0
+
+
+def test_same_seed_and_launch_give_the_same_schedule():
+    assert draw_schedule(3, 0, 600.0) == draw_schedule(3, 0, 600.0)
+    assert draw_schedule(3, 0, 600.0) != draw_schedule(4, 0, 600.0)
+    assert draw_schedule(3, 0, 600.0) != draw_schedule(3, 1, 600.0)
+
+
+def test_a_shorter_launch_gets_the_beginning_of_the_longer_ones_schedule():
+    long, short = draw_schedule(5, 2, HOUR), draw_schedule(5, 2, 200.0)
+    for name in ("commands", "pushes", "incidents", "harms"):
+        items = getattr(short, name)
+        assert 0 < len(items) < len(getattr(long, name))
+        assert getattr(long, name)[: len(items)] == items
+    assert (short.terrain, short.network) == (long.terrain, long.network)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_everything_is_within_its_bounds(seed):
+    schedule = draw_schedule(seed, 0, HOUR)
+    assert {command.gait for command in schedule.commands} == set(GAITS)
+    for command in schedule.commands:
+        assert FORWARD[0] <= command.forward <= FORWARD[1]
+        assert LEFT[0] <= command.left <= LEFT[1] and TURN[0] <= command.turn <= TURN[1]
+        assert command.height is None or HEIGHT[0] <= command.height <= HEIGHT[1]
+        assert command.gait != "stand" or not any(command[2:5])
+    assert 0.0 < max(push.size for push in schedule.pushes) <= STRONG_PUSH[1] < HARD
+    assert {event["kind"] for event in schedule.incidents} == {
+        "cut", "heat", "drive_joint", "remote",
+    }  # fmt: skip
+    longest = {"planner": PLANNER_PAUSE_S[1], "estimator": ESTIMATOR_PAUSE_S[1], "": 0.0}
+    assert all(harm.seconds <= longest[harm.process] for harm in schedule.harms)
+    for at in [item.at for item in (*schedule.pushes, *schedule.harms)]:
+        assert CALM_S <= at < HOUR - CALM_S
+
+
+def test_pushes_above_2_m_s_come_only_when_asked_for_and_move_no_other_push():
+    usual, hard = (draw_schedule(1, 0, HOUR, asked).pushes for asked in (False, True))
+    differing = [(a, b) for a, b in zip(usual, hard, strict=True) if a != b]
+    assert 0 < len(differing) < 0.1 * len(usual)
+    assert all(after.size > HARD > before.size for before, after in differing)
+    assert all(after.at == before.at for before, after in differing)
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_launch_takes_the_schedule_and_the_robot_can_start_on_its_terrain(number):
+    schedule = draw_schedule(7, number, 60.0)
+    config = soak_config(schedule, 60.0, Path("/tmp/bus"))
+    ground = assembly.make_ground(config)
+    assert ground is not None and len(ground.patch) == 1
+    assert len(config.emulator.events) == len(schedule.pushes) + len(schedule.incidents)
+    assert config.drive.source == "client" and config.emulator.port != 0
+    assert config.emulator.network.loss == schedule.network["loss"]
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_nowhere_near_is_the_ground_higher_than_the_robot_can_step(number):
+    """By more than a step, a box and the rise of a slope within a hand's breadth."""
+    ground = assembly.make_ground(soak_config(draw_schedule(8, number, 60.0), 60.0, Path("/bus")))
+    spacing = 0.02
+    axis = np.arange(-FAR - 1.0, FAR + 1.0, spacing)
+    heights = np.array([[height_at(ground, x, y) for x in axis] for y in axis])
+    for way in (0, 1):
+        assert np.abs(np.diff(heights, axis=way)).max() <= 0.05 + 0.04 + 0.15 * spacing
+
+
+def test_events_count_from_the_first_command_and_are_in_order():
+    schedule = draw_schedule(2, 0, 300.0)
+    times = [event["at"] for event in schedule.events(8.0)]
+    assert times == sorted(times)
+    assert min(times) == pytest.approx(8.0 + CALM_S)
+
+
+def pose(x, y, heading):
+    q = np.zeros(19)
+    q[:3] = x, y, STAND_HEIGHT
+    q[5:7] = math.sin(0.5 * heading), math.cos(0.5 * heading)
+    return q
+
+
+def test_steering_reads_the_heading():
+    assert heading_of(pose(0.0, 0.0, -2.0)) == pytest.approx(-2.0)
+
+
+@pytest.mark.parametrize("heading", [0.0, 1.5, 3.0, -2.0])
+def test_a_robot_that_strays_comes_home_and_goes_its_way_again(heading):
+    away = Command(0.0, "trot", FORWARD[1], 0.0, 0.1, None)
+    steering, x, y = Steering(), FAR - 0.1, 0.0
+    farthest, came_home = 0.0, False
+    for _ in range(3000):  # a body that does what it is told, for a minute
+        command = steering.steer(away, pose(x, y, heading))
+        heading += 0.02 * command.turn
+        x += 0.02 * command.forward * math.cos(heading)
+        y += 0.02 * command.forward * math.sin(heading)
+        farthest = max(farthest, math.hypot(x, y))
+        came_home |= farthest > FAR and not steering.is_homing
+    assert farthest < FAR + 0.5
+    assert came_home
+
+
+def test_a_robot_that_is_to_stand_is_not_sent_home():
+    stand = Command(0.0, "stand", 0.0, 0.0, 0.0, None)
+    assert Steering().steer(stand, pose(FAR + 1.0, 0.0, 0.0)) == stand

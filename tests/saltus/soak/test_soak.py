@@ -1,0 +1,222 @@
+"""A soak of launches that are made up: how ends count, what is summed, and the command."""
+
+import json
+import signal
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from runtime.histogram import LogHistogram
+from runtime.messages import GroundTruth, RobotStatus
+from saltus.cli.main import run as saltus
+from saltus.common.errors import BadRequest
+from saltus.launch.launcher import LaunchOutcome
+from saltus.launch.problems import LaunchProblem
+from saltus.launch.supervisor import Death
+from saltus.metrics.run import RunMetrics
+from saltus.soak import soak
+from saltus.soak.samples import processes_in, read_samples, total_memory
+from saltus.soak.schedule import draw_schedule
+from saltus.soak.soak import SoakOptions, run_soak
+from saltus.soak.verdict import judge
+
+KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
+TILTED = "the trunk is tilted by 61 deg (limit 60)"
+HOT = "FR_calf at 61 degC (limit 60)"
+
+
+def outcome(
+    ran_s, cause="", fell=False, pushes=(), deaths=(), interrupted=False, ticks_us=(100.0,)
+):
+    """How a launch ended; a push is a time of the robot's clock [ms] and a velocity."""
+    histogram = LogHistogram(1.0)
+    for each in ticks_us:
+        histogram.add(each)
+    counts = {str(number): count for number, count in histogram.counts.items()}
+    tracker = {"missed": 2, "ticks": 1000, "tick_us": {"max": histogram.max},
+               "tick_us_counts": counts}  # fmt: skip
+    summary = {"simulated_s": ran_s, "fell": fell, "robot": {"cause": cause}}
+    reports = {"tracker": tracker, "emulator": {"pushes": list(pushes)}}
+    problems = [LaunchProblem("broke_off", "the launch broke off", True)]
+    return LaunchOutcome(
+        summary, [Death(name, "SIGKILL", True) for name in deaths], not deaths, interrupted,
+        reports, problems,
+    )  # fmt: skip
+
+
+def metrics(last_ms, fell_at_s=None):
+    return RunMetrics(
+        fell=fell_at_s is not None, fell_at_s=fell_at_s, first_tick=8000, last_tick=last_ms
+    )
+
+
+def test_a_whole_launch_counts_as_nothing():
+    end = judge(0, 60.0, outcome(60.0), metrics(68_000))
+    assert end.whole and not end.counts_as_fall and end.restarts == 0
+
+
+@pytest.mark.parametrize(("size", "ago_ms", "hard"), [
+    (1.9, 1000, False), (2.1, 1000, True), (2.1, 4900, True), (2.1, 5100, False),
+    (2.1, -10, False),  # after the fall
+])  # fmt: skip
+def test_a_fall_counts_apart_soon_after_a_push_above_2_m_s(size, ago_ms, hard):
+    fallen = outcome(20.0, TILTED, pushes=[(28_000 - ago_ms, [0.0, size, 0.0])])
+    end = judge(0, 60.0, fallen, metrics(28_000))
+    assert end.fell and not end.whole
+    assert (end.after_hard_push, end.counts_as_fall) == (hard, not hard)
+    assert end.restarts == int(not hard)
+
+
+def test_the_time_of_a_fall_is_when_it_was_seen_and_not_the_end():
+    pushes = [(25_000, [0.3, 0.4, 0.0]), (29_000, [2.5, 0.0, 0.0])]
+    end = judge(0, 60.0, outcome(22.0, fell=True, pushes=pushes), metrics(30_000, 18.0))
+    assert (end.push_m_s, end.push_ago_s) == (pytest.approx(0.5), pytest.approx(1.0))
+    assert end.counts_as_fall and "1.0 s after a push of 0.50 m/s" in end.words
+
+
+def test_a_robot_that_is_stopped_for_another_cause_is_no_fall_but_a_restart():
+    end = judge(0, 60.0, outcome(20.0, HOT), metrics(28_000))
+    assert not end.counts_as_fall and end.restarts == 1 and end.cause == HOT
+
+
+def test_each_process_that_died_is_a_restart_also_after_a_hard_push():
+    pushes = [(27_900, [2.5, 0.0, 0.0])]
+    died = outcome(20.0, "planner died", pushes=pushes, deaths=("planner", "tracker"))
+    end = judge(0, 60.0, died, metrics(28_000))
+    assert end.restarts == 2 and not end.after_hard_push
+    assert end.words.startswith("planner, tracker died")
+
+
+def test_a_launch_that_breaks_off_is_a_restart_and_one_that_the_user_stops_is_not():
+    assert judge(0, 60.0, outcome(20.0), metrics(28_000)).restarts == 1
+    end = judge(0, 60.0, outcome(20.0, interrupted=True), metrics(28_000))
+    assert end.restarts == 0 and not end.whole
+
+
+class Signalled:
+    """A process that takes signals."""
+
+    name, pid = "planner", 0
+
+    def __init__(self):
+        self.signals = []
+
+    def signal(self, number):
+        self.signals.append(number)
+
+
+class Launches:
+    """Launches that end as they are told to, after one look of their follower."""
+
+    def __init__(self, *outcomes):
+        self.outcomes, self.configs, self.process = list(outcomes), [], Signalled()
+
+    def __call__(self, config, folder, meddle, record):
+        self.configs.append(config)
+        given = self.outcomes.pop(0)
+        if isinstance(given, Exception):
+            raise given
+        last = 8000 + round(1e3 * given.summary["simulated_s"])
+        status = RobotStatus(
+            tick=1, time=1.0, state="running", cause="", temperature=np.full(12, 30.0), power=0.0,
+            state_age=0.001, frames=1, refused=0,
+        )  # fmt: skip
+        truth = GroundTruth(
+            tick=last, time=0.0, q=np.r_[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, np.zeros(12)],
+            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4), trunk_contact=False,
+        )  # fmt: skip
+        listener = SimpleNamespace(status=status, truth=truth, plans=3, metrics=metrics(last))
+        children = SimpleNamespace(children=[self.process], child=lambda name: self.process)
+        meddle(children, listener)
+        return given
+
+
+def test_a_soak_launches_anew_for_what_is_left_and_adds_up(tmp_path):
+    launches = Launches(
+        outcome(100.0, TILTED, ticks_us=[100.0] * 9), outcome(260.0, ticks_us=[900.0])
+    )
+    result = run_soak(SoakOptions(0.1, 5), tmp_path / "soak", launches)
+    first, second = launches.configs
+    assert (first.duration, second.duration) == (360.0, 260.0)
+    assert first.terrain != second.terrain
+    summary = result.summary
+    assert set(summary) >= KEYS and set(summary["tick_us"]) >= {"p50", "p99", "p999"}
+    assert (summary["falls"], summary["restarts"], summary["missed"]) == (1, 1, 4)
+    assert summary["hours"] == pytest.approx(0.1)
+    assert summary["tick_us"]["p50"] == pytest.approx(100.0, rel=0.03)
+    assert summary["tick_us"]["p99"] == pytest.approx(900.0, rel=0.03)
+    assert summary["memory_growth_mb_per_h"] is None
+    assert [criterion.met for criterion in result.criteria] == [False, False]
+    assert json.loads((tmp_path / "soak/summary.json").read_text())["falls"] == 1
+    assert len((tmp_path / "soak/samples.csv").read_text().splitlines()) == 3
+
+
+def test_harms_that_are_due_are_done_and_processes_go_on(tmp_path):
+    launches = Launches(outcome(3600.0))
+    run_soak(SoakOptions(1.0, 0), tmp_path / "soak", launches)
+    first = draw_schedule(0, 0, 3600.0).harms[0]
+    expected = [signal.SIGSTOP, signal.SIGCONT] if first.kind == "pause" else []
+    assert launches.process.signals == expected
+
+
+def test_launches_that_fail_at_once_end_the_soak(tmp_path):
+    launches = Launches(*(outcome(0.0, deaths=("watchdog",)) for _ in range(9)))
+    result = run_soak(SoakOptions(1.0), tmp_path / "soak", launches)
+    assert len(result.ends) == soak.IN_VAIN
+    assert result.summary["restarts"] == soak.IN_VAIN
+
+
+def test_a_user_who_stops_gets_the_sums(tmp_path):
+    launches = Launches(outcome(90.0, interrupted=True))
+    result = run_soak(SoakOptions(1.0), tmp_path / "soak", launches)
+    assert result.interrupted and result.summary["restarts"] == 0
+    assert result.summary["hours"] == pytest.approx(0.025)
+
+
+def test_a_launch_that_cannot_begin_is_a_bad_request_and_later_a_restart(tmp_path):
+    with pytest.raises(BadRequest, match="no room"):
+        run_soak(SoakOptions(1.0), tmp_path / "a", Launches(BadRequest("no room")))
+    launches = Launches(outcome(90.0, TILTED), BadRequest("no room"))
+    assert run_soak(SoakOptions(1.0), tmp_path / "b", launches).summary["restarts"] == 2
+
+
+@pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "1e9", "0.001"])
+def test_bad_hours_are_one_line(hours, capsys):
+    assert saltus(["soak", "--hours", hours]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == "" and "give 0.01 to 23" in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_bad_seed_and_a_folder_that_exists_are_one_line(tmp_path, capsys):
+    for arguments in (["--seed", "-1"], ["--folder", str(tmp_path)], []):
+        hours = ["--hours", "1"] if arguments else []
+        assert saltus(["soak", *hours, *arguments]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("end", "status"), [
+    (outcome(36.0), 0), (outcome(20.0, TILTED), 1), (outcome(20.0, interrupted=True), 130),
+])  # fmt: skip
+def test_the_command_prints_one_object_and_draws(end, status, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(soak, "LEAST_S", 36.0)
+    monkeypatch.setattr(soak, "launch", Launches(end))
+    arguments = ["soak", "--hours", "0.01", "--folder", str(tmp_path / "soak"), "--json"]
+    assert saltus(arguments) == status
+    assert set(json.loads(capsys.readouterr().out)) >= KEYS
+    assert (tmp_path / "soak/soak.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.quiet  # a busy machine may stop the robot
+def test_a_short_soak_of_the_whole_stack(tmp_path):
+    result = run_soak(SoakOptions(12.0 / 3600.0), tmp_path / "soak")
+    assert not any(criterion.value for criterion in result.criteria), result.ends
+    assert result.summary["ticks"] > 10_000
+    assert 1.0 < result.summary["tick_us"]["p50"] < result.summary["tick_us"]["p999"]
+    samples = read_samples(tmp_path / "soak/samples.csv")
+    assert set(processes_in(samples)) == {
+        "launcher", "tracker", "planner", "estimator", "watchdog", "emulator",
+    }  # fmt: skip
+    assert np.isfinite(total_memory(samples)[:5]).all()
