@@ -1,12 +1,9 @@
 """The link to the robot, with every frame both ways written to the black box."""
 
 import time
-from typing import Final
 
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.link import Datagram, Link
-
-MOST: Final = 64  # frames of one call that are written, so that a flood cannot hold the loop up
 
 
 class RecordedLink:
@@ -29,7 +26,7 @@ class RecordedLink:
     def receive(self) -> list[Datagram]:
         """What has come since the last call, see `Link.receive`."""
         datagrams = self._link.receive()
-        for datagram in datagrams[:MOST]:
+        for datagram in datagrams:
             if datagram.sender == self._robot:
                 self._pipe.write("from_robot", datagram.data, datagram.arrival)
         return datagrams

@@ -217,6 +217,6 @@ def test_a_short_soak_of_the_whole_stack(tmp_path):
     assert 1.0 < result.summary["tick_us"]["p50"] < result.summary["tick_us"]["p999"]
     samples = read_samples(tmp_path / "soak/samples.csv")
     assert set(processes_in(samples)) == {
-        "launcher", "tracker", "planner", "estimator", "watchdog", "emulator",
+        "launcher", "tracker", "planner", "estimator", "watchdog", "emulator", "black_box",
     }  # fmt: skip
     assert np.isfinite(total_memory(samples)[:5]).all()
