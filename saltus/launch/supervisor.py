@@ -1,5 +1,6 @@
 """The supervisor: starts the processes of a launch, notices one that ends, stops all in order."""
 
+import math
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -125,7 +126,7 @@ class Supervisor:
         child.signal(signal.SIGTERM)
         begun, interrupts, said = time.monotonic(), self.interrupts(), False
         while child.status is None and time.monotonic() - begun < longest_s:
-            if not said and time.monotonic() - begun > SAY_S:
+            if not said and math.isinf(longest_s) and time.monotonic() - begun > SAY_S:
                 said = True
                 self.report(
                     f"the {child.name} damps the robot until it is switched off; Ctrl-C lets go"

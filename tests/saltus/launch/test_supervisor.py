@@ -1,5 +1,6 @@
 """The supervisor on dummy processes: deaths are told, the order is kept, nobody is left behind."""
 
+import math
 import os
 import signal
 import subprocess
@@ -172,3 +173,32 @@ def test_no_orphan_when_the_parent_is_killed(tmp_path):
 )
 def test_exit_in_words(status, words):
     assert describe_exit(status) == words
+
+
+def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_end(tmp_path):
+    children = [child(tmp_path, "tracker", "time.sleep(0.1)"), child(tmp_path, "watchdog")]
+    supervisor = Supervisor(
+        children, finishing="tracker", lasting={"watchdog": math.inf}, grace_s=0.5
+    )
+    with supervisor:
+        supervisor.start()
+        ready(tmp_path, "watchdog")
+        os.kill(children[1].pid, signal.SIGSTOP)
+        assert wait_until(lambda: not supervisor.watch() and supervisor.is_finished)
+    assert [death.name for death in supervisor.deaths] == ["watchdog"]
+    assert not alive(children[1].pid)
+
+
+def test_lasting_processes_end_last_in_their_order_and_take_no_longer_than_they_may(tmp_path):
+    names = ["black_box", "watchdog", "planner"]
+    children = [child(tmp_path, name) for name in names]
+    supervisor = Supervisor(
+        children, finishing="tracker", lasting={"watchdog": math.inf, "black_box": 0.3},
+        grace_s=0.3,
+    )  # fmt: skip
+    with supervisor:
+        supervisor.start()
+        ready(tmp_path, *names)
+        os.kill(children[0].pid, signal.SIGSTOP)
+    assert (tmp_path / "diary").read_text().split() == ["planner", "watchdog"]
+    assert [death.name for death in supervisor.deaths] == ["black_box"]
