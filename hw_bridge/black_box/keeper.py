@@ -27,8 +27,9 @@ class Keeper:
     A thread empties the pipe, so that a slow disk holds nobody up.
 
     Attributes:
-        frames: number of frames kept, by their way.
-        lost: pieces of the pipe that came while the disk stood still for too long.
+        frames: number of frames that came, by their way.
+        lost: pieces of what came, many frames each, for which a disk that stood still had no room.
+        malformed: pieces that were no frames.
     """
 
     def __init__(

@@ -158,12 +158,16 @@ def _of_estimates(estimator: Report) -> list[LaunchProblem]:
 
 def _of_black_box(reports: Reports) -> list[LaunchProblem]:
     """Frames of a robot that were not kept."""
-    lost = reports.get("black_box", {}).get("lost", 0)
-    lost += reports.get("tracker", {}).get("robot", {}).get("black_box_lost", 0)
+    black_box, robot = reports.get("black_box", {}), reports.get("tracker", {}).get("robot", {})
+    counts = {
+        "not sent to it": robot.get("black_box_lost", 0), "not written": black_box.get("lost", 0),
+        "refused by the disk": black_box.get("failures", 0),
+    }  # fmt: skip
+    lost = ", ".join(f"{count} times {what}" for what, count in counts.items() if count)
     if not lost:
         return []
     advice = f"its disk is full, or this machine too busy; {_log('black_box')}"
-    return [LaunchProblem("black_box", f"{lost} frames are not in the black box", False, advice)]
+    return [LaunchProblem("black_box", f"the black box lacks frames: {lost}", False, advice)]
 
 
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
