@@ -103,6 +103,7 @@ class EmulatorLoop:
             "history": [list(change) for change in firmware.history],
             "pushes": firmware.pushes,
             "posture": posture_of(self._plant.truth()),
+            "passive": firmware.passive,
             "worst": msgspec.to_builtins(firmware.worst.values()),
             "first_damping_at": firmware.first_damping_at,
             "button_pressed_at": firmware.button_pressed_at,
@@ -140,7 +141,8 @@ def run(
         The report, plain values only: `ticks`, `emulated_s`, `commands` (believed), `refused` (by
         reason), `notes`, `state` and its `history` (time since the first command [s], state,
         cause), `pushes` (the robot's clock [ms], value [m/s]), `posture`
-        (standing, lying, fallen, moving), `worst` (see WorstValues),
+        (standing, lying, fallen, moving), `passive` (no motor is asked for a position or a torque),
+        `worst` (see WorstValues),
         `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
         `lateness_us`.

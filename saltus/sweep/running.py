@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from saltus.common.errors import interrupted
+from saltus.common.interrupt import postponed_interrupt
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
 from saltus.metrics.motion import MOTION_MEASURES
@@ -42,8 +43,9 @@ def attempt(run: Any, trial: Trial) -> Finished | Broken:
 def run_paused(trial: Trial) -> Finished:
     """Run one trial in lock step, in this process."""
     logging.getLogger("controller").addHandler(logging.NullHandler())  # the row counts it all
-    run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
-    metrics = run.run(recorder.add)
+    with postponed_interrupt() as check_interrupt:
+        run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
+        metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick)))
     trace = recorder.trace(run.solve_ms)
     summary = metrics.summary()
     row = trial.labels | {
