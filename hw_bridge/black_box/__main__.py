@@ -12,6 +12,7 @@ from pathlib import Path
 from hw_bridge.black_box.keeper import Keeper
 from hw_bridge.black_box.pipe import PipeReader
 from hw_bridge.black_box.ring import Ring
+from runtime.exit import exit_at_once
 from runtime.signals import StopFlag
 
 MEGABYTE = 10**6
@@ -40,4 +41,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    exit_at_once(main(sys.argv[1:]))

@@ -18,6 +18,9 @@ SUFFIX: Final = ".mcap"
 class Ring:
     """Writes messages; of what the disk refuses it loses the newest, and tries again.
 
+    A disk that refuses gets the oldest file back, and another one only if that made room: others
+    may fill the disk, and what is kept is worth more than what comes.
+
     Files are numbered, so their order survives a clock that is wrong or set back.
 
     Attributes:
@@ -34,6 +37,7 @@ class Ring:
             OSError: they cannot be made.
         """
         self.begun = self.failures = self.lost = self.bytes_written = 0
+        self._gave_in_vain = False  # since the last file that went the disk took nothing
         self._folder, self._size = folder, size_bytes
         folder.mkdir(parents=True, exist_ok=True)
         self._recorder: Recorder | None = self._begin()
@@ -60,7 +64,7 @@ class Ring:
         self.failures += 1
         if self.failures == 1:
             failure = self._recorder.failure if self._recorder else "it takes no new file"
-            LOG.error("black box: the disk refuses: %s; the oldest files go", failure)
+            LOG.error("black box: the disk refuses: %s; the oldest file goes", failure)
         self._turn()
 
     def close(self) -> None:
@@ -72,23 +76,34 @@ class Ring:
 
     def _turn(self) -> None:
         """Go on in a new file, where the disk takes one."""
-        failed = self._recorder is None or bool(self._recorder.failure)
+        recorder = self._recorder
+        failed = recorder is None or bool(recorder.failure)
         self.close()
+        if recorder is not None and recorder.kept:
+            self._gave_in_vain = False
+        elif recorder is not None:
+            segments(self._folder)[-1].unlink()
         with suppress(OSError):
-            self._recorder = self._begin(failed)
+            self._recorder = self._begin(failed and not self._gave_in_vain)
 
-    def _begin(self, failed: bool = False) -> Recorder:
-        """A new file; a disk that refuses gets one old file back at a time."""
+    def _begin(self, give: bool = False) -> Recorder:
+        """A new file; a disk that refuses gets the oldest one back, if others are left."""
         files = segments(self._folder)
-        room = self._size - self._size // SEGMENTS
+        if give and len(files) > 1:
+            files.pop(0).unlink()
+            self._gave_in_vain = True
         sizes = [file.stat().st_size for file in files]
-        while files and (failed or sum(sizes) > room):
+        while files and sum(sizes) > self._size - self._size // SEGMENTS:
             files.pop(0).unlink()
             sizes.pop(0)
-            failed = False
         number = 1 + (_number(files[-1]) if files else 0)
         stamp = time.strftime("%Y%m%d-%H%M%S")
-        recorder = Recorder(self._folder / f"{number:06d}-{stamp}{SUFFIX}")
+        path = self._folder / f"{number:06d}-{stamp}{SUFFIX}"
+        try:
+            recorder = Recorder(path)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
         self.begun += 1
         _sync_folder(self._folder)
         return recorder

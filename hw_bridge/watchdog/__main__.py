@@ -29,6 +29,7 @@ from hw_bridge.states import RequestWithCause  # noqa: E402
 from hw_bridge.watchdog.page import Page  # noqa: E402
 from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
 from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
+from runtime.exit import exit_at_once  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
 
 LOG = logging.getLogger("watchdog")
@@ -190,4 +191,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    exit_at_once(main(sys.argv[1:]))

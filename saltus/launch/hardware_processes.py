@@ -1,5 +1,7 @@
 """The processes of a launch on an A1, real or emulated: tracker with its bridge, and emulator."""
 
+import logging
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -39,11 +41,13 @@ from saltus.launch.hardware import hardware_options, open_link, open_robot_socke
 from saltus.launch.process_table import black_box_pipe, watchdog_socket
 from saltus.launch.ready import RECORDER, NotReady, await_listeners
 
+LOG = logging.getLogger(__name__)
 Stop = Callable[[], bool]
+LAUNCHER_GONE = "the launcher has gone"
 
 
 class EndsSeated:
-    """The stop of the tracker's loop: told to stop, the robot sits down before the loop ends.
+    """The stop of the tracker's loop: asked to stop, the robot sits down before the loop ends.
 
     A peer that died, of which the supervisor tells, ends the run in the same way. Its signal only
     leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
@@ -53,6 +57,7 @@ class EndsSeated:
         """Listen to the supervisor."""
         self._stop, self._bridge = stop, bridge
         self._ending = self._peer_gone = False
+        self._parent = os.getppid()
         signal.signal(PEER_GONE, self._on_peer_gone)
 
     def __call__(self) -> bool:
@@ -60,6 +65,11 @@ class EndsSeated:
         if self._stop() and not self._ending:
             self._ending = True
             self._bridge.end()
+        if self._ending and self._parent and os.getppid() != self._parent:
+            # Linux sends the signal before it gives the process another parent.
+            self._parent = 0
+            LOG.warning("%s", LAUNCHER_GONE)
+            self._bridge.end(LAUNCHER_GONE)
         if self._peer_gone:
             self._peer_gone = False
             self._bridge.end("the planner or the estimator died")

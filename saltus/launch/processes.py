@@ -21,6 +21,7 @@ import msgspec
 from runtime.background_log import log_in_background
 from runtime.bus import Bus, Subscriber
 from runtime.clock import Clock, PausedClock, RealTimeClock
+from runtime.exit import exit_at_once
 from runtime.messages import Plan
 from runtime.realtime import freeze_heap
 from runtime.signals import StopFlag
@@ -248,7 +249,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    status = main(sys.argv[1:])
-    logging.shutdown()
-    sys.stderr.flush()
-    os._exit(status)  # all is written and closed; to take the interpreter down would take longer
+    exit_at_once(main(sys.argv[1:]))

@@ -75,7 +75,8 @@ def robot_summary(
             cause = f"tracker died ({died.cause}); the watchdog damps"
         return {"state": "damped by the watchdog", "cause": cause, "ended_well": False}
     if not robot:
-        robot = {"state": "silent", "cause": status.cause if status else "", "ended_well": False}
+        cause = (status.cause if status else "") or "the tracker left no report"
+        robot = {"state": "silent", "cause": cause, "ended_well": False}
     if deaths:
         robot |= {"cause": f"{deaths[0].name} died ({deaths[0].cause})", "ended_well": False}
     return robot

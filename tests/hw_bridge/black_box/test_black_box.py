@@ -177,9 +177,10 @@ def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
 
 def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
     ring = Ring(tmp_path, SIZE)
-    for number in range(400):
+    for number in range(1000):
         ring.write(FROM_ROBOT, encode(noise(number)), number)
-    ring.sync()
+        if number % 100 == 99:
+            ring.sync()
     before = segments(tmp_path)
 
     def refuse(*_: object) -> None:
@@ -187,16 +188,45 @@ def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
 
     with monkeypatch.context() as full:
         full.setattr(ChunkFile, "write", refuse)
-        ring.write(FROM_ROBOT, encode(noise(400)), 400)
+        ring.write(FROM_ROBOT, encode(noise(1000)), 1000)
         ring.sync()
-        ring.write(FROM_ROBOT, encode(noise(401)), 401)
+        ring.write(FROM_ROBOT, encode(noise(1001)), 1001)
     ring.sync()
-    ring.write(FROM_ROBOT, encode(noise(402)), 402)
+    ring.write(FROM_ROBOT, encode(noise(1002)), 1002)
     ring.close()
     assert ring.failures > 0
     assert before[0] not in segments(tmp_path)
     kept = [int(frame.time) for frame in frames_in(tmp_path)]
-    assert kept[-1] == 402 and 401 not in kept
+    assert kept[-1] == 1002 and 1001 not in kept
+
+
+def test_a_disk_that_stays_full_costs_one_old_file(tmp_path, room_for):
+    ring = Ring(tmp_path, SIZE)
+    for number in range(1000):
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
+        if number % 100 == 99:
+            ring.sync()
+    before = segments(tmp_path)
+    assert len(before) > 2
+    with room_for(0):
+        for number in range(1000, 1010):
+            ring.write(FROM_ROBOT, encode(noise(number)), number)
+            ring.sync()
+        ring.close()
+    assert segments(tmp_path) == before[1:]
+    assert [int(frame.time) for frame in frames_in(tmp_path)][-1] == 999
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_what_it_took(tmp_path, room_for):
+    ring = Ring(tmp_path, SIZE)
+    ring.write(FROM_ROBOT, encode(noise(0)), 0)
+    ring.sync()
+    with room_for(0):
+        for number in range(1, 5):
+            ring.write(FROM_ROBOT, encode(noise(number)), number)
+            ring.sync()
+        ring.close()
+    assert [frame.time for frame in frames_in(tmp_path)] == [0.0]
 
 
 @pytest.fixture

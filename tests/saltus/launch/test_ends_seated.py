@@ -44,3 +44,12 @@ def test_a_peers_death_touches_the_robot_between_two_ticks_only(robot):
     assert robot.ends == []  # the handler may run in the middle of a tick
     assert not ends() and not ends()
     assert robot.ends == ["the planner or the estimator died"]
+
+
+def test_a_launcher_that_has_gone_is_the_cause_though_its_signal_comes_first(robot, monkeypatch):
+    parents = iter([10, 10, 10, 1, 1, 1])
+    monkeypatch.setattr(os, "getppid", lambda: next(parents))
+    ends = EndsSeated(lambda: True, robot)
+    for _ in range(5):
+        assert not ends()
+    assert robot.ends == ["", "the launcher has gone"]

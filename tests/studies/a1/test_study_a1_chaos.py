@@ -208,9 +208,9 @@ def test_files_are_read_as_they_are(tmp_path):
     assert trial._count_black_box(tmp_path) == -1
     assert trial._end_of(tmp_path / "emulator.json") == ("unknown", False)
     log = tmp_path / "tracker.log"
-    assert not trial._last_warning(log)
-    log.write_text("10:00 INFO begins\n10:01 WARNING sits down: a cause\n10:02 INFO ends\n")
-    assert trial._last_warning(log) == "10:01 WARNING sits down: a cause"
+    assert not trial._cause_in(log)
+    log.write_text("INFO robot: running -> damping\nINFO robot: damping -> off: hot\n")
+    assert trial._cause_in(log) == "hot"
 
 
 def test_words_of_a_harm():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ END_S = 60.0  # in which a launch ends after the harm
 LAST_S = 15.0  # in which its processes end after it
 POLL_S = 0.05
 RESTS = ("standing", "lying")
+USER = "the launcher stood still, and its user killed it"
 # Quick motions: a trial is long enough as it is. The trunk sinks a little in a shorter damping.
 MOTION = {"joint_speed": 3.0, "damping_s": 0.2, "damping_timeout_s": 2.0, "sit_down_timeout_s": 5.0}
 
@@ -64,7 +66,7 @@ class ChaosRow:
 
 
 def in_words(harm: Harm) -> str:
-    """Harm in words: ``pause tracker for 0.02 s, 1.3 s after running``."""
+    """Harm in words: ``pause tracker for 0.02 s, 1.30 s into running``."""
     what = f"{harm.kind} {harm.victim}"
     if harm.value:
         what += f" by {harm.value:+.0f} s" if harm.kind == "clock" else f" for {harm.value:.3g} s"
@@ -88,16 +90,16 @@ def run_trial(harm: Harm, folder: Path) -> ChaosRow:
         end = process.stdout.readline()
         seconds = time.monotonic() - begun
         left = _wait_for_the_rest(mark)
-    why = msgspec.json.decode(end)["why"] if end else _last_warning(run / "logs" / "tracker.log")
-    hung = hangs and not _is_for_ever(harm)
-    well = bool(end) and msgspec.json.decode(end)["ok"]
+    last = msgspec.json.decode(end) if end else {"ok": False, "why": ""}
+    by_user = hangs and _is_for_ever(harm)
+    why = last["why"] or _cause_in(run / "logs" / "tracker.log") or (USER if by_user else "")
     posture, passive = _end_of(run / "reports" / "emulator.json")
     recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
     wrong = [
         *(["the robot never came to that state"] if not pids else []),
-        *(["the launch hung"] if hung else []),
+        *(["the launch hung"] if hangs and not by_user else []),
         *([] if posture in RESTS or passive else [f"the robot was {posture}"]),
-        *([] if well or why else ["nobody says why"]),
+        *([] if last["ok"] or why else ["nobody says why"]),
         *([f"still running: {', '.join(left)}"] if left else []),
         *([] if recorded > 0 else ["no recording"]),
         *([] if kept > 0 else ["no black box"]),
@@ -184,11 +186,10 @@ def _end_of(report: Path) -> tuple[str, bool]:
     return record["posture"], record["passive"]
 
 
-def _last_warning(log: Path) -> str:
-    """The last line of a log that is no mere information."""
-    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    graver = [line for line in lines if " WARNING " in line or " ERROR " in line]
-    return (graver or lines or [""])[-1]
+def _cause_in(log: Path) -> str:
+    """Why the robot went off, as the tracker's log says."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return "".join(re.findall(r" robot: \w+ -> off: (.+)", text)[-1:])
 
 
 def _count(recording: Path) -> int:
