@@ -14,7 +14,8 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.checks import Check, guarded, machine_checks
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pass
-from saltus.launch.hardware import LIMP, hardware_options, open_link
+from saltus.launch.hardware import LIMP, hardware_options
+from saltus.launch.kept_link import kept_link
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
 
@@ -55,12 +56,9 @@ def examine(config: LaunchConfig) -> Diagnosis:
             f"{config.robot}"
         )
     options = hardware_options(config)
-    link = open_link(options.link)
-    say(LIMP.format(*options.link.robot))
-    try:
+    with kept_link(config) as link:
+        say(LIMP.format(*options.link.robot))
         found = survey(options, link)
-    finally:
-        link.close()
     checks = [*judge(found, options), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
     return Diagnosis(checks, _measured(found))

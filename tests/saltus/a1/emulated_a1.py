@@ -1,5 +1,6 @@
 """An emulated A1 in a thread, on a body that lies still: bytes and timing without physics."""
 
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,7 @@ class EarsOpen(RobotSocket):
     def __init__(self) -> None:
         super().__init__("127.0.0.1", 0)
         self.heard: list[bytes] = []
+        self.folder = tempfile.TemporaryDirectory()  # of the black box
 
     def receive(self) -> list[tuple[bytes, Address]]:
         received = super().receive()
@@ -70,8 +72,11 @@ class EarsOpen(RobotSocket):
     @property
     def settings(self) -> list[str]:
         """Arguments of a launch on this robot."""
-        values = {"robot_address": "127.0.0.1", "robot_port": self.address[1], "local_port": 0}
-        return [x for k, v in values.items() for x in ("--set", f"hardware.link.{k}={v}")]
+        values = {
+            "link.robot_address": "127.0.0.1", "link.robot_port": self.address[1],
+            "link.local_port": 0, "black_box.folder": self.folder.name,
+        }  # fmt: skip
+        return [x for k, v in values.items() for x in ("--set", f"hardware.{k}={v}")]
 
 
 @contextmanager
@@ -89,3 +94,4 @@ def emulated_a1(**options: object) -> Iterator[EarsOpen]:
         over.set()
         thread.join()
         socket.close()
+        socket.folder.cleanup()

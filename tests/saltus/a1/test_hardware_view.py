@@ -6,6 +6,8 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from runtime.histogram import Quantiles
 from saltus.a1.glance import Glance, as_lines, as_summary
 from saltus.a1.panel import one_line, panel
 from saltus.cli.main import run
+from saltus.export.black_box import segments_of
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.a1.emulated_a1 import REST, EarsOpen, emulated_a1
 
@@ -53,6 +56,25 @@ def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_ar
     assert last["q"] == pytest.approx(REST, abs=1e-6)
     assert last["mode"] == [SERVO] * 12 and last["foot_force"] == [-1, -23, -8, -14]
     assert last["remote"]["buttons"] == [] and last["remote"]["head"] == "00 00"
+
+
+def test_frames_both_ways_are_in_the_black_box(capsys):
+    with emulated_a1() as robot:
+        assert read_only(robot, "--duration", "0.5") == 0
+        counts = Counter[str]()
+        for segment in segments_of(Path(robot.folder.name)):
+            counts.update(segment.counts)
+    assert f"frames are kept in {robot.folder.name}" in capsys.readouterr().err
+    assert counts["by_tracker"] >= len(robot.heard) > 0
+    assert counts["from_robot"] > 0 and counts["run_text"] > 0
+
+
+def test_a_black_box_that_cannot_be_written_costs_a_line(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    folder = f"hardware.black_box.folder={tmp_path / 'file'}"
+    with emulated_a1() as robot:
+        assert read_only(robot, "--duration", "0.3", "--set", folder) == 0
+    assert "no black box: the black box cannot be written" in capsys.readouterr().err
 
 
 def test_commands_carry_the_robots_header_once_it_is_known():
