@@ -6,7 +6,7 @@ Saltus reads back; and open channels in JSON, for the field's viewers, which Sal
 
 import json
 import struct
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -94,13 +94,20 @@ class Recorder:
         """Length of the file so far [bytes]."""
         return self._file.tell()
 
+    def flush(self) -> None:
+        """End the chunk, so that nobody who kills this process takes it."""
+        self._end_chunk(lambda: None)
+
     def sync(self) -> None:
         """Have the disk keep what was written, so that a loss of power leaves it."""
+        self._end_chunk(self._file.sync)
+
+    def _end_chunk(self, then: Callable[[], None]) -> None:
         if self.failure or self._closed:
             return
         try:
             self._writer.flush()
-            self._file.sync()
+            then()
         except OSError as error:
             self._stop(error)
         self._count()

@@ -21,6 +21,7 @@ from saltus.recording.channels import OpenChannels
 from saltus.recording.plans import PlanThinner, Sampling
 
 OPEN_EVERY_NS = 20_000_000  # of poses, joints and velocities
+CHUNK_NS = 1_000_000_000  # that who kills this process takes at most
 
 
 class RunRecorder(Recorder):
@@ -34,6 +35,7 @@ class RunRecorder(Recorder):
         """
         super().__init__(path)
         self._thinner = PlanThinner(config.recording)
+        self._chunk_age = Sampling(CHUNK_NS)
         channels = self._open = OpenChannels(self, not config.kind.real, config.speed)
         takers: dict[Topic[Any], Callable[[Any, int], None]] = {
             SENSOR_READING: channels.add_reading, STATE_ESTIMATE: channels.add_estimate,
@@ -59,6 +61,8 @@ class RunRecorder(Recorder):
         except DecodeError:
             pass  # recorded as it came
         super().write(topic, frame, log_time_ns)
+        if self._chunk_age.take(log_time_ns):
+            self.flush()
 
     def _write_plan(self, frame: bytes, log_time_ns: int) -> bytes:
         """Write what the open channels say about a plan; its frame as it is recorded."""

@@ -257,6 +257,16 @@ def test_a_truncated_recording_gives_its_whole_chunks_to_others_too(recording, t
         assert messages == whole[topic][: len(messages)]
 
 
+def test_who_kills_the_process_takes_a_second_at_most(frames, tmp_path):
+    """Of a quiet run too, whose chunks do not fill."""
+    few = [each for each in frames if each[1] is PLAN][:3]
+    recorder = RunRecorder(tmp_path / "run.mcap", load_launch("sim"))
+    for second, (_, topic, frame) in enumerate(few):
+        recorder.write(topic, frame, second * 1_000_000_000)
+    assert len(list(read_frames(tmp_path / "run.mcap"))) == len(few)
+    recorder.close()
+
+
 def test_what_is_not_finite_or_no_message_is_recorded_but_not_shown(frames, tmp_path):
     broken = [(at, topic, frame.replace(b"status", b"sta\xffus")) for at, topic, frame in frames]
     path = record(broken, tmp_path / "run.mcap")
