@@ -148,7 +148,8 @@ run = Path(sys.argv[2])
 report = {"posture": POSTURE, "passive": PASSIVE}
 (run / "reports" / "emulator.json").write_text(json.dumps(report))
 CHILD
-print(json.dumps({"launcher": os.getpid()}), flush=True)
+if REACHED:
+    print(json.dumps({"pids": {"launcher": os.getpid()}}), flush=True)
 time.sleep(0.5)
 print(json.dumps({"ok": OK, "why": WHY}), flush=True)
 """
@@ -161,10 +162,11 @@ def judged(tmp_path, monkeypatch):
     monkeypatch.setattr(trial, "_count", lambda _: 1)
     monkeypatch.setattr(trial, "_count_black_box", lambda _: 1)
 
-    def judge(posture="lying", passive=True, ok=True, why="", child="", kind="flood"):
+    def judge(posture="lying", passive=True, ok=True, why="", child="", kind="flood", reached=True):
         (tmp_path / "launch.py").write_text(
             LAUNCH.replace("POSTURE", repr(posture)).replace("PASSIVE", repr(passive))
             .replace("OK", repr(ok)).replace("WHY", repr(why)).replace("CHILD", child)
+            .replace("REACHED", repr(reached))
         )
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -184,6 +186,7 @@ def test_an_end_that_is_as_it_must_be(judged):
     ({"posture": "fallen", "passive": False}, "the robot was fallen"),
     ({"posture": "moving", "passive": False}, "the robot was moving"),
     ({"ok": False}, "nobody says why"),
+    ({"reached": False, "why": "the robot was stopped"}, "the robot never came to that state"),
     ({"child": "subprocess.Popen(['sleep', '60'])"}, "still running: sleep"),
 ])  # fmt: skip
 def test_an_end_that_is_not(judged, end, wrong):

@@ -30,7 +30,7 @@ class Announcement:
         if self._is_due and status is not None and status.state == self._state:
             self._is_due = False
             pids = {child.name: child.pid for child in supervisor.children}
-            print_line(pids | {"launcher": os.getpid()})
+            print_line({"pids": pids | {"launcher": os.getpid()}})
 
 
 def print_line(record: object) -> None:

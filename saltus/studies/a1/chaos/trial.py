@@ -78,28 +78,28 @@ def run_trial(harm: Harm, folder: Path) -> ChaosRow:
     run, mark = folder / "run", str(folder)
     ports = _prepare(folder)
     with _launch(harm, folder, mark) as process:
-        assert process.stdout is not None
-        pids = msgspec.json.decode(process.stdout.readline() or b"{}")
-        time.sleep(harm.at_s)
-        begun = time.monotonic()
+        last = _next_line(process)
+        pids, begun = last.get("pids"), time.monotonic()
         if pids:
+            time.sleep(harm.at_s)
+            begun = time.monotonic()
             with suppress(ProcessLookupError, FileNotFoundError):  # it has ended, as it should
                 do(harm, pids, ports)
         hangs = not _ends(process, USER_S if _is_for_ever(harm) else END_S)
         process.kill()
-        end = process.stdout.readline()
+        last = _next_line(process) or last
         seconds = time.monotonic() - begun
         left = _wait_for_the_rest(mark)
-    last = msgspec.json.decode(end) if end else {"ok": False, "why": ""}
     by_user = hangs and _is_for_ever(harm)
-    why = last["why"] or _cause_in(run / "logs" / "tracker.log") or (USER if by_user else "")
+    cause = last.get("why") or _cause_in(run / "logs" / "tracker.log")
+    why = cause or (USER if by_user else "")
     posture, passive = _end_of(run / "reports" / "emulator.json")
     recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
     wrong = [
         *(["the robot never came to that state"] if not pids else []),
         *(["the launch hung"] if hangs and not by_user else []),
         *([] if posture in RESTS or passive else [f"the robot was {posture}"]),
-        *([] if last["ok"] or why else ["nobody says why"]),
+        *([] if last.get("ok") or why else ["nobody says why"]),
         *([f"still running: {', '.join(left)}"] if left else []),
         *([] if recorded > 0 else ["no recording"]),
         *([] if kept > 0 else ["no black box"]),
@@ -150,6 +150,12 @@ def _launch(harm: Harm, folder: Path, mark: str) -> Iterator[subprocess.Popen[by
             for pid in marked(mark):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+
+
+def _next_line(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+    """What the launch prints next; empty once it has ended."""
+    assert process.stdout is not None
+    return msgspec.json.decode(process.stdout.readline() or b"{}")
 
 
 def _ends(process: subprocess.Popen[bytes], within_s: float) -> bool:
