@@ -21,6 +21,7 @@ from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand
 
 LOG = logging.getLogger(__name__)
+FOLLOWING = ("ok", "hold")  # what a tracker says that follows a plan
 FAULTS = {  # the limiter damps what it cannot send; to go on after that would be a guess
     "not_finite": "is not finite",
     "mode": "asks for a mode of the motors other than servo and brake",
@@ -88,6 +89,8 @@ class Decision:
         q, dq = last.numbers[Q], last.numbers[DQ]
         is_known = now - last.time <= self._joints_age_max_s
         known = (q, dq) if is_known else (None, None)
+        if machine.is_ending:  # a tracker without a plan does no more than the machine can
+            follows = follows and command.status in FOLLOWING
         setpoints = machine.step(now, *known, wanted if follows else None, last.numbers[TRUNK])
         if setpoints is wanted and is_known:
             sent = self._act(wanted, last.numbers, now)
@@ -129,7 +132,7 @@ class Decision:
 
     def _note_running(self, command: MotorCommand, now: float) -> None:
         """Running begins with the first command that follows a plan."""
-        if self._running_since is None and command.status in ("ok", "hold"):
+        if self._running_since is None and command.status in FOLLOWING:
             self._running_since = now
         self.running_s = 0.0 if self._running_since is None else now - self._running_since
 

@@ -31,9 +31,11 @@ class MotionOptions(Options, frozen=True):
         stand_up_timeout_s: how long standing up may take.
         level_tilt: largest tilt of a trunk that counts as level.
         level_rate: largest angular velocity of a trunk that counts as level.
-        level_s: how long the trunk must be level before the legs of a robot that walked may fold.
-        level_timeout_s: how long sitting down from a walk may take until then; after this the legs
-            fold all the same, as on a slope steeper than level_tilt.
+        level_s: how long the trunk must be level before a walk may end, and again before the legs
+            may fold.
+        end_timeout_s: how long a walk may go on until then, once the robot is told to sit down.
+        level_timeout_s: how long sitting down may take until the trunk is level; after this the
+            legs fold all the same, as on a slope steeper than level_tilt.
         sit_down_timeout_s: how long sitting down may take as a whole.
     """
 
@@ -55,6 +57,7 @@ class MotionOptions(Options, frozen=True):
     level_tilt: Annotated[float, positive("rad", 3.0)] = 0.15
     level_rate: Annotated[float, positive("rad/s", 50.0)] = 0.5
     level_s: Annotated[float, positive("s", 60.0)] = 0.2
+    end_timeout_s: Annotated[float, positive("s", 60.0)] = 1.5
     level_timeout_s: Annotated[float, positive("s", 60.0)] = 2.5
     sit_down_timeout_s: Annotated[float, positive("s", 3600.0)] = 12.0
 

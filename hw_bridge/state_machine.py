@@ -4,6 +4,8 @@
 
 Every state's step gives the setpoints of all motors. A request that does not fit the state is
 refused and counted. A stop leads to damping from every state, and after it only off can follow.
+A robot that is told to sit down while it runs goes on running until its trunk is level: the bridge
+takes no step, so only the tracker catches a robot that has just been pushed.
 """
 
 import logging
@@ -41,6 +43,7 @@ class StateMachine:
         options: of its motions.
         state: what the robot does now.
         cause: why it was stopped or had to sit down, the first cause; "" while all is well.
+        is_ending: it has been told to sit down or to stop.
         is_finished: the run is over: off, and no request leads anywhere any more.
         refused: requests that did not fit the state.
     """
@@ -51,7 +54,7 @@ class StateMachine:
         self.options = options or MotionOptions()
         self.state = RobotState.OFF
         self.cause, self.is_finished, self.refused = "", False, 0
-        self._stopped = self._ending = False
+        self._stopped = self.is_ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
         self._settling = Settling(self.options)
         self._joints: tuple[Array, Array] | None = None  # measured last
@@ -60,7 +63,7 @@ class StateMachine:
         self._motion: Motion | None = None
         self._awaits_level = False  # in the stand, on the way down from a walk
         self._still = Debounce(self.options.damping_s)  # ends the last damping
-        self._level = Debounce(self.options.level_s)  # ends the stand on the way down
+        self._level = Debounce(self.options.level_s)  # ends running, and the stand on the way down
         self._sent = no_torque()
 
     @property
@@ -78,7 +81,7 @@ class StateMachine:
         if request is Request.STOP:
             self.stop(why)
             return True
-        if request is Request.END and self._ending:
+        if request is Request.END and self.is_ending:
             return True
         if self.is_finished or self._stopped or self.state not in _FITS[request]:
             self.refused += 1
@@ -100,7 +103,7 @@ class StateMachine:
         """
         if self._stopped or self.is_finished:
             return
-        self._stopped = self._ending = True
+        self._stopped = self.is_ending = True
         self.cause = self.cause or cause or "stopped"
         if self.state is RobotState.DAMPING:
             LOG.warning("robot: %s", cause)
@@ -116,7 +119,7 @@ class StateMachine:
         if self._stopped or self.is_finished:
             return
         self.cause = self.cause or cause
-        if not self._ending:
+        if not self.is_ending:
             self._come_down(cause)
 
     def step(
@@ -129,7 +132,8 @@ class StateMachine:
             now: [s], monotonic.
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
                 where nobody knows: before the first, or once they are too old.
-            tracker: what the tracker wants; used while running, None if it wants nothing.
+            tracker: what the tracker wants; used while running, None if it wants nothing. A robot
+                that is told to sit down does so at once where it wants nothing.
             trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
                 and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """
@@ -139,26 +143,29 @@ class StateMachine:
             self._joints = q, dq
         self._trunk = trunk if self._measured else None
         self._since = now if self._since is None else self._since
-        self._advance(now, now - self._since)
+        self._advance(now, now - self._since, tracker is not None)
         self._sent = self._setpoints(now, tracker)
         return self._sent
 
     def _come_down(self, why: str) -> None:
         """The way to the ground and to the end, from any state that is not on it."""
-        self._ending, was = True, self.state
-        if was is RobotState.OFF:
+        self.is_ending = True
+        if self.state is RobotState.OFF:
             self.is_finished = True
-        elif was in UP:
-            self._enter(RobotState.SIT_DOWN, why)
-            self._begin_sitting(was)
+        elif self.state is RobotState.RUNNING:
+            LOG.info("robot: sits down once its trunk is level%s", f": {why}" if why else "")
+            self._since = None  # from now on it may go on for so long
+        elif self.state in UP:
+            self._begin_sitting(why)
 
-    def _begin_sitting(self, was: RobotState) -> None:
+    def _begin_sitting(self, why: str) -> None:
         """From the measured pose to the ground; who is up has been measured.
 
         A walk ends in the stand first, so that all feet are down; a robot that is low folds.
         """
         assert self._joints is not None
-        options, q = self.options, self._joints[0]
+        options, q, was = self.options, self._joints[0], self.state
+        self._enter(RobotState.SIT_DOWN, why)
         if was is RobotState.STAND_UP:
             assert self._motion is not None
             self._motion = posture_motions.give_up(options, q, self._motion.load)
@@ -168,10 +175,10 @@ class StateMachine:
             self._motion = posture_motions.recover(options, q, self._torque())
             self._awaits_level = True
 
-    def _advance(self, now: float, elapsed: float) -> None:
-        """Enter the state that follows by itself, if it is time to."""
+    def _advance(self, now: float, elapsed: float, follows: bool) -> None:
+        """Enter the state that follows by itself, if it is time to; `follows` the tracker."""
         if self.state is RobotState.DAMPING:
-            if self._ending:
+            if self.is_ending:
                 self._end_damping(now, elapsed)
             elif self._joints is not None and elapsed >= self.options.damping_s:
                 self._motion = posture_motions.stand_up(self.options, self._joints[0])
@@ -179,6 +186,8 @@ class StateMachine:
                 self._enter(RobotState.STAND_UP, "", now)
         elif self.state is RobotState.STAND_UP:
             self._end_standing_up(now, elapsed)
+        elif self.state is RobotState.RUNNING and self.is_ending:
+            self._end_running(now, elapsed, follows)
         elif self.state is RobotState.SIT_DOWN:
             self._end_sitting_down(now, elapsed)
 
@@ -203,6 +212,13 @@ class StateMachine:
             self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
             self._since = now
 
+    def _end_running(self, now: float, elapsed: float, follows: bool) -> None:
+        """Down, once the trunk is level, or has had time enough, or nothing is followed."""
+        assert self._joints is not None
+        is_due = not follows or elapsed >= self.options.end_timeout_s
+        if self._is_level(now) or is_due or posture_motions.is_low(self._joints[0]):
+            self._begin_sitting(self.cause)
+
     def _end_sitting_down(self, now: float, elapsed: float) -> None:
         """Damping, once the robot is down, or if that takes too long."""
         assert self._joints is not None and self._motion is not None
@@ -220,14 +236,18 @@ class StateMachine:
         """Leave the stand for the ground, once the trunk is level or has had time enough."""
         assert self._joints is not None and self._motion is not None
         o = self.options
-        level = self._motion.is_done and self._trunk is not None and is_level(self._trunk, o)
         is_late = elapsed >= o.level_timeout_s
-        if not self._level.update(level, now) and not is_late:
+        if not self._is_level(now, self._motion.is_done) and not is_late:
             return
         if is_late:
             LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
         self._awaits_level = False
         self._motion = posture_motions.sit_down(o, self._joints[0], self._torque())
+
+    def _is_level(self, now: float, counts: bool = True) -> bool:
+        """Whether the trunk has been level for long enough, in steps that count."""
+        is_so = counts and self._trunk is not None and is_level(self._trunk, self.options)
+        return self._level.update(is_so, now)
 
     def _setpoints(self, now: float, tracker: Setpoints | None) -> Setpoints:
         """The setpoints of the state."""

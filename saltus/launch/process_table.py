@@ -82,4 +82,5 @@ def grace_s(config: LaunchConfig) -> float:
     if not config.kind.bridged:
         return GRACE_S
     motion = config.hardware.motion
-    return motion.sit_down_timeout_s + motion.damping_timeout_s + REPORT_S
+    ending = motion.end_timeout_s + motion.sit_down_timeout_s + motion.damping_timeout_s
+    return ending + REPORT_S

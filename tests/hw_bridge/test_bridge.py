@@ -292,6 +292,18 @@ def test_commands_are_low_level_whatever_level_the_robot_speaks_of():
     assert sent is not None and sent.header == Header(LOW_LEVEL, robot_id=7)
 
 
+@pytest.mark.parametrize("status", ["ok", "hold", "stand_down", "waiting"])
+def test_told_to_end_it_follows_the_tracker_only_while_that_follows_a_plan(status):
+    rig = Rig().run_until(S.RUNNING).run(0.3)
+    rig.command = lambda tick, now: stand_command(tick, now, status=status)
+    rig.bridge.end()
+    rig.step()
+    follows = status in ("ok", "hold")
+    assert rig.bridge.machine.state is (S.RUNNING if follows else S.SIT_DOWN)
+    rig.run(10.0)
+    assert rig.states == IN_ORDER and rig.bridge.machine.ended_well
+
+
 def test_told_to_end_it_sits_down_first(caplog):
     rig = Rig().run_until(S.RUNNING).run(0.3)
     rig.bridge.end("the planner died")

@@ -139,6 +139,7 @@ def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     machine = machine_that_runs()
     run = Run(machine, robot)
     machine.sit_down("FL thigh at 61 degC")
+    run.step()
     tilt = 0.0
     while machine.state is RobotState.SIT_DOWN:
         run.step()

@@ -286,6 +286,51 @@ def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
     assert legs.machine.ended_well
 
 
+def told_to_sit_down() -> Legs:
+    """A robot that runs, its trunk not level, just told to sit down."""
+    legs = reach(S.RUNNING)
+    legs.trunk = ROLLED
+    legs.step(TRACKER)
+    assert legs.machine.request(Request.SIT_DOWN, "")
+    return legs
+
+
+def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level() -> None:
+    legs = told_to_sit_down()
+    for trunk in (ROLLED, TURNING, None, LEVEL):
+        legs.trunk = LEVEL
+        for _ in range(round(0.5 * O.level_s / DT)):  # not long enough
+            assert same(legs.step(TRACKER), TRACKER)
+        legs.trunk = trunk
+        assert same(legs.step(TRACKER), TRACKER)
+    for _ in range(round(O.level_s / DT) + 2):
+        legs.step(TRACKER)
+    assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
+
+
+def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
+    legs = told_to_sit_down()
+    for _ in range(round(O.end_timeout_s / DT) - 1):
+        assert same(legs.step(TRACKER), TRACKER)
+        legs.machine.sit_down("too hot")  # asking again does not begin the time anew
+    for _ in range(3):
+        legs.step(TRACKER)
+    assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == "too hot"
+
+
+def test_told_to_sit_down_it_does_so_at_once_where_the_tracker_wants_nothing() -> None:
+    legs = told_to_sit_down()
+    assert same(legs.step(TRACKER), TRACKER)
+    legs.step(None)
+    assert legs.machine.state is S.SIT_DOWN
+
+
+def test_a_stop_does_not_wait_for_a_level_trunk() -> None:
+    legs = told_to_sit_down()
+    legs.machine.stop("a fault")
+    assert same(legs.step(TRACKER), damping(O.damping_kd))
+
+
 def test_joints_that_nobody_measures_make_no_level_trunk() -> None:
     legs = sits_down_from(S.RUNNING, 1.0)
     for _ in range(round(2.0 * O.level_s / DT)):

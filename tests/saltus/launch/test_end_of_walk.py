@@ -1,0 +1,57 @@
+"""The end of a walk right after a push, in lock step: bridge, emulated robot and the stack."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from hw_bridge.states import RobotState
+from runtime.messages import MotorCommand
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import Stack
+from tests.hw_bridge.rig import Rig, stand_command
+
+WALK_S = 1.1  # before the push
+LATE_S = 0.1  # from the push to the wish to sit down
+
+
+class StackCommands:
+    """What estimator, planner and tracker make of the readings of a rig."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.stack = Stack(load_launch("a1-emulated", ["tracker.command_delay=0"]))
+        self._rig, self._answered = rig, 0
+
+    def __call__(self, tick: int, now: float) -> MotorCommand:
+        command = stand_command(tick, now)
+        for reading in self._rig.readings[self._answered :]:
+            reading = msgspec.structs.replace(reading, tick=self._answered)
+            command = self.stack.answer(reading).command
+            self._answered += 1
+        return msgspec.structs.replace(command, time=now)
+
+
+def walk(seconds: float) -> Rig:
+    """A robot that has walked for so long."""
+    rig = Rig()
+    rig.command = StackCommands(rig)
+    return rig.run_until(RobotState.RUNNING).run(seconds)
+
+
+def largest_tilt(rig: Rig) -> float:
+    """The largest angle of the trunk on the way to the ground [rad]."""
+    cosine = 1.0
+    while not rig.bridge.is_finished and cosine > 0.5:
+        rig.step()
+        x, y = rig.simulation.truth().q[3:5]
+        cosine = min(cosine, 1.0 - 2.0 * (x * x + y * y))
+    return float(np.arccos(cosine))
+
+
+@pytest.mark.parametrize("push", [1.0, -1.0])  # [m/s] to the left
+def test_a_robot_that_is_told_to_sit_down_right_after_a_push_does_not_fall(push: float) -> None:
+    rig = walk(WALK_S)
+    rig.simulation.add_base_velocity(np.array([0.0, push, 0.0]))
+    rig.run(LATE_S)
+    rig.bridge.end()
+    assert largest_tilt(rig) < 0.3
+    assert rig.bridge.machine.ended_well
