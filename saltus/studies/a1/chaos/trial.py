@@ -83,8 +83,9 @@ def run_trial(harm: Harm, folder: Path) -> ChaosRow:
         if pids:
             time.sleep(harm.at_s)
             begun = time.monotonic()
-            with suppress(ProcessLookupError, FileNotFoundError):  # it has ended, as it should
-                do(harm, pids, ports)
+            if harm.kind == "flood" or pids[harm.victim] in marked(mark):  # it may have ended
+                with suppress(ProcessLookupError, FileNotFoundError):
+                    do(harm, pids, ports)
         hangs = not _ends(process, USER_S if _is_for_ever(harm) else END_S)
         process.kill()
         last = _next_line(process) or last
