@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -73,42 +73,57 @@ def in_words(harm: Harm) -> str:
     return f"{what}, {harm.at_s:.2f} s into {harm.state}"
 
 
+class _End(NamedTuple):
+    """How a launch ended: what it said last, whether it hung, which processes it left."""
+
+    last: dict[str, Any]
+    reached: bool  # the state in which the harm was due
+    hung: bool
+    left: list[str]
+    seconds: float
+
+
 def run_trial(harm: Harm, folder: Path) -> ChaosRow:
     """Run one trial with all its files in `folder`, which is made here."""
-    run, mark = folder / "run", str(folder)
-    ports = _prepare(folder)
+    end, run = _run(harm, folder), folder / "run"
+    by_user = end.hung and _is_for_ever(harm)
+    cause = end.last.get("why") or _cause_in(run / "logs" / "tracker.log")
+    why = cause or (USER if by_user else "")
+    posture, passive = _end_of(run / "reports" / "emulator.json")
+    recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
+    faults = {
+        "the robot never came to that state": not end.reached,
+        "the launch hung": end.hung and not by_user,
+        f"the robot was {posture}": posture not in RESTS and not passive,
+        "nobody says why": not (end.last.get("ok") or why),
+        f"still running: {', '.join(end.left)}": bool(end.left),
+        "no recording": recorded <= 0,
+        "no black box": kept <= 0,
+    }
+    wrong = "; ".join(words for words, is_so in faults.items() if is_so)
+    return ChaosRow(
+        in_words(harm), posture + (", damped" if passive else ""), why, len(end.left), recorded,
+        kept, not wrong, wrong, end.seconds,
+    )  # fmt: skip
+
+
+def _run(harm: Harm, folder: Path) -> _End:
+    """Launch, wait for the robot's state, do the harm, and wait for the end of all."""
+    ports, mark = _prepare(folder), str(folder)
     with _launch(harm, folder, mark) as process:
         last = _next_line(process)
-        pids, begun = last.get("pids"), time.monotonic()
+        pids, begun = last.get("pids", {}), time.monotonic()
         if pids:
             time.sleep(harm.at_s)
             begun = time.monotonic()
             if harm.kind == "flood" or pids[harm.victim] in marked(mark):  # it may have ended
                 with suppress(ProcessLookupError, FileNotFoundError):
                     do(harm, pids, ports)
-        hangs = not _ends(process, USER_S if _is_for_ever(harm) else END_S)
+        hung = not _ends(process, USER_S if _is_for_ever(harm) else END_S)
         process.kill()
         last = _next_line(process) or last
         seconds = time.monotonic() - begun
-        left = _wait_for_the_rest(mark)
-    by_user = hangs and _is_for_ever(harm)
-    cause = last.get("why") or _cause_in(run / "logs" / "tracker.log")
-    why = cause or (USER if by_user else "")
-    posture, passive = _end_of(run / "reports" / "emulator.json")
-    recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
-    wrong = [
-        *(["the robot never came to that state"] if not pids else []),
-        *(["the launch hung"] if hangs and not by_user else []),
-        *([] if posture in RESTS or passive else [f"the robot was {posture}"]),
-        *([] if last.get("ok") or why else ["nobody says why"]),
-        *([f"still running: {', '.join(left)}"] if left else []),
-        *([] if recorded > 0 else ["no recording"]),
-        *([] if kept > 0 else ["no black box"]),
-    ]
-    return ChaosRow(
-        in_words(harm), posture + (", damped" if passive else ""), why, len(left), recorded, kept,
-        not wrong, "; ".join(wrong), seconds,
-    )  # fmt: skip
+        return _End(last, bool(pids), hung, _wait_for_the_rest(mark), seconds)
 
 
 def _is_for_ever(harm: Harm) -> bool:
