@@ -191,8 +191,8 @@ def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> Faul
 
 def _final_posture(emulator: dict[str, Any]) -> str:
     """Posture at the end; a damped robot may still be sinking."""
-    posture, state = emulator.get("posture", "unknown"), emulator.get("state")
-    return "sinking" if posture == "moving" and state == "protected" else posture
+    posture = emulator.get("posture", "unknown")
+    return "sinking" if posture == "moving" and emulator["passive"] else posture
 
 
 def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | None:
