@@ -13,9 +13,9 @@ from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.checks import Check, guarded, machine_checks
+from saltus.launch.black_box_link import black_box_link
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pass
 from saltus.launch.hardware import LIMP, hardware_options
-from saltus.launch.kept_link import kept_link
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
 
@@ -56,7 +56,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
             f"{config.robot}"
         )
     options = hardware_options(config)
-    with kept_link(config) as link:
+    with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
         found = survey(options, link)
     checks = [*judge(found, options), *machine_checks(real=True)]

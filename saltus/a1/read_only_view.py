@@ -20,8 +20,8 @@ from saltus.a1.glance import Glance, as_lines, as_summary
 from saltus.a1.panel import one_line, panel
 from saltus.common.console import print_json, print_lines, say, stderr
 from saltus.configuration.launch import LaunchConfig
+from saltus.launch.black_box_link import black_box_link
 from saltus.launch.hardware import LIMP, hardware_options
-from saltus.launch.kept_link import kept_link
 
 LIVE_EVERY_S: Final = 0.2  # on a terminal
 LINE_EVERY_S: Final = 1.0  # elsewhere
@@ -83,7 +83,7 @@ def view(config: LaunchConfig, json: bool) -> int:
         BadRequest: the address or port cannot be had.
     """
     options = hardware_options(config)
-    with kept_link(config) as link:
+    with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
         watch = Watch(options, link)
         with StopFlag() as stop, _asking(watch) as asking:

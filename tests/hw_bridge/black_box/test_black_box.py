@@ -37,6 +37,16 @@ def noise(number: int) -> RobotFrame:
     return RobotFrame(time=float(number), data=os.urandom(800))
 
 
+def ring_with(count: int, folder: Path) -> Ring:
+    """A ring with so many frames, synced now and then, and at the end."""
+    ring = Ring(folder, SIZE)
+    for number in range(count):
+        ring.write(FROM_ROBOT, encode(noise(number)), number)
+        if number % 100 == 99:
+            ring.sync()
+    return ring
+
+
 def frames_in(folder: Path) -> list[RobotFrame]:
     return [
         decode(RobotFrame, frame.data) for file in segments(folder)
@@ -176,11 +186,7 @@ def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
 
 
 def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
-    ring = Ring(tmp_path, SIZE)
-    for number in range(1000):
-        ring.write(FROM_ROBOT, encode(noise(number)), number)
-        if number % 100 == 99:
-            ring.sync()
+    ring = ring_with(1000, tmp_path)
     before = segments(tmp_path)
 
     def refuse(*_: object) -> None:
@@ -201,11 +207,7 @@ def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_stays_full_costs_one_old_file(tmp_path, room_for):
-    ring = Ring(tmp_path, SIZE)
-    for number in range(1000):
-        ring.write(FROM_ROBOT, encode(noise(number)), number)
-        if number % 100 == 99:
-            ring.sync()
+    ring = ring_with(1000, tmp_path)
     before = segments(tmp_path)
     assert len(before) > 2
     with room_for(0):

@@ -267,7 +267,7 @@ def examine(monkeypatch, capsys):
             exchange.ticks.take(2 * k, 0.002 * k)
         fast, slow = phase(lying(), 0.002, 1000), phase(lying(), 0.01, 60)
         found = Survey(fast, slow, Silences(0.03, 0.035, True), exchange, 0)._replace(**changes)
-        monkeypatch.setattr(hardware_doctor, "kept_link", lambda _: nullcontext(Nowhere()))
+        monkeypatch.setattr(hardware_doctor, "black_box_link", lambda _: nullcontext(Nowhere()))
         monkeypatch.setattr(hardware_doctor, "survey", lambda *_: found)
         checks = [Check("real time", machine_ok, True, "")]
         monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: checks)

@@ -134,10 +134,10 @@ def test_processes_of_a_trial_are_found_by_their_mark(tmp_path):
     mark = str(tmp_path)
     with victim(SLEEP, **{trial.MARK: mark}) as process:
         line_of(process)
-        assert list(trial.marked(mark)) == [process.pid]
-        assert SLEEP in trial.marked(mark)[process.pid]
-        assert not trial.marked(mark + "0")
-    assert not trial.marked(mark)
+        assert list(trial.processes_with(mark)) == [process.pid]
+        assert SLEEP in trial.processes_with(mark)[process.pid]
+        assert not trial.processes_with(mark + "0")
+    assert not trial.processes_with(mark)
 
 
 LAUNCH = """

@@ -116,7 +116,8 @@ def _run(harm: Harm, folder: Path) -> _End:
         if pids:
             time.sleep(harm.at_s)
             begun = time.monotonic()
-            if harm.kind == "flood" or pids[harm.victim] in marked(mark):  # it may have ended
+            # A process may have ended, and its number be another's.
+            if harm.kind == "flood" or pids[harm.victim] in processes_with(mark):
                 with suppress(ProcessLookupError, FileNotFoundError):
                     do(harm, pids, ports)
         hung = not _ends(process, USER_S if _is_for_ever(harm) else END_S)
@@ -163,7 +164,7 @@ def _launch(harm: Harm, folder: Path, mark: str) -> Iterator[subprocess.Popen[by
             yield process
         finally:
             process.kill()
-            for pid in marked(mark):
+            for pid in processes_with(mark):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
@@ -183,12 +184,12 @@ def _ends(process: subprocess.Popen[bytes], within_s: float) -> bool:
 def _wait_for_the_rest(mark: str) -> list[str]:
     """The processes that have not ended by themselves after a while."""
     end = time.monotonic() + LAST_S
-    while (left := marked(mark)) and time.monotonic() < end:
+    while (left := processes_with(mark)) and time.monotonic() < end:
         time.sleep(POLL_S)
     return list(left.values())
 
 
-def marked(mark: str) -> dict[int, str]:
+def processes_with(mark: str) -> dict[int, str]:
     """Processes with this mark in their environment: id, and command line."""
     wanted, found = f"{MARK}={mark}".encode(), {}
     for folder in Path("/proc").glob("[0-9]*"):

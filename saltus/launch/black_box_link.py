@@ -29,7 +29,7 @@ POLL_S = 0.02
 
 
 @contextmanager
-def kept_link(config: LaunchConfig) -> Iterator[Link]:
+def black_box_link(config: LaunchConfig) -> Iterator[Link]:
     """The UDP socket to the robot; what goes through it is kept in the black box meanwhile.
 
     A black box that cannot be written costs a line.
