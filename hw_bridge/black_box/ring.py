@@ -81,9 +81,9 @@ class Ring:
         self.close()
         if recorder is not None and recorder.kept:
             self._gave_in_vain = False
-        elif recorder is not None:
-            segments(self._folder)[-1].unlink()
-        with suppress(OSError):
+        with suppress(OSError):  # a disk that takes nothing may not let a file go either
+            if recorder is not None and not recorder.kept:
+                segments(self._folder)[-1].unlink()
             self._recorder = self._begin(failed and not self._gave_in_vain)
 
     def _begin(self, give: bool = False) -> Recorder:

@@ -231,6 +231,19 @@ def test_a_disk_that_is_full_from_the_start_leaves_what_it_took(tmp_path, room_f
     assert [frame.time for frame in frames_in(tmp_path)] == [0.0]
 
 
+def test_a_disk_that_cannot_be_written_any_more_raises_nothing(tmp_path, monkeypatch, room_for):
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    ring = Ring(tmp_path, SIZE)
+    with room_for(0):
+        monkeypatch.setattr(Path, "unlink", refuse)
+        for number in range(3):
+            ring.write(FROM_ROBOT, encode(noise(number)), number)
+            ring.sync()
+    assert ring.failures == 3
+
+
 @pytest.fixture
 def process(pipe, tmp_path):
     run = tmp_path / "run"
