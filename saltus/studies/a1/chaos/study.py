@@ -15,7 +15,7 @@ from saltus.studies.a1.chaos.trial import in_words, run_trial
 from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study, track
 
 TRIALS = 200
-SHOWN = ("harm", "ended", "ok", "why", "wrong", "seconds")
+SHOWN = ("harm", "ended", "ok", "why")
 
 
 @study("a1-chaos", "the emulated A1", ("trials", "seed"))
@@ -30,9 +30,12 @@ def run(options: StudyOptions) -> StudyResult:
             shutil.rmtree(folder / str(number), ignore_errors=True)
     with suppress(OSError):  # it is not empty
         folder.rmdir()
-    passed = sum(row.ok for row in rows)
+    failed = [row for row in rows if not row.ok]
+    passed = len(rows) - len(failed)
+    notes = [f"{row.harm}: {row.wrong}" for row in failed]
+    if folder.exists():
+        notes.append(f"files of the trials that failed: {folder}")
     return StudyResult(
-        rows, columns=SHOWN,
+        rows, columns=SHOWN, notes=notes,
         criteria=[Criterion("trials that ended as required", passed, ">=", len(rows))],
-        notes=[f"files of the trials that failed: {folder}"] if folder.exists() else [],
     )  # fmt: skip
