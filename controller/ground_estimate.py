@@ -24,6 +24,7 @@ REACH, DEPTH = 2.5, 0.5  # half the size of a quarter, and half its thickness [m
 QUARTERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]])  # of the feet, in order
 TRAIL = 6  # footprints of a fore foot that are remembered
 APART = 0.05  # distance of two footprints [m]; a foot that stands nearer to its last one slides
+FLOOR = -1e6  # out of reach [m]: the estimated height drifts, by a metre a minute
 EDGE = 0.02  # between two footprints, across the plane, from which there is a step [m]
 
 
@@ -41,7 +42,7 @@ class GroundEstimate:
             Box((REACH * x, REACH * y, -DEPTH), (REACH, REACH, DEPTH)) for x, y in QUARTERS
         ]
         self.ground: Ground = make_ground(tuple(quarters))._replace(
-            floor=-10.0, roughness=0.0 if level else ROUGHNESS
+            floor=FLOOR, roughness=0.0 if level else ROUGHNESS
         )
         self.simulators: list[Simulator] = []
         self._level = level

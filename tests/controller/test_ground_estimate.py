@@ -24,8 +24,11 @@ def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("level", [False, True])
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.1, -0.2, 0.0), (0.05, 0.1, 2.5)])
-def test_the_feet_stand_on_the_ground(level: bool, turn: tuple[float, ...]) -> None:
-    estimate = standing(np.array([2.0, -1.0, 0.7]), np.array(turn), np.ones(4))
+@pytest.mark.parametrize("height", [0.7, -1000.0])  # which drifts, and in hours far
+def test_the_feet_stand_on_the_ground(
+    level: bool, turn: tuple[float, ...], height: float
+) -> None:
+    estimate = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
     estimates = GroundEstimate(level)
     estimates.follow(estimate)
     for foot in feet_of(estimate, np.array(turn)):
