@@ -19,6 +19,7 @@ from hw_bridge.operator.terminal import raw_keys
 from hw_bridge.operator.terminal_pulse import QUERY, REPLY
 from robots.a1.constants import TORQUE_LIMIT
 from runtime.recording import read_frames
+from saltus.common.processor import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.harms import free_port, pause_processes, send_as_stranger
 from saltus.launch.launcher import LaunchOutcome, launch
@@ -38,7 +39,7 @@ TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum o
 
 @dataclass(frozen=True)
 class FaultRow:
-    """One launch with a fault."""
+    """One launch with a fault; `stolen_ms`: see `stolen_s`."""
 
     fault: str
     ended: str
@@ -51,6 +52,7 @@ class FaultRow:
     temperature_max: float
     frames_recorded: int
     refused: dict[str, int]
+    stolen_ms: float
 
 
 class Ports(NamedTuple):
@@ -145,12 +147,12 @@ def run_fault(fault: Fault, folder: Path) -> FaultRow:
     config = _config(fault, ports, gamepad)
     process, _, os.environ[WAY] = fault.spoiled.partition(" ")  # of the processes to come
     modules = {process: FAILING} if process else None
-    record = folder / "run"
+    record, stolen = folder / "run", stolen_s()
     of_terminal = "terminal" in fault.harm
     with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():
         with Harm(fault, ports, key, pad) as harm:
             outcome = launch(config, record, harm, modules)
-    return _row(fault, outcome, harm, record)
+    return _row(fault, outcome, harm, record, 1e3 * (stolen_s() - stolen))
 
 
 def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
@@ -164,7 +166,9 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
     return make_config(plain, f"fault {fault.name!r}")
 
 
-def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> FaultRow:
+def _row(
+    fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path, stolen_ms: float
+) -> FaultRow:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
     ended, cause = _final_posture(emulator), robot["cause"]
@@ -186,6 +190,7 @@ def _row(fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path) -> Faul
         temperature_max=worst.get("temperature", float("nan")),
         frames_recorded=frames,
         refused={k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
+        stolen_ms=stolen_ms,
     )  # fmt: skip
 
 
