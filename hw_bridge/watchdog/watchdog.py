@@ -14,8 +14,8 @@ PERIOD_S: Final = 0.002  # between two damping frames, and two looks
 SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
 OVERDUE_S: Final = 0.001  # without one, after which the next look comes sooner
 LATE_S: Final = 0.0015  # without one, from which the remote is read here
-ON_TIME_S: Final = 1.5 * PERIOD_S  # between two looks of a process that was not held up itself
-HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time between two looks
+ON_TIME: Final = 1.5  # times what was asked for between two looks: this process was not held up
+HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time than that
 
 
 class Watchdog:
@@ -45,7 +45,7 @@ class Watchdog:
         self.cause = ""
         self._page, self._send, self._tell = page, send, tell
         self._hands, self._remote_stop = hands, remote_stop
-        self._beat, self._last_look, self._silence = 0, 0.0, 0.0
+        self._beat, self._last_look, self._silence, self._due = 0, 0.0, 0.0, PERIOD_S
 
     def look(self, now: float) -> float:
         """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp.
@@ -65,7 +65,8 @@ class Watchdog:
             self.hang(f"the tracker hung for {1e3 * silence:.0f} ms; the watchdog damps")
         if self.cause:
             self._send(self._page.frame)
-        return 0.5 * PERIOD_S if silence > OVERDUE_S and not self.cause else PERIOD_S
+        self._due = 0.5 * PERIOD_S if silence > OVERDUE_S and not self.cause else PERIOD_S
+        return self._due
 
     def hang(self, cause: str) -> None:
         """The tracker serves the robot no more: damp, and let it know in case it still can."""
@@ -90,7 +91,7 @@ class Watchdog:
         look is late.
         """
         beat, gap = self._page.beat, now - self._last_look
-        gap = gap if gap <= ON_TIME_S else HELD_UP_S
+        gap = gap if gap <= ON_TIME * self._due else HELD_UP_S
         self._last_look = now
         if not beat:
             self._silence = 0.0
