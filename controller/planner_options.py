@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, Self
 
 import msgspec
 
@@ -12,6 +12,9 @@ from hybrid.options import LineSearch
 from runtime.options import Options, Range
 
 TouchdownOrder = Literal["index", "average", "selected"]
+LEAST_KNOTS: Final = 25  # and how many more the next effort has
+MORE_KNOTS: Final = 5
+MOST_ITERATIONS: Final = 100
 
 
 class Search(Options, frozen=True):
@@ -28,7 +31,7 @@ class Search(Options, frozen=True):
             one.
     """
 
-    iterations: Annotated[int, Range("-", 1, 100)] = 2
+    iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
         1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014,
     )  # fmt: skip
@@ -51,7 +54,7 @@ class RealtimeSearch(Search, frozen=True):
             candidates, and is published all the same.
     """
 
-    iterations: Annotated[int, Range("-", 1, 100)] = 1
+    iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
         1.0, 0.5, 0.2, 0.05,
     )  # fmt: skip
@@ -130,7 +133,32 @@ class HilqrSection(SolverOptions, frozen=True):
         shared = {name: getattr(self, name) for name in SolverOptions.__struct_fields__}
         return PlannerOptions(**shared, search=search)
 
-    def with_threads(self, threads: int) -> HilqrSection:
+    def with_threads(self, threads: int) -> Self:
         """With at most so many threads in lock step; the numbers stay the same."""
         paused = msgspec.structs.replace(self.paused, threads=min(self.paused.threads, threads))
         return msgspec.structs.replace(self, paused=paused)
+
+    def with_effort(self, effort: int) -> Self:
+        """In lock step the search of real time at one of its efforts, from 1 on.
+
+        The least has `LEAST_KNOTS` knots and one iteration; each of the next has `MORE_KNOTS` more,
+        up to the section's own number, and then an iteration more.
+        """
+        spare = max(0, self.knots - LEAST_KNOTS)
+        steps = min(effort - 1, -(-spare // MORE_KNOTS))
+        knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * steps)
+        search = msgspec.structs.replace(
+            self.realtime.without_limit(), iterations=min(effort - steps, MOST_ITERATIONS)
+        )
+        return msgspec.structs.replace(self, knots=knots, paused=search)
+
+
+class IlqrFdSection(HilqrSection, frozen=True):
+    """The section `ilqr_fd`: HiLQR's solver as mujoco_mpc sets its own up for legged robots.
+
+    Whole-body iLQR on MuJoCo has a horizon of 0.35 s in steps of 10 ms and derivatives by finite
+    differences (arXiv 2503.04613).
+    """
+
+    knots: Annotated[int, Range("-", 2, 500)] = 35
+    derivatives: Literal["rigid", "rollout", "differences"] = "differences"

@@ -86,7 +86,7 @@ def tuned(options: HilqrSection, changes: str) -> HilqrSection:
     before = msgspec.to_builtins(options)
     try:
         merged = _merge(before, msgspec.json.decode(changes, type=dict[str, Any]))
-        after = msgspec.convert(merged, HilqrSection)
+        after = msgspec.convert(merged, type(options))
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error).replace("$.", "").replace("`", "")) from error
     fixed = _fixed(options, after, (*TUNABLE, *SEARCHES))

@@ -64,10 +64,21 @@ def perturb(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Only so many seeds of each event, for a quick look.")
     ] = None,
+    budget: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="MS",
+            min=0.1,
+            max=1000.0,
+            help="Run each planner once more at so much processor time a plan; may be repeated.",
+        ),
+    ] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
     """Run the trials of a perturbation suite in simulation and print success rates.
+
+    Several planners are also compared trial by trial.
 
     Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
     page of them.
@@ -76,12 +87,15 @@ def perturb(
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
     if mode is Mode.REALTIME and cluster != "loky":
         raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
+    if mode is Mode.REALTIME and budget:
+        raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
         suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
+        tuple(sorted(set(budget or ()))),
     )  # fmt: skip
     result = run_sweep(request)
     _print(result, suite, json)
@@ -94,15 +108,19 @@ def perturb(
 
 
 def _print(result: "SweepResult", suite: str, json: bool) -> None:
+    from saltus.sweep.pairs import pair_up
+    from saltus.sweep.pairs_table import print_pairs
     from saltus.sweep.summary import summarise
     from saltus.sweep.summary_table import failed_solves, print_summary
 
     if words := failed_solves(result.rows):
         say(f"warning: {words}")
     if json:
-        print_json({"rows": result.rows, "summary": summarise(result.rows)})
+        pairs = [pairing._asdict() for pairing in pair_up(result.rows)]
+        print_json({"rows": result.rows, "summary": summarise(result.rows), "pairs": pairs})
     elif result.rows:
         print_summary(f"perturb {suite}", result.rows)
+        print_pairs(result.rows)
     say(f"results: {result.folder}")
 
 
@@ -120,6 +138,7 @@ def _again(request: "SweepRequest", result: "SweepResult") -> str:
         words += ["--seeds", str(request.seeds)]
     for option, values in (
         ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
+        ("--budget", [f"{each:g}" for each in request.budgets_ms]),
     ):  # fmt: skip
         words += [word for value in values for word in (option, str(value))]
     return shlex.join([*words, "--output", str(result.folder)])

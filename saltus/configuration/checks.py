@@ -108,7 +108,7 @@ def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) ->
     if config.reference in GAITS:
         return
     gaits = ", ".join(GAITS)
-    if config.planner_entry.walks_by_gait:
+    if not config.planner_entry.rolls_out:
         raise refuse(
             f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
             f"one of {gaits}", "reference", "planner",

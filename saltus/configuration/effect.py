@@ -89,9 +89,13 @@ def _from_a_gait(config: LaunchConfig) -> str:
     return "" if config.reference in GAITS else "the reference is a recorded file"
 
 
+def _rolls_out(config: LaunchConfig) -> str:
+    return "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
+
+
 def _convex_mpc_walks(config: LaunchConfig) -> str:
-    """Undisturbed, it makes what HiLQR may track."""
-    recorded = config.planner == "hilqr" and config.reference_from == "convex_mpc"
+    """Undisturbed, it makes what a planner by rollouts may track."""
+    recorded = config.planner_entry.rolls_out and config.reference_from == "convex_mpc"
     if recorded and config.reference in GAITS:
         return ""
     return _only("planner", "convex_mpc")(config)
@@ -122,15 +126,17 @@ RULES = (
     Rule(("sources.gamepad",), _only(_DRIVEN_BY, "gamepad", "client")),
     Rule(("timing", "view.speed"), _only("mode", "paused")),
     Rule(("realtime",), _only("mode", "realtime")),
-    Rule(("reference_from", "rollout", "warp", "isaacgym", "remote"), _only("planner", "hilqr")),
+    Rule(("reference_from", "rollout", "warp", "isaacgym", "remote"), _rolls_out),
     Rule(("reference_from",), _from_a_gait),
-    Rule(("hilqr.paused",), _only("mode", "paused")),
-    Rule(("hilqr.realtime",), _only("mode", "realtime")),
-    Rule(("hilqr.variant", "hilqr.touchdown_order"), _only("hilqr.derivatives", "rigid")),
+    Rule(("hilqr.paused", "ilqr_fd.paused"), _only("mode", "paused")),
+    Rule(("hilqr.realtime", "ilqr_fd.realtime"), _only("mode", "realtime")),
+    *(Rule((f"{name}.variant", f"{name}.touchdown_order"), _only(f"{name}.derivatives", "rigid"))
+      for name in ("hilqr", "ilqr_fd")),
     Rule(("convex_mpc",), _convex_mpc_walks),
     Rule(("convex_mpc.time_limit",), _only("planner", "convex_mpc")),
     *(Rule((name,), _only("planner", name)) for name in PLANNERS if name != "convex_mpc"),
-    Rule(("convex_mpc.time_limit", "instant_qp.time_limit"), _only("mode", "realtime")),
+    Rule(("convex_mpc.time_limit", "instant_qp.time_limit", "mppi.time_limit"),
+         _only("mode", "realtime")),
     *(Rule((name,), _only("estimator", name)) for name in ESTIMATORS),
     Rule(("plugin",), _plugin_runs),
     Rule(("plugin.period", "plugin.time_limit"), _plugin_plans),

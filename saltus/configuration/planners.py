@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
 from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
-from controller.planner_options import HilqrSection
+from controller.mppi.options import MppiOptions
+from controller.planner_options import HilqrSection, IlqrFdSection
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 
@@ -24,27 +25,32 @@ class PlannerEntry(NamedTuple):
         colour: in pictures.
         factory: ``MODULE:FUNCTION`` that makes it from a `LaunchConfig`.
         check: ``MODULE:FUNCTION`` that refuses a `LaunchConfig` it cannot run; empty for none.
-        walks_by_gait: it follows gaits only, not recorded trajectories.
-        starts_on_knots: a plan starts at a knot of the reference after the solve, not at once.
+        rolls_out: it plans by rollouts of the whole robot. It then follows recorded trajectories
+            too, not gaits alone, and a plan starts at a knot of the reference after the solve.
     """
 
     label: str
     colour: str
     factory: str
     check: str = ""
-    walks_by_gait: bool = True
-    starts_on_knots: bool = False
+    rolls_out: bool = False
 
 
 _FACTORIES = "saltus.launch.planners"
 # Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
 PLANNERS = {
     "hilqr": PlannerEntry(
-        "HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_hilqr",
-        walks_by_gait=False, starts_on_knots=True,
+        "HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_rollouts", True
     ),
     "convex_mpc": PlannerEntry("Convex MPC", "#D55E00", f"{_FACTORIES}:convex_mpc"),
     "instant_qp": PlannerEntry("Instant QP", "#009E73", f"{_FACTORIES}:instant_qp"),
+    "ilqr_fd": PlannerEntry(
+        "iLQR by differences", "#CC79A7", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_rollouts",
+        True,
+    ),
+    "mppi": PlannerEntry(
+        "MPPI", "#56B4E9", f"{_FACTORIES}:mppi", f"{_FACTORIES}:check_rollouts", True
+    ),
 }  # fmt: skip
 _OTHER = "#555555"
 
@@ -72,6 +78,9 @@ class PlannerChoice(Options, frozen=True):
         hilqr: the planner HiLQR MPC.
         convex_mpc: the planner Convex MPC.
         instant_qp: the planner Instant QP.
+        ilqr_fd: whole-body iLQR on MuJoCo: HiLQR's solver with finite differences and a horizon of
+            0.35 s.
+        mppi: the planner MPPI.
         plugin: a planner or an estimator of your own.
     """
 
@@ -79,6 +88,8 @@ class PlannerChoice(Options, frozen=True):
     hilqr: HilqrSection = msgspec.field(default_factory=HilqrSection)
     convex_mpc: ConvexMpcOptions = ConvexMpcOptions()
     instant_qp: InstantQpOptions = InstantQpOptions()
+    ilqr_fd: IlqrFdSection = msgspec.field(default_factory=IlqrFdSection)
+    mppi: MppiOptions = MppiOptions()
     plugin: PluginOptions = PluginOptions()
 
     @property
@@ -87,9 +98,28 @@ class PlannerChoice(Options, frozen=True):
         return entry_of(self.planner)
 
     @property
-    def planner_options(self) -> HilqrSection | ConvexMpcOptions | InstantQpOptions | PluginOptions:
+    def planner_options(
+        self,
+    ) -> HilqrSection | ConvexMpcOptions | InstantQpOptions | MppiOptions | PluginOptions:
         """The section of the planner that runs."""
         return getattr(self, self.planner) if self.planner in PLANNERS else self.plugin
+
+    @property
+    def solver(self) -> HilqrSection | None:
+        """The section of the planner that runs, where that has HiLQR's solver."""
+        options = self.planner_options
+        return options if isinstance(options, HilqrSection) else None
+
+    def with_planner_options(self, options: Options) -> Self:
+        """The same launch with another section of the planner that runs."""
+        return msgspec.structs.replace(self, **{self.planner: options})
+
+    def with_threads(self, threads: int) -> Self:
+        """With at most so many threads for rollouts in lock step; the numbers stay the same."""
+        options = self.planner_options
+        if not isinstance(options, HilqrSection | MppiOptions):
+            return self
+        return self.with_planner_options(options.with_threads(threads))
 
 
 def is_plugin(name: str) -> bool:

@@ -53,7 +53,7 @@ def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
     period, starts = config.planner_options.period, []
     for solve in solve_schedule(config):
         time = solve.estimate * TICK_S
-        if config.planner_entry.starts_on_knots:
+        if config.planner_entry.rolls_out:
             starts.append(math.ceil((time + solve.lead) / period - 1e-6))
         else:
             starts.append(math.floor(time / period + 1e-6))

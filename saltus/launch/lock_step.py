@@ -52,6 +52,7 @@ class Stack:
 
     Attributes:
         solve_ms: duration of every solve [ms], wall clock.
+        processor_ms: processor time of every solve on all threads [ms].
     """
 
     def __init__(self, config: LaunchConfig) -> None:
@@ -65,6 +66,7 @@ class Stack:
         self.planner = assembly.make_planner(config)
         self.tracker = assembly.make_tracker(config)
         self.solve_ms: list[float] = []
+        self.processor_ms: list[float] = []
         self._guard = SolveGuard()
         schedule = assembly.solve_schedule(config)
         self._solves = iter(schedule)
@@ -91,10 +93,11 @@ class Stack:
             self._basis = estimate
         if tick < solve.arrival or self._basis is None:
             return None
-        begin = time.perf_counter()
+        begin, worked = time.perf_counter(), time.process_time()
         basis = self._basis
         plan = self._guard.plan(basis, lambda: solve_in_lock_step(self.planner, basis, solve))
         self.solve_ms.append(1e3 * (time.perf_counter() - begin))
+        self.processor_ms.append(1e3 * (time.process_time() - worked))
         self._solve = next(self._solves)
         if tick == self._solve.start:
             self._basis = estimate

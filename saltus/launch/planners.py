@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from controller.driving.goal import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.hilqr_planner import HilqrPlanner
+    from controller.mppi.planner import MppiPlanner
     from controller.planner_options import PlannerOptions
     from controller.references import Reference
     from robots.terrain import Ground
@@ -45,7 +46,25 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     return planner
 
 
-def check_hilqr(config: LaunchConfig) -> None:
+def mppi(config: LaunchConfig) -> MppiPlanner:
+    """MPPI on its reference and its rollout backend.
+
+    Raises:
+        BadRequest: the reference or the backend cannot be made for these options.
+    """
+    from controller.mppi.planner import MppiPlanner
+
+    ground, estimate = _belief(config)
+    reference = make_reference(config, make_commands(config), ground)
+    backend = rollouts.make_rollout(config, ground)
+    planner = MppiPlanner(config.mppi, reference, backend)
+    if estimate is not None:
+        estimate.simulators.append(backend)
+        planner.ground_estimate = estimate
+    return planner
+
+
+def check_rollouts(config: LaunchConfig) -> None:
     """Refuse a reference or a rollout backend that cannot be made.
 
     Raises:
@@ -55,7 +74,7 @@ def check_hilqr(config: LaunchConfig) -> None:
         make_reference(config)
     else:
         try:
-            GAITS[config.reference].knots(config.hilqr.period)
+            GAITS[config.reference].knots(config.planner_options.period)
         except ValueError as error:
             raise BadRequest(f"reference: {error}") from error
     rollouts.check(config, lambda: _belief(config)[0])
@@ -79,7 +98,7 @@ def make_reference(
     if commands is not None:
         from controller.driving.reference import DrivenReference
 
-        return DrivenReference(config.drive, config.hilqr.period, commands, ground)
+        return DrivenReference(config.drive, config.planner_options.period, commands, ground)
     from controller import references
 
     name = config.reference
@@ -87,7 +106,7 @@ def make_reference(
         name = str(recorded_walk(config))
     name = reference_file(name)
     try:
-        return references.make_reference(name, config.speed, config.hilqr.period)
+        return references.make_reference(name, config.speed, config.planner_options.period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 

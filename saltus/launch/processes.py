@@ -127,8 +127,8 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
             script = bus.publisher(COMMAND)
             await_listeners(script, RECORDER, stop)
         outlines = Outlines(bus.publisher(PLAN_OUTLINE))
-        if config.controllable and config.planner == "hilqr":
-            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.hilqr, config.mode)
+        if config.controllable and config.solver is not None:
+            tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.solver, config.mode)
         return watch(lambda: planner_node.run(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
             driver=driver, script=script, outlines=outlines, tuner=tuner,

@@ -37,9 +37,27 @@ class Availability(NamedTuple):
     found: str
 
 
+class Physics(NamedTuple):
+    """What rollouts take of a planner's options: knots, time between them [s], steps, threads."""
+
+    knots: int
+    period: float
+    substeps: int
+    threads: int
+
+
 def planning(config: LaunchConfig) -> PlannerOptions:
-    """HiLQR's options in this mode."""
-    return config.hilqr.in_mode(config.mode)
+    """The options of HiLQR's solver in this mode: of the planner that runs, or else of HiLQR."""
+    return (config.solver or config.hilqr).in_mode(config.mode)
+
+
+def _physics(config: LaunchConfig) -> Physics:
+    if config.planner == "mppi":
+        mppi = config.mppi
+        return Physics(mppi.knots, mppi.period, mppi.substeps, mppi.threads)
+    options = planning(config)
+    search = options.search
+    return Physics(options.knots, options.period, search.substeps, search.threads)
 
 
 def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutBackend:
@@ -84,17 +102,13 @@ def _look(name: str, config: LaunchConfig) -> Availability:
 def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
-    options = planning(config)
-    search = options.search
-    return ThreadedRollout(
-        options.knots, options.period, search.substeps, search.threads, ground
-    )
+    return ThreadedRollout(*_physics(config), ground)
 
 
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
-    options = planning(config)
+    physics = _physics(config)
     named = None if ground is None else _NamedGround(ground)
-    rollout = _warp_rollout(options.period, options.search.substeps, config.warp, named)
+    rollout = _warp_rollout(physics.period, physics.substeps, config.warp, named)
     if ground is not None:
         rollout.move_ground(ground)  # an estimate may have moved it
     return rollout
@@ -132,10 +146,10 @@ def _served(name: str) -> _Maker:
     def make(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
         from sim_bridge.rollouts.remote import RemoteRollout
 
-        options, server = planning(config), _server(name, config)
+        physics, server = _physics(config), _server(name, config)
         wait_s = server.timeout if config.mode == "realtime" else server.patience
         return RemoteRollout(
-            server, _mujoco(config, ground), options.period, options.search.substeps, wait_s,
+            server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
             name, ground, moves=not config.knows_ground,
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ from saltus.report.html import Html, folded, join, section, tag, with_code
 from saltus.report.lateral import lateral_section
 from saltus.report.line_search import line_search_section
 from saltus.report.outcomes import START, UNTRACED, safe_commands, verdict
+from saltus.report.pairs import pairs_section, times_section
 from saltus.report.read_run import is_run, read_run
 from saltus.report.read_sweep import is_sweep, read_sweep
 from saltus.report.solve_times import solve_section
@@ -108,7 +109,8 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     many = subject.kind == "sweep" and subject.trials
     body = [
         _header(subject),
-        success_section(subject) if many else None,
+        *((success_section(subject), pairs_section(subject), times_section(subject))
+          if many else ()),
         *((strips_section(subject, striped, filmed), driving_section(subject, shown),
            lateral_section(subject), hildebrand_section(subject, shown),
            touchdowns_section(subject, shown), line_search_section(subject, shown),

@@ -86,6 +86,7 @@ def _command(folder: Path, asked: SweepDescription, planners: str, numbers: list
     words = ["saltus", "perturb", suite, "--planner", planners, "--mode", asked.mode or "paused"]
     words += _selection(asked, numbers)
     words += [word for setting in asked.settings for word in ("--set", setting)]
+    words += [word for budget in asked.budgets_ms for word in ("--budget", f"{budget:g}")]
     return shlex.join([*words, "--output", str(folder)])
 
 
@@ -100,7 +101,9 @@ def _selection(asked: SweepDescription, numbers: list[int]) -> list[str]:
         first = sum(map(len, groups.values()))
         mine = groups.setdefault(group.name, [])
         mine += range(first, first + len(group.trials) * group.seeds)
-    if not numbers or len(numbers) == sum(map(len, groups.values())):
+    count = sum(map(len, groups.values()))
+    numbers = sorted({number % count for number in numbers})  # of each budget they come once more
+    if not numbers or len(numbers) == count:
         return []
     named = [name for name, mine in groups.items() if set(mine) <= set(numbers)]
     if sum(len(groups[name]) for name in named) == len(numbers):

@@ -20,7 +20,7 @@ class SweepDescription(msgspec.Struct):
     code: str = ""
     settings: list[str] = []
     trials: dict[str, list[int]] = {}  # by planner
-
+    budgets_ms: list[float] = []
 
 
 class _Row(msgspec.Struct):
@@ -43,6 +43,8 @@ class _Row(msgspec.Struct):
     max_lateral_deviation_m: float | None = None
     solve_ms_p50: float | None = None
     solve_ms_p99: float | None = None
+    processor_ms_p50: float | None = None
+    budget_ms: float | None = None
     plans_failed: int | None = None
     plans_late: int | None = None
     not_tracking_ticks: int | None = None

@@ -61,9 +61,9 @@ def _cell(cell: Cell) -> list[Any]:
     low, high = cell.interval
     bar = _bar(passed / trials, low, high, cell.planner)
     return [
-        _name(cell.planner), f"{passed} of {trials}", _percent(passed / trials),
+        planner_name(cell.planner), f"{passed} of {trials}", _percent(passed / trials),
         f"{100 * low:.0f} to {100 * high:.0f} %", bar,
-        _number(cell.deviation, 3), _number(cell.deviation_of_all, 3),
+        number(cell.deviation, 3), number(cell.deviation_of_all, 3),
     ]  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _thesis(theirs: Published | None) -> list[str]:
     if theirs is None:
         return [NONE, NONE]
     rate = f"{_percent(theirs.success / theirs.trials)} ({theirs.success} of {theirs.trials})"
-    return [rate + (f"; {theirs.remark}" if theirs.remark else ""), _number(theirs.deviation, 3)]
+    return [rate + (f"; {theirs.remark}" if theirs.remark else ""), number(theirs.deviation, 3)]
 
 
 def _trial(subject: Subject, trial: TrialRecord) -> list[Any]:
@@ -81,17 +81,18 @@ def _trial(subject: Subject, trial: TrialRecord) -> list[Any]:
         upright = "did not arrive"
     outcome = tag("b", "fell", class_="fell") if trial.fell else upright
     value = " ".join(f"{x:g}" for x in row.get("value") or []) or NONE
-    name = Html(_name(trial.planner) + f" {int(row['trial'])}")
+    name = Html(planner_name(trial.planner) + f" {int(row['trial'])}")
     return [
         name, subject.conditions.of(row).words, outcome,
-        _number(row.get("at"), 2), value, _number(row.get("max_lateral_deviation_m"), 3),
-        _number(row.get("solve_ms_p50"), 2), _number(row.get("solve_ms_p99"), 2),
+        number(row.get("at"), 2), value, number(row.get("max_lateral_deviation_m"), 3),
+        number(row.get("solve_ms_p50"), 2), number(row.get("solve_ms_p99"), 2),
         str(row.get("plans_failed", NONE)), str(row.get("plans_late", NONE)),
         str(safe_commands(trial)),
     ]  # fmt: skip
 
 
-def _name(planner: str) -> Html:
+def planner_name(planner: str) -> Html:
+    """A planner's name with a dot of its colour."""
     entry = entry_of(planner)
     name, colour = entry.label, entry.colour
     return Html(tag("i", "", class_="dot", style=f"background:{colour}") + tag("span", name))
@@ -113,7 +114,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _number(value: Any, digits: int) -> str:
+def number(value: Any, digits: int) -> str:
+    """A number, or a dash where it is not known."""
     if value is None or value != value:
         return NONE
     return f"{float(value):.{digits}f}"

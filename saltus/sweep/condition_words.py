@@ -76,6 +76,11 @@ def world_words(simulation: Fields, timing: Fields) -> list[str]:
     return words + ([f"estimates {1e3 * estimate:g} ms late"] if estimate is not None else [])
 
 
+def budget_words(budget_ms: float | None) -> str:
+    """Processor time that a plan may take [ms]; None where each planner has its own settings."""
+    return "default settings" if budget_ms is None else f"{budget_ms:g} ms a plan"
+
+
 def _size(kind: str, magnitude: float) -> str:
     if kind == "base_velocity":
         return f"{magnitude} m/s"

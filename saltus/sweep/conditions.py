@@ -15,7 +15,8 @@ from sim_bridge.event_lists import UNDISTURBED
 _EVENT = ("for", "every")
 _LAUNCH = ("reference", "reference_from", "command", "duration")
 _WORLD = ("simulation", "timing")
-_FIELDS = (*_EVENT, *_LAUNCH, *_WORLD)
+_BUDGET = "budget_ms"
+_FIELDS = (*_EVENT, *_LAUNCH, *_WORLD, _BUDGET)
 _USUAL_TIMING = 0.0  # [s] of a solve, and age of an estimate
 
 
@@ -39,6 +40,11 @@ class Condition(NamedTuple):
     magnitude: float
     values: list[list[float]]
     fields: Row
+
+    @property
+    def budget_words(self) -> str:
+        """The processor time that a plan may take; empty in a sweep without budgets."""
+        return in_words.budget_words(self.fields[_BUDGET]) if _BUDGET in self.fields else ""
 
 
 class Conditions:
@@ -116,6 +122,7 @@ def _words(row: Row, values: list[list[float]], firsts: Sequence[Row]) -> str:
     told = [" ".join(filter(None, (push, in_words.repetition_words(event))))]
     told += in_words.launch_words({key: row[key] for key in _LAUNCH if _differ(key, beside)})
     told += [words for words in _world(row, firsts) if words not in name]
+    told += [in_words.budget_words(row[_BUDGET])] if _BUDGET in row else []
     rest = ", ".join(filter(None, told))
     return f"{name}: {rest}" if name and rest else name or rest
 

@@ -9,6 +9,7 @@ import msgspec
 
 from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
+from saltus.sweep.budget import Fit
 from saltus.sweep.running import Finished
 from saltus.sweep.trials import Row
 from saltus.trace import save_trace, trace_path
@@ -16,7 +17,7 @@ from saltus.trace import save_trace, trace_path
 # What two runs must agree on to make one sweep, and what a folder has otherwise.
 IDENTITY = {
     "suite_text": "another suite", "mode": "another mode", "settings": "other settings (--set)",
-    "code": "another version of the code",
+    "code": "another version of the code", "budgets_ms": "other budgets (--budget)",
 }  # fmt: skip
 
 
@@ -25,6 +26,7 @@ class _Known(msgspec.Struct):
 
     trials: dict[str, list[int]]
     plugins: dict[str, str] = {}
+    fits: dict[str, dict[str, Fit]] = {}
 
 
 class SweepFolder:
@@ -35,6 +37,7 @@ class SweepFolder:
     Attributes:
         path: the folder; it exists.
         rows: rows of the finished trials by planner and number.
+        fits: what each planner does within each budget, as far as it is known.
     """
 
     def __init__(self, path: Path, about: dict[str, Any]) -> None:
@@ -42,8 +45,8 @@ class SweepFolder:
 
         Args:
             path: where.
-            about: suite, suite_text, mode, code, settings, digests of plug-ins, and the numbers of
-                the trials asked for, by planner; those of earlier requests stay.
+            about: suite, suite_text, mode, code, settings, budgets, digests of plug-ins, and the
+                numbers of the trials asked for, by planner; those of earlier requests stay.
 
         Raises:
             BadRequest: it holds another sweep or something else, is in use, or cannot be made.
@@ -62,6 +65,7 @@ class SweepFolder:
         except OSError as error:
             raise BadRequest(f"--output {path}: {error.strerror or error}") from error
         self.rows = {(row["planner"], row["trial"]): row for row in self._whole_rows()}
+        self.fits = self._read_about()[1].fits
 
     def add(self, finished: Finished) -> None:
         """Keep a finished trial: its trace, then its row.
@@ -85,6 +89,18 @@ class SweepFolder:
             os.ftruncate(self._file.fileno(), end)
             raise
 
+    def keep_fits(self, fits: dict[str, dict[str, Fit]]) -> None:
+        """Write what each planner does within each budget.
+
+        Raises:
+            BadRequest: the disk refuses.
+        """
+        about, _ = self._read_about()
+        try:
+            self._write(about | {"fits": msgspec.to_builtins(fits)})
+        except OSError as error:
+            raise BadRequest(f"--output {self.path}: {error.strerror or error}") from error
+
     def close(self) -> None:
         """Let another process have the folder."""
         self._file.close()
@@ -103,28 +119,32 @@ class SweepFolder:
 
     def _write_about(self, about: dict[str, Any]) -> None:
         if self._about.exists():
-            before = self._read_about()
+            before, known = self._read_about()
             for key, name in IDENTITY.items():
-                if before.get(key) != about[key]:
+                if before.get(key, []) != about[key]:
                     raise BadRequest(
                         f"--output {self.path}: holds a sweep with {name}; give another folder"
                     )
-            plugins = before.get("plugins", {})
+            plugins = known.plugins
             for name, digest in plugins.items():
                 if about["plugins"].get(name, digest) != digest:
                     raise BadRequest(f"--output {self.path}: holds a sweep with another version of "
                                      f"{name}; give another folder")  # fmt: skip
             about = about | {
-                "trials": _union(before["trials"], about["trials"]),
-                "plugins": plugins | about["plugins"],
-            }
+                "trials": _union(known.trials, about["trials"]),
+                "plugins": plugins | about["plugins"], "fits": before.get("fits", {}),
+            }  # fmt: skip
+        self._write(about)
+
+    def _write(self, about: dict[str, Any]) -> None:
         write_file(self._about, msgspec.json.format(msgspec.json.encode(about)) + b"\n")
 
-    def _read_about(self) -> dict[str, Any]:
+    def _read_about(self) -> tuple[dict[str, Any], _Known]:
+        """All of ``sweep.json``, and what a sweep that goes on reckons with."""
         try:
             data = self._about.read_bytes()
-            msgspec.json.decode(data, type=_Known)
-            return msgspec.json.decode(data, type=dict[str, Any])
+            known = msgspec.json.decode(data, type=_Known)
+            return msgspec.json.decode(data, type=dict[str, Any]), known
         except ValueError as error:  # of JSON, of a type, of UTF-8
             raise BadRequest(f"--output {self.path}: sweep.json is damaged ({error}); give "
                              "another folder") from error  # fmt: skip

@@ -55,6 +55,7 @@ def run_paused(trial: Trial) -> Finished:
         "group": trial.group,
         "seed": trial.config.simulation.seed,
         "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
+        "processor_ms_p50": float(np.median(run.processor_ms)),
         **_failures(trace.statuses, trace.commands),
     } | _measures(trial, summary) | _violation(run.planner.statistics())
     return Finished(_judged(row, trial, summary), trace)

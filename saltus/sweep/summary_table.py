@@ -71,6 +71,7 @@ def readable_summary(rows: list[Row]) -> list[Row]:
     driven = any(measures(members) for _, _, members in cells(rows))
     columns = _DRIVEN if driven else _SIDEWAYS
     limited = any("worst_violation" in row for row in rows)
+    budgeted = any("budget_ms" in row for row in rows)
     table = []
     for entry, (condition, planner, members) in zip(summarise(rows), cells(rows), strict=True):
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
@@ -79,7 +80,8 @@ def readable_summary(rows: list[Row]) -> list[Row]:
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
             **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
                for name, key, digits, unit in columns},
-            "solve time": _median_ms(members),
+            "solve time": _median_ms(members, "solve_ms_p50"),
+            **({"processor": _median_ms(members, "processor_ms_p50")} if budgeted else {}),
             **({"largest violation": _largest_violation(members)} if limited else {}),
         })  # fmt: skip
     return table
@@ -89,8 +91,8 @@ def _readable(value: float | None, digits: int, unit: str) -> str:
     return "-" if value is None else f"{value:.{digits}f}{unit}"
 
 
-def _median_ms(rows: list[Row]) -> str:
-    values = [row["solve_ms_p50"] for row in rows if row["solve_ms_p50"] is not None]
+def _median_ms(rows: list[Row], key: str) -> str:
+    values = [row[key] for row in rows if row.get(key) is not None]
     return f"{np.median(values):.1f} ms" if values else "-"
 
 

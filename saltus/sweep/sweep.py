@@ -18,10 +18,11 @@ from saltus.configuration.effect import warnings
 from saltus.launch import assembly
 from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.plugins import source_of
+from saltus.sweep.budget import Fit, fit
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, attempt, run_paused, run_realtime
-from saltus.sweep.trials import Row, Trial, make_trials, select
+from saltus.sweep.trials import Row, Trial, at_budgets, make_trials, select
 from sim_bridge.options import SimulationOptions
 from sim_bridge.suites import SuiteError, parse_suite
 
@@ -41,6 +42,8 @@ class SweepRequest(NamedTuple):
         trials, groups: which alone; empty for all.
         seeds: how many of each event; None for all.
         settings: ``KEY=VALUE`` of a launch file, which win over the suite.
+        budgets_ms: processor times that a plan may take; each planner then runs at its own settings
+            and once more at each of them. Empty: at its own settings alone.
     """
 
     suite: str
@@ -54,6 +57,7 @@ class SweepRequest(NamedTuple):
     groups: tuple[str, ...] = ()
     seeds: int | None = None
     settings: tuple[str, ...] = ()
+    budgets_ms: tuple[float, ...] = ()
 
 
 class SweepResult(NamedTuple):
@@ -63,6 +67,7 @@ class SweepResult(NamedTuple):
         folder: where everything is.
         rows: of the finished trials that were asked for, in order.
         missing: how many of those that were asked for are not finished.
+        fits: what each planner does within each budget, see `saltus.sweep.budget`.
         interrupted: the user stopped it.
     """
 
@@ -70,6 +75,7 @@ class SweepResult(NamedTuple):
     rows: list[Row]
     missing: int
     interrupted: bool
+    fits: dict[str, dict[str, Fit]] = {}  # noqa: RUF012  nobody writes to it
 
 
 def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
@@ -95,12 +101,14 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
         folder = SweepFolder(request.output or new_run_folder(path.stem), about)
         try:
             threads = threads_each(jobs, len(wanted), request.cluster)
-            shared = [with_threads(trial, threads) for trial in wanted]
+            shared = [trial.with_threads(threads) for trial in wanted]
+            fits = _fits(shared, folder)
+            shared = [_fitted(trial, fits) for trial in shared]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:
             folder.close()
     rows = [folder.rows[trial.key] for trial in wanted if trial.key in folder.rows]
-    return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted)
+    return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted, fits)
 
 
 def prepare(trials: Iterable[Trial]) -> None:
@@ -128,12 +136,6 @@ def threads_each(jobs: int, trials: int, backend: str) -> int:
     return max(1, len(os.sched_getaffinity(0)) // max(1, min(jobs, trials)))
 
 
-def with_threads(trial: Trial, threads: int) -> Trial:
-    """The trial with at most so many threads for HiLQR's physics; its numbers stay the same."""
-    hilqr = trial.config.hilqr.with_threads(threads)
-    return trial._replace(config=msgspec.structs.replace(trial.config, hilqr=hilqr))
-
-
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
     """The trials of every planner, one planner after another, and the suite's text."""
     try:
@@ -144,7 +146,10 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     trials: list[Trial] = []
     for planner in request.planners:
         mine = make_trials(groups, planner, request.mode, str(path), request.settings)
-        trials += select(mine, request.groups, request.trials, request.seeds, str(path))
+        chosen = select(mine, request.groups, request.trials, request.seeds, str(path))
+        if request.budgets_ms:
+            chosen = at_budgets(chosen, request.budgets_ms, len(mine))
+        trials += chosen
     if not trials:
         raise BadRequest(f"--trial: {path}: none of these trials is in the groups of --group")
     return trials, text
@@ -174,10 +179,32 @@ def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) ->
     names = {name for t in wanted for name in (t.config.planner, t.config.estimator)}
     return {
         "suite": path.stem, "suite_text": text, "mode": request.mode, "code": code_version(SOURCES),
-        "settings": list(request.settings), "trials": trials,
+        "settings": list(request.settings), "budgets_ms": list(request.budgets_ms),
+        "trials": trials,
         "plugins": {name: hashlib.sha256(source).hexdigest()[:16] for name in sorted(names)
                     if (source := source_of(name))},
     }  # fmt: skip
+
+
+def _fits(trials: list[Trial], folder: SweepFolder) -> dict[str, dict[str, Fit]]:
+    """What each planner does within each budget: as the folder has it, or measured now."""
+    fits = folder.fits
+    for trial in trials:
+        planner, budget = trial.config.planner, trial.budget_ms
+        mine = fits.setdefault(planner, {})
+        if budget is not None and f"{budget:g}" not in mine:
+            found = mine[f"{budget:g}"] = fit(trial.config, budget)
+            folder.keep_fits(fits)
+            effort = "always does the same" if found.effort is None else f"effort {found.effort}"
+            say(f"{planner} within {budget:g} ms: {effort}, {found.processor_ms:.1f} ms a plan")
+    return fits
+
+
+def _fitted(trial: Trial, fits: dict[str, dict[str, Fit]]) -> Trial:
+    if trial.budget_ms is None:
+        return trial
+    found = fits[trial.config.planner][f"{trial.budget_ms:g}"]
+    return trial._replace(config=found.applied(trial.config))
 
 
 def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -33,6 +33,7 @@ class Trial(NamedTuple):
         config: the launch it is.
         repetition: its number among the seeds of its event.
         pass_distance, pass_two_legs: see `Group`.
+        budget_ms: processor time that a plan may take; None: what the planner's settings take.
         without_effect: keys that suite or sweep set and that it does not use, and why.
     """
 
@@ -42,12 +43,17 @@ class Trial(NamedTuple):
     repetition: int = 0
     pass_distance: float | None = None
     pass_two_legs: float | None = None
+    budget_ms: float | None = None
     without_effect: dict[str, str] = {}  # noqa: RUF012  nobody writes to it
 
     @property
     def key(self) -> tuple[str, int]:
         """Planner and number, which no other trial of a sweep has."""
         return self.labels["planner"], self.labels["trial"]
+
+    def with_threads(self, threads: int) -> Self:
+        """See `PlannerChoice.with_threads`."""
+        return self._replace(config=self.config.with_threads(threads))
 
 
 def make_trials(
@@ -86,10 +92,28 @@ def make_trials(
                 trials.append(
                     Trial(
                         labels, group.name, seeded, repetition, group.pass_distance,
-                        group.pass_two_legs, idle,
+                        group.pass_two_legs, without_effect=idle,
                     )
                 )
     return trials
+
+
+def at_budgets(trials: Sequence[Trial], budgets: Sequence[float], count: int) -> list[Trial]:
+    """The trials with the planner's own settings, and once more at each budget.
+
+    Args:
+        trials: of one planner.
+        budgets: processor times that a plan may take [ms].
+        count: trials of the whole suite; each budget's are numbered after those before.
+    """
+    return [
+        trial._replace(
+            labels=trial.labels
+            | {"trial": trial.labels["trial"] + count * turn, "budget_ms": budget},
+            budget_ms=budget,
+        )
+        for turn, budget in enumerate((None, *budgets)) for trial in trials
+    ]  # fmt: skip
 
 
 def select(

@@ -44,7 +44,7 @@ class Levers:
             self.refusal = "the launch file allows no control (view.control)"
             return
         try:
-            if config.planner == "hilqr":
+            if config.solver is not None:
                 self._tuning = bus.publisher(TUNING)
             if config.kind.simulated:
                 self._push = bus.publisher(PUSH)
@@ -96,7 +96,7 @@ class Levers:
         self._steps, self._due = self._steps + ticks, 0.0
 
     def tune(self, options: dict[str, Any]) -> None:
-        """Change options of the planner; keys below `hilqr` of a launch file."""
+        """Change options of the planner; keys of its section of a launch file."""
         if self._tuning is not None:
             sequence, now = self._next()
             text = msgspec.json.encode(options).decode()

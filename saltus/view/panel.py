@@ -101,7 +101,8 @@ class TuningControls:
     def __init__(self, server: viser.ViserServer, levers: Levers, config: LaunchConfig) -> None:
         """Begin with what the launch has."""
         self._levers, self._config = levers, config
-        gui, cost = server.gui, config.hilqr.cost
+        self._section = config.solver or config.hilqr
+        gui, cost = server.gui, self._section.cost
         self._weights: dict[str, Any] = {}
         for name in CostOptions.__struct_fields__:
             value = getattr(cost, name)
@@ -111,7 +112,7 @@ class TuningControls:
             else:
                 self._weights[name] = gui.add_number(label, float(value), min=0.0)
             self._weights[name].on_update(lambda _: self._send())
-        search = config.hilqr.in_mode(config.mode).search
+        search = self._section.in_mode(config.mode).search
         self._steps = gui.add_text("step sizes", ", ".join(f"{s:g}" for s in search.step_sizes))
         self._steps.on_update(lambda _: self._send())
         self._file = gui.add_text("launch file", "tuned.yaml")
@@ -119,18 +120,18 @@ class TuningControls:
         self._answer = gui.add_markdown("")
 
     def options(self) -> HilqrSection:
-        """The section `hilqr` of the launch with what the page has.
+        """The planner's section of the launch with what the page has.
 
         Raises:
             ValueError: the planner cannot run on them.
         """
-        now = msgspec.to_builtins(self._config.hilqr)
+        now = msgspec.to_builtins(self._section)
         changes = self._changes()
         merged = now | {key: now[key] | values for key, values in changes.items()}
-        return msgspec.convert(merged, HilqrSection)
+        return msgspec.convert(merged, type(self._section))
 
     def _changes(self) -> dict[str, Any]:
-        """Keys below `hilqr` and their values."""
+        """Keys of the section and their values."""
         steps = [float(word) for word in self._steps.value.replace(",", " ").split()]
         cost = {name: handle.value for name, handle in self._weights.items()}
         return {"cost": cost, self._config.mode: {"step_sizes": steps}}
@@ -149,7 +150,7 @@ class TuningControls:
         try:
             if path.exists():
                 raise ValueError(f"{path} exists; give another name")
-            tuned = msgspec.structs.replace(self._config, hilqr=self.options())
+            tuned = self._config.with_planner_options(self.options())
             write_config(tuned, path)
         except (OSError, ValueError, msgspec.ValidationError) as error:
             self._answer.content = f"Not saved: {error}"

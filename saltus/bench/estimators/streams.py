@@ -142,5 +142,4 @@ def _for_recording(config: LaunchConfig) -> LaunchConfig:
 
     Several runs are recorded at the same time.
     """
-    hilqr = config.hilqr.with_threads(1)
-    return replace(config, estimator="leg_odometry", hilqr=hilqr)
+    return replace(config.with_threads(1), estimator="leg_odometry")

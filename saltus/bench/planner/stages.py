@@ -10,7 +10,7 @@ import numpy as np
 from controller.driving.goal import Goal
 from controller.driving.options import DriveOptions
 from controller.driving.reference import DrivenReference
-from controller.hilqr_planner import reference_policy
+from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from saltus.bench.contest import Times
 from saltus.studies.a1.planner_cases import Array, Case, PlannerParts, Workbench

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from controller.a1_model import A1Model
-from controller.hilqr_planner import reference_policy
 from controller.planner_options import PlannerOptions
 from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
+from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies
 from robots.state import Array, integrate
 from saltus.studies.a1.planner_cases import SPEED, SPREAD

@@ -131,7 +131,7 @@ def test_launch_files_hold_no_key_without_effect(name):
 def test_suites_hold_no_key_without_effect(path):
     groups = read_suite(path)
     motions = {group.reference for group in groups} & set(motion_names())
-    for planner in ("hilqr",) if motions else PLANNERS:  # the others walk by a gait
+    for planner in ("hilqr",) if motions else PLANNERS:  # motions come with its options
         trials = make_trials(groups, planner, "paused", str(path))
         assert trials and not any(trial.without_effect for trial in trials)
 

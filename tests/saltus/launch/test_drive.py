@@ -36,7 +36,7 @@ def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], wor
         load_launch("drive", assignments)
 
 
-@pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp"])
+@pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "ilqr_fd"])
 def test_the_robot_goes_where_the_script_says(planner: str) -> None:
     """It starts, goes sideways and turns at once, and comes to a stand."""
     script = (

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from saltus.configuration.planners import PLANNERS
 from saltus.trace import Trace, save_trace
 
 SUITE = """reference: walk
@@ -59,7 +58,7 @@ def make_sweep(
     folder: Path,
     suite: str = "table-6.1",
     traces: bool = True,
-    planners: tuple[str, ...] = PLANNERS,
+    planners: tuple[str, ...] = tuple(REACH),
 ) -> Path:
     """Two pushes of 1.0 and two of 1.5 m/s for each planner; Instant QP falls at 1.5 m/s."""
     folder.mkdir()

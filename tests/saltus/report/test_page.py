@@ -117,6 +117,29 @@ def test_verdict_comes_first_and_table_stands_beside_the_thesis(found):
     assert "does not say whether its average deviation counts" in text
 
 
+def test_planners_are_compared_trial_by_trial(found):
+    text = found.text
+    assert "HiLQR MPC beside each rival" in text and "McNemar" in text
+    assert "all trials" in text and "Processor time of a plan" not in text
+
+
+def test_a_sweep_with_budgets_shows_processor_times_and_how_to_go_on(tmp_path):
+    folder = make_sweep(tmp_path / "s", suite="pushes", traces=False)
+    about = json.loads((folder / "sweep.json").read_text())
+    about["trials"] = dict.fromkeys(about["trials"], list(range(8)))
+    (folder / "sweep.json").write_text(json.dumps(about | {"budgets_ms": [10.0]}))
+    rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    rows = [row | {"budget_ms": None, "processor_ms_p50": 13.5} for row in rows] + [
+        row | {"trial": row["trial"] + 4, "budget_ms": 10.0, "processor_ms_p50": 9.25}
+        for row in rows if row["trial"] < 3
+    ]  # fmt: skip
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = written(folder).text
+    assert "Processor time of a plan" in text and "13.5" in text and "9.2" in text
+    assert "10 ms a plan" in text and "default settings" in text
+    assert "--budget 10" in text
+
+
 def test_another_suite_has_no_thesis_beside_it(tmp_path):
     text = written(make_sweep(tmp_path / "s", suite="pushes", traces=False)).text
     assert "Thesis: rate" not in text and "3.729" not in text

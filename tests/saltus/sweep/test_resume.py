@@ -138,7 +138,8 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     with pytest.raises(BadRequest, match="something else"):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
     empty = dict.fromkeys(("trials", "plugins"), {})
-    about = {"suite_text": "", "mode": "paused", "settings": [], "code": ""} | empty
+    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "budgets_ms": []}
+    about |= empty
     folder = SweepFolder(tmp_path / "used", about)
     before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
@@ -208,7 +209,8 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
 
 @pytest.mark.parametrize(("names", "planners"), [
     ("hilqr", ("hilqr",)), ("convex_mpc, hilqr", ("convex_mpc", "hilqr")), ("all", tuple(PLANNERS)),
-    ("hilqr,hilqr", ("hilqr",)), ("instant_qp,all", ("instant_qp", "hilqr", "convex_mpc")),
+    ("hilqr,hilqr", ("hilqr",)),
+    ("mppi,all", ("mppi", *(name for name in PLANNERS if name != "mppi"))),
 ])  # fmt: skip
 def test_planners_are_a_list_that_reads_back(names, planners):
     assert planners_named(names) == planners
@@ -217,14 +219,15 @@ def test_planners_are_a_list_that_reads_back(names, planners):
 
 @pytest.mark.parametrize("names", ["", "hilqr,", "hilqr,gpt", "all of them"])
 def test_an_unknown_planner_in_a_list_is_one_line(names):
-    with pytest.raises(BadRequest, match="accepted: hilqr, convex_mpc, instant_qp, MODULE"):
+    with pytest.raises(BadRequest, match=f"accepted: {', '.join(PLANNERS)}, MODULE"):
         planners_named(names)
 
 
 def test_the_shell_completes_a_list_of_planners():
     assert sweep_planner_names("") == [*PLANNERS, "all"]
-    assert sweep_planner_names("hilqr,") == ["hilqr,convex_mpc", "hilqr,instant_qp"]
-    assert sweep_planner_names("convex_mpc,hilqr,i") == ["convex_mpc,hilqr,instant_qp"]
+    rest = [f"hilqr,{name}" for name in PLANNERS if name != "hilqr"]
+    assert sweep_planner_names("hilqr,") == rest
+    assert sweep_planner_names("convex_mpc,hilqr,in") == ["convex_mpc,hilqr,instant_qp"]
 
 
 def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from saltus.configuration.planners import PLANNERS, entry_of
+from saltus.configuration.planners import entry_of
 from saltus.studies.a1.latency.figure import latency_figure
 from saltus.studies.a1.latency.trials import (
     DELAYED,
@@ -26,6 +26,7 @@ from saltus.sweep.running import run_paused
 from saltus.sweep.summary import wilson_interval
 
 OURS = "hilqr"
+STUDIED = (OURS, "convex_mpc", "instant_qp")
 MODEL = (
     "Model: every solve takes the same time, and a plan arrives when its solve has ended. The next "
     "solve begins then, at most one per knot. With delays (--full), estimates are 2 ms old and "
@@ -63,7 +64,7 @@ def verdict(rows: Sequence[LatencyRow]) -> str:
     above, exceptions = 0, dict[str, list[LatencyRow]]()
     points = _points(rows)
     for at in points:
-        relations = {other: _relation(at[OURS], at[other]) for other in PLANNERS if other != OURS}
+        relations = {other: _relation(at[OURS], at[other]) for other in STUDIED if other != OURS}
         above += all(relation == "above" for relation in relations.values())
         for other, relation in relations.items():
             if relation != "above":
@@ -160,7 +161,7 @@ def run(
 def points(full: bool) -> list[Point]:
     """What is tried, a planner's points together."""
     conditions, solves = ((IDEAL, DELAYED), FULL_SOLVES_MS) if full else ((IDEAL,), SOLVES_MS)
-    return [Point(c, planner, ms) for c in conditions for planner in PLANNERS for ms in solves]
+    return [Point(c, planner, ms) for c in conditions for planner in STUDIED for ms in solves]
 
 
 def rows_of(outcomes: Sequence[Outcome]) -> list[LatencyRow]:

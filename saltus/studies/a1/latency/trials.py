@@ -12,7 +12,7 @@ from saltus.common.folders import data_folder
 from saltus.studies.engine import StudyOptions
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 from saltus.sweep.running import Broken, Finished, attempt, run_paused
-from saltus.sweep.sweep import prepare, threads_each, with_threads
+from saltus.sweep.sweep import prepare, threads_each
 from saltus.sweep.trials import Row, Trial, make_trials
 from sim_bridge.suites import read_suite
 
@@ -118,7 +118,7 @@ def run_points(
     with backend_ready(backend, None, cores):
         prepare(trial for _, trial in jobs)
         threads = threads_each(cores, len(jobs), backend)
-        jobs = [(point, with_threads(trial, threads)) for point, trial in jobs]
+        jobs = [(point, trial.with_threads(threads)) for point, trial in jobs]
         return _run_jobs(jobs, run, options)
 
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from controller.cost_options import CostOptions
-from controller.hilqr_planner import reference_policy
+from controller.rollout_planner import reference_policy
 from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array

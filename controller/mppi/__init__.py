@@ -1,0 +1,1 @@
+"""MPPI: model predictive path integral control."""

@@ -1,0 +1,84 @@
+"""Plans of equal processor time: how hard each planner works within a budget, measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Final, Protocol, Self, runtime_checkable
+
+import msgspec
+import numpy as np
+
+from runtime.options import Options
+from saltus.configuration.launch import LaunchConfig
+from saltus.launch.lock_step import LockStep
+
+WALK_S: Final = 1.5  # of which plans are timed
+START_S: Final = 0.5  # of it that does not count: the robot only begins to walk
+MOST_EFFORT: Final = 4096
+CLOSE: Final = 0.05  # share of an effort to which it is found
+
+Measure = Callable[[LaunchConfig], float]
+
+
+@runtime_checkable
+class Scalable(Protocol):
+    """Options of a planner that can work more or less on a plan."""
+
+    def with_effort(self, effort: int) -> Self:
+        """The options at an effort, from 1 on; a larger one takes no less time."""
+        ...
+
+
+class Fit(msgspec.Struct, frozen=True):
+    """How a planner works within a budget.
+
+    Attributes:
+        effort: see `Scalable`; None of a planner that always does the same work.
+        processor_ms: what a plan takes of the processor, median.
+    """
+
+    effort: int | None
+    processor_ms: float
+
+    def applied(self, config: LaunchConfig) -> LaunchConfig:
+        """The launch at this effort; in lock step, its plans take as long as they did here."""
+        if self.effort is not None:
+            config = _with_effort(config, self.effort)
+        timing = msgspec.structs.replace(config.timing, solve=1e-3 * self.processor_ms)
+        return msgspec.structs.replace(config, timing=timing)
+
+
+def fit(config: LaunchConfig, budget_ms: float, measure: Measure | None = None) -> Fit:
+    """The greatest effort whose plans take no more than the budget, or the least there is.
+
+    Args:
+        config: of a launch in lock step, of which the beginning is run.
+        budget_ms: processor time that a plan may take, median.
+        measure: gives the time of a launch's plans, in place of `processor_ms`.
+    """
+    measure = measure or processor_ms
+    if not isinstance(config.planner_options, Scalable):
+        return Fit(None, measure(config))
+    time_of = cache(lambda effort: measure(_with_effort(config, effort)))
+    low, high = 1, 2
+    while high <= MOST_EFFORT and time_of(low) <= budget_ms and time_of(high) <= budget_ms:
+        low, high = high, 2 * high
+    while high - low > max(1, CLOSE * low) and time_of(low) <= budget_ms:
+        middle = (low + high) // 2
+        low, high = (middle, high) if time_of(middle) <= budget_ms else (low, middle)
+    return Fit(low, time_of(low))
+
+
+def processor_ms(config: LaunchConfig) -> float:
+    """Median processor time of a plan in a launch's first steps, undisturbed [ms]."""
+    run = LockStep(msgspec.structs.replace(config, perturbations=(), duration=WALK_S))
+    run.run()
+    begun = round(len(run.processor_ms) * START_S / WALK_S)
+    return float(np.median(run.processor_ms[begun:]))
+
+
+def _with_effort(config: LaunchConfig, effort: int) -> LaunchConfig:
+    options = config.planner_options
+    assert isinstance(options, Scalable) and isinstance(options, Options)
+    return config.with_planner_options(options.with_effort(effort))

@@ -1,0 +1,128 @@
+"""Two planners trial by trial: whose falls are fewer, and who stays closer to the path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest, wilcoxon
+
+from saltus.configuration.planners import PLANNERS
+from saltus.sweep.conditions import Condition, Conditions
+from saltus.sweep.summary import succeeded
+from saltus.sweep.trials import Row
+
+OURS = next(iter(PLANNERS))  # the planner that the others are compared with, where it ran
+ALL_TRIALS = "all trials"
+
+
+class Pairing(NamedTuple):
+    """A planner beside a rival in the trials that both have finished.
+
+    Attributes:
+        condition: in words.
+        planner, rival: by name.
+        trials: number of pairs.
+        only_planner, only_rival: trials passed by one of the two.
+        p_success: chance of a difference as large if both were alike: McNemar's exact test.
+        upright: pairs without a fall of either, with a measure.
+        difference: median of the planner's measure less the rival's over these: deviation to the
+            side [m], or error of the velocity of a driven robot [m/s]; None without any.
+        p_difference: the same chance for it: Wilcoxon's signed-rank test; None without any.
+        p_success_holm, p_difference_holm: corrected by Holm's method for the number of conditions
+            and rivals.
+    """
+
+    condition: str
+    planner: str
+    rival: str
+    trials: int
+    only_planner: int
+    only_rival: int
+    p_success: float
+    upright: int
+    difference: float | None
+    p_difference: float | None
+    p_success_holm: float | None = None
+    p_difference_holm: float | None = None
+
+
+def pair_up(rows: Iterable[Row]) -> list[Pairing]:
+    """Our planner, or else the first, beside each other one, by condition and in all trials.
+
+    Trials under different budgets are never added up.
+    """
+    rows = list(rows)
+    conditions = Conditions(rows)
+    runs = {(row["planner"], row["trial"]): row for row in rows}
+    planners = list(dict.fromkeys(row["planner"] for row in rows))
+    planner = OURS if OURS in planners else next(iter(planners), "")
+    single, total = [], []
+    for rival in (name for name in planners if name != planner):
+        pairs = [(row, runs[rival, row["trial"]]) for row in rows
+                 if row["planner"] == planner and (rival, row["trial"]) in runs]  # fmt: skip
+        cells: dict[str, list[tuple[Row, Row]]] = {}
+        sums: dict[str, list[tuple[Row, Row]]] = {}
+        for pair in pairs:
+            condition = conditions.of(pair[0])
+            cells.setdefault(condition.words, []).append(pair)
+            sums.setdefault(_all_words(condition), []).append(pair)
+        single += [_pairing(words, planner, rival, each) for words, each in cells.items()]
+        if len(cells) > len(sums):
+            total += [_pairing(words, planner, rival, each) for words, each in sums.items()]
+    order = [condition.words for condition in conditions]
+    single.sort(key=lambda pairing: order.index(pairing.condition))
+    return [*_corrected(single), *_corrected(total)]
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Chances corrected for their number: S. Holm, Scandinavian Journal of Statistics 6 (1979)."""
+    found, least = [0.0] * len(chances), 0.0
+    for rank, index in enumerate(np.argsort(chances)):
+        least = max(least, min(1.0, (len(chances) - rank) * chances[index]))
+        found[index] = least
+    return found
+
+
+def _all_words(condition: Condition) -> str:
+    return ", ".join(filter(None, (ALL_TRIALS, condition.budget_words)))
+
+
+def _pairing(
+    words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]
+) -> Pairing:
+    passed = np.array([[succeeded(row) for row in pair] for pair in pairs])
+    only_planner = int(np.sum(passed[:, 0] & ~passed[:, 1]))
+    only_rival = int(np.sum(~passed[:, 0] & passed[:, 1]))
+    differing = only_planner + only_rival
+    upright = [[_measure(row) for row in pair] for pair in pairs
+               if not any(row["fell"] for row in pair)]  # fmt: skip
+    both = np.array([each for each in upright if None not in each], dtype=float).reshape(-1, 2)
+    change = both[:, 0] - both[:, 1]
+    return Pairing(
+        words, planner, rival, len(pairs), only_planner, only_rival,
+        float(binomtest(only_planner, differing).pvalue) if differing else 1.0,
+        len(change),
+        float(np.median(change)) if len(change) else None,
+        _signed_rank(change) if len(change) else None,
+    )  # fmt: skip
+
+
+def _signed_rank(change: Any) -> float:
+    return float(wilcoxon(change).pvalue) if np.any(change) else 1.0
+
+
+def _measure(row: Row) -> float | None:
+    return row.get("velocity_rmse_m_s", row["max_lateral_deviation_m"])
+
+
+def _corrected(pairings: list[Pairing]) -> list[Pairing]:
+    success = holm([each.p_success for each in pairings])
+    known = [index for index, each in enumerate(pairings) if each.p_difference is not None]
+    chances = holm([pairings[index].p_difference or 0.0 for index in known])
+    difference = dict(zip(known, chances, strict=True))
+    return [
+        each._replace(p_success_holm=success[index], p_difference_holm=difference.get(index))
+        for index, each in enumerate(pairings)
+    ]  # fmt: skip

@@ -1,0 +1,102 @@
+"""MPPI: cheaper than its seeds, repeatable, with a PD law as feedback, never raising."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from controller.mppi.options import MppiOptions
+from controller.mppi.planner import MppiPlanner, pd_gains, spline_basis, weights
+from controller.references import make_reference
+from runtime.messages import StateEstimate
+from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+
+OPTIONS = MppiOptions(knots=20, samples=16, threads=1)
+
+
+def make_planner(**changes):
+    options = msgspec.structs.replace(OPTIONS, **changes)
+    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    return MppiPlanner(options, make_reference("walk", 0.2, options.period), backend)
+
+
+def estimate(planner, knot, sideways=0.0):
+    window = planner.reference.window(knot, 0)
+    v = window.v[0].copy()
+    v[1] += sideways
+    return StateEstimate(
+        tick=10 * knot, time=0.01 * knot, q=window.q[0], v=v, contact=np.ones(4), status="ok"
+    )
+
+
+def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
+    shares = weights(np.array([3.0, 1.0, np.inf, 2.0]), 0.5)
+    assert shares.sum() == pytest.approx(1.0) and shares[2] == 0.0
+    assert shares[1] > shares[3] > shares[0] > 0.0
+    # exp(-(J - J_min) / (lambda sigma))
+    sigma = np.std([3.0, 1.0, 2.0])
+    assert shares[3] / shares[1] == pytest.approx(np.exp(-1.0 / (0.5 * sigma)))
+
+
+@pytest.mark.parametrize("factor", [1e-3, 1e3])
+def test_weights_do_not_depend_on_the_scale_of_the_cost(factor):
+    cost = np.array([4.0, 1.0, 2.5])
+    np.testing.assert_allclose(weights(factor * cost + 7.0, 0.3), weights(cost, 0.3))
+
+
+def test_equal_costs_weigh_equally():
+    np.testing.assert_allclose(weights(np.full(4, 2.0), 0.1), 0.25)
+
+
+@pytest.mark.parametrize("knots", [5, 20, 50])
+def test_a_spline_goes_through_its_points_and_reproduces_cubics(knots):
+    basis = spline_basis(knots, 0.01, 0.05)
+    np.testing.assert_allclose(basis.sum(axis=1), 1.0)
+    np.testing.assert_allclose(basis[[0, -1]], np.eye(basis.shape[1])[[0, -1]], atol=1e-12)
+    if basis.shape[1] > 3:
+        t = 0.01 * np.arange(knots)
+        points = np.linspace(0.0, t[-1], basis.shape[1])
+        np.testing.assert_allclose(basis @ points**3, t**3, atol=1e-12)
+
+
+def test_the_law_is_stiffness_and_damping_of_each_joint():
+    x = np.arange(36.0)
+    np.testing.assert_allclose(pd_gains(30.0, 2.0) @ x, -30.0 * x[6:18] - 2.0 * x[24:])
+
+
+@pytest.mark.parametrize("sideways", [-0.6, 0.6])
+def test_a_push_is_answered_with_a_cheaper_plan(sideways):
+    planner, idle = make_planner(iterations=4), make_planner(noise=(0.0, 0.0, 0.0))
+    for each in (planner, idle):
+        each.solve(estimate(each, 0))
+    pushed = estimate(planner, 10, sideways)
+    plans = []
+    plan, seed = planner.solve(pushed, on_plan=plans.append), idle.solve(pushed)
+    costs = [each.cost for each in (*plans, plan)]
+    assert costs == sorted(costs, reverse=True) and costs[-1] < 0.95 * seed.cost
+    assert plan.status == "ok" and plan.iterations == 4
+    np.testing.assert_array_equal(plan.gains, np.tile(pd_gains(30.0, 1.0), (20, 1, 1)))
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another():
+    small = (0.02, 0.02, 0.02)
+    one, same = make_planner(noise=small), make_planner(noise=small)
+    other = make_planner(noise=small, seed=1)
+    plans = [each.solve(estimate(each, 3, 0.3)) for each in (one, same, other)]
+    np.testing.assert_array_equal(plans[0].inputs, plans[1].inputs)
+    assert np.abs(plans[0].inputs - plans[2].inputs).max() > 0.01
+
+
+def test_when_time_is_up_no_other_iteration_begins():
+    planner = make_planner(iterations=50)
+    plan = planner.solve(estimate(planner, 0), out_of_time=lambda: True)
+    assert plan.iterations == 1 and plan.status == "ok"
+
+
+def test_a_state_without_a_finite_rollout_is_a_status():
+    planner = make_planner()
+    start = estimate(planner, 0)
+    v = start.v.copy()
+    v[:] = np.nan
+    plan = planner.solve(msgspec.structs.replace(start, v=v))
+    assert plan.status == "failed"
+    assert planner.solve(estimate(planner, 1)).status == "ok"
