@@ -24,7 +24,7 @@ REACH, DEPTH = 2.5, 0.5  # half the size of a quarter, and half its thickness [m
 QUARTERS = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [-1.0, 1.0]])  # of the feet, in order
 TRAIL = 6  # footprints of a fore foot that are remembered
 APART = 0.05  # distance of two footprints [m]; a foot that stands nearer to its last one slides
-FLOOR = -1e6  # out of reach [m]: the estimated height drifts, by a metre a minute
+FLOOR = -5e3  # out of reach [m]: the estimated height drifts, by 100 m an hour
 EDGE = 0.02  # between two footprints, across the plane, from which there is a step [m]
 
 

@@ -51,6 +51,7 @@ def times_section(subject: Subject) -> Html | None:
         [planner_name(planner), *(_median([
             row["processor_ms_p50"] for row in rows
             if (row["planner"], row["budget_ms"]) == (planner, budget)
+            and row.get("processor_ms_p50") is not None
         ]) for budget in budgets)]
         for planner in subject.planners
     ]  # fmt: skip

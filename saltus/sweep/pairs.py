@@ -114,7 +114,7 @@ def _signed_rank(change: Any) -> float:
 
 
 def _measure(row: Row) -> float | None:
-    return row.get("velocity_rmse_m_s", row["max_lateral_deviation_m"])
+    return row.get("velocity_rmse_m_s", row.get("max_lateral_deviation_m"))
 
 
 def _corrected(pairings: list[Pairing]) -> list[Pairing]:
