@@ -154,10 +154,10 @@ class HilqrSection(SolverOptions, frozen=True):
 
 
 class IlqrFdSection(HilqrSection, frozen=True):
-    """The section `ilqr_fd`: HiLQR's solver as mujoco_mpc sets its own up for legged robots.
+    """The section `ilqr_fd`: HiLQR's solver with the settings of mujoco_mpc for legged robots.
 
-    Whole-body iLQR on MuJoCo has a horizon of 0.35 s in steps of 10 ms and derivatives by finite
-    differences (arXiv 2503.04613).
+    These are a horizon of 0.35 s in steps of 10 ms, and derivatives by finite differences
+    (arXiv 2503.04613).
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 35

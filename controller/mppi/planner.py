@@ -58,7 +58,7 @@ class MppiPlanner(RolloutPlanner):
     def _iterate(self, x0: Array, best: Solution) -> Solution | None:
         """The weighted mean of samples around a solution, or the cheapest one where that is worse.
 
-        None where neither a sample nor the mean stays finite.
+        None where no sample stays finite.
         """
         options, trajectory = self.options, best.trajectory
         targets = self._noise * self._random.standard_normal(

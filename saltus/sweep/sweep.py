@@ -67,7 +67,6 @@ class SweepResult(NamedTuple):
         folder: where everything is.
         rows: of the finished trials that were asked for, in order.
         missing: how many of those that were asked for are not finished.
-        fits: what each planner does within each budget, see `saltus.sweep.budget`.
         interrupted: the user stopped it.
     """
 
@@ -75,7 +74,6 @@ class SweepResult(NamedTuple):
     rows: list[Row]
     missing: int
     interrupted: bool
-    fits: dict[str, dict[str, Fit]] = {}  # noqa: RUF012  nobody writes to it
 
 
 def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
@@ -108,7 +106,7 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
         finally:
             folder.close()
     rows = [folder.rows[trial.key] for trial in wanted if trial.key in folder.rows]
-    return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted, fits)
+    return SweepResult(folder.path, rows, len(wanted) - len(rows), interrupted)
 
 
 def prepare(trials: Iterable[Trial]) -> None:

@@ -11,6 +11,7 @@ from controller.rigid_derivatives import RigidDerivatives
 from runtime.messages import StateEstimate
 from sim_bridge.rollouts.derivatives import RolloutDerivatives
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.controller.planner_estimates import estimate
 
 OPTIONS = PlannerOptions(knots=20, search=Search(threads=1))
 KINDS = ("rigid", "rollout")
@@ -28,15 +29,6 @@ def make_planner(kind="rollout", **changes):
     backend = MujocoRollout(options.knots, options.period, search.substeps, search.threads)
     reference = make_reference("walk", 0.2, options.period)
     return HilqrPlanner(options, reference, backend, make_derivatives(options))
-
-
-def estimate(planner, knot, sideways=0.0):
-    window = planner.reference.window(knot, 0)
-    v = window.v[0].copy()
-    v[1] += sideways
-    return StateEstimate(
-        tick=10 * knot, time=0.01 * knot, q=window.q[0], v=v, contact=np.ones(4), status="ok"
-    )
 
 
 def seed_cost(planner, start):

@@ -7,8 +7,8 @@ import pytest
 from controller.mppi.options import MppiOptions
 from controller.mppi.planner import MppiPlanner, pd_gains, spline_basis, weights
 from controller.references import make_reference
-from runtime.messages import StateEstimate
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.controller.planner_estimates import estimate
 
 OPTIONS = MppiOptions(knots=20, samples=16, threads=1)
 
@@ -17,15 +17,6 @@ def make_planner(**changes):
     options = msgspec.structs.replace(OPTIONS, **changes)
     backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
     return MppiPlanner(options, make_reference("walk", 0.2, options.period), backend)
-
-
-def estimate(planner, knot, sideways=0.0):
-    window = planner.reference.window(knot, 0)
-    v = window.v[0].copy()
-    v[1] += sideways
-    return StateEstimate(
-        tick=10 * knot, time=0.01 * knot, q=window.q[0], v=v, contact=np.ones(4), status="ok"
-    )
 
 
 def test_weights_are_shares_and_the_cheapest_sample_weighs_most():

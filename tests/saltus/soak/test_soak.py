@@ -211,7 +211,7 @@ def test_the_command_prints_one_object_and_draws(end, status, tmp_path, capsys, 
 @pytest.mark.slow
 @pytest.mark.quiet  # a busy machine may stop the robot
 def test_a_short_soak_of_the_whole_stack(tmp_path):
-    """Repeated where the host of a virtual machine kept its cores back, which is no hang."""
+    """Repeated where the watchdog damped a sound tracker (docs/experiments.md, Watchdog)."""
     for attempt in range(3):
         folder = tmp_path / f"soak-{attempt}"
         result = run_soak(SoakOptions(12.0 / 3600.0), folder)
