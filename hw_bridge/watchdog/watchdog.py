@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -16,6 +17,7 @@ OVERDUE_S: Final = 0.001  # without one, after which the next look comes sooner
 LATE_S: Final = 0.0015  # without one, from which the remote is read here
 ON_TIME: Final = 1.5  # times what was asked for between two looks: this process was not held up
 HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time than that
+HISTORY: Final = 16  # looks that the log shows after a hang
 
 
 class Watchdog:
@@ -46,6 +48,7 @@ class Watchdog:
         self._page, self._send, self._tell = page, send, tell
         self._hands, self._remote_stop = hands, remote_stop
         self._beat, self._last_look, self._silence, self._due = 0, 0.0, 0.0, PERIOD_S
+        self._history = deque[tuple[float, float, float]](maxlen=HISTORY)
 
     def look(self, now: float) -> float:
         """Take the operator's requests, judge the heartbeat at `now` [s] monotonic, damp.
@@ -73,6 +76,7 @@ class Watchdog:
         if not self.cause:
             self.damp(cause)
             self._tell((Request.STOP, cause))
+            LOG.info("looks before it, (time, last heartbeat, silence) [ms]: %s", self._recall())
 
     def damp(self, cause: str) -> None:
         """Damp from now on, if there is a robot that is not off; the first frame leaves at once."""
@@ -100,4 +104,11 @@ class Watchdog:
         else:
             self._silence += gap
         self._beat = beat
+        self._history.append((now, 1e-9 * beat, self._silence))
         return self._silence
+
+    def _recall(self) -> str:
+        """The last looks; times count from the last one."""
+        end = self._last_look
+        looks = [(time - end, beat - end, silence) for time, beat, silence in self._history]
+        return ", ".join(f"({1e3 * a:.1f}, {1e3 * b:.1f}, {1e3 * c:.1f})" for a, b, c in looks)
