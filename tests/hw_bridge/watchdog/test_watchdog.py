@@ -58,6 +58,16 @@ def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good()
     first = rig.sent[0][0]
     assert 0.010 <= first - beat <= 0.012 + 1e-9
     assert rig.page.latched and "hung" in rig.watchdog.cause
+
+
+def test_the_log_shows_the_looks_before_a_hang(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    Rig().run(10).hang().run(20)
+    (line,) = (each.message for each in caplog.records if "looks before" in each.message)
+    looks = line.split(": ")[1].strip("()").split("), (")
+    times = [[float(number) for number in look.split(", ")] for look in looks]
+    assert times[-1][0] == 0.0 and times[-1][2] >= 10.0  # the look that damped, its silence
+    assert times[-1][1] == pytest.approx(-times[-1][2], abs=0.2)  # since the last heartbeat
     assert rig.messages == [(Request.STOP, rig.watchdog.cause)]
     rig.hangs = False
     before = len(rig.sent)
