@@ -10,7 +10,10 @@ from controller.references import make_reference
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from tests.controller.planner_estimates import estimate
 
-OPTIONS = MppiOptions(knots=20, samples=16, threads=1)
+OPTIONS = MppiOptions(
+    knots=20, samples=16, spline=0.1, noise=(0.1, 0.15, 0.15), temperature=0.02, kp=30.0, kd=1.0,
+    threads=1,
+)  # fmt: skip
 
 
 def make_planner(**changes):
