@@ -33,15 +33,15 @@ class MppiOptions(Options, frozen=True):
         replan: false leaves the robot to the tracker, along the reference with its own gains.
     """
 
-    knots: Annotated[int, Range("-", 2, 500)] = 30
+    knots: Annotated[int, Range("-", 2, 500)] = 25
     period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
-    samples: Annotated[int, Range("-", 1, MOST_SAMPLES)] = 30
+    samples: Annotated[int, Range("-", 1, MOST_SAMPLES)] = 50
     iterations: Annotated[int, Range("-", 1, 100)] = 1
-    spline: Annotated[float, positive("s", 10.0)] = 0.08
-    noise: Annotated[Triple, Range("rad", 0.0, 3.0)] = (0.15, 0.18, 0.17)
-    temperature: Annotated[float, positive("-", 1e6)] = 0.1
-    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 60.0
-    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 2.0
+    spline: Annotated[float, positive("s", 10.0)] = 0.2
+    noise: Annotated[Triple, Range("rad", 0.0, 3.0)] = (0.1, 0.15, 0.13)
+    temperature: Annotated[float, positive("-", 1e6)] = 0.012
+    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 30.0
+    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
     seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
     substeps: Annotated[int, Range("-", 1, 100)] = 1
     threads: Annotated[int, Range("-", 1, 256)] = 2
