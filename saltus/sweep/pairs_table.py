@@ -12,8 +12,8 @@ from saltus.sweep.trials import Row
 def print_pairs(rows: Iterable[Row]) -> None:
     """Print a line for each condition and rival on standard output; none without a rival.
 
-    Trials that one of the two passed alone, and how much further our planner came to the side than
-    the rival (of a driven robot: how much larger its velocity error is), each with its p value.
+    Trials that only one of the two passed, and the median difference of the deviations to the side
+    (of a driven robot, of the velocity errors), ours less the rival's, each with its p value.
     """
     pairings = pair_up(rows)
     if pairings:
@@ -29,8 +29,8 @@ def _line(pairing: Pairing) -> dict[str, str]:
         "trials": str(pairing.trials),
         "alone": f"{pairing.only_planner} : {pairing.only_rival}",
         "p": chance_words(pairing.p_success_holm),
-        "further": "-" if difference is None else f"{difference:+.3f}",
-        "p of it": chance_words(pairing.p_difference_holm),
+        "difference": "-" if difference is None else f"{difference:+.3f}",
+        "p of difference": chance_words(pairing.p_difference_holm),
     }
 
 
