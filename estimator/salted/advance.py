@@ -12,7 +12,12 @@ from estimator.salted.memory import AGE, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import coast, predict, reset
 from estimator.salted.timing import timed_reset
-from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
+from estimator.salted.update import (
+    before_prediction,
+    correct_all,
+    correct_between,
+    modes_after_prediction,
+)
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.stance_dynamics import Robot
 from robots.stance_step import stance_step
@@ -34,7 +39,8 @@ def advance(
     """
     parameters = options[0]
     if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
-        _bridge(m, robot, dt - TICK, parameters)
+        if not _bridge(m, robot, row, health, dt - TICK, parameters):
+            return False
         dt = TICK
     jumping, share = before_prediction(m, row, health, dt, parameters)
     load = flow(m, robot, _standing(m), dt, parameters)
@@ -45,18 +51,25 @@ def advance(
 
 
 @njit(cache=True)
-def _bridge(m: Memory, robot: Robot, gap: float, parameters: SaltedOptions) -> None:
-    """Go on for `gap` [s] without a reading, tick by tick; a long one at constant velocities.
+def _bridge(
+    m: Memory, robot: Robot, row: Array, health: Health, gap: float, parameters: SaltedOptions
+) -> bool:
+    """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
-    A foot that the dynamics would pull on no longer stands: only the next reading tells its mode.
+    It goes on tick by tick, in a long gap at constant velocities. A foot that the
+    dynamics would pull on no longer stands: only the next reading tells its mode.
     """
     if gap > parameters.longest_bridge:
         coast(m, gap, parameters)
-        return
+        return True
     standing, steps = _standing(m), max(1, round(gap / TICK))
-    for _ in range(steps):
+    for step in range(1, steps + 1):
         load = flow(m, robot, standing, gap / steps, parameters)
         standing[load < 0.0] = 0.0
+        share = step / (steps + 1)
+        if health.accelerometer and not correct_between(m, row, share, gap / steps, parameters):
+            return False
+    return True
 
 
 @njit(cache=True)

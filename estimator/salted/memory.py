@@ -37,6 +37,8 @@ class Memory(NamedTuple):
     which it has held firmly [s]."""
     torque: Array
     """(12) last sound joint torques [N m]."""
+    force: Array
+    """(3) last sound specific force, base axes [m/s2]."""
     jump: Array
     """(5) how long the feet have agreed on a jump, what is left of its window [s], and the jump's
     direction in the world."""
@@ -55,6 +57,6 @@ def new_memory() -> Memory:
     contact = np.zeros((6, 4))
     contact[AGE] = -1.0
     return Memory(
-        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(5),
-        np.zeros((2, 4)), np.tile(np.array([0.0, 0.0, 1.0]), (4, 1)), np.zeros((4, 3)),
+        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(3),
+        np.zeros(5), np.zeros((2, 4)), np.tile(np.array([0.0, 0.0, 1.0]), (4, 1)), np.zeros((4, 3)),
     )  # fmt: skip

@@ -139,8 +139,9 @@ class SaltedOptions:
     """After a longer time without a reading the estimate is "degraded". Two ticks, for one reading
     that was lost, and half a tick of room: times are rounded, and a robot's clock may be slow."""
     longest_bridge: Annotated[float, positive("s", 1.0)] = 0.02
-    """For so long without a reading the dynamics go on under the last torques; for a longer time
-    the velocities stay what they are."""
+    """For so long without a reading the dynamics go on under the last torques, corrected by a
+    specific force between those of the readings around; for a longer time the velocities stay what
+    they are."""
     largest_gap: Annotated[float, positive("s", 1e6)] = 0.2
     """Readings further apart, or this long without IMU and encoders, restart the filter."""
     largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0

@@ -29,12 +29,13 @@ Array = NDArray[np.float64]
 
 @njit(cache=True)
 def take_accelerometer(
-    m: Memory, d: Array, row: Array, dt: float, parameters: SaltedOptions
+    m: Memory, d: Array, force: Array, doubt: Array, dt: float, parameters: SaltedOptions
 ) -> None:
-    """The mean specific force over the last `dt` [s], base axes; P and d (48) in place.
+    """The mean specific force (3) over the last `dt` [s], base axes; P and d (48) in place.
 
     a = (v - R^T R- v-) / dt + R^T g e_z + b, with - of the tick before. It measures what became of
-    the velocity, so it corrects what the dynamics and an impact predicted of it.
+    the velocity, so it corrects what the dynamics and an impact predicted of it. Its standard
+    deviation has a part `doubt` (3) beside the sensor's noise [m/s2].
     """
     R = rotation_from_quaternion(m.q[3:7])
     gravity = parameters.gravity * R[2].copy()
@@ -48,11 +49,9 @@ def take_accelerometer(
         for j in range(3):
             columns[3 + j], h[3 + j] = ROTATION + j, by_rotation[i, j]
             columns[6 + j], h[6 + j] = ANGULAR + j, by_turning[i, j]
-        measured = row[reading.ACCELERATION + i]
-        noise = parameters.accelerometer_noise + parameters.accelerometer_relative_noise * abs(
-            measured
-        )
-        correct(m.P, d, columns, h, measured - expected[i], noise * noise)
+        noise = parameters.accelerometer_noise + doubt[i]
+        noise += parameters.accelerometer_relative_noise * abs(force[i])
+        correct(m.P, d, columns, h, force[i] - expected[i], noise * noise)
 
 
 @njit(cache=True)

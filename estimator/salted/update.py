@@ -31,6 +31,9 @@ from robots.state import integrate
 Array = NDArray[np.float64]
 
 LARGEST_VARIANCE = 1e8
+OFF_THE_LINE = 0.1
+"""Standard deviation of the specific force between two readings from the line through them,
+relative to their difference."""
 
 
 @njit(cache=True)
@@ -51,6 +54,7 @@ def start(m: Memory, row: Array, health: Health, place: Array, options: NDArray[
     m.bias[:], m.previous[:], m.jump[:] = 0.0, 0.0, 0.0
     m.contact[:], m.contact[0] = 0.0, -1.0
     m.contact[1] = 0.5
+    m.force[:] = parameters.gravity * R[2]
     start_covariance(m.P, parameters)
     hold_torques(m, row, health)
 
@@ -73,6 +77,8 @@ def before_prediction(
     at fault, less than one where the foot slips after a jump.
     """
     hold_torques(m, row, health)
+    if health.accelerometer:
+        m.force[:] = _force(row)
     share = _sound_legs(health)
     held = m.contact[HELD]
     trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
@@ -123,19 +129,46 @@ def correct_all(
     """
     d = np.zeros(m.P.shape[0])
     if health.accelerometer:
-        take_accelerometer(m, d, row, dt, parameters)
+        take_accelerometer(m, d, _force(row), np.zeros(3), dt, parameters)
     if health.gyroscope:
         take_gyroscope(m, d, row, parameters)
     if health.orientation:
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
     take_standing_feet(m, d, load, m.contact[TRUST] * share, jumping, parameters)
+    return _apply(m, d) and healthy(m, parameters)
+
+
+@njit(cache=True)
+def correct_between(
+    m: Memory, row: Array, share: float, dt: float, parameters: SaltedOptions
+) -> bool:
+    """Take in the specific force at a tick between two readings; False when the filter diverged.
+
+    It is taken from the line between the last reading and a row (50), at this `share` of the way:
+    the contact dynamics do not know that a foot came down where no reading says so.
+    """
+    change, d = _force(row) - m.force, np.zeros(m.P.shape[0])
+    doubt = OFF_THE_LINE * np.abs(change)
+    take_accelerometer(m, d, m.force + share * change, doubt, dt, parameters)
+    return _apply(m, d)
+
+
+@njit(cache=True)
+def _force(row: Array) -> Array:
+    """The specific force (3) of a row (50)."""
+    return row[reading.ACCELERATION : reading.ACCELERATION + 3]
+
+
+@njit(cache=True)
+def _apply(m: Memory, d: Array) -> bool:
+    """Correct the state by d (48); False, and unchanged, where it is not finite."""
     mirror(m.P)
     if not np.isfinite(d).all():
         return False
     m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
     m.bias[:] += d[GYRO_BIAS:STATES]
-    return healthy(m, parameters)
+    return True
 
 
 @njit(cache=True)

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from estimator.health import layout as reading
-from estimator.health.layout import ROW
 from estimator.salted.layout import PREVIOUS, ROBOT, SIZE
 from estimator.salted.memory import Memory
 from estimator.salted.prediction import predict, reset
@@ -39,9 +37,9 @@ def rows_of_accelerometer(m: Memory) -> np.ndarray:
     numbers = with_options(accelerometer_noise=1.0, accelerometer_relative_noise=1e-30)
     at_rest = (m.v[:3] - m.previous) / DT + GRAVITY * rotation_from_quaternion(m.q[3:7])[2]
     for i in range(3):
-        m.P[:], d, row = small * np.eye(SIZE), np.zeros(SIZE), np.zeros(ROW)
-        row[reading.ACCELERATION : reading.POSITION] = at_rest + m.bias[3:6] + np.eye(3)[i]
-        take_accelerometer(m, d, row, DT, numbers)
+        m.P[:], d = small * np.eye(SIZE), np.zeros(SIZE)
+        force = at_rest + m.bias[3:6] + np.eye(3)[i]
+        take_accelerometer(m, d, force, np.zeros(3), DT, numbers)
         H[i] = d / small
     return H
 
@@ -86,11 +84,10 @@ def test_it_corrects_an_impact_that_was_not_like_that_in_the_same_tick(
     D[18:, :18], D[18:, 18:] = hit.dq, hit.dv
     reset(m, hit.v_plus, D, np.zeros(ROBOT), PARAMETERS)
     truth = v + jump / 3.0
-    row = np.zeros(ROW)
-    row[reading.ACCELERATION : reading.POSITION] = specific_force(*before, q, truth) + m.bias[3:6]
+    force = specific_force(*before, q, truth) + m.bias[3:6]
     wrong = np.linalg.norm(m.v[:3] - truth[:3])
     assert wrong > 0.05
     after, d = copy(m), np.zeros(SIZE)
-    take_accelerometer(after, d, row, DT, PARAMETERS)
+    take_accelerometer(after, d, force, np.zeros(3), DT, PARAMETERS)
     _, corrected = integrate(after.q, after.v, d[:ROBOT].copy())
     assert np.linalg.norm(corrected[:3] - truth[:3]) < 0.1 * wrong

@@ -6,23 +6,29 @@ import pytest
 from estimator.health import layout as reading
 from estimator.salted.advance import advance
 from estimator.salted.contact_modes import lift_off, set_down
+from estimator.salted.layout import ROBOT as ROBOT_STATES
+from estimator.salted.layout import SIZE, STATES
 from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, Memory, new_memory
 from estimator.salted.options import SaltedOptions, parameters
 from estimator.salted.prediction import coast, predict, reset
+from estimator.salted.scalar_update import mirror
+from estimator.salted.sensor_rows import take_accelerometer
 from estimator.salted.timing import timed_reset
 from estimator.salted.update import (
+    OFF_THE_LINE,
     _by_own_sensors,
     before_prediction,
     correct_all,
     modes_after_prediction,
 )
-from robots.a1.constants import FOOT_RADIUS
+from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from robots.a1.leg_measurements import leg_measurements
 from robots.a1.mujoco_model import load_mujoco
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
 from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import robot_of
+from robots.state import integrate
 from robots.touchdown import touchdown
 from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
 
@@ -56,7 +62,7 @@ def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
         if dt - TICK > PARAMETERS.longest_bridge:
             coast(m, dt - TICK, PARAMETERS)
         else:
-            bridge(m, round(dt / TICK) - 1)
+            bridge(m, row[reading.ACCELERATION : reading.POSITION], round(dt / TICK) - 1)
         dt = TICK
     jumping, share = before_prediction(m, row, ALL_SOUND, dt, PARAMETERS)
     load = flow(m, m.contact[AGE] >= 0.0, dt)
@@ -73,10 +79,15 @@ def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
     return sound, int((change > 0.0).sum())
 
 
-def bridge(m: Memory, ticks: int) -> None:
-    standing = m.contact[AGE] >= 0.0
-    for _ in range(ticks):
+def bridge(m: Memory, force: np.ndarray, ticks: int) -> None:
+    standing, line = m.contact[AGE] >= 0.0, np.linspace(m.force, force, ticks + 2)
+    for between in line[1:-1]:
         standing &= ~(flow(m, standing, TICK) < 0.0)
+        d = np.zeros(SIZE)
+        take_accelerometer(m, d, between, OFF_THE_LINE * np.abs(force - m.force), TICK, PARAMETERS)
+        mirror(m.P)
+        m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT_STATES])
+        m.bias[:] += d[ROBOT_STATES:STATES]
 
 
 def flow(m: Memory, standing: np.ndarray, dt: float) -> np.ndarray:
@@ -100,6 +111,25 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
             scale = max(1e-3, np.abs(theirs).max())
             np.testing.assert_allclose(mine, theirs, atol=1e-8 * scale, err_msg=name)
     assert impacts > 3
+
+
+def test_a_force_that_no_reading_saw_is_that_of_the_readings_around_it() -> None:
+    """A robot in the air is lifted with 20 m/s2, of which the dynamics know nothing."""
+    whole, row = case(0)
+    whole.P[:] = 1e-4 * np.eye(len(whole.P))
+    whole.contact[AGE], whole.v[:], whole.bias[:], whole.torque[:] = -1.0, 0.0, 0.0, 0.0
+    row[reading.GYRO : reading.ACCELERATION] = 0.0
+    row[reading.VELOCITY :] = 0.0
+    whole.force[:] = 20.0 * rotation_from_quaternion(whole.q[3:7])[2]
+    row[reading.ACCELERATION : reading.POSITION] = whole.force
+    row[reading.POSITION : reading.VELOCITY] = whole.q[7:]
+    parts = copy(whole)
+    advance(whole, ROBOT, row, ALL_SOUND, 5 * TICK, OPTIONS)
+    for _ in range(5):
+        advance(parts, ROBOT, row, ALL_SOUND, TICK, OPTIONS)
+    wanted = 5 * TICK * (20.0 - GRAVITY) * rotation_from_quaternion(whole.q[3:7])[2]
+    np.testing.assert_allclose(parts.v[:3], wanted, atol=1e-3)
+    np.testing.assert_allclose(whole.v[:3], wanted, atol=1e-3)
 
 
 @pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
