@@ -109,3 +109,10 @@ def test_rows_and_ratios_are_of_wake_ups_after_a_sleep_and_of_ticks():
     ratios = _ratios(rows)
     assert ratios[C_LOOP] == {WAKE_UP: pytest.approx(10.0), TICK: pytest.approx(5.0)}
     assert ratios[C_AS_LONG] == {WAKE_UP: 1.0, TICK: 1.0}
+
+
+def test_the_robot_still_walks_after_pauses_of_the_tracker():
+    """In a pause, in which the other loops run, nothing is sent; closing asserts that it walks."""
+    result = bench.run(blocks=2, ticks=250)
+    rows = [row for row in result.rows if row["loop"] == TRACKER]
+    assert [row["what"] for row in rows] == [WAKE_UP, TICK]

@@ -115,6 +115,8 @@ class _Tracker:
         """Serve a block of ticks."""
         took, clock, tick = np.empty(ticks), self._clock, -1
         self._wait_for_the_walk()
+        self._played.resume(self._number)
+        self._number += 1
         clock.begin_anew()
         for i in range(ticks):
             self._played.prepare(self._number + tick + 1)
