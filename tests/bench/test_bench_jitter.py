@@ -1,5 +1,7 @@
 """`saltus bench jitter`: the loop in C, turns, and what is said of both loops."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -111,8 +113,10 @@ def test_rows_and_ratios_are_of_wake_ups_after_a_sleep_and_of_ticks():
     assert ratios[C_AS_LONG] == {WAKE_UP: 1.0, TICK: 1.0}
 
 
+@pytest.mark.quiet  # in real time, in a process of its own: it keeps to a core, with a priority
 def test_the_robot_still_walks_after_pauses_of_the_tracker():
     """In a pause, in which the other loops run, nothing is sent; closing asserts that it walks."""
-    result = bench.run(blocks=2, ticks=250)
-    rows = [row for row in result.rows if row["loop"] == TRACKER]
-    assert [row["what"] for row in rows] == [WAKE_UP, TICK]
+    if not find_compiler():
+        pytest.skip("no C compiler, so no other loop")
+    program = "from saltus.bench.jitter.bench import run; run(blocks=2, ticks=250)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
