@@ -69,7 +69,8 @@ def _draw(result: SoakResult, options: SoakOptions, folder: Path) -> None:
     from saltus.soak.figure import soak_figure
     from saltus.soak.samples import read_samples
     from saltus.soak.schedule import CALM_S, draw_schedule
-    from saltus.soak.soak import SAMPLES
+    from saltus.soak.soak import SAMPLES, STALLS
+    from saltus.soak.stalls import read_stalls
 
     columns = read_samples(folder / SAMPLES)
     if not columns:
@@ -82,7 +83,8 @@ def _draw(result: SoakResult, options: SoakOptions, folder: Path) -> None:
         ).pushes
     ]
     try:
-        save({"soak": soak_figure(columns, result.ends, pushes)}, folder)
+        stalls = read_stalls(folder / STALLS)
+        save({"soak": soak_figure(columns, result.ends, pushes, stalls)}, folder)
     except OSError as error:
         say(f"the picture cannot be written to {folder}: {error.strerror or error}")
 
@@ -90,6 +92,7 @@ def _draw(result: SoakResult, options: SoakOptions, folder: Path) -> None:
 def _facts(result: SoakResult) -> list[Fact]:
     """The summary for people."""
     summary, growth = result.summary, result.summary["memory_growth_mb_per_h"]
+    stalls = summary["stalls"]
     met = all(criterion.met for criterion in result.criteria)
     verdict = "STOPPED" if result.interrupted else "OK" if met else "FAILED"
     ticks = summary["ticks"] + summary["missed"]
@@ -98,10 +101,14 @@ def _facts(result: SoakResult) -> list[Fact]:
     ends = [end for end in result.ends if not end.whole]
     return [
         Fact(verdict, f"The A1 ran for {summary['hours']:.3f} h; falls {summary['falls']}, after "
-             f"hard pushes {summary['falls_after_hard_pushes']}; restarts {summary['restarts']}"),
+             f"hard pushes {summary['falls_after_hard_pushes']}; restarts {summary['restarts']}, "
+             f"at stalls of the machine {summary['restarts_at_stalls']}"),
         *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}") for end in ends),
         Fact("tracker", f"{summary['missed']} of {ticks} ticks missed ({share:.3f} %); a tick "
              f"takes {us['p50']} us (p99 {us['p99']}, p99.9 {us['p999']}, most {us['max']})"),
         Fact("memory", "too short to tell a growth: that takes 15 min in one launch"
              if growth is None else f"grows by {growth:.1f} MB/h after ten minutes"),
+        Fact("machine", "its stalls were not watched" if stalls is None else
+             f"stood still {stalls['count']} times for 3 ms or more, at most for "
+             f"{stalls['longest_ms']:.0f} ms"),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from saltus.common.figures import figure
 from saltus.soak.samples import HANDLES, MEMORY, SETTLED_S, Columns, processes_in, total_memory
+from saltus.soak.stalls import Stall
 from saltus.soak.verdict import LaunchEnd
 
 END: dict[str, Any] = {"color": "tab:red", "linewidth": 1.0, "linestyle": "--", "zorder": 0}
@@ -18,14 +19,16 @@ PUSH: dict[str, Any] = {"color": "0.75", "linewidth": 0.6, "zorder": 0}
 
 
 def soak_figure(
-    columns: Columns, ends: Sequence[LaunchEnd], pushes: Sequence[tuple[int, float]]
-) -> Figure:
+    columns: Columns, ends: Sequence[LaunchEnd], pushes: Sequence[tuple[int, float]],
+    stalls: Sequence[Stall] = (),
+) -> Figure:  # fmt: skip
     """Five panels over the time since the soak began.
 
     Args:
         columns: the samples.
         ends: of the launches; one that ended early is marked.
         pushes: launch, and time of its run [s]; each is marked in the panel of missed ticks.
+        stalls: of the machine.
     """
     drawing, axes = figure(rows=5, width=9.0, height=11.0, sharex=True)
     hours = columns["elapsed_s"] / 3600.0
@@ -38,13 +41,15 @@ def soak_figure(
     latency.plot(hours, columns["state_age_ms"], ".", markersize=3.0,
                  label="oldest state at a command")  # fmt: skip
     latency.plot(hours, columns["plan_ms"], linewidth=0.9, label="from plan to plan, mean")
+    latency.plot([s.elapsed_s / 3600.0 for s in stalls], [s.late_ms for s in stalls], "x",
+                 color="tab:red", markersize=4.0, label="stall of the machine")  # fmt: skip
     memory.set(ylabel="resident\nmemory [MB]", ylim=(0.0, None))
     growth.set(ylabel="sum, since 10 min\nor the first [MB]")
     handles.set(ylabel="open handles", ylim=(0.0, None))
     missed.set(ylabel="missed ticks")
     latency.set(ylabel="latency [ms]", ylim=(0.0, None), xlabel="time [h]")
     for panel in (memory, latency):
-        panel.legend(fontsize=7, ncols=6, loc="lower center", bbox_to_anchor=(0.5, 1.0),
+        panel.legend(fontsize=7, ncols=7, loc="lower center", bbox_to_anchor=(0.5, 1.0),
                      frameon=False)  # fmt: skip
     for launch, at in pushes:
         missed.axvline(_when(columns, launch, at), **PUSH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ from saltus.metrics.run import RunMetrics
 from saltus.soak.player import Player
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
 from saltus.soak.schedule import Schedule, draw_schedule
+from saltus.soak.stalls import StallWatch, longest_stall
 from saltus.soak.verdict import LaunchEnd, judge
 from saltus.soak.watch import Watch
 
@@ -38,7 +40,8 @@ LEAST_S = 30.0  # that a launch counts for, however short; less than that is not
 IN_VAIN = 3  # launches in a row in which the robot does not run, after which the soak ends
 GROWTH_MB_PER_H = 10.0  # at most
 BLACK_BOX_MB = 100  # of each launch: its last five minutes
-SAMPLES, SUMMARY = "samples.csv", "summary.json"
+STALL_S = 0.1  # around the end of a launch, in which a stall of the machine counts as beside it
+SAMPLES, STALLS, SUMMARY = "samples.csv", "stalls.csv", "summary.json"
 
 Launch = Callable[..., LaunchOutcome]
 
@@ -78,7 +81,8 @@ class SoakResult(NamedTuple):
 def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) -> SoakResult:
     """Run launches until the robot has run for so long, or the user stops it.
 
-    The folder gets ``samples.csv`` as it goes, a folder for each launch, and ``summary.json``.
+    The folder gets ``samples.csv`` and ``stalls.csv`` as it goes, a folder for each launch, and
+    ``summary.json``.
 
     Args:
         options: of the soak.
@@ -89,35 +93,36 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) ->
         The result, with this summary: ``hours`` that the robot ran; ``falls``, without those within
         5 s after a push above 2 m/s; those as ``falls_after_hard_pushes``, with stops of the robot;
         ``restarts``: processes that died or hung, and launches that ended early with all processes
-        alive, falls included, unless within 5 s after such a push; ``missed`` ticks of the tracker,
-        of ``ticks``; ``memory_growth_mb_per_h``, see `memory_growth`; ``tick_us``: quantiles of the
-        time that a tick of the tracker takes, waiting left out; ``launches``, how each ended.
+        alive, falls included, unless within 5 s after such a push; those of them beside a stall of
+        the machine as ``restarts_at_stalls``; ``stalls`` of the machine, how many and the longest,
+        None where they are not watched; ``missed`` ticks of the tracker, of ``ticks``;
+        ``memory_growth_mb_per_h``, see `memory_growth`; ``tick_us``: quantiles of the time that a
+        tick of the tracker takes, waiting left out; ``launches``, how each ended.
 
     Raises:
         BadRequest: the folder cannot be written, or no launch can be begun.
     """
     try:
         folder.mkdir(parents=True)
-        file = SampleFile(folder / SAMPLES)
+        soak = _Soak(options, folder, start or launch)
     except OSError as error:
         raise BadRequest(f"--folder {folder}: {error.strerror or error}") from error
-    soak = _Soak(options, folder, file, start or launch)
     try:
         with StopFlag() as stop, RunProgress(3600.0 * options.hours, "s run") as progress:
             soak.run(stop, progress)
+        return soak.conclude()
     finally:
-        file.close()
-    return soak.conclude()
+        soak.close()
 
 
 class _Soak:
     """One soak: its launches, and what they add up to."""
 
-    def __init__(
-        self, options: SoakOptions, folder: Path, file: SampleFile, start: Launch
-    ) -> None:
-        self._options, self._folder, self._file, self._start = options, folder, file, start
+    def __init__(self, options: SoakOptions, folder: Path, start: Launch) -> None:
+        self._options, self._folder, self._start = options, folder, start
         self._begun = time.monotonic()
+        self._file = SampleFile(folder / SAMPLES)
+        self._stalls = StallWatch(folder / STALLS, self._begun)
         self._ends: list[LaunchEnd] = []
         self._tick_us = LogHistogram(TICK_RESOLUTION_US)
         self._missed = self._ticks = 0
@@ -163,7 +168,9 @@ class _Soak:
                     config, self._folder / f"launch-{number}", follower, record=options.record
                 )
         self._add(outcome.reports.get("tracker", {}))
-        return judge(number, seconds, outcome, follower.metrics)
+        end_s = follower.last_run - self._begun
+        stall = longest_stall(self._stalls.stalls() or (), end_s - STALL_S, end_s + STALL_S)
+        return judge(number, seconds, outcome, follower.metrics, stall)
 
     def _add(self, tracker: dict[str, Any]) -> None:
         """Add the counters of a launch's tracker, which one that died or hung lacks."""
@@ -172,9 +179,15 @@ class _Soak:
         counts = {int(each): n for each, n in tracker.get("tick_us_counts", {}).items()}
         self._tick_us.merge(counts, tracker.get("tick_us", {}).get("max", 0.0))
 
+    def close(self) -> None:
+        """Close the files, and end the watch of stalls."""
+        self._file.close()
+        self._stalls.close()
+
     def conclude(self) -> SoakResult:
         """Sum up, and write the summary."""
         ends, growth = self._ends, memory_growth(read_samples(self._folder / SAMPLES))
+        stalls = self._stalls.stalls()
         interrupted = any(end.interrupted for end in ends)
         falls = sum(end.counts_as_fall for end in ends)
         restarts = sum(end.restarts for end in ends) + bool(self._refusal)
@@ -184,6 +197,10 @@ class _Soak:
             "falls": falls,
             "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
             "restarts": restarts,
+            "restarts_at_stalls": sum(end.restarts for end in ends if end.stall_ms is not None),
+            "stalls": None if stalls is None else {
+                "count": len(stalls), "longest_ms": max((s.late_ms for s in stalls), default=0.0),
+            },
             "missed": self._missed,
             "ticks": self._ticks,
             "memory_growth_mb_per_h": growth,
@@ -213,12 +230,13 @@ class _Follower:
 
     Attributes:
         metrics: of the launch.
+        last_run: when the robot was last seen running [s], monotonic.
     """
 
     def __init__(
         self, player: Player, watch: Watch, progress: RunProgress, ends: Sequence[LaunchEnd]
     ) -> None:
-        self.metrics = RunMetrics()
+        self.metrics, self.last_run = RunMetrics(), math.nan
         self._player, self._watch, self._progress = player, watch, progress
         self._done = sum(end.ran_s for end in ends)
         self._early = sum(not end.whole for end in ends)
@@ -229,6 +247,7 @@ class _Follower:
         self._watch.look(supervisor, listener, running_s)
         if listener.status is None or listener.status.state != "running":
             return
+        self.last_run = time.monotonic()
         self._player.play(supervisor, listener, running_s)
         early = f", {self._early} launches ended early" if self._early else ""
         self._progress.show(self._done + running_s, f"{listener.status.state}{early}")

@@ -30,6 +30,7 @@ class LaunchEnd(NamedTuple):
         push_ago_s: time from that push to the end.
         died: processes that ended although nobody asked them to, or hung.
         interrupted: the user stopped it.
+        stall_ms: the longest stall of the machine beside an early end; None without one.
     """
 
     launch: int
@@ -42,6 +43,7 @@ class LaunchEnd(NamedTuple):
     push_ago_s: float | None
     died: tuple[str, ...] = ()
     interrupted: bool = False
+    stall_ms: float | None = None
 
     @property
     def counts_as_fall(self) -> bool:
@@ -56,16 +58,22 @@ class LaunchEnd(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Why it ended, and the last push before that."""
+        """Why it ended, the last push before that, and whether the machine stood still."""
         died = f"{', '.join(self.died)} died; " if self.died else ""
         push = ""
         if self.push_m_s is not None and self.push_ago_s is not None:
             push = f" ({self.push_ago_s:.1f} s after a push of {self.push_m_s:.2f} m/s)"
-        return f"{died}{self.cause}{push}"
+        stall = ""
+        if self.stall_ms is not None:
+            stall = f"; the machine stood still for {self.stall_ms:.0f} ms"
+        return f"{died}{self.cause}{push}{stall}"
 
 
-def judge(launch: int, asked_s: float, outcome: LaunchOutcome, metrics: RunMetrics) -> LaunchEnd:
-    """How a launch ended that was asked to run for `asked_s`."""
+def judge(
+    launch: int, asked_s: float, outcome: LaunchOutcome, metrics: RunMetrics,
+    stall_ms: float | None = None,
+) -> LaunchEnd:  # fmt: skip
+    """How a launch ended that was asked to run for `asked_s`, beside such a stall."""
     summary, robot = outcome.summary, outcome.summary["robot"]
     ran = float(summary["simulated_s"])
     cause = str(robot.get("cause", ""))
@@ -81,6 +89,7 @@ def judge(launch: int, asked_s: float, outcome: LaunchOutcome, metrics: RunMetri
     return LaunchEnd(
         launch, ran, whole, fell, hard and not whole and not outcome.deaths, "" if whole else words,
         size, ago, tuple(death.name for death in outcome.deaths), outcome.interrupted,
+        None if whole else stall_ms,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from saltus.common.figures import png
 from saltus.soak.figure import soak_figure
 from saltus.soak.processes import use_of
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
+from saltus.soak.stalls import Stall
 from saltus.soak.verdict import LaunchEnd
 
 KEYS = ("missed", "state_age_ms", "plan_ms")
@@ -90,7 +91,9 @@ def test_the_figure_shows_two_launches_and_why_the_first_ended():
         LaunchEnd(0, 700.0, False, True, False, "it fell", 1.2, 0.4),
         LaunchEnd(1, 60.0, True, False, False, "", None, None),
     ]
-    drawing = soak_figure(both, ends, [(0, 20.0), (1, 30.0), (1, 90.0)])
+    stalls = [Stall(30.0, 0, 12.0)]
+    drawing = soak_figure(both, ends, [(0, 20.0), (1, 30.0), (1, 90.0)], stalls)
+    assert drawing.axes[4].lines[2].get_ydata() == [12.0]
     missed = drawing.axes[3].lines[0].get_ydata()
     assert missed[-1] == pytest.approx(698.0 + 58.0)  # each launch counts from 0
     assert drawing.axes[0].get_title(loc="left").startswith("launch 0, 700 s: it fell (0.4 s after")

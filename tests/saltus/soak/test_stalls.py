@@ -1,0 +1,67 @@
+"""Stalls of the machine: what the loops note, and which of them an end counts."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runtime.realtime import HIGHEST
+from saltus.soak.stalls import LEAST_MS, Stall, StallWatch, longest_stall
+
+# A loop of the same priority keeps the core, as the kernel or a host does.
+HOLD = f"""
+import os, time
+os.sched_setaffinity(0, {{int(__import__("sys").argv[1])}})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param({HIGHEST}))
+end = time.monotonic() + 0.1
+while time.monotonic() < end:
+    pass
+"""
+
+
+def test_the_longest_stall_is_that_between_two_times():
+    stalls = [Stall(1.0, 0, 30.0), Stall(2.0, 1, 4.0), Stall(2.1, 0, 12.0)]
+    assert longest_stall(stalls, 1.5, 2.1) == 12.0
+    assert longest_stall(stalls, 1.1, 1.9) is None
+    assert longest_stall([], 0.0, 9.0) is None
+
+
+def test_a_core_that_is_held_is_noted_until_the_watch_is_closed(tmp_path):
+    cores = os.sched_getaffinity(0)
+    core, begin = max(cores), time.monotonic()
+    watch = StallWatch(tmp_path / "stalls.csv", begin)
+    try:
+        time.sleep(1.0)  # until the loops run
+        if watch.stalls() is None:
+            pytest.skip("this system refuses SCHED_FIFO")
+        held = subprocess.run([sys.executable, "-c", HOLD, str(core)], check=False)
+        assert held.returncode == 0
+        time.sleep(0.1)
+        stalls = watch.stalls()
+        elapsed = time.monotonic() - begin
+    finally:
+        watch.close()
+    of_core = [stall for stall in stalls if stall.core == core]
+    assert 90.0 < max(stall.late_ms for stall in of_core) < 1e3 * elapsed
+    assert all(stall.late_ms >= LEAST_MS and 0.0 < stall.elapsed_s < elapsed for stall in stalls)
+    assert watch.stalls() is None
+
+
+def test_loops_end_with_the_process_that_started_them(tmp_path):
+    program = (
+        "import os, sys, time; from pathlib import Path\n"
+        "from saltus.soak.stalls import StallWatch\n"
+        "watch = StallWatch(Path(sys.argv[1]), 0.0); time.sleep(1.0)\n"
+        "print(*[loop.pid for loop in watch._loops], flush=True); os._exit(0)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "stalls.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20.0)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == len(os.sched_getaffinity(0))
+    end = time.monotonic() + 20.0
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < end
+        time.sleep(0.05)
