@@ -14,6 +14,7 @@ LOG = logging.getLogger(__name__)
 PERIOD_S: Final = 0.002  # between two damping frames, and two looks
 SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
 OVERDUE_S: Final = 0.001  # without one, after which the next look comes sooner
+AFTER_BEAT_S: Final = 0.0004  # that a look comes after a beat: between two ticks of the tracker
 LATE_S: Final = 0.0015  # without one, from which the remote is read here
 ON_TIME: Final = 1.5  # times what was asked for between two looks: this process was not held up
 HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time than that
@@ -68,8 +69,16 @@ class Watchdog:
             self.hang(f"the tracker hung for {1e3 * silence:.0f} ms; the watchdog damps")
         if self.cause:
             self._send(self._page.frame)
-        self._due = 0.5 * PERIOD_S if silence > OVERDUE_S and not self.cause else PERIOD_S
+        self._due = self._time_to_next(now, silence)
         return self._due
+
+    def _time_to_next(self, now: float, silence: float) -> float:
+        """Of looks [s]: beside a tracker that beats they are between its ticks, to delay none."""
+        if self.cause or not self._beat:
+            return PERIOD_S
+        if silence > OVERDUE_S:
+            return 0.5 * PERIOD_S
+        return max(0.5 * PERIOD_S, PERIOD_S + AFTER_BEAT_S - (now - 1e-9 * self._beat))
 
     def hang(self, cause: str) -> None:
         """The tracker serves the robot no more: damp, and let it know in case it still can."""

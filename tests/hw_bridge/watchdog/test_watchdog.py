@@ -1,10 +1,12 @@
 """When the watchdog damps, with time in the test's hands."""
 
+import math
+
 import pytest
 
 from hw_bridge.states import Request, RequestWithCause
 from hw_bridge.watchdog.page import FRAME_BYTES, Page
-from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog
+from hw_bridge.watchdog.watchdog import AFTER_BEAT_S, PERIOD_S, Watchdog
 
 FRAME = b"damping" * 80
 
@@ -49,6 +51,18 @@ class Rig:
 def test_a_tracker_that_beats_is_left_alone() -> None:
     rig = Rig().run(1000)
     assert not rig.sent and not rig.page.latched and rig.watchdog.cause == ""
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.0003, 0.0009])
+def test_looks_come_between_the_ticks_of_a_tracker_that_beats(phase: float) -> None:
+    rig = Rig().hang()
+    rig.now += phase
+    for _ in range(5):  # of a tracker that beats at each whole millisecond
+        due = rig.now + rig.wait_s
+        rig.page.beat = 1_000_000 * math.floor(1e3 * due)
+        rig.look()
+    assert rig.wait_s == pytest.approx(PERIOD_S)
+    assert (rig.now % 1e-3) == pytest.approx(AFTER_BEAT_S, abs=1e-6)
 
 
 def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good() -> None:
