@@ -14,7 +14,7 @@ LOG = logging.getLogger(__name__)
 PERIOD_S: Final = 0.002  # between two damping frames, and two looks
 SILENCE_S: Final = 0.010  # without a heartbeat, after which the tracker hangs
 OVERDUE_S: Final = 0.001  # without one, after which the next look comes sooner
-AFTER_BEAT_S: Final = 0.0004  # that a look comes after a beat: between two ticks of the tracker
+AFTER_BEAT_S: Final = 0.0004  # from a beat to a look, which so falls between two ticks
 LATE_S: Final = 0.0015  # without one, from which the remote is read here
 ON_TIME: Final = 1.5  # times what was asked for between two looks: this process was not held up
 HELD_UP_S: Final = 0.5 * PERIOD_S  # counted of a longer time than that
@@ -73,7 +73,7 @@ class Watchdog:
         return self._due
 
     def _time_to_next(self, now: float, silence: float) -> float:
-        """Of looks [s]: beside a tracker that beats they are between its ticks, to delay none."""
+        """Time until the next look [s]; while the tracker beats, between two of its ticks."""
         if self.cause or not self._beat:
             return PERIOD_S
         if silence > OVERDUE_S:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from saltus.soak import soak
 from saltus.soak.samples import processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, run_soak
+from saltus.soak.stalls import HEADER, Stall
 from saltus.soak.verdict import judge
 
 KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
@@ -151,13 +153,43 @@ def test_a_soak_launches_anew_for_what_is_left_and_adds_up(tmp_path):
     assert set(summary) >= KEYS and set(summary["tick_us"]) >= {"p50", "p99", "p999"}
     assert (summary["falls"], summary["restarts"], summary["missed"]) == (1, 1, 4)
     assert summary["hours"] == pytest.approx(0.1)
-    assert summary["restarts_at_stalls"] in (0, 1)  # the machine of this test may stand still
     assert summary["tick_us"]["p50"] == pytest.approx(100.0, rel=0.03)
     assert summary["tick_us"]["p99"] == pytest.approx(900.0, rel=0.03)
     assert summary["memory_growth_mb_per_h"] is None
     assert [criterion.met for criterion in result.criteria] == [False, False]
     assert json.loads((tmp_path / "soak/summary.json").read_text())["falls"] == 1
     assert len((tmp_path / "soak/samples.csv").read_text().splitlines()) == 3
+
+
+class StillMachine:
+    """A watch of stalls that finds the machine standing still whenever it is asked."""
+
+    def __init__(self, path, begin):
+        self.begin = begin
+        path.write_text(HEADER)
+
+    def stalls(self):
+        return [Stall(1e-6, 0, 90.0), Stall(time.monotonic() - self.begin, 1, 26.2)]
+
+    def close(self):
+        pass
+
+
+def test_restarts_beside_a_stall_of_the_machine_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(soak, "StallWatch", StillMachine)
+    launches = Launches(outcome(100.0, HOT), outcome(260.0))
+    result = run_soak(SoakOptions(0.1, 5), tmp_path / "soak", launches)
+    assert (result.summary["restarts"], result.summary["restarts_at_stalls"]) == (1, 1)
+    assert result.summary["stalls"] == {"count": 2, "longest_ms": 90.0}
+    assert [end.stall_ms is None for end in result.ends] == [False, True]  # the second is whole
+
+
+def test_a_machine_that_cannot_be_watched_has_no_stalls(tmp_path, monkeypatch):
+    monkeypatch.setattr(StillMachine, "stalls", lambda self: None)
+    monkeypatch.setattr(soak, "StallWatch", StillMachine)
+    launches = Launches(outcome(100.0, HOT), outcome(260.0))
+    summary = run_soak(SoakOptions(0.1, 5), tmp_path / "soak", launches).summary
+    assert summary["stalls"] is None and summary["restarts_at_stalls"] == 0
 
 
 def test_harms_that_are_due_are_done_and_processes_go_on(tmp_path):
