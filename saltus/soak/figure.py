@@ -53,7 +53,7 @@ def soak_figure(
                      frameon=False)  # fmt: skip
     for launch, at in pushes:
         missed.axvline(_when(columns, launch, at), **PUSH)
-    _mark_ends(axes, columns, [end for end in ends if not end.whole])
+    _mark_ends(axes, columns, [end for end in ends if end.cause])
     return drawing
 
 
@@ -96,11 +96,15 @@ def _last(columns: Columns, launch: int) -> float:
 
 
 def _mark_ends(axes: Any, columns: Columns, ends: Sequence[LaunchEnd]) -> None:
-    """Lines where launches ended early, and in the title why."""
+    """Lines where robots fell and where launches ended early, and in the title why."""
     for end in ends:
+        times = [] if end.whole else [_last(columns, end.launch)]
+        if end.fell_at_s is not None:
+            times.append(_when(columns, end.launch, end.fell_at_s))
         for panel in axes:
-            panel.axvline(_last(columns, end.launch), **END)
-    lines = [f"launch {end.launch}, {end.ran_s:.0f} s: {end.words}"[:LONGEST] for end in ends]
+            for time in times:
+                panel.axvline(time, **END)
+    lines = [f"launch {end.launch} of {end.ran_s:.0f} s: {end.words}"[:LONGEST] for end in ends]
     more = [f"and {len(ends) - SHOWN} more"] if len(ends) > SHOWN else []
     axes[0].set_title(
         "\n".join(lines[:SHOWN] + more), loc="left", fontsize=7, color=END["color"], pad=18.0

@@ -144,8 +144,8 @@ class _Soak:
             if end.interrupted:
                 return
             left -= max(end.ran_s, LEAST_S)
-            if not end.whole:
-                say(f"soak: launch {end.launch} ended after {end.ran_s:.0f} s: {end.words}")
+            if end.cause:
+                say(f"soak: launch {end.launch} of {end.ran_s:.0f} s: {end.words}")
             if sum(not each.ran_s for each in self._ends[-IN_VAIN:]) == IN_VAIN:
                 say("soak: the robot does not run; ending")
                 return

@@ -22,12 +22,13 @@ class LaunchEnd(NamedTuple):
     Attributes:
         launch: its number, from 0.
         ran_s: how long the robot ran.
-        whole: it ran as long as it was asked to.
+        whole: it ran as long as it was asked to. A robot may have fallen meanwhile and gone on.
         fell: the trunk touched the ground or tilted past 60 deg, or the robot was damped for that.
         after_hard_push: it fell, or was stopped, within 5 s after a push above 2 m/s.
-        cause: in one line; empty for one that is whole.
-        push_m_s: size of the last push before the end; None where there was none.
-        push_ago_s: time from that push to the end.
+        fell_at_s: when it was first seen to, since the robot ran [s]; None where it was not.
+        cause: of the early end, or of the first fall, in one line; empty without either.
+        push_m_s: size of the last push before that; None where there was none.
+        push_ago_s: time from that push to it.
         died: processes that ended although nobody asked them to, or hung.
         interrupted: the user stopped it.
         stall_ms: the longest stall of the machine beside an early end; None without one.
@@ -38,6 +39,7 @@ class LaunchEnd(NamedTuple):
     whole: bool
     fell: bool
     after_hard_push: bool
+    fell_at_s: float | None
     cause: str
     push_m_s: float | None
     push_ago_s: float | None
@@ -58,7 +60,7 @@ class LaunchEnd(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Why it ended, the last push before that, and whether the machine stood still."""
+        """What happened, the last push before that, and whether the machine stood still."""
         died = f"{', '.join(self.died)} died; " if self.died else ""
         push = ""
         if self.push_m_s is not None and self.push_ago_s is not None:
@@ -78,19 +80,27 @@ def judge(
     ran = float(summary["simulated_s"])
     cause = str(robot.get("cause", ""))
     fell = bool(summary["fell"]) or cause.startswith(FALLS)
-    whole = not fell and not cause and not outcome.deaths and ran > asked_s - COMPLETE_S
-    end_ms = float(metrics.last_tick)
-    if metrics.fell_at_s is not None:
-        end_ms = metrics.first_tick + 1e3 * metrics.fell_at_s
+    whole = not cause and not outcome.deaths and ran > asked_s - COMPLETE_S
+    well = whole and not fell
+    end_ms, fell_at_s = float(metrics.last_tick), metrics.fell_at_s
+    if fell_at_s is not None:
+        end_ms = metrics.first_tick + 1e3 * fell_at_s
     pushes = _pushes_before(outcome.reports.get("emulator", {}), end_ms)
     hard = any(ago <= BLAMED_S and size > HARD for ago, size in pushes)
     ago, size = pushes[-1] if pushes else (None, None)
-    words = cause or ("the robot fell" if fell else "; ".join(p.words for p in outcome.problems))
     return LaunchEnd(
-        launch, ran, whole, fell, hard and not whole and not outcome.deaths, "" if whole else words,
-        size, ago, tuple(death.name for death in outcome.deaths), outcome.interrupted,
+        launch, ran, whole, fell, hard and not well and not outcome.deaths, fell_at_s,
+        "" if well else cause or _why(outcome, fell, fell_at_s), size, ago,
+        tuple(death.name for death in outcome.deaths), outcome.interrupted,
         None if whole else stall_ms,
     )  # fmt: skip
+
+
+def _why(outcome: LaunchOutcome, fell: bool, fell_at_s: float | None) -> str:
+    """Why a launch did not go well of which the robot's bridge gives no cause."""
+    if not fell:
+        return "; ".join(problem.words for problem in outcome.problems)
+    return "the robot fell" if fell_at_s is None else f"the robot fell at {fell_at_s:.1f} s"
 
 
 def _pushes_before(emulator: Mapping[str, Any], end_ms: float) -> Sequence[tuple[float, float]]:

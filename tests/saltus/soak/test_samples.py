@@ -84,17 +84,21 @@ def test_use_of_this_process_and_of_none(tmp_path):
     assert use_of(2**22 + 1) == (None, None)
 
 
-def test_the_figure_shows_two_launches_and_why_the_first_ended():
+def test_the_figure_shows_two_launches_why_the_first_ended_and_where_a_robot_fell():
     both = together(columns(0.0, 700.0), columns(0.0, 60.0, 1, 720.0))
     both["missed"][:] = both["running_s"]
     ends = [
-        LaunchEnd(0, 700.0, False, True, False, "it fell", 1.2, 0.4),
-        LaunchEnd(1, 60.0, True, False, False, "", None, None),
+        LaunchEnd(0, 700.0, False, False, False, None, "a hot motor", 1.2, 0.4),
+        LaunchEnd(1, 60.0, True, True, False, 40.0, "the robot fell", None, None),
     ]
     stalls = [Stall(30.0, 0, 12.0)]
     drawing = soak_figure(both, ends, [(0, 20.0), (1, 30.0), (1, 90.0)], stalls)
     assert drawing.axes[4].lines[2].get_ydata() == [12.0]
     missed = drawing.axes[3].lines[0].get_ydata()
     assert missed[-1] == pytest.approx(698.0 + 58.0)  # each launch counts from 0
-    assert drawing.axes[0].get_title(loc="left").startswith("launch 0, 700 s: it fell (0.4 s after")
+    title = drawing.axes[0].get_title(loc="left")
+    assert title.startswith("launch 0 of 700 s: a hot motor (0.4 s after")
+    assert title.endswith("launch 1 of 60 s: the robot fell")
+    marks = [line.get_xdata()[0] for line in drawing.axes[2].lines if line.get_color() == "tab:red"]
+    assert marks == pytest.approx([698.0 / 3600.0, (720.0 + 40.0) / 3600.0])
     assert png(drawing).startswith(b"\x89PNG")

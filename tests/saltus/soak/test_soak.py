@@ -77,6 +77,15 @@ def test_the_time_of_a_fall_is_when_it_was_seen_and_not_the_end():
     assert end.counts_as_fall and "1.0 s after a push of 0.50 m/s" in end.words
 
 
+def test_a_robot_that_falls_and_goes_on_is_a_fall_but_no_restart():
+    fallen = outcome(60.0, fell=True, pushes=[(25_000, [1.4, 0.0, 0.0])])
+    end = judge(0, 60.0, fallen, metrics(68_000, 18.0))
+    assert end.whole and end.counts_as_fall and end.restarts == 0
+    assert end.words == "the robot fell at 18.0 s (1.0 s after a push of 1.40 m/s)"
+    hard = outcome(60.0, fell=True, pushes=[(25_000, [2.1, 0.0, 0.0])])
+    assert judge(0, 60.0, hard, metrics(68_000, 18.0)).after_hard_push
+
+
 def test_a_robot_that_is_stopped_for_another_cause_is_no_fall_but_a_restart():
     end = judge(0, 60.0, outcome(20.0, HOT), metrics(28_000))
     assert not end.counts_as_fall and end.restarts == 1 and end.cause == HOT
