@@ -26,8 +26,10 @@ from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.harms import free_port
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
+from saltus.launch.process_table import black_box_folder
 from saltus.launch.supervisor import Supervisor
 from saltus.metrics.run import RunMetrics
+from saltus.soak.fall_frames import FallFrames
 from saltus.soak.player import Player
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
 from saltus.soak.schedule import Schedule, draw_schedule
@@ -42,6 +44,7 @@ GROWTH_MB_PER_H = 10.0  # at most
 BLACK_BOX_MB = 100  # of each launch: its last five minutes
 STALL_S = 0.1  # around the end of a launch, in which a stall of the machine counts as beside it
 SAMPLES, STALLS, SUMMARY = "samples.csv", "stalls.csv", "summary.json"
+FALL = "fall"  # in a launch's folder
 
 Launch = Callable[..., LaunchOutcome]
 
@@ -81,8 +84,8 @@ class SoakResult(NamedTuple):
 def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) -> SoakResult:
     """Run launches until the robot has run for so long, or the user stops it.
 
-    The folder gets ``samples.csv`` and ``stalls.csv`` as it goes, a folder for each launch, and
-    ``summary.json``.
+    The folder gets ``samples.csv`` and ``stalls.csv`` as it goes, a folder for each launch, which
+    has the black box's files around a fall in ``fall``, and ``summary.json``.
 
     Args:
         options: of the soak.
@@ -154,6 +157,7 @@ class _Soak:
     def _launch(self, seconds: float, progress: RunProgress) -> LaunchEnd:
         """One launch on a bus of its own."""
         number, options = len(self._ends), self._options
+        folder = self._folder / f"launch-{number}"
         schedule = draw_schedule(options.seed, number, seconds, options.hard_pushes)
         with tempfile.TemporaryDirectory(prefix="saltus-soak-") as sockets:
             config = soak_config(schedule, seconds, Path(sockets))
@@ -162,11 +166,13 @@ class _Soak:
                     schedule, bus.publisher(COMMAND), config.hardware.link.local_port
                 )  # fmt: skip
                 follower = _Follower(
-                    player, Watch(self._file, number, self._begun), progress, self._ends
+                    player,
+                    Watch(self._file, number, self._begun),
+                    FallFrames(black_box_folder(config, folder), folder / FALL),
+                    progress,
+                    self._ends,
                 )
-                outcome = self._start(
-                    config, self._folder / f"launch-{number}", follower, record=options.record
-                )
+                outcome = self._start(config, folder, follower, record=options.record)
         self._add(outcome.reports.get("tracker", {}))
         end_s = follower.last_run - self._begun
         stall = longest_stall(self._stalls.stalls() or (), end_s - STALL_S, end_s + STALL_S)
@@ -234,10 +240,12 @@ class _Follower:
     """
 
     def __init__(
-        self, player: Player, watch: Watch, progress: RunProgress, ends: Sequence[LaunchEnd]
-    ) -> None:
+        self, player: Player, watch: Watch, fall_frames: FallFrames, progress: RunProgress,
+        ends: Sequence[LaunchEnd],
+    ) -> None:  # fmt: skip
         self.metrics, self.last_run = RunMetrics(), math.nan
         self._player, self._watch, self._progress = player, watch, progress
+        self._fall_frames = fall_frames
         self._done = sum(end.ran_s for end in ends)
         self._early = sum(not end.whole for end in ends)
 
@@ -245,6 +253,7 @@ class _Follower:
         self.metrics = metrics = listener.metrics
         running_s = 1e-3 * max(0, metrics.last_tick - metrics.first_tick)
         self._watch.look(supervisor, listener, running_s)
+        self._fall_frames.look(metrics.fell_at_s, running_s)
         if listener.status is None or listener.status.state != "running":
             return
         self.last_run = time.monotonic()

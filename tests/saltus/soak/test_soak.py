@@ -17,6 +17,7 @@ from saltus.launch.problems import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import soak
+from saltus.soak.fall_frames import FallFrames
 from saltus.soak.samples import processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, run_soak
@@ -191,6 +192,33 @@ def test_restarts_beside_a_stall_of_the_machine_are_counted(tmp_path, monkeypatc
     assert (result.summary["restarts"], result.summary["restarts_at_stalls"]) == (1, 1)
     assert result.summary["stalls"] == {"count": 2, "longest_ms": 90.0}
     assert [end.stall_ms is None for end in result.ends] == [False, True]  # the second is whole
+
+
+def test_frames_around_a_fall_outlive_the_ring(tmp_path):
+    ring, fall = tmp_path / "ring", tmp_path / "fall"
+    ring.mkdir()
+    files = [ring / f"{number:06d}-20260101-000000.mcap" for number in range(1, 8)]
+    for file in files[:6]:
+        file.write_text(file.name)
+    frames = FallFrames(ring, fall)
+    for fell_at_s, running_s in ((None, 90.0), (100.0, 100.0), (100.0, 119.9)):
+        frames.look(fell_at_s, running_s)
+        assert not fall.exists()
+    frames.look(100.0, 120.0)
+    for file in files[:6]:
+        file.unlink()
+    files[6].touch()
+    frames.look(100.0, 120.1)
+    assert [file.name for file in sorted(fall.iterdir())] == [file.name for file in files[2:6]]
+    assert all(file.read_text() == file.name for file in fall.iterdir())
+
+
+def test_frames_around_a_fall_that_cannot_be_kept_cost_one_line(tmp_path, capsys):
+    (tmp_path / "fall").touch()
+    frames = FallFrames(tmp_path / "ring", tmp_path / "fall")
+    frames.look(1.0, 30.0)
+    frames.look(1.0, 31.0)
+    assert capsys.readouterr().err.count("not kept") == 1
 
 
 def test_a_machine_that_cannot_be_watched_has_no_stalls(tmp_path, monkeypatch):
