@@ -141,15 +141,20 @@ class HilqrSection(SolverOptions, frozen=True):
     def with_effort(self, effort: int) -> Self:
         """In lock step the search of real time at one of its efforts, from 1 on.
 
-        The least has `LEAST_KNOTS` knots and one iteration; each of the next has `MORE_KNOTS` more,
-        up to the section's own number, and then an iteration more.
+        The least has `LEAST_KNOTS` knots and one iteration. Each of the next has `MORE_KNOTS` more,
+        up to the section's own number; then one more substep, up to those of lock step; and then
+        one more iteration. More iterations on coarse physics do harm (docs/experiments.md).
         """
+        search = self.realtime.without_limit()
         spare = max(0, self.knots - LEAST_KNOTS)
-        steps = min(effort - 1, -(-spare // MORE_KNOTS))
-        knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * steps)
+        longer = min(effort - 1, -(-spare // MORE_KNOTS))
+        finer = min(effort - 1 - longer, max(0, self.paused.substeps - search.substeps))
         search = msgspec.structs.replace(
-            self.realtime.without_limit(), iterations=min(effort - steps, MOST_ITERATIONS)
+            search,
+            substeps=search.substeps + finer,
+            iterations=min(effort - longer - finer, MOST_ITERATIONS),
         )
+        knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * longer)
         return msgspec.structs.replace(self, knots=knots, paused=search)
 
 

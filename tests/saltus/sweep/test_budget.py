@@ -39,7 +39,8 @@ def test_a_greater_effort_is_never_less_work(name: str) -> None:
     assert isinstance(options, Scalable)
     ladder = [options.with_effort(effort) for effort in range(1, 30)]
     work = [
-        each.knots * each.paused.iterations if isinstance(each, HilqrSection) else each.samples
+        each.knots * each.paused.iterations * each.paused.substeps
+        if isinstance(each, HilqrSection) else each.samples
         for each in ladder
     ]  # fmt: skip
     assert work == sorted(work) and len(set(work)) == len(work)
@@ -51,6 +52,15 @@ def test_the_least_effort_is_a_short_horizon_with_the_search_of_real_time() -> N
     assert (least.knots, least.paused.iterations) == (LEAST_KNOTS, 1)
     assert least.paused.line_search == least.realtime.line_search
     assert HilqrSection(knots=10).with_effort(1).knots == 10
+
+
+def test_physics_becomes_as_fine_as_in_lock_step_before_solves_iterate() -> None:
+    own = HilqrSection()
+    ladder = [own.with_effort(effort).paused for effort in range(1, 12)]
+    assert [each.substeps for each in ladder if each.iterations == 2] == [own.paused.substeps]
+    assert max(each.substeps for each in ladder) == own.paused.substeps
+    coarse = msgspec.structs.replace(own, paused=msgspec.structs.replace(own.paused, substeps=1))
+    assert {coarse.with_effort(effort).paused.substeps for effort in range(1, 12)} == {1}
 
 
 def test_a_fit_sets_the_effort_and_how_long_plans_take() -> None:
