@@ -16,6 +16,7 @@ from runtime.exit import exit_at_once
 from runtime.signals import StopFlag
 
 MEGABYTE = 10**6
+NICE = -10  # after the planner, which never sleeps, and before ordinary programs
 
 
 def main(arguments: list[str]) -> int:
@@ -23,6 +24,10 @@ def main(arguments: list[str]) -> int:
     pipe, folder, size_mb, run, report, parent = arguments
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     stop = StopFlag()
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    except OSError:
+        logging.info("nice level %s refused: a busy machine may cost frames", NICE)
     try:
         ring = Ring(Path(folder), MEGABYTE * int(size_mb))
         reader = PipeReader(pipe)

@@ -283,6 +283,11 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     assert report["frames"] == {"by_tracker": 50, "by_watchdog": 1} and report["lost"] == 0
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="Linux may refuse the nice level")
+def test_the_process_goes_before_ordinary_programs(process):
+    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == -10, "it has no nice level")
+
+
 def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):
     writer = PipeWriter(pipe)
     for number in range(50):
