@@ -15,6 +15,7 @@ TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
 MOST_ITERATIONS: Final = 100
+MOST_SUBSTEPS: Final = 100
 
 
 class Search(Options, frozen=True):
@@ -36,7 +37,7 @@ class Search(Options, frozen=True):
         1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014,
     )  # fmt: skip
     line_search: LineSearch = "two_stage"
-    substeps: Annotated[int, Range("-", 1, 100)] = 2
+    substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 2
     threads: Annotated[int, Range("-", 1, 256)] = 2
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class RealtimeSearch(Search, frozen=True):
         1.0, 0.5, 0.2, 0.05,
     )  # fmt: skip
     line_search: LineSearch = "backtracking"
-    substeps: Annotated[int, Range("-", 1, 100)] = 1
+    substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 1
     threads: Annotated[int, Range("-", 1, 256)] = 1
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
 
@@ -142,17 +143,18 @@ class HilqrSection(SolverOptions, frozen=True):
         """In lock step the search of real time at one of its efforts, from 1 on.
 
         The least has `LEAST_KNOTS` knots and one iteration. Each of the next has `MORE_KNOTS` more,
-        up to the section's own number; then one more substep, up to those of lock step; and then
-        one more iteration. More iterations on coarse physics do harm (docs/experiments.md).
+        up to the section's own number; then one more substep, up to those of lock step; then one
+        more iteration, up to those of lock step; and then one more substep again. Iterations on
+        coarse physics do harm, and how many are made differs from walk to walk
+        (docs/experiments.md).
         """
-        search = self.realtime.without_limit()
-        spare = max(0, self.knots - LEAST_KNOTS)
-        longer = min(effort - 1, -(-spare // MORE_KNOTS))
-        finer = min(effort - 1 - longer, max(0, self.paused.substeps - search.substeps))
+        search, left = self.realtime.without_limit(), effort - 1
+        longer = min(left, -(-max(0, self.knots - LEAST_KNOTS) // MORE_KNOTS))
+        finer = min(left - longer, max(0, self.paused.substeps - search.substeps))
+        again = min(left - longer - finer, self.paused.iterations - 1)
+        substeps = search.substeps + left - longer - again
         search = msgspec.structs.replace(
-            search,
-            substeps=search.substeps + finer,
-            iterations=min(effort - longer - finer, MOST_ITERATIONS),
+            search, substeps=min(substeps, MOST_SUBSTEPS), iterations=1 + again
         )
         knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * longer)
         return msgspec.structs.replace(self, knots=knots, paused=search)
