@@ -33,7 +33,7 @@ browser:  ## Chromium, from Debian's or Ubuntu's packages where it is missing
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .
-	$(VENV)/bin/pyrefly check --summary=none --python-interpreter-path $(VENV)/bin/python
+	$(VENV)/bin/pyrefly check --summary=none --min-severity=error --python-interpreter-path $(VENV)/bin/python
 	$(VENV)/bin/lint-imports
 
 kernels: $(VENV)/installed-dev  ## compile what tests use

@@ -145,7 +145,7 @@ def _close(a: Array, b: Array) -> bool:
 
 def _irregular(edge: Transition, t: float, x: Array, u: Array) -> Iterator[str]:
     """Whether the gradient vanishes on the guard, by Newton's method from x."""
-    y = x
+    y, value, size = x, np.inf, np.inf
     for _ in range(_NEWTON_STEPS):
         value, gradient = edge.guard(t, y, u), edge.guard_state(t, y, u)
         size = float(gradient @ gradient)
