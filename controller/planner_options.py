@@ -148,15 +148,17 @@ class HilqrSection(SolverOptions, frozen=True):
         coarse physics do harm, and how many are made differs from walk to walk
         (docs/experiments.md).
         """
-        search, left = self.realtime.without_limit(), effort - 1
-        longer = min(left, -(-max(0, self.knots - LEAST_KNOTS) // MORE_KNOTS))
-        finer = min(left - longer, max(0, self.paused.substeps - search.substeps))
-        again = min(left - longer - finer, self.paused.iterations - 1)
-        substeps = search.substeps + left - longer - again
+        search, steps = self.realtime.without_limit(), effort - 1
+        for_knots = min(steps, -(-max(0, self.knots - LEAST_KNOTS) // MORE_KNOTS))
+        steps -= for_knots
+        for_substeps = min(steps, max(0, self.paused.substeps - search.substeps))
+        for_iterations = min(steps - for_substeps, self.paused.iterations - 1)
         search = msgspec.structs.replace(
-            search, substeps=min(substeps, MOST_SUBSTEPS), iterations=1 + again
+            search,
+            substeps=min(search.substeps + steps - for_iterations, MOST_SUBSTEPS),
+            iterations=1 + for_iterations,
         )
-        knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * longer)
+        knots = min(self.knots, LEAST_KNOTS + MORE_KNOTS * for_knots)
         return msgspec.structs.replace(self, knots=knots, paused=search)
 
 

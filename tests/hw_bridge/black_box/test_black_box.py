@@ -284,8 +284,9 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="Linux may refuse the nice level")
-def test_the_process_goes_before_ordinary_programs(process):
-    wait_for(lambda: os.getpriority(os.PRIO_PROCESS, process.pid) == -10, "it has no nice level")
+def test_the_process_goes_before_ordinary_programs(process, tmp_path):
+    wait_for(lambda: segments(tmp_path / "ring"), "the ring is not begun")
+    assert os.getpriority(os.PRIO_PROCESS, process.pid) == -10
 
 
 def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):
