@@ -21,7 +21,7 @@ from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import Command, LineSearch, Plan, StateEstimate
+from runtime.messages import Command, LineSearch, Plan, RobotStatus, StateEstimate
 
 LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
@@ -97,6 +97,7 @@ def run(
     script: Publisher[Command] | None = None,
     outlines: Outlines | None = None,
     tuner: Tuner | None = None,
+    statuses: Subscriber[RobotStatus] | None = None,
 ) -> dict[str, Any]:
     """Plan until `stop()`.
 
@@ -109,14 +110,15 @@ def run(
     after its plan. Commands come from `driver` before each solve; a script's own are published on
     `script`, for the recording.
     `outlines` are offered every plan but those that another of the same solve replaces; `tuner`
-    looks for tunings before each solve.
+    looks for tunings before each solve. A driven robot that is to sit down by its `statuses`
+    stands from then on.
 
     Returns:
         The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable frames,
         tunings where some came, and the planner's own statistics.
     """
     loop = _PlannerLoop(
-        planner, plans, clock, time_limit, searches, driver, script, outlines, tuner
+        planner, plans, clock, time_limit, searches, driver, script, outlines, tuner, statuses
     )
     plans.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     solves = iter(schedule)
@@ -145,6 +147,7 @@ class _PlannerLoop:
     script: Publisher[Command] | None
     outlines: Outlines | None
     tuner: Tuner | None
+    statuses: Subscriber[RobotStatus] | None
 
     def __post_init__(self) -> None:
         self._guard, self._statuses = SolveGuard(), Counter[str]()
@@ -152,8 +155,12 @@ class _PlannerLoop:
         self._sequence = -1  # of the script's command that was published last
 
     def take_commands(self) -> None:
-        """Hand over what came from the driver; silence is noticed too."""
+        """Hand over what came from the driver, and the robot's end; silence is noticed too."""
         commands = self.planner.commands
+        if commands is None:
+            return
+        if self.statuses is not None and any(s.is_ending for s in self.statuses.all()):
+            commands.end()
         if self.driver is not None and isinstance(commands, CommandIntake):
             now = self.clock.now()
             for command in self.driver.all():

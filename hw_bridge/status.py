@@ -23,4 +23,5 @@ def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -
         temperature=temperature, power=power,
         state_age=float("inf") if last is None else now - last.time,
         frames=believed, refused=sum(intake.counts.values()) - believed,
+        is_ending=machine.is_ending,
     )  # fmt: skip

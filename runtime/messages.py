@@ -154,6 +154,7 @@ class RobotStatus(Message, frozen=True):
     state_age: float  # since the newest believed frame was measured [s]
     frames: int  # believed so far
     refused: int  # not believed so far
+    is_ending: bool = False  # it has been told to sit down or to stop
 
 
 class PlanOutline(Message, frozen=True):

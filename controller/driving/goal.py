@@ -40,6 +40,10 @@ class Commands(Protocol):
         """What is asked for at `time` [s] since the first plan."""
         ...
 
+    def end(self) -> None:
+        """The robot is to sit down: from now on it shall stand, whatever is asked for."""
+        ...
+
 
 def sequence_of(commands: Commands | None) -> int:
     """The number of the command in force; -1 without one."""

@@ -34,6 +34,7 @@ class CommandIntake:
         self._arrival = -math.inf
         self._goal = Goal()
         self._gait = "walk"  # that `auto` chose last
+        self._is_over = False
         self.newest: Command | None = None
         self.counts: Counter[str] = Counter()
 
@@ -57,8 +58,14 @@ class CommandIntake:
         """What is asked for, whatever the `time`."""
         return self._goal
 
+    def end(self) -> None:
+        """See `Commands`; later commands are refused."""
+        self._goal, self._is_over = Goal(), True
+
     def _refusal(self, command: Command, now: float) -> str:
         """Why a command is refused; "" where it is not."""
+        if self._is_over:
+            return "over"
         numbers = (command.forward, command.left, command.yaw_rate, command.height or 0.0)
         if not all(map(math.isfinite, numbers)):
             return "not_finite"

@@ -88,3 +88,7 @@ class CommandScript:
             command = self._commands.pop(0)
             self._intake.offer(command, command.time)
         return self._intake.goal()
+
+    def end(self) -> None:
+        """See `Commands`."""
+        self._intake.end()

@@ -69,8 +69,8 @@ class RealtimeOptions(Options, frozen=True):
     """How processes ask for real time, where the system grants it.
 
     Attributes:
-        priority: least SCHED_FIFO priority of simulation, estimator and tracker; None asks for
-            nothing.
+        priority: least SCHED_FIFO priority, the estimator's; tracker and watchdog have more. None
+            asks for nothing.
         planner_nice: nice level of the planner, which has no such priority; None leaves it.
         pin: share the cores out among the processes (docs/realtime.md).
     """

@@ -20,23 +20,23 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.robots import RobotKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
-URGENCY = {"emulator": 0, "estimator": 1, "tracker": 2, "watchdog": 4}  # above a bus's threads
+URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
 LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
-SIMULATION_NICE = -20  # of the simulated robot: before the planner, after all with real time
+ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
 
 
 def serve_ticks(config: LaunchConfig, name: str) -> None:
     """Ask for real time for a 1 kHz process; before its bus opens, whose threads inherit it.
 
-    The simulated robot gets none: with it, tracker and estimator on one core, Linux would take that
-    core away now and then.
+    A robot in software gets none: with it, a core of two that it shares with a process of the stack
+    would now and then have more of them than Linux lets it run.
     """
     if config.mode != "realtime":
         return
     priority = config.realtime.priority
-    if name == "simulation":
-        refusal = "" if priority is None else prefer_process(SIMULATION_NICE)
-        logging.info("simulated robot: nice level %s %s", SIMULATION_NICE, refusal)
+    if name not in URGENCY:
+        refusal = "" if priority is None else prefer_process(ROBOT_NICE)
+        logging.info("robot in software: nice level %s %s", ROBOT_NICE, refusal)
     else:
         status = request_realtime(None if priority is None else priority + URGENCY[name])
         logging.info("scheduler %s, memory locked: %s %s", *vars(status).values())

@@ -30,6 +30,7 @@ from runtime.topics import (
     LINE_SEARCH,
     PLAN,
     PLAN_OUTLINE,
+    ROBOT_STATUS,
     SENSOR_READING,
     STATE_COVARIANCE,
     STATE_ESTIMATE,
@@ -120,6 +121,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
         await_listeners(searches, RECORDER, stop)
         schedule = assembly.solve_schedule(config)
         limit = config.planner_options.time_limit
+        statuses = bus.subscriber(ROBOT_STATUS) if config.kind.bridged else None
         driver = script = tuner = None
         if config.drive.source != "none":
             driver = bus.subscriber(COMMAND)
@@ -131,7 +133,7 @@ def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, sto
             tuner = Tuner(bus.subscriber(TUNING), cast(Any, core), config.solver, config.mode)
         return watch(lambda: planner_node.run(
             core, estimates, plans, clock, schedule, stop, limit, searches=searches,
-            driver=driver, script=script, outlines=outlines, tuner=tuner,
+            driver=driver, script=script, outlines=outlines, tuner=tuner, statuses=statuses,
         ))  # fmt: skip
 
 

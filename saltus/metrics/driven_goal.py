@@ -7,7 +7,7 @@ import msgspec
 from controller.driving.goal import Goal
 from controller.driving.intake import CommandIntake
 from controller.driving.script import CommandScript
-from runtime.messages import Command
+from runtime.messages import Command, RobotStatus
 from saltus.configuration.launch import LaunchConfig
 
 HOLDS_S = 1e6  # a command of a script holds until the next one: its source is never silent
@@ -36,6 +36,11 @@ class GoalWatch:
     def offer(self, command: Command) -> None:
         """Take a command of the launch, which arrives after the newest state."""
         self._intake.offer(command, self._now)
+
+    def note(self, status: RobotStatus) -> None:
+        """A robot that is to sit down stands first."""
+        if status.is_ending:
+            self._intake.end()
 
     def at(self, time: float) -> Goal:
         """The goal at the state of `time` [s]; states come in their order."""

@@ -100,6 +100,8 @@ class RunMetrics:
     def add_status(self, status: RobotStatus) -> None:
         """Take in what a robot's bridge lets it do."""
         self.judging = status.state == "running"
+        if self.driving is not None:
+            self.driving.goals.note(status)
 
     def estimator(self) -> dict[str, float]:
         """Root mean square errors of position [m], velocity [m/s] and tilt [rad]."""

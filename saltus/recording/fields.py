@@ -130,6 +130,7 @@ FIELDS: dict[type[Message], dict[str, Field]] = {
         "state_age": Field("s", "", "since the newest believed frame was measured"),
         "frames": Field("", "", "believed so far"),
         "refused": Field("", "", "not believed so far"),
+        "is_ending": Field("", "", "it has been told to sit down or to stop"),
     },
     m.StateCovariance: {
         "tick": TICK, "time": TIME,

@@ -16,7 +16,14 @@ import msgspec
 from controller.driving.intake import CommandIntake
 from controller.planner_node import SolveGuard
 from runtime.messages import Command, MotorCommand, Plan, SensorReading, StateEstimate
-from runtime.topics import COMMAND, MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE
+from runtime.topics import (
+    COMMAND,
+    MOTOR_COMMAND,
+    PLAN,
+    ROBOT_STATUS,
+    SENSOR_READING,
+    STATE_ESTIMATE,
+)
 from saltus.common.progress import RunProgress
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly
@@ -68,6 +75,11 @@ class Cores:
         """Hand the planner what a driver asked for at `now` [s]."""
         if isinstance(self._planner.commands, CommandIntake):
             self._planner.commands.offer(command, now)
+
+    def end(self) -> None:
+        """Tell the planner that the robot is to sit down."""
+        if self._planner.commands is not None:
+            self._planner.commands.end()
 
     def plan(self, recorded: Plan) -> None:
         """Solve from the estimate that a recorded plan names, unless it was solved from already."""
@@ -132,6 +144,8 @@ def replay_in_real_time(tape: Tape, comparison: Comparison, progress: RunProgres
             waiting.append((message, log_time_ns))
         elif topic is COMMAND:
             cores.drive(message, 1e-9 * log_time_ns)
+        elif topic is ROBOT_STATUS and message.is_ending:
+            cores.end()
     for command, _ in waiting:
         cores.track(command)
     comparison.close()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from runtime.messages import decode
 from runtime.recording import read_frames
-from runtime.topics import COMMAND, SENSOR_READING, TUNING, Topic
+from runtime.topics import COMMAND, ROBOT_STATUS, SENSOR_READING, TUNING, Topic
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig, make_config
 from saltus.recording.reading import readable
@@ -62,7 +62,7 @@ class Tape:
         Raises:
             BadRequest: the recording is damaged, or another version made it.
         """
-        topics = {topic.name: topic for topic in (*NEEDED, COMMAND)}
+        topics = {topic.name: topic for topic in (*NEEDED, COMMAND, ROBOT_STATUS)}
         with readable(self.run.file):
             for frame in read_frames(self.run.file):
                 if topic := topics.get(frame.topic):

@@ -1,14 +1,19 @@
 """The planner's loop: one plan per asked tick, line searches beside, a planner that raises."""
 
+from types import SimpleNamespace
+
 import msgspec
 import numpy as np
 import pytest
 
 from controller import planner_node
+from controller.driving.goal import Goal
+from controller.driving.intake import CommandIntake
+from controller.driving.options import DriveOptions
 from controller.planner_node import no_plan
 from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
-from runtime.messages import LineSearch, StateEstimate
+from runtime.messages import Command, LineSearch, StateEstimate
 
 EVERY = SolveSchedule(10)
 
@@ -114,6 +119,36 @@ def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(plann
     clock = PausedClock(1e-3)
     planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, searches=searches)
     assert searches.sent == [search(0)] and len(plans.sent) == 3
+
+
+class Statuses:
+    """A bridge's, of which the last one of the second look says that the robot is to sit down."""
+
+    def __init__(self):
+        self.looks = 0
+
+    def all(self):
+        self.looks += 1
+        return [SimpleNamespace(is_ending=ending) for ending in (False, self.looks == 2)]
+
+
+def test_a_driven_robot_that_is_to_sit_down_stands_from_then_on():
+    plans, planner, goals = Plans(), Planner(), []
+    planner.commands = CommandIntake(DriveOptions())
+    planner.commands.offer(
+        Command(sequence=0, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot"), 0.0
+    )
+
+    def solve(estimate, lead=0.0, out_of_time=None, on_plan=None):
+        goals.append(planner.commands.goal())
+        return no_plan(estimate)
+
+    planner.solve = solve
+    clock = PausedClock(1e-3)
+    planner_node.run(
+        planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses()
+    )
+    assert goals == [Goal(0.3, gait="trot"), Goal(), Goal()]
 
 
 def test_every_plan_is_offered_for_an_outline_and_tunings_come_between_solves():

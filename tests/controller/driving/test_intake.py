@@ -81,6 +81,15 @@ def test_in_silence_it_stands_and_afterwards_numbers_may_begin_anew() -> None:
     assert intake.goal().gait == "trot"
 
 
+def test_at_the_end_it_stands_and_takes_no_command_any_more() -> None:
+    intake = CommandIntake(OPTIONS)
+    intake.offer(command(0), 0.0)
+    intake.end()
+    assert intake.goal() == Goal() and intake.goal().gait == "stand"
+    assert not intake.offer(command(1), 0.1)
+    assert intake.goal() == Goal() and intake.counts["over"] == 1
+
+
 def test_what_exceeds_the_limits_is_clipped_and_counted() -> None:
     intake = CommandIntake(OPTIONS)
     intake.offer(command(0, 99.0, left=-99.0, yaw_rate=0.1, height=1.0, gait="walk"), 0.0)

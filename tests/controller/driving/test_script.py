@@ -25,6 +25,13 @@ def test_what_a_step_does_not_name_stays_as_it_was() -> None:
     assert script.counts == {"accepted": 3, "clipped": 0}
 
 
+def test_a_script_that_has_ended_asks_for_nothing_more() -> None:
+    script = CommandScript([ScriptStep(0.0, velocity_x=0.4), ScriptStep(2.0)], DriveOptions(), "trot")
+    assert script.goal(1.0).forward == 0.4
+    script.end()
+    assert script.goal(1.1) == script.goal(2.1) == Goal()
+
+
 def test_a_time_that_falls_short_by_rounding_is_the_steps() -> None:
     script = CommandScript([ScriptStep(0.3, velocity_x=1.0)], DriveOptions(), "trot")
     assert script.goal(sum([0.1] * 3) - 1e-12).forward == 1.0

@@ -17,12 +17,15 @@ LATE_S = 0.1  # from the push to the wish to sit down
 class StackCommands:
     """What estimator, planner and tracker make of the readings of a rig."""
 
-    def __init__(self, rig: Rig) -> None:
-        self.stack = Stack(load_launch("a1-emulated", ["tracker.command_delay=0"]))
+    def __init__(self, rig: Rig, *settings: str) -> None:
+        self.stack = Stack(load_launch("a1-emulated", ["tracker.command_delay=0", *settings]))
         self._rig, self._answered = rig, 0
 
     def __call__(self, tick: int, now: float) -> MotorCommand:
         command = stand_command(tick, now)
+        commands = self.stack.planner.commands
+        if commands is not None and any(s.is_ending for s in self._rig.statuses[-1:]):
+            commands.end()
         for reading in self._rig.readings[self._answered :]:
             reading = msgspec.structs.replace(reading, tick=self._answered)
             command = self.stack.answer(reading).command
@@ -30,10 +33,10 @@ class StackCommands:
         return msgspec.structs.replace(command, time=now)
 
 
-def walk(seconds: float) -> Rig:
+def walk(seconds: float, *settings: str) -> Rig:
     """A robot that has walked for so long."""
     rig = Rig()
-    rig.command = StackCommands(rig)
+    rig.command = StackCommands(rig, *settings)
     return rig.run_until(RobotState.RUNNING).run(seconds)
 
 
@@ -54,4 +57,14 @@ def test_a_robot_that_is_told_to_sit_down_right_after_a_push_does_not_fall(push:
     rig.run(LATE_S)
     rig.bridge.end()
     assert largest_tilt(rig) < 0.3
+    assert rig.bridge.machine.ended_well
+
+
+def test_a_robot_that_is_told_to_sit_down_as_it_turns_in_a_trot_stands_first() -> None:
+    rig = walk(1.5, "command=[{at: 0.0, gait: trot, yaw_rate: 0.5}]")
+    assert rig.simulation.truth().v[5] > 0.3  # [rad/s]
+    rig.bridge.end()
+    rig.run_until(RobotState.SIT_DOWN, seconds=1.2)  # it trots on for 1.5 s where nobody stops it
+    assert abs(rig.simulation.truth().v[5]) < 0.2
+    assert largest_tilt(rig) < 0.1
     assert rig.bridge.machine.ended_well
