@@ -26,7 +26,8 @@ def test_what_a_step_does_not_name_stays_as_it_was() -> None:
 
 
 def test_a_script_that_has_ended_asks_for_nothing_more() -> None:
-    script = CommandScript([ScriptStep(0.0, velocity_x=0.4), ScriptStep(2.0)], DriveOptions(), "trot")
+    steps = ScriptStep(0.0, velocity_x=0.4), ScriptStep(2.0, velocity_y=0.1)
+    script = CommandScript(steps, DriveOptions(), "trot")
     assert script.goal(1.0).forward == 0.4
     script.end()
     assert script.goal(1.1) == script.goal(2.1) == Goal()
