@@ -13,6 +13,7 @@ from hw_bridge.black_box.keeper import Keeper
 from hw_bridge.black_box.pipe import PipeReader
 from hw_bridge.black_box.ring import Ring
 from runtime.exit import exit_at_once
+from runtime.realtime import prefer_process
 from runtime.signals import StopFlag
 
 MEGABYTE = 10**6
@@ -24,10 +25,8 @@ def main(arguments: list[str]) -> int:
     pipe, folder, size_mb, run, report, parent = arguments
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     stop = StopFlag()
-    try:
-        os.setpriority(os.PRIO_PROCESS, 0, NICE)
-    except OSError:
-        logging.info("nice level %s refused: a busy machine may cost frames", NICE)
+    if refusal := prefer_process(NICE):
+        logging.info("a busy machine may cost frames: %s", refusal)
     try:
         ring = Ring(Path(folder), MEGABYTE * int(size_mb))
         reader = PipeReader(pipe)
