@@ -14,7 +14,7 @@ __all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatist
 
 LATENESS_RESOLUTION_US = 1.0
 LATE = 0.5  # of a period, after which a tick counts as late
-REACH = 0.4  # of a period, by which a tick may begin before or after it is due
+REACH = 0.1  # of a period, by which a tick may begin before or after it is due
 PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
 
 
@@ -75,8 +75,8 @@ class RealTimeClock:
 class ArrivalClock(RealTimeClock):
     """Real time whose ticks wait for something that arrives once a period, but not for long.
 
-    A tick begins when it arrives within 0.4 periods of the time that the tick is due, else 0.4
-    periods after that time. Ticks that are due follow arrivals by a hundredth of a period at most,
+    A tick begins when it arrives within a tenth of a period of the time that the tick is due, else
+    a tenth after that time: what is sent then is in time for a peer that answers once a period. Ticks that are due follow arrivals by a hundredth of a period at most,
     so that the rate stays, also where every arrival answers what the tick before has sent.
     """
 
