@@ -76,8 +76,9 @@ class ArrivalClock(RealTimeClock):
     """Real time whose ticks wait for something that arrives once a period, but not for long.
 
     A tick begins when it arrives within a tenth of a period of the time that the tick is due, else
-    a tenth after that time: what is sent then is in time for a peer that answers once a period. Ticks that are due follow arrivals by a hundredth of a period at most,
-    so that the rate stays, also where every arrival answers what the tick before has sent.
+    a tenth after that time: what is sent then still is in time for a peer that answers once a
+    period. Ticks that are due follow arrivals by a hundredth of a period at most, so that the rate
+    stays, also where every arrival answers what the tick before has sent.
     """
 
     def __init__(self, period_s: float, wait: Callable[[float], bool]) -> None:
