@@ -39,6 +39,7 @@ class Cores:
     """Estimator, planner and tracker, each fed from the recording.
 
     Attributes:
+        planner: of the launch.
         unplanned: plans whose estimate was not recorded.
     """
 
@@ -51,7 +52,7 @@ class Cores:
         self.unplanned = 0
         self._comparison = comparison
         self._estimator = assembly.make_estimator(config)
-        self._planner = assembly.make_planner(config)
+        self.planner = assembly.make_planner(config)
         self._tracker = assembly.make_tracker(config)
         self._whole = config.recording.plans == "all" and config.recording.gains != "none"
         self._guard = SolveGuard()
@@ -73,13 +74,13 @@ class Cores:
 
     def drive(self, command: Command, now: float) -> None:
         """Hand the planner what a driver asked for at `now` [s]."""
-        if isinstance(self._planner.commands, CommandIntake):
-            self._planner.commands.offer(command, now)
+        if isinstance(self.planner.commands, CommandIntake):
+            self.planner.commands.offer(command, now)
 
     def end(self) -> None:
         """Tell the planner that the robot is to sit down."""
-        if self._planner.commands is not None:
-            self._planner.commands.end()
+        if self.planner.commands is not None:
+            self.planner.commands.end()
 
     def plan(self, recorded: Plan) -> None:
         """Solve from the estimate that a recorded plan names, unless it was solved from already."""
@@ -98,11 +99,11 @@ class Cores:
         if estimate is None:
             self.unplanned += 1
             return
-        if isinstance(self._planner.commands, CommandIntake):
-            self._planner.commands.look(estimate.time)
+        if isinstance(self.planner.commands, CommandIntake):
+            self.planner.commands.look(estimate.time)
         lead, plans = max(0.0, recorded.time - estimate.time), list[Plan]()
         last = self._guard.plan(
-            estimate, lambda: self._planner.solve(estimate, lead, None, plans.append)
+            estimate, lambda: self.planner.solve(estimate, lead, None, plans.append)
         )
         self._solved = {plan.iterations: plan for plan in (*plans, last)}
 

@@ -63,7 +63,10 @@ def trace_of_run(folder: Path) -> Trace:
         MOTOR_COMMAND.name: [commands.append],
         PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
         COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
-        ROBOT_STATUS.name: [lambda s: halts.append(s.time) if s.state != "running" else None],
+        ROBOT_STATUS.name: [
+            recorder.add_status,
+            lambda s: halts.append(s.time) if s.state != "running" else None,
+        ],
     }  # fmt: skip
     for topic, message in messages_of_run(folder):
         own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender

@@ -9,7 +9,15 @@ import numpy as np
 from controller.driving.goal import Goal
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
-from runtime.messages import Command, GroundTruth, LineSearch, MotorCommand, Plan, Push
+from runtime.messages import (
+    Command,
+    GroundTruth,
+    LineSearch,
+    MotorCommand,
+    Plan,
+    Push,
+    RobotStatus,
+)
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
@@ -88,6 +96,11 @@ class TraceRecorder:
         """Take in what whoever drives the robot asks for."""
         if self._goal_watch is not None:
             self._goal_watch.offer(command)
+
+    def add_status(self, status: RobotStatus) -> None:
+        """Take in what a robot's bridge lets it do."""
+        if self._goal_watch is not None:
+            self._goal_watch.note(status)
 
     def add_command(self, command: MotorCommand) -> None:
         """Count a motor command."""

@@ -8,7 +8,7 @@ import pytest
 
 from controller.driving.goal import Goal
 from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
-from runtime.messages import Command, GroundTruth
+from runtime.messages import Command, GroundTruth, RobotStatus
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.metrics.driven_goal import GoalWatch
 from saltus.metrics.driving import DrivingMetrics, FollowingError
@@ -132,6 +132,22 @@ def test_commands_of_a_live_source_are_clipped_and_end_in_silence() -> None:
     goal = watch.at(100.4)
     assert (goal.forward, goal.left, goal.gait) == (config.drive.trot.forward, 0.1, "trot")
     assert watch.at(100.4 + config.drive.silence).gait == "stand"
+
+
+def test_a_robot_that_is_to_sit_down_is_to_stand_whatever_comes_after() -> None:
+    watch = GoalWatch(config_of("command={}", "drive.source=client", "mode=realtime"))
+    ahead = Command(sequence=1, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot")
+    status = RobotStatus(
+        tick=0, time=0.0, state="running", cause="", temperature=np.zeros(12), power=0.0,
+        state_age=0.0, frames=1, refused=0,
+    )  # fmt: skip
+    watch.at(0.0)
+    watch.offer(ahead)
+    watch.note(status)
+    assert watch.at(0.1) == Goal(0.3, gait="trot")
+    watch.note(msgspec.structs.replace(status, is_ending=True))
+    watch.offer(msgspec.structs.replace(ahead, sequence=2))
+    assert watch.at(0.2) == Goal()
 
 
 def test_a_script_is_followed_from_the_first_state_on() -> None:

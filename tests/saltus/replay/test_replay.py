@@ -9,11 +9,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from runtime.messages import encode
+from controller.driving.goal import Goal
+from runtime.messages import Command, encode
 from runtime.recording import Recorder, read_frames
 from runtime.topics import RECORDED
 from runtime.wire import decode
 from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.replay.comparison import Comparison
+from saltus.replay.real_time import Cores
 from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}
@@ -146,6 +150,18 @@ def test_in_real_time_every_core_is_fed_alone(walks, capsys):
     assert topics["motor_command"]["compared"] == 300
     assert 0.0 < topics["motor_command"]["fields"]["tau"]["rms"] < 2.0
     assert "real time" in result["notes"][0]
+
+
+def test_in_real_time_the_planner_learns_that_the_robot_is_to_sit_down():
+    config = load_launch("a1-emulated", ["command={}", "drive.source=client"])
+    cores = Cores(config, Comparison(config.recording, lock_step=False))
+    cores.drive(
+        Command(sequence=0, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot"), 0.0
+    )
+    commands = cores.planner.commands
+    assert commands is not None and commands.goal(0.0) == Goal(0.3, gait="trot")
+    cores.end()
+    assert commands.goal(0.0) == Goal()
 
 
 def test_lost_messages_of_real_time_do_no_harm(walks, tmp_path, capsys):
