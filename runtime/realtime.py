@@ -100,15 +100,11 @@ def wake_on_time() -> None:
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # [ns]
 
 
-def set_cpu_affinity(cpus: Iterable[int], process: int = 0) -> str:
-    """Keep a process with all its threads on `cpus`; 0 is this one.
-
-    Returns "" or, on refusal, the reason; never raises.
-    """
+def set_cpu_affinity(cpus: Iterable[int]) -> str:
+    """Keep this process on `cpus`. Returns "" or, on refusal, the reason; never raises."""
     wanted = set(cpus)
     try:
-        for thread in os.listdir(f"/proc/{process or 'self'}/task"):
-            os.sched_setaffinity(int(thread), wanted)
+        os.sched_setaffinity(0, wanted)
     except (OSError, ValueError, OverflowError) as error:
         available = sorted(os.sched_getaffinity(0))
         return f"processors {sorted(wanted)} refused ({error}); available are {available}"

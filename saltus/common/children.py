@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runtime.realtime import set_cpu_affinity
-
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _KILL_WAIT_S = 5.0
 
@@ -41,14 +39,12 @@ class Child:
         command: program and arguments.
         log: file that takes its standard output and error.
         listens: whether it reads this process's standard input.
-        cores: that it is to keep to; empty leaves it on this process's.
     """
 
     name: str
     command: Sequence[str]
     log: Path
     listens: bool = False
-    cores: frozenset[int] = frozenset()
     _process: "subprocess.Popen[bytes] | None" = field(default=None, repr=False)
 
     def start(self) -> None:
@@ -62,8 +58,6 @@ class Child:
                 self.command, stdin=None if listens else subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True,
             )
-        if self.cores:
-            set_cpu_affinity(self.cores, self._process.pid)
 
     @property
     def pid(self) -> int:

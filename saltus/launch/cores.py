@@ -23,7 +23,6 @@ from saltus.configuration.robots import RobotKind
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
 LISTENER_NICE = -10  # of who follows the launch: after the planner, before ordinary programs
-LISTENERS = ("launcher", "black_box")
 ROBOT_NICE = -20  # of a robot in software: before the planner, after all with real time
 
 
@@ -78,23 +77,13 @@ def hear_first(config: LaunchConfig) -> Iterator[None]:
     It hears some thousand messages a second; those that it takes too late are lost.
     """
     asks = config.mode == "realtime" and config.realtime.planner_nice is not None
-    before, cores = os.getpriority(os.PRIO_PROCESS, 0), os.sched_getaffinity(0)
+    before = os.getpriority(os.PRIO_PROCESS, 0)
     preferred = asks and not prefer_process(LISTENER_NICE)
-    set_cpu_affinity(listener_cores(config, "launcher"))
     try:
         yield
     finally:
         if preferred:
             prefer_process(before)  # the terminal's other programs may share it
-        set_cpu_affinity(cores)
-
-
-def listener_cores(config: LaunchConfig, name: str) -> frozenset[int]:
-    """The cores of one of `LISTENERS`."""
-    cores = os.sched_getaffinity(0)
-    if config.mode != "realtime" or not config.realtime.pin:
-        return frozenset(cores)
-    return frozenset(cores_of(name, cores, config.kind))
 
 
 def settle(config: LaunchConfig, name: str) -> None:
@@ -113,14 +102,11 @@ def cores_of(name: str, cores: set[int], kind: RobotKind) -> set[int]:
     On two cores the planner has the last one, and all others the first. A robot in software takes a
     third to half of the first, and one process goes with the planner: the estimator of a simulated
     robot, the tracker of an emulated one. On more cores the tracker has the last one, and the
-    others share the rest. Who follows the launch may be anywhere, but not on two cores with the
-    emulated robot, whose tick would wait for it.
+    others share the rest.
     """
     if len(cores) < 2:
         return cores
     last = {max(cores)}
-    if name in LISTENERS:
-        return last if len(cores) == 2 and kind.emulated else cores
     if len(cores) > 2:
         return last if name == "tracker" else cores - last
     guest = "estimator" if kind.simulated else "tracker" if kind.emulated else ""

@@ -19,7 +19,7 @@ from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch import assembly
 from saltus.launch.addresses import check_free, endpoints_of
 from saltus.launch.announcement import PREFIX, Announcer
-from saltus.launch.cores import LISTENERS, hear_first, listener_cores
+from saltus.launch.cores import hear_first
 from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
@@ -210,9 +210,8 @@ def _child(
     if name == BLACK_BOX:
         report = folder.report(name)
         command = black_box_command(config, sockets, folder.path, report, os.getpid())
-    cores = listener_cores(config, name) if name in LISTENERS else frozenset[int]()
     reads_keys = WATCHDOG if config.kind.bridged else DRIVER
-    return Child(name, command, folder.log(name), name == reads_keys, cores)
+    return Child(name, command, folder.log(name), name == reads_keys)
 
 
 class _Run:

@@ -1,12 +1,9 @@
 """Which process has which core."""
 
-import os
-
 import pytest
 
-from saltus.configuration.launch import load_launch
 from saltus.configuration.robots import ROBOTS
-from saltus.launch.cores import LISTENERS, cores_of, hear_first, listener_cores
+from saltus.launch.cores import cores_of
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
@@ -22,21 +19,6 @@ def test_on_two_cores_the_planner_shares_its_own_with_one_process_of_a_robot_in_
     assert all(
         cores_of(name, {0, 1}, ROBOTS[robot]) == {0} for name in EVERYBODY if name not in on_last
     )
-
-
-@pytest.mark.parametrize("name", LISTENERS)
-def test_who_follows_a_launch_leaves_an_emulated_robot_its_core(name):
-    assert cores_of(name, {0, 1}, ROBOTS["emulated"]) == {1}
-    assert cores_of(name, {0, 1}, ROBOTS["a1"]) == {0, 1}
-    assert cores_of(name, {0, 1, 2}, ROBOTS["emulated"]) == {0, 1, 2}
-
-
-def test_the_launcher_keeps_to_its_cores_while_it_follows_a_launch():
-    available = os.sched_getaffinity(0)
-    config = load_launch("a1-emulated")
-    with hear_first(config):
-        assert os.sched_getaffinity(0) == listener_cores(config, "launcher")
-    assert os.sched_getaffinity(0) == available
 
 
 @pytest.mark.parametrize("available", [{0, 1, 2}, {2, 3, 5, 7}])

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,14 +51,6 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
-
-
-def test_a_child_keeps_to_the_cores_that_it_is_given(tmp_path):
-    core = max(os.sched_getaffinity(0))
-    confined = replace(child(tmp_path, "a"), cores=frozenset({core}))
-    with Supervisor([confined], frozenset()) as supervisor:
-        supervisor.start()
-        assert os.sched_getaffinity(confined.pid) == {core}
 
 
 def test_stops_in_the_order_given(tmp_path):
