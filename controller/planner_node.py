@@ -110,8 +110,8 @@ def run(
     after its plan. Commands come from `driver` before each solve; a script's own are published on
     `script`, for the recording.
     `outlines` are offered every plan but those that another of the same solve replaces; `tuner`
-    looks for tunings before each solve. A driven robot that is to sit down by its `statuses`
-    stands from then on.
+    looks for tunings before each solve. Once one of `statuses` says that the robot is to sit down,
+    a driven robot stands.
 
     Returns:
         The report: solves, solve_ms, rate_hz, statuses, errors, first_error, undecodable frames,

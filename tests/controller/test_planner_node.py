@@ -122,14 +122,14 @@ def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(plann
 
 
 class Statuses:
-    """A bridge's, of which the last one of the second look says that the robot is to sit down."""
+    """Statuses of a bridge; from the second look on the robot is to sit down."""
 
     def __init__(self):
         self.looks = 0
 
     def all(self):
         self.looks += 1
-        return [SimpleNamespace(is_ending=ending) for ending in (False, self.looks == 2)]
+        return [SimpleNamespace(is_ending=ending) for ending in (False, self.looks >= 2)]
 
 
 def test_a_driven_robot_that_is_to_sit_down_stands_from_then_on():
