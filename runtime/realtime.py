@@ -11,7 +11,6 @@ from pathlib import Path
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # <sys/mman.h>
 PR_SET_THP_DISABLE = 41  # <linux/prctl.h>
-PR_SET_TIMERSLACK = 29
 AUTOGROUP = Path("/proc/self/autogroup")  # sched(7)
 HIGHEST = 99  # priority that Linux has
 LIMITS = "/etc/security/limits.conf"
@@ -92,12 +91,6 @@ def avoid_huge_pages() -> None:
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0)
-
-
-def wake_on_time() -> None:
-    """Let this thread wake when it asks to: without real-time priority Linux may be 50 us late."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # [ns]
 
 
 def set_cpu_affinity(cpus: Iterable[int]) -> str:

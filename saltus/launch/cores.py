@@ -15,7 +15,6 @@ from runtime.realtime import (
     prefer_process,
     request_realtime,
     set_cpu_affinity,
-    wake_on_time,
 )
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.robots import RobotKind
@@ -37,7 +36,6 @@ def serve_ticks(config: LaunchConfig, name: str) -> None:
     priority = config.realtime.priority
     if name not in URGENCY:
         refusal = "" if priority is None else prefer_process(ROBOT_NICE)
-        wake_on_time()
         logging.info("robot in software: nice level %s %s", ROBOT_NICE, refusal)
     else:
         status = request_realtime(None if priority is None else priority + URGENCY[name])

@@ -105,15 +105,6 @@ def test_affinity_is_set_or_explained():
         os.sched_setaffinity(0, before)
 
 
-def test_a_thread_that_asks_to_wakes_without_slack():
-    program = (
-        "from pathlib import Path; from runtime.realtime import wake_on_time; wake_on_time()\n"
-        "print(Path('/proc/self/timerslack_ns').read_text())"
-    )
-    output = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert int(output.stdout) == 1  # [ns]
-
-
 def test_a_frozen_heap_is_left_alone_by_the_collector():
     kept = [[]]
     freeze_heap()
