@@ -76,7 +76,7 @@ def prefer_process(nice: int) -> str:
     """
     try:
         os.setpriority(os.PRIO_PROCESS, 0, nice)
-        if AUTOGROUP.exists():
+        if AUTOGROUP.exists() and AUTOGROUP.read_text():  # empty: in no session's group
             AUTOGROUP.write_text(str(nice))
     except OSError as error:
         why = os.strerror(error.errno or 0)

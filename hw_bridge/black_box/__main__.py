@@ -25,14 +25,14 @@ def main(arguments: list[str]) -> int:
     pipe, folder, size_mb, run, report, parent = arguments
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     stop = StopFlag()
-    if refusal := prefer_process(NICE):
-        logging.info("a busy machine may cost frames: %s", refusal)
     try:
         ring = Ring(Path(folder), MEGABYTE * int(size_mb))
         reader = PipeReader(pipe)
     except OSError as error:
         print(f"the black box cannot be written: {error}", file=sys.stderr)
         return 1
+    if refusal := prefer_process(NICE):
+        logging.info("a busy machine may cost frames: %s", refusal)
     keeper = Keeper(reader, ring, Path(run), lambda: stop() or os.getppid() != int(parent))
     keeper.run()
     draft = Path(report).with_suffix(".draft")

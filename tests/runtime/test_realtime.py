@@ -156,6 +156,19 @@ def test_a_nice_level_is_that_of_the_process_and_of_its_session():
     assert not group or group[-1] == "5"
 
 
+def test_a_process_in_no_sessions_group_needs_no_level_of_a_group(monkeypatch, tmp_path):
+    """Linux then shows nothing and refuses to write: nothing else shares the process's turns."""
+    file = tmp_path / "autogroup"
+    file.touch(mode=0o400)
+    written: list[str] = []
+    monkeypatch.setattr(realtime, "AUTOGROUP", file)
+    monkeypatch.setattr(type(file), "write_text", lambda _, text: written.append(text))
+    level = realtime.os.getpriority(realtime.os.PRIO_PROCESS, 0)
+    assert realtime.prefer_process(level) == "" and written == []
+    file.write_bytes(b"/autogroup-7 nice 0\n")
+    assert realtime.prefer_process(level) == "" and written == [str(level)]
+
+
 def test_a_nice_level_that_is_refused_names_the_remedy(monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
