@@ -15,7 +15,7 @@ MCL_CURRENT, MCL_FUTURE = 1, 2  # <sys/mman.h>
 PR_SET_THP_DISABLE = 41  # <linux/prctl.h>
 SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # <asm/unistd.h>; the C library has no function
 SCHED_ATTR = "=IIQiIQQQ"  # struct sched_attr: size, policy, flags, nice, priority, runtime, ...
-SHORTEST_TURN = 100_000  # that Linux grants [ns]
+SHORTEST_SLICE = 100_000  # that Linux grants [ns]
 AUTOGROUP = Path("/proc/self/autogroup")  # sched(7)
 HIGHEST = 99  # priority that Linux has
 LIMITS = "/etc/security/limits.conf"
@@ -89,23 +89,23 @@ def prefer_process(nice: int) -> str:
     return ""
 
 
-def take_short_turns() -> str:
-    """Ask for the shortest turns that Linux has, for a process that works for a while in each tick.
+def take_short_slices() -> str:
+    """Ask for the shortest time slices that Linux has; for a process that wakes in every tick.
 
-    From Linux 6.12 on, it then preempts others without real-time priority when it wakes; with
-    turns of the usual length, some ms, it waits until theirs are over. Older ones ignore it
-    (sched_setattr(2)). Call it after `prefer_process`, whose nice level it keeps. Returns "" or why
-    it was refused; never raises.
+    From Linux 6.12 on, it then preempts other processes without real-time priority when it wakes;
+    with slices of the usual length, some ms, it may wait for the end of theirs. Older versions
+    ignore it (sched_setattr(2)). Call it after `prefer_process`, whose nice level it keeps. Returns
+    "" or why it was refused; never raises.
     """
     call = SCHED_SETATTR.get(platform.machine())
     if call is None:
-        return f"short turns are not known on {platform.machine()}"
+        return f"short time slices are not known on {platform.machine()}"
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     size = struct.calcsize(SCHED_ATTR)
-    attributes = struct.pack(SCHED_ATTR, size, os.SCHED_OTHER, 0, nice, 0, SHORTEST_TURN, 0, 0)
+    attributes = struct.pack(SCHED_ATTR, size, os.SCHED_OTHER, 0, nice, 0, SHORTEST_SLICE, 0, 0)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(call, 0, attributes, 0) != 0:
-        return f"short turns refused ({os.strerror(ctypes.get_errno())})"
+        return f"short time slices refused ({os.strerror(ctypes.get_errno())})"
     return ""
 
 

@@ -15,7 +15,7 @@ from runtime.realtime import (
     prefer_process,
     request_realtime,
     set_cpu_affinity,
-    take_short_turns,
+    take_short_slices,
 )
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.robots import RobotKind
@@ -36,7 +36,7 @@ def serve_ticks(config: LaunchConfig, name: str) -> None:
         return
     priority = config.realtime.priority
     if name not in URGENCY:
-        refusal = "" if priority is None else prefer_process(ROBOT_NICE) or take_short_turns()
+        refusal = "" if priority is None else prefer_process(ROBOT_NICE) or take_short_slices()
         logging.info("robot in software: nice level %s %s", ROBOT_NICE, refusal)
     else:
         status = request_realtime(None if priority is None else priority + URGENCY[name])
