@@ -14,6 +14,8 @@ import pytest
 from hypothesis import settings
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
+from tests.stalls import pytest_runtest_protocol as pytest_runtest_protocol
+from tests.stalls import pytest_terminal_summary as pytest_terminal_summary
 
 # What a terminal, a shell or a home folder may say otherwise, here and in processes begun.
 for _variable in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "PYTHONDONTWRITEBYTECODE"):

@@ -1,0 +1,184 @@
+"""Stalls of the host beside tests in real time, and a program that makes such a host.
+
+The host of a virtual machine takes a core away now and then, for 100 ms say. No process of the
+stack can answer for that. So a test marked ``quiet`` or ``realtime`` that fails beside a stall is
+repeated, and skipped where every attempt fails so. Without a stall it fails at once.
+
+``python -m tests.stalls --seconds S`` takes each core away for 100 ms every 9 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from runtime.realtime import HIGHEST, request_realtime, set_cpu_affinity
+from saltus.common.processor import stolen_s
+from saltus.soak.stalls import StallWatch
+
+MARKERS = ("quiet", "realtime")
+ATTEMPTS = 5
+LEAST_MS = 10.0  # of a stall that counts: the watchdog damps a tracker that is silent for so long
+SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended
+NAMED = 3  # stalls of an attempt that are named, the longest ones
+PROPERTY = "stalls of the host"  # of a report
+HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
+
+
+class Watch(Protocol):
+    """Knows the stalls since it was last asked to begin."""
+
+    def begin(self) -> None:
+        """Count stalls from now on."""
+
+    def stalls(self) -> list[str]:
+        """The longest stalls until now, in words."""
+        ...
+
+
+class HostWatch:
+    """Measures stalls by a loop on each core, or by the steal counter where loops are refused."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self._watch = StallWatch(Path(self._folder.name) / "stalls.csv", 0.0)
+        while not all(_has_begun(loop) for loop in self._watch._loops):
+            time.sleep(0.01)
+        self.begin()
+
+    def begin(self) -> None:
+        self._begun_s, self._stolen_s = time.monotonic(), stolen_s()
+
+    def stalls(self) -> list[str]:
+        time.sleep(SETTLE_S)
+        noted = self._watch.stalls()
+        if noted is None:
+            stolen_ms = 1e3 * (stolen_s() - self._stolen_s)
+            return [f"cores for {stolen_ms:.0f} ms altogether"] if stolen_ms >= LEAST_MS else []
+        found = [s for s in noted if s.elapsed_s >= self._begun_s and s.late_ms >= LEAST_MS]
+        found.sort(key=lambda stall: -stall.late_ms)
+        words = [f"core {stall.core} for {stall.late_ms:.0f} ms" for stall in found[:NAMED]]
+        return words + ([f"{len(found) - NAMED} times more"] if len(found) > NAMED else [])
+
+    def close(self) -> None:
+        """End the loops."""
+        self._watch.close()
+        self._folder.cleanup()
+
+
+WATCH = pytest.StashKey[Watch]()
+
+
+def _has_begun(loop: subprocess.Popen[bytes]) -> bool:
+    """Whether a loop has its priority, or has ended without it."""
+    return loop.poll() is not None or os.sched_getscheduler(loop.pid) == os.SCHED_FIFO
+
+
+def _watch_of(config: pytest.Config) -> Watch:
+    """The watch of this process, from its first test in real time to its end."""
+    if WATCH not in config.stash:
+        watch = config.stash[WATCH] = HostWatch()
+        config.add_cleanup(watch.close)
+    return config.stash[WATCH]
+
+
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Run a test in real time; again where it fails beside a stall."""
+    if not any(item.get_closest_marker(name) for name in MARKERS):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _attempt(item, _watch_of(item.config)):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def _attempt(item: pytest.Item, watch: Watch) -> list[pytest.TestReport]:
+    """Reports of the last attempt, which say what came before."""
+    stalled: list[str] = []
+    while True:
+        watch.begin()
+        reports = runtestprotocol(item, log=False, nextitem=None)  # all fixtures end with it
+        failed = [report for report in reports if report.failed]
+        stalls = watch.stalls() if failed else []
+        stalled += [", ".join(stalls)] if stalls else []
+        if not stalls or len(stalled) == ATTEMPTS:
+            break
+    words = f"the host stopped {'; '.join(stalled)}"
+    if stalls:
+        words = f"skipped: {words}: in each of {ATTEMPTS} attempts"
+        for report in failed:
+            error = [line for line in report.longreprtext.splitlines() if line.startswith("E ")]
+            words += f"; {error[0].removeprefix('E').strip()}" if error else ""
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), item.location[1] or 0, words)
+    elif stalled:
+        end = "failed without a stall" if failed else "passed"
+        words = f"{end} in attempt {len(stalled) + 1}; before, {words}"
+    if stalled:
+        reports[0].user_properties.append((PROPERTY, words))
+    return reports
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the tests that were repeated, and the stalls."""
+    lines = [
+        f"{report.nodeid}: {words}"
+        for reports in terminalreporter.stats.values() for report in reports
+        for name, words in getattr(report, "user_properties", ()) if name == PROPERTY
+    ]  # fmt: skip
+    if lines:
+        terminalreporter.section(PROPERTY)
+        for line in lines:
+            terminalreporter.line(line)
+
+
+def hold_core(core: int, begin: float, end: float, every_s: float, parent: int) -> None:
+    """Take a core away again and again, from one time to another, while the parent lives."""
+    refusal = set_cpu_affinity([core])
+    status = request_realtime(HIGHEST)
+    if refusal or status.scheduler != "fifo":
+        sys.exit(f"core {core} is not taken: {refusal or status.reason}")
+    while begin < end:
+        time.sleep(max(0.0, begin - time.monotonic()))
+        if os.getppid() != parent:
+            return
+        while time.monotonic() < begin + HOLD_S:
+            pass
+        begin += every_s
+
+
+def main() -> None:
+    """Be such a host for a while."""
+    parser = argparse.ArgumentParser(description="Take each core away for 100 ms again and again.")
+    parser.add_argument("--seconds", type=float, required=True, help="for how long")
+    parser.add_argument("--every", type=float, default=EVERY_S, help="from one time to the next")
+    chosen, begin, cores = parser.parse_args(), time.monotonic(), sorted(os.sched_getaffinity(0))
+    fork = multiprocessing.get_context("fork")
+    holders = [
+        fork.Process(
+            target=hold_core, daemon=True,
+            args=(core, begin + chosen.every * k / len(cores), begin + chosen.seconds,
+                  chosen.every, os.getpid()),
+        )
+        for k, core in enumerate(cores)
+    ]  # fmt: skip
+    for holder in holders:
+        holder.start()
+    for holder in holders:
+        holder.join()
+    sys.exit(any(holder.exitcode for holder in holders))
+
+
+if __name__ == "__main__":
+    main()
