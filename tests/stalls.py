@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -52,8 +51,7 @@ class HostWatch:
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
         self._watch = StallWatch(Path(self._folder.name) / "stalls.csv", 0.0)
-        while not all(_has_begun(loop) for loop in self._watch._loops):
-            time.sleep(0.01)
+        wait_for_loops(self._watch)
         self.begin()
 
     def begin(self) -> None:
@@ -79,9 +77,11 @@ class HostWatch:
 WATCH = pytest.StashKey[Watch]()
 
 
-def _has_begun(loop: subprocess.Popen[bytes]) -> bool:
-    """Whether a loop has its priority, or has ended without it."""
-    return loop.poll() is not None or os.sched_getscheduler(loop.pid) == os.SCHED_FIFO
+def wait_for_loops(watch: StallWatch) -> None:
+    """Wait until each loop has its priority, or has ended without it."""
+    for loop in watch._loops:
+        while loop.poll() is None and os.sched_getscheduler(loop.pid) != os.SCHED_FIFO:
+            time.sleep(0.01)
 
 
 def _watch_of(config: pytest.Config) -> Watch:

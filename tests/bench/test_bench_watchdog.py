@@ -11,6 +11,7 @@ CHOSEN = ("stopped for 60 ms", "killed", "stopped, then the stop key",
           "stopped, then the remote's stop", "the stop key alone")  # fmt: skip
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_robot_is_damped_for_good_whatever_becomes_of_the_tracker(name: str) -> None:
     harm = next(harm for harm in HARMS if harm.name == name)

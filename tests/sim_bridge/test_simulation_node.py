@@ -190,7 +190,7 @@ def test_a_push_by_hand_makes_the_velocity_jump_by_just_that(
             for _ in range(3):
                 pushes[0].send(push)
             pushes[0].send(msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan)))
-            time.sleep(0.2)  # until they have arrived: nothing else could be waited for
+            time.sleep(0.5)  # until they have arrived: nothing else could be waited for
 
     watched = Watched(tmp_path, controllable)
     watched.run(20, act)
@@ -219,7 +219,7 @@ def test_time_that_is_stopped_passes_by_single_ticks_and_can_be_ended(tmp_path: 
             paces.append(bus.publisher(PACE))
             assert paces[0].wait_for_subscribers(1, 10.0)
             paces[0].send(Pace(sequence=1, time=0.0, speed=0.0, steps=0))
-            time.sleep(0.2)  # until it has arrived
+            time.sleep(0.5)  # until it has arrived
             threading.Thread(target=steer).start()
 
     watched.run(100, act)

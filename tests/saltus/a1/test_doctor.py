@@ -51,6 +51,7 @@ def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
     return status, found, {check["check"]: check for check in found["checks"]}
 
 
+@pytest.mark.realtime
 def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
     with emulated_a1(foot_force_offset=(-1, -2, -3, -4)) as robot:
         status, found, checks = examined(capsys, robot)
@@ -69,6 +70,7 @@ def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
     assert measured["foot_force_counts"] == [-1, -2, -3, -4]
 
 
+@pytest.mark.realtime
 def test_microseconds_and_a_stream(quick, capsys):
     with emulated_a1(tick_unit_s=1e-6, reply="stream", stream_hz=500.0) as robot:
         status, found, checks = examined(capsys, robot)
@@ -323,6 +325,7 @@ class BrakesAfter(Nowhere):
         return waiting
 
 
+@pytest.mark.realtime
 def test_the_silence_that_a_robot_brakes_after_is_found(quick):
     silences = survey(OPTIONS, BrakesAfter(0.15)).silences
     assert silences.were_tried and silences.braked_s is not None

@@ -41,6 +41,7 @@ def assert_limp(robot: EarsOpen) -> None:
         assert not np.any([setpoints.kp, setpoints.kd, setpoints.tau])
 
 
+@pytest.mark.realtime
 def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_are_sent(capsys):
     with emulated_a1() as robot:
         assert read_only(robot, "--duration", "0.5", "--json") == 0
@@ -113,6 +114,7 @@ class EarsOpenFor(EarsOpen):
         self.close()
 
 
+@pytest.mark.realtime
 def test_a_wrong_tick_unit_is_named_with_its_remedy(capsys):
     with emulated_a1(tick_unit_s=1e-6) as robot:
         read_only(robot, "--duration", "0.6")

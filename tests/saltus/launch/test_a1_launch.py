@@ -350,6 +350,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 
 
 @pytest.mark.slow
+@pytest.mark.realtime
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
     from saltus.studies.a1.faults.runs import run_fault

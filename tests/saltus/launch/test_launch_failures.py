@@ -100,7 +100,7 @@ def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
     assert process.stderr is not None
     next(line for line in process.stderr if re.match(r"(?!0/)[\d.]+/100 s simulated", line))
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 130
     first, *_, last = out.splitlines()
     assert first.startswith("STOPPED    The A1 ran for")

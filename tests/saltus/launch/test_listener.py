@@ -43,6 +43,12 @@ def drain_until(listener, condition):
     assert condition()
 
 
+def drain_when_there(listener, topic):
+    [subscriber] = (each for each in listener._subscribers if each.topic is topic)
+    assert subscriber._socket.poll(10_000)
+    listener.drain()
+
+
 @pytest.mark.parametrize("records", [False, True])
 def test_topics_that_nobody_needs_are_given_up_once_all_have_begun(tmp_path, records):
     """A tracker that has begun is not enough: the planner may still wait for its listeners."""
@@ -110,8 +116,7 @@ def test_who_stops_or_slows_time_is_heard_until_the_end(tmp_path, records):
         paces.send(pace(math.inf))
         paces.send(Command(sequence=1, time=3.0, forward=0.5, left=0.0, yaw_rate=0.0))  # junk
         commands.send(command(2))
-        time.sleep(0.1)
-        listener.drain()
+        drain_when_there(listener, PACE)
         assert listener.paced_at_s == -math.inf
         for speed in (0.0, 0.5):
             before = max(listener.paced_at_s, time.monotonic())
@@ -134,17 +139,14 @@ def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
         for publisher in (truths, pushes, tunings):
             assert publisher.wait_for_subscribers(1, 10.0)
         pushes.send(push)
-        time.sleep(0.1)
-        listener.drain()
+        drain_when_there(listener, PUSH)
         for tick in (0, 7):
             truths.send(msgspec.structs.replace(truth, tick=tick, time=1e-3 * tick))
             drain_until(listener, lambda tick=tick: listener.ticks["ground_truth"] == tick)
             pushes.send(push)
-            time.sleep(0.1)
-            listener.drain()
+            drain_when_there(listener, PUSH)
         tunings.send(Tuning(sequence=1, time=9.0e4, options="{}"))
-        time.sleep(0.1)
-        listener.drain()
+        drain_when_there(listener, TUNING)
         listener.close()
     assert [(f.topic, f.log_time_ns) for f in read_frames(tmp_path / "run.mcap")] == [
         ("ground_truth", 0), ("push", 0), ("ground_truth", 7_000_000), ("push", 7_000_000),
@@ -179,7 +181,7 @@ def test_states_are_judged_by_what_the_robot_was_allowed_then(tmp_path, most):
             statuses.send(status(tick, state))
         for tick in range(50):
             truths.send(truth(tick))
-        time.sleep(0.2)  # all have come before the first look
+        time.sleep(0.5)  # all have come before the first look
         deadline = time.monotonic() + 10.0
         while listener.ticks["ground_truth"] < 49 and time.monotonic() < deadline:
             listener.drain(most)

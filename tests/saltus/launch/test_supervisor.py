@@ -32,7 +32,7 @@ def child(folder: Path, name: str, body: str = SLEEP) -> Child:
     return Child(name, [sys.executable, "-c", preamble + body], folder / f"{name}.log")
 
 
-def wait_until(condition, timeout: float = 15.0) -> bool:
+def wait_until(condition, timeout: float = 60.0) -> bool:
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:

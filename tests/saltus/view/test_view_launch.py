@@ -165,7 +165,7 @@ def test_a_view_that_dies_disturbs_nothing_and_another_may_come(
     assert third.stop() == 0
     assert launch.stop() == 130
     again.wait_for("view: the launch has ended")
-    assert again.process.wait(30.0) == 0
+    assert again.process.wait(60.0) == 0
 
 
 def test_without_a_launch_one_line_says_how_to_start_one(tmp_path) -> None:
