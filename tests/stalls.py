@@ -15,6 +15,8 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
@@ -44,6 +46,9 @@ class Watch(Protocol):
         """The longest stalls until now, in words."""
         ...
 
+    def close(self) -> None:
+        """Measure no more."""
+
 
 class HostWatch:
     """Measures stalls by a loop on each core, or by the steal counter where loops are refused."""
@@ -69,12 +74,11 @@ class HostWatch:
         return words + ([f"{len(found) - NAMED} times more"] if len(found) > NAMED else [])
 
     def close(self) -> None:
-        """End the loops."""
         self._watch.close()
         self._folder.cleanup()
 
 
-WATCH = pytest.StashKey[Watch]()
+WATCH = pytest.StashKey[Callable[[], Watch]]()  # made anew for each test; else a HostWatch
 
 
 def wait_for_loops(watch: StallWatch) -> None:
@@ -84,20 +88,14 @@ def wait_for_loops(watch: StallWatch) -> None:
             time.sleep(0.01)
 
 
-def _watch_of(config: pytest.Config) -> Watch:
-    """The watch of this process, from its first test in real time to its end."""
-    if WATCH not in config.stash:
-        watch = config.stash[WATCH] = HostWatch()
-        config.add_cleanup(watch.close)
-    return config.stash[WATCH]
-
-
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     """Run a test in real time; again where it fails beside a stall."""
     if not any(item.get_closest_marker(name) for name in MARKERS):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in _attempt(item, _watch_of(item.config)):
+    with closing(item.config.stash.get(WATCH, HostWatch)()) as watch:
+        reports = _attempt(item, watch)
+    for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
     return True

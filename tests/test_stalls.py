@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -24,13 +25,16 @@ class MadeUp:
         self.attempt += 1
     def stalls(self):
         return ["core 1 for 101 ms"] if self.attempt <= {stalled} else []
+    def close(self):
+        pass
 
 def pytest_configure(config):
-    config.stash[WATCH] = MadeUp()
+    config.stash[WATCH] = MadeUp
 """
 
 TEST = """
 import pytest
+from contextlib import closing
 from pathlib import Path
 
 @pytest.fixture(scope="module")
@@ -74,8 +78,7 @@ def test_a_failure_is_repeated_beside_a_stall_only(
 
 
 def test_stalls_that_the_program_makes_are_named_core_by_core() -> None:
-    watch = HostWatch()
-    try:
+    with closing(HostWatch()) as watch:
         command = [sys.executable, "-m", "tests.stalls", "--seconds", "0.9", "--every", "1"]
         if subprocess.run(command, cwd=ROOT, timeout=60).returncode:
             pytest.skip("this system refuses SCHED_FIFO")
@@ -83,21 +86,16 @@ def test_stalls_that_the_program_makes_are_named_core_by_core() -> None:
         assert noted is not None
         held = {stall.core for stall in noted if stall.late_ms > 0.9e3 * HOLD_S}
         assert held == os.sched_getaffinity(0) and watch.stalls()[0].startswith("core ")
-    finally:
-        watch.close()
 
 
 def test_without_loops_the_steal_counter_says_for_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     stolen = [7.0]
     monkeypatch.setattr(stalls.StallWatch, "stalls", lambda _: None)
     monkeypatch.setattr(stalls, "stolen_s", lambda: stolen[0])
-    watch = HostWatch()
-    try:
+    with closing(HostWatch()) as watch:
         stolen[0] += 0.9e-3 * LEAST_MS
         assert watch.stalls() == []
         stolen[0] += 0.101
         assert watch.stalls() == ["cores for 110 ms altogether"]
         watch.begin()
         assert watch.stalls() == []
-    finally:
-        watch.close()
