@@ -62,6 +62,7 @@ class Watcher:
         self._paces.send(Pace(sequence=1, time=0.0, speed=speed, steps=steps))
 
 
+@pytest.mark.realtime
 def test_a_launch_lives_through_a_stop_and_does_what_who_watches_asks(tmp_path, monkeypatch):
     config = load_launch(
         "stand", [f"bus={{folder: {tmp_path / 'bus'}}}"], mode="paused", duration=1e-3 * TICKS
