@@ -21,6 +21,7 @@ from saltus.cli import (
     perturb,
     replay,
     report,
+    score,
     serve,
     soak,
     study,
@@ -50,6 +51,7 @@ app.command("film")(film.film)
 app.command("study")(study.study)
 app.command("serve")(serve.serve)
 app.command("bench")(bench.bench)
+app.command("score")(score.score)
 app.command("soak")(soak.soak)
 app.command("doctor")(doctor.doctor)
 app.add_typer(motion.app, name="motion")

@@ -1,0 +1,97 @@
+"""``saltus score``: every headline figure beside its record."""
+
+import importlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from saltus.cli.common import JsonOption
+from saltus.common.blas_threads import use_one_thread
+from saltus.common.console import print_json, print_table, say
+from saltus.common.errors import BadRequest
+
+if TYPE_CHECKING:
+    from saltus.score.figures import Figure
+
+GROUPS = ("size", "library", "behaviour", "start", "cost")
+
+
+def score(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help=f"{', '.join(GROUPS)}; may be repeated."),
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write what is better or new into score.yaml.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIGURE",
+            help="With --record: write this one however it is, GROUP: FIGURE or a whole GROUP.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Measure every headline figure and print it beside the record, in at most twelve minutes.
+
+    Exit status 1 when a figure is worse than its record by more than its tolerance.
+    """
+    groups = only or list(GROUPS)
+    for group in groups:
+        if group not in GROUPS:
+            raise BadRequest(f"--only {group!r}: accepted: {', '.join(GROUPS)}")
+    if accept and not record:
+        raise BadRequest("--accept writes the record; give --record too")
+    use_one_thread()
+    from saltus.common.code_version import code_version
+    from saltus.score.page import write_page
+    from saltus.score.record import environment, judge, read_record, write_record
+
+    before, here, begin = read_record(), environment(), time.monotonic()
+    judgements = [
+        judge(figure, before.get((figure.group, figure.name)), here)
+        for figure in _measure(groups)
+    ]  # fmt: skip
+    rows = [judgement.row() for judgement in judgements]
+    worse = sum(row["worse"] for row in rows)
+    seconds = time.monotonic() - begin
+    _print(rows, worse, seconds, json, code_version())
+    if record:
+        written = write_record(before, judgements, here, accept or ())
+        write_page(before)
+        say(f"recorded: {len(written)} figures")
+    return 1 if worse else 0
+
+
+def _measure(groups: list[str]) -> "Iterator[Figure]":
+    """The figures of the groups, in their order."""
+    for group in groups:
+        say(f"{group}: measuring")
+        yield from importlib.import_module(f"saltus.score.{group}").measure()
+
+
+def _print(rows: list[dict[str, Any]], worse: int, seconds: float, json: bool, code: str) -> None:
+    if json:
+        print_json({"rows": rows, "worse": worse, "seconds": seconds, "code": code})
+        return
+    for group in dict.fromkeys(row["group"] for row in rows):
+        print_table(
+            group,
+            [
+                {key: _cell(row[key]) for key in ("figure", "unit", "record", "goal", "now")}
+                | {"verdict": row["verdict"]}
+                for row in rows if row["group"] == group
+            ],
+        )  # fmt: skip
+    for row in rows:
+        if row["note"]:
+            print(f"{row['group']}: {row['figure']}: {row['note']}")
+    verdict = f"{worse} of {len(rows)} figures became worse" if worse else "no figure became worse"
+    print(f"{verdict}; {seconds:.0f} s")
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.4g}" if isinstance(value, float) else value

@@ -1,0 +1,1 @@
+"""The scoreboard: every headline figure beside its record, ``saltus score``."""

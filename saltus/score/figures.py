@@ -1,0 +1,109 @@
+"""A figure that was measured, and the fixed work that processor time is divided by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Value = float | int | str | None
+Array = NDArray[np.float64]
+
+COMPUTE_MS, MEMORY_MS = 10.0, 10.0  # of the two loops on the computer that gives times their unit
+_STEPS, _HOPS = 2_600_000, 180_000
+_ROOM = 1 << 22  # entries of 8 bytes: more than a core's own caches hold
+
+
+class Figure(NamedTuple):
+    """A figure as measured now.
+
+    Attributes:
+        group: behaviour, cost, start, library or size.
+        name: unique within its group.
+        unit: of the value; empty for counts.
+        value: None where it could not be measured; then `note` says why.
+        better: ``lower``, ``higher``, ``equal``, or ``shown``: it is printed and never judged.
+        tolerance: share of the recorded value by which a figure may be worse.
+        margin: the same as an absolute value, in the figure's unit; the larger of both counts.
+        exact: the value depends on the processor and on libraries to the last bit, and is compared
+            only where these are those of the record.
+        note: what limits the figure this time.
+    """
+
+    group: str
+    name: str
+    unit: str
+    value: Value
+    better: str = "lower"
+    tolerance: float = 0.0
+    margin: float = 0.0
+    exact: bool = False
+    note: str = ""
+
+
+def pace() -> float:
+    """How fast this computer is now: its time for the two loops over the unit's, geometric mean.
+
+    The least of several runs of each loop, in processor time.
+    """
+    least = [
+        1e3 * min(_timed(loop) for _ in range(5)) / unit
+        for loop, unit in ((_compute, COMPUTE_MS), (_hop, MEMORY_MS))
+    ]
+    return float(np.sqrt(least[0] * least[1]))
+
+
+def least_and_median(samples: Sequence[float]) -> tuple[float, float]:
+    """Least and median of samples."""
+    return float(np.min(samples)), float(np.median(samples))
+
+
+def _timed(loop: Callable[[], float]) -> float:
+    begin = process_time()
+    loop()
+    return process_time() - begin
+
+
+def _compute() -> float:
+    return _multiply(_STEPS)
+
+
+def _hop() -> float:
+    return float(_chase(_links(), _HOPS))
+
+
+@njit(cache=True)
+def _multiply(steps: int) -> float:
+    """A chain of dependent multiplications and additions."""
+    x = 1.0
+    for _ in range(steps):
+        x = 0.999999 * x + 1e-7
+    return x
+
+
+@njit(cache=True)
+def _chase(links: Array, hops: int) -> int:
+    """Follow links through memory, each of which depends on the one before."""
+    at = 0
+    for _ in range(hops):
+        at = links[at]
+    return at
+
+
+_made: list[Array] = []
+
+
+def _links() -> Array:
+    """One cycle through all entries in a fixed order that no cache foresees."""
+    if not _made:
+        order = np.random.default_rng(0).permutation(_ROOM)
+        links = np.empty(_ROOM, np.int64)
+        links[order] = np.roll(order, -1)
+        _chase(links, 10)
+        _multiply(10)
+        _made.append(links)
+    return _made[0]
