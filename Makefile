@@ -5,8 +5,10 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 # Python compiles the little that is imported as it is imported; pip would compile everything.
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
+PHASE = $(PYTHON) tests/phases.py
+DURATIONS := .kernels/test-durations.xml
 
-.PHONY: sim test docs browser lint kernels reference slow mutants fuzz peers clean
+.PHONY: sim test check score python docs browser lint kernels reference slow mutants fuzz peers clean
 .DELETE_ON_ERROR:
 # Without bytecode every process of every test would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,10 +18,20 @@ sim: $(VENV)/installed  ## the A1 walks, is pushed sideways and recovers
 
 # Compilation and static checks first, side by side; then tests on all cores; then, one at a time,
 # those that measure time.
-test: $(VENV)/installed-dev browser  ## what CI runs
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line kernels lint
-	$(VENV)/bin/pytest -q -n auto --dist worksteal -m 'not slow and not quiet'
-	$(VENV)/bin/pytest -q -m quiet
+test: python  ## what CI runs; leaves the time of each phase in .kernels/test-phases.json
+	@$(PHASE) install $(MAKE) --no-print-directory --jobs=2 $(VENV)/installed-dev browser
+	@$(PHASE) kernels_and_lint $(MAKE) --no-print-directory --jobs=2 --output-sync=line kernels lint
+	$(PHASE) tests $(VENV)/bin/pytest -q -n auto --dist worksteal -m 'not slow and not quiet' \
+		--junitxml=$(DURATIONS) -o junit_family=xunit1
+	$(PHASE) quiet $(VENV)/bin/pytest -q -m quiet
+	@$(PHASE)
+
+check: $(VENV)/installed-dev  ## for work in progress, a minute: lint, and tests near what changed since BASE
+	$(VENV)/bin/python -m tests.check --durations $(DURATIONS) $(if $(BASE),--base $(BASE))
+
+score: $(VENV)/installed-dev  ## every headline figure beside its record, score.yaml; strace counts system calls
+	@command -v strace > /dev/null || { [ "$$(id -u)" = 0 ] && apt-get install -y -qq strace > /dev/null; } || true
+	$(VENV)/bin/saltus score
 
 docs: $(VENV)/installed-docs  ## the documentation site, in site/; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
@@ -58,8 +70,10 @@ peers: $(PEERS)/installed  ## the environment of `saltus bench planner`'s peer, 
 clean:  ## environments and compiled code
 	rm -rf $(VENV) $(PEERS) .kernels .mutants .fuzz
 
-$(VENV)/bin/python:
+python:
 	@test -n "$(PYTHON)" || { echo "saltus needs Python 3.11 or newer: install it, or name it: make PYTHON=/path/to/python3" >&2; exit 1; }
+
+$(VENV)/bin/python: | python
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
@@ -67,9 +81,10 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[view]'
 	@touch $@
 
-$(VENV)/installed-dev: pyproject.toml $(VENV)/installed
+# One run of pip: these packages include those of `installed`.
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
-	@touch $@
+	@touch $(VENV)/installed $@
 
 $(VENV)/installed-docs: pyproject.toml $(VENV)/installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[docs]'

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
+from saltus.configuration.launch import load_launch
+from saltus.launch.first_compilation import ensure_compiled
 
 LAUNCHES = (
     ("stand", "estimator=salted"),
@@ -58,26 +60,17 @@ def _run_filter(kind: Callable) -> None:
     assert belief.status == "ok", belief.message
 
 
-def compile_launch(*launch: str) -> None:
-    """All processes of a launch, a process each."""
-    from saltus.configuration.launch import load_launch
-    from saltus.launch.first_compilation import ensure_compiled
-
-    ensure_compiled(load_launch(launch[0], list(launch[1:])))
-
-
 PARTS = {"simulation": compile_simulation, "bank": compile_bank, "particles": compile_particles}
 
 
 def main(arguments: list[str]) -> int:
-    """Compile one part, or all parts: the launches in turn, the rest beside them."""
+    """Compile one part, or all parts: those of all launches, the rest beside them."""
     if arguments:
         PARTS[arguments[0]]()
         return 0
     with ThreadPoolExecutor(1) as beside:
         statuses = beside.map(_compile_apart, PARTS)
-        for launch in LAUNCHES:
-            compile_launch(*launch)
+        ensure_compiled(*(load_launch(name, options) for name, *options in LAUNCHES))
         return max(statuses)
 
 

@@ -104,15 +104,15 @@ def sources(file: Path) -> set[Path]:
         path = open_ends.pop()
         if path not in found:
             found.add(path)
-            open_ends.extend(_imported(path))
+            open_ends.extend(imported(path))
     return found.union(*(_models(folder) for folder in {path.parent for path in found}))
 
 
 @cache
-def _imported(file: Path) -> frozenset[Path]:
-    """The files of ours that a file imports, anywhere in it."""
+def imported(file: Path, packages: tuple[str, ...] = FOLLOWED) -> frozenset[Path]:
+    """The files of these packages that a file imports, anywhere in it."""
     return frozenset(
-        path for name in _imported_names(file.read_text()) if _first(name) in FOLLOWED
+        path for name in _imported_names(file.read_text()) if _first(name) in packages
         for path in (ROOT / f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py"))
         if path.is_file()
     )  # fmt: skip

@@ -1,10 +1,12 @@
-"""Compile before a launch what it needs, a process for each part, so that all cores compile."""
+"""Compile before launches what they need, a process for each part, so that all cores compile."""
 
 import hashlib
 import os
 import sys
 import tempfile
 import time
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -19,40 +21,38 @@ from saltus.configuration.launch import LaunchConfig, write_config
 POLL_S = 0.05
 
 
-def ensure_compiled(config: LaunchConfig) -> None:
-    """Fill the compiler's caches once for a planner, its rollouts, a filter, a robot and this code.
+def ensure_compiled(*configs: LaunchConfig) -> None:
+    """Fill the compiler's caches once for each planner, rollouts, filter, robot and this code.
 
-    Before all starts, for it takes longer than processes wait for each other; a process for each
-    part, so that all cores compile.
+    Before all starts, for it takes longer than processes wait for each other.
 
     Raises:
         BadRequest: a part cannot be compiled.
     """
-    marker = _marker(config)
-    if marker.exists():
+    parts = {_marker(config, part): (config, part) for config in configs for part in _parts(config)}
+    missing = {marker: chosen for marker, chosen in parts.items() if not marker.exists()}
+    if not missing:
         return
     say("compiling (a minute or two, once)")
-    _compile(config)
+    _compile(list(missing.values()))
     with suppress(OSError):  # then the next launch looks again, which costs seconds
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
+        marker_folder().mkdir(parents=True, exist_ok=True)
+        for marker in missing:
+            marker.touch()
 
 
-def _compile(config: LaunchConfig) -> None:
-    """Run a process for each part of the launch, all at once, and wait for them."""
+def _compile(parts: Sequence[tuple[LaunchConfig, str]]) -> None:
+    """Run a process for each part, as many at once as there are cores, and wait for them."""
     with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
-        file = Path(temporary) / "launch.yaml"
-        write_config(config, file)
-        program = [sys.executable, "-m", "saltus.launch.warmup"]
-        children = [
-            Child(part, [*program, part, str(file), str(os.getpid())], file.with_name(part))
-            for part in _parts_of(config)
-        ]
+        children = [_child(Path(temporary) / f"{n}", *each) for n, each in enumerate(parts)]
+        waiting, running, cores = deque(children), list[Child](), len(os.sched_getaffinity(0))
         try:
-            for child in children:
-                child.start()
-            while any(child.status is None for child in children):
+            while waiting or running:
+                while waiting and len(running) < cores:
+                    running.append(waiting.popleft())
+                    running[-1].start()
                 time.sleep(POLL_S)
+                running = [child for child in running if child.status is None]
             for child in children:
                 if child.status:
                     raise BadRequest(f"the {child.name} cannot be compiled: {child.last_words()}")
@@ -61,7 +61,16 @@ def _compile(config: LaunchConfig) -> None:
                 child.stop(0.0)
 
 
-def _parts_of(config: LaunchConfig) -> list[str]:
+def _child(folder: Path, config: LaunchConfig, part: str) -> Child:
+    """The process that compiles a part."""
+    folder.mkdir()
+    file = folder / "launch.yaml"
+    write_config(config, file)
+    program = [sys.executable, "-m", "saltus.launch.warmup", part, str(file), str(os.getpid())]
+    return Child(part, program, folder / "log")
+
+
+def _parts(config: LaunchConfig) -> list[str]:
     """The parts of a launch, those that take longest first."""
     parts = ["estimator", "planner", "tracker", "simulation"]
     if config.estimator_entry.compilation:
@@ -73,9 +82,12 @@ def _parts_of(config: LaunchConfig) -> list[str]:
     return parts
 
 
-def _marker(config: LaunchConfig) -> Path:
+def _marker(config: LaunchConfig, part: str) -> Path:
     """A file whose name changes with what is warmed, every source file, Python and compiler."""
-    chosen = config.planner, config.estimator, config.rollout, config.robot, str(config.is_driven)
+    chosen = {
+        "estimator": (config.estimator,), "dynamics": (config.estimator,),
+        "planner": (config.planner, config.rollout, str(config.is_driven)),
+    }.get(part, ())  # fmt: skip
     code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
-    seen = "\n".join((*chosen, sys.version, version("numba"), code))
+    seen = "\n".join((part, *chosen, config.robot, sys.version, version("numba"), code))
     return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]

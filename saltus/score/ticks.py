@@ -209,8 +209,8 @@ def count_ticks(name: str, walk: Walk, ticks: int = TRACED) -> Counts:
 
 def _run_tracker(walk: Walk, meter: Meter, bus: Bus) -> None:
     clock = SteppedClock()
-    played = PlayedTracker(bus, walk.recorded, walk.plans, clock)
-    with clock.step_time():
+    with clock.step_time():  # from the first frame on, by which the bridge sets its clock
+        played = PlayedTracker(bus, walk.recorded, walk.plans, clock)
         while not meter.done:
             tick = clock.wait_tick()
             played.prepare(tick + 1)

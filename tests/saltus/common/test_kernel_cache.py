@@ -116,10 +116,24 @@ def test_what_says_that_all_is_compiled_goes_with_it(
     config = load_launch("stand")
     for _ in range(2):
         ensure_compiled(config)
-    assert len(compiled) == 1 and _marker(config).exists()
+    assert len(compiled) == 1 and _marker(config, "planner").exists()
     shutil.rmtree(tmp_path / "kernels")
     ensure_compiled(config)
     assert len(compiled) == 2
+
+
+def test_each_part_of_several_launches_is_compiled_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr("saltus.launch.first_compilation._compile", compiled.append)
+    other = load_launch("stand", ["estimator=invariant"])
+    ensure_compiled(load_launch("stand", ["estimator=salted"]), other)
+    parts = ["estimator", "dynamics", "planner", "tracker", "simulation", "estimator"]
+    assert [part for _, part in compiled.pop()] == parts
+    ensure_compiled(load_launch("sim", ["estimator=invariant", "planner=convex_mpc"]))
+    assert [part for _, part in compiled.pop()] == ["planner"]
 
 
 def test_sources_are_all_that_a_kernel_is_made_of() -> None:

@@ -4,6 +4,8 @@ On Warp's CPU device, or on the first GPU of a machine that has one.
 """
 
 import logging
+from functools import cache
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -16,10 +18,9 @@ from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_device import open_device
 
-pytest.importorskip("mujoco_warp")
+# Not imported yet: that takes long, and each process of the tests looks for tests here.
+pytestmark = pytest.mark.skipif(not find_spec("mujoco_warp"), reason="needs MuJoCo Warp")
 KNOTS, PERIOD = 8, 0.01
-# On a GPU the order of contacts, and so of sums, is no call's own; this margin is not measured.
-SAME = 1e-4 if open_device("auto").device.is_cuda else 0.0
 STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
 
 
@@ -50,10 +51,16 @@ def make(**options) -> warp_rollout.WarpRollout:
     return warp_rollout.WarpRollout(PERIOD, 2, WarpOptions(), **options)
 
 
+@cache
+def margin() -> float:
+    """What a GPU's order of contacts, and so of sums, may change; it is not measured."""
+    return 1e-4 if open_device("auto").device.is_cuda else 0.0
+
+
 def assert_equal(left, right) -> None:
     """To the bit, but for what a GPU's order of sums does to the largest number."""
     for a, b in zip(left, right, strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=SAME * np.abs(b).max())
+        np.testing.assert_allclose(a, b, rtol=0, atol=margin() * np.abs(b).max())
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +139,7 @@ def test_far_from_the_origin_as_near_it(rollout):
     x0[:2] += away
     far = rollout.roll_out(x0, policy)
     far.states[..., :2] -= away
-    np.testing.assert_allclose(far.states, near.states, rtol=0, atol=1e-6 + 10.0 * SAME)
+    np.testing.assert_allclose(far.states, near.states, rtol=0, atol=1e-6 + 10.0 * margin())
 
 
 def test_any_number_of_knots_and_candidates(rollout, monkeypatch):
