@@ -62,13 +62,14 @@ def _line(entry: Entry, values: Sequence[Value]) -> str:
     goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
     direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
     value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
-    return (
-        f"| {entry.figure} | {value} | {goal} | {spark(values)} | {entry.commit}, {entry.date} |"
-    )
+    recorded = f"{entry.commit}, {entry.date}".strip(", ")
+    return f"| {entry.figure} | {value} | {goal} | {spark(values)} | {recorded} |"
 
 
 def shown(value: Value) -> str:
     """A value with four digits."""
+    if value is None:
+        return "not yet"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
