@@ -227,21 +227,21 @@ class _OtherLoad:
 
 def _emulated() -> Iterator[Figure]:
     """The emulated A1, with the host's stalls beside it."""
-    ended, judged, notes = 0, 0, []
+    ended, judged, notes, latency = 0, 0, [], None
     for number in range(EMULATED):
         say(f"cost: a1-emulated, {number + 1} of {EMULATED}")
         outcome, stalls = _watched_launch()
-        well = outcome.ok and bool(outcome.summary.get("robot", {}).get("ended_well"))
+        robot = outcome.summary.get("robot", {})
+        latency = robot.get("state_to_command_us", {}).get("p50")
+        well = outcome.ok and bool(robot.get("ended_well"))
         ended += well
         judged += well or not stalls
         if not well:
-            cause = outcome.summary.get("robot", {}).get("cause", "")
-            notes.append(f"{cause}; longest stall of the host {max(stalls, default=0.0):.0f} ms")
-        last = outcome
+            longest = max(stalls, default=0.0)
+            notes.append(f"{robot.get('cause', '')}; longest stall of the host {longest:.0f} ms")
     share = ended / judged if judged else None
     yield Figure("cost", "a1-emulated: ended well, of those without a stall of the host", "",
                  share, "higher", note="; ".join(notes))  # fmt: skip
-    latency = last.summary.get("robot", {}).get("state_to_command_us", {}).get("p50")
     yield Figure("cost", "a1-emulated: state to command", "us", latency, "shown")
 
 

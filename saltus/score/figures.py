@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Value = float | int | str | None
-Array = NDArray[np.float64]
+Links = NDArray[np.int64]
 
 COMPUTE_MS, MEMORY_MS = 10.0, 10.0  # of the two loops on the computer that gives times their unit
 _STEPS, _HOPS = 2_600_000, 180_000
@@ -86,7 +86,7 @@ def _multiply(steps: int) -> float:
 
 
 @njit(cache=True)
-def _chase(links: Array, hops: int) -> int:
+def _chase(links: Links, hops: int) -> int:
     """Follow links through memory, each of which depends on the one before."""
     at = 0
     for _ in range(hops):
@@ -94,10 +94,10 @@ def _chase(links: Array, hops: int) -> int:
     return at
 
 
-_made: list[Array] = []
+_made: list[Links] = []
 
 
-def _links() -> Array:
+def _links() -> Links:
     """One cycle through all entries in a fixed order that no cache foresees."""
     if not _made:
         order = np.random.default_rng(0).permutation(_ROOM)

@@ -138,7 +138,7 @@ def write_record(
             continue
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
-            _rounded(figure.value), commit, date.today().isoformat(), entry and entry.goal,
+            _rounded(figure.value), commit, date.today().isoformat(), entry.goal if entry else None,
             entry.goal_from if entry else "", environment if figure.exact else "",
         )  # fmt: skip
         written.append(name)
