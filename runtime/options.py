@@ -1,6 +1,7 @@
 """Options with units and ranges, declared beside the type and checked when they are made."""
 
 import math
+import re
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -91,6 +92,7 @@ def refusal(error: msgspec.ValidationError, root: str = "") -> str:
         root: key of the data.
     """
     text, _, place = str(error).partition(" - at `$")
+    text = re.sub("^Object missing required field `(.*)`$", r"the key \1 is missing", text)
     place = (root + place.rstrip("`")).lstrip(".")
     if not place:
         return text.replace("`", "")

@@ -77,6 +77,19 @@ def test_a_failure_is_repeated_beside_a_stall_only(
     assert words in said and ("core 1 for 101 ms" in said) == bool(words)
 
 
+def test_on_a_host_that_is_never_calm_it_ends(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stalls, "PATIENCE_S", -1.0)
+    pytester.makeconftest(CONFTEST.format(stalled=9))
+    test = TEST.format(diary=str(pytester.path / "diary"), marker="realtime", bad=9)
+    pytester.makepyfile(test)
+    pytester.makeini(f"[pytest]\npythonpath = {ROOT}\nmarkers =\n    realtime\n")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(skipped=1)
+    assert "in each of 1 attempts" in result.stdout.str()
+
+
 def test_stalls_that_the_program_makes_are_named_core_by_core() -> None:
     with closing(HostWatch()) as watch:
         command = [sys.executable, "-m", "tests.stalls", "--seconds", "0.9", "--every", "1"]

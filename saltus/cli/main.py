@@ -1,5 +1,6 @@
 """The command line: ``saltus COMMAND``; one file per command in ``saltus/commands``."""
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -118,6 +119,7 @@ def _one_line(error: typer.TyperException) -> str:
 
 def main() -> None:
     """Entry point of the ``saltus`` script."""
+    os.environ["PYTHONSAFEPATH"] = "1"  # a file of the current folder is no module of a child
     status = run()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would break the end itself
     sys.exit(status)

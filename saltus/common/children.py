@@ -9,14 +9,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from saltus import __version__
+
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _KILL_WAIT_S = 5.0
+_CODE = "SALTUS_CODE"  # a variable of the environment: the launcher's code
+CODE = f"{__version__} in {Path(__file__).parents[2]}"
 
 PEER_GONE = signal.SIGUSR1
 """Tells the tracker that the planner has died, or on an A1 planner or estimator.
 
 Lock step must not wait for its plans any more; a robot is to sit down.
 """
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a child, which imports nothing from the current folder."""
+    return os.environ | {"PYTHONSAFEPATH": "1", _CODE: CODE}
+
+
+def refuse_other_code() -> None:
+    """Exit where the launcher runs another code than this process."""
+    if (launcher := os.environ.get(_CODE, CODE)) != CODE:
+        sys.exit(
+            f"the launcher is Saltus {launcher}, this process would be {CODE}: install the first "
+            "(pip install --editable FOLDER), or call the `saltus` of the second"
+        )
 
 
 def die_with_parent(parent: int) -> None:
@@ -56,7 +74,7 @@ class Child:
             listens = self.listens and sys.stdin is not None
             self._process = subprocess.Popen(
                 self.command, stdin=None if listens else subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
+                stdout=log, stderr=log, start_new_session=True, env=child_environment(),
             )
 
     @property

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, did_you_mean
 from saltus.common.files import replacing
 
 _SUFFIXES = (".yaml", ".yml")
@@ -94,7 +94,8 @@ def find_file(folder: str, name_or_path: str) -> Path:
         resolved = Path(name_or_path) / f"{folder}.yaml"  # of a run
         inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
         raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names_in(folder)}")
+    meant = did_you_mean(name_or_path, [file.stem for file in data_folder(folder).glob("*.yaml")])
     raise BadRequest(
-        f"no {folder} file {name_or_path!r}: give the path of a YAML file or one of "
+        f"no {folder} file {name_or_path!r}{meant}; give the path of a YAML file or one of "
         f"{names_in(folder)}"
     )

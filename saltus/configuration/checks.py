@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.driving.script import CommandScript
-from controller.gaits import GAITS
+from controller.gaits import GAITS, STAND
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
 from saltus.configuration.estimators import ESTIMATORS
@@ -106,6 +106,12 @@ def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
 def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
     """Refuse a planner that cannot follow the reference, and a reference that there is not."""
     if config.reference in GAITS:
+        most = config.drive.limits(config.reference).forward
+        if config.reference != STAND.name and not config.is_driven and abs(config.speed) > most:
+            raise refuse(
+                f"command.velocity_x is {config.speed:g}; a {config.reference} takes {-most:g} to "
+                f"{most:g} m/s", "command.velocity_x",
+            )  # fmt: skip
         return
     gaits = ", ".join(GAITS)
     if not config.planner_entry.rolls_out:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from runtime.options import refusal
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, did_you_mean
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
 Options = TypeVar("Options")
@@ -82,20 +82,38 @@ def _fields_of_class(kind: type[Any]) -> dict[str, Any]:
     return {}
 
 
+def _members(kind: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one type."""
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if union else (kind,)
+
+
+def _is_list(kind: Any) -> bool:
+    return typing.get_origin(kind) in (tuple, list)
+
+
+def _names(kind: Any) -> tuple[Any, ...]:
+    """What a Literal accepts."""
+    return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
+
+
 def _member_for(value: Any, kind: Any) -> Any:
     """The one type of a union that a mapping or a list is for; None where several are, or none."""
-    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    members = typing.get_args(kind) if union else (kind,)
+    members = _members(kind)
     if isinstance(value, dict):
         members = tuple(each for each in members if fields_of(each))
     elif isinstance(value, list):
-        members = tuple(each for each in members if typing.get_origin(each) in (tuple, list))
+        members = tuple(filter(_is_list, members))
     return members[0] if len(members) == 1 else None
 
 
 def _check_keys(value: Any, kind: Any, path: str) -> None:
-    if typing.get_origin(kind) is typing.Literal and value not in typing.get_args(kind):
-        choices = ", ".join(map(str, typing.get_args(kind)))
+    members = _members(kind)
+    names = [name for each in members for name in _names(each)]
+    name_expected = len(members) == 1 or (isinstance(value, str) and str not in members)
+    if names and name_expected and value not in names:
+        a_list = " or a list" if any(map(_is_list, members)) else ""
+        choices = ", ".join(map(str, names)) + a_list
         raise _Refused(path, f"{path} is {value!r}; accepted: {choices}")
     kind = _member_for(value, kind)
     if isinstance(value, list) and kind is not None:
@@ -114,11 +132,14 @@ def _check_keys(value: Any, kind: Any, path: str) -> None:
 
 def _unknown(key: str, whole: str, kind: Any, path: str) -> str:
     """What is accepted instead of a key, and where below there is one of this name."""
-    names, where = ", ".join(fields_of(kind)), f" in {path}" if path else ""
+    names, where = fields_of(kind), f" in {path}" if path else ""
     shown = whole if path else repr(key)
     places = [each for each in _places(key, kind, path) if each != whole]
-    meant = f"; did you mean {' or '.join(places)}" if 0 < len(places) <= _MOST_PLACES else ""
-    return f"unknown key {shown}; accepted{where}: {names}{meant}"
+    if 0 < len(places) <= _MOST_PLACES:
+        meant = f"; did you mean {' or '.join(places)}"
+    else:
+        meant = did_you_mean(key, names)
+    return f"unknown key {shown}{meant}; accepted{where}: {', '.join(names)}"
 
 
 def _places(key: str, kind: Any, path: str) -> list[str]:

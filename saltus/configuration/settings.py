@@ -36,7 +36,7 @@ class Settings:
             try:
                 value = read_yaml(text)
             except YamlError as error:
-                raise BadRequest(f"--set {assignment}: the value is {error}") from error
+                raise BadRequest(f"--set {assignment}: the value: {error}") from error
             self.write(key.strip(), value, f"--set {assignment}")
 
     def write(self, key: str, value: Any, words: str) -> None:

@@ -18,7 +18,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.kernel_cache import PACKAGES, marker_folder
 from saltus.configuration.launch import LaunchConfig, write_config
 
-POLL_S = 0.05
+POLL_S = 0.5
 
 
 def ensure_compiled(*configs: LaunchConfig) -> None:

@@ -36,7 +36,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
     TUNING,
 )
-from saltus.common.children import PEER_GONE, die_with_parent
+from saltus.common.children import PEER_GONE, die_with_parent, refuse_other_code
 from saltus.common.compilation import watch
 from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
@@ -231,6 +231,7 @@ def main(arguments: list[str]) -> int:
     """Run one process; the exit status is 0 when its node ended as asked."""
     name, configuration, sockets, report_path, parent = arguments
     die_with_parent(int(parent))
+    refuse_other_code()
     gc.disable()  # it would look through all that is being loaded, again and again
     os.environ["MUJOCO_GL"] = "disable"  # nobody draws here; looking for a screen takes time
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

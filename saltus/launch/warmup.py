@@ -15,7 +15,7 @@ import numpy as np
 
 from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
 from runtime.messages import SensorReading, StateEstimate
-from saltus.common.children import die_with_parent
+from saltus.common.children import die_with_parent, refuse_other_code
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig, Mode, make_config
 from saltus.configuration.options import read_mapping
@@ -138,6 +138,7 @@ def main(arguments: list[str]) -> int:
     """Warm one part up; the exit status is 0 when it is compiled and kept."""
     part, file, parent = arguments
     die_with_parent(int(parent))
+    refuse_other_code()
     try:
         PARTS[part](make_config(read_mapping(Path(file)), file))
     except (BadRequest, OSError) as error:

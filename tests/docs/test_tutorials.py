@@ -37,8 +37,8 @@ def test_the_planner_has_at_most_40_lines_of_code():
 )
 def test_the_a1_walks_with_the_example(choice):
     assignments = [f"{key}={value}" for key, value in choice.items()]
-    metrics = LockStep(load_launch("sim", assignments, duration=3.0)).run()
-    assert not metrics.fell and metrics.distance > 0.2
+    metrics = LockStep(load_launch("sim", assignments, duration=1.5)).run()
+    assert not metrics.fell and metrics.distance > 0.1
 
 
 def test_the_study_meets_its_criterion():

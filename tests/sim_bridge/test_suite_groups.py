@@ -105,7 +105,7 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
         (f"trials: [{BLOCK}]\ngroups: [{{name: a}}, {{name: a}}]", "group 1: give a mapping"),
         ("groups: [{name: a, speed: 3}]", "group 'a': unknown key 'speed'; accepted: reference"),
         ("groups: [{name: a, groups: []}]", "group 'a': unknown key 'groups'"),
-        ("groups: [{name: a, duration: 1}]", "group 'a': Object missing required field trials"),
+        ("groups: [{name: a, duration: 1}]", "group 'a': the key trials is missing"),
         (f"name: a\ntrials: [{BLOCK}]", "unknown key 'name'; accepted: reference"),
         (f"seeds: 0\ntrials: [{BLOCK}]", "seeds is 0; give 1 or more"),
         (f"seeds: 2\nsimulation: {{seed: 1}}\ntrials: [{BLOCK}]", "seeds or simulation.seed"),

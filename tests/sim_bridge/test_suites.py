@@ -37,7 +37,7 @@ def test_the_documented_suite_parses() -> None:
     [
         ("{kind: kick, at: 1}", "'kick'; accepted: base_velocity, base_force, motor_block"),
         ("{at: 1, for: 1}", "no kind; accepted: base_velocity"),
-        ("{kind: base_force, at: 1, value: [0, 0, 0]}", "missing required field for"),
+        ("{kind: base_force, at: 1, value: [0, 0, 0]}", "the key for is missing"),
         ("{kind: base_velocity, at: -1, value: [0, 0, 0]}", "trials[0].at is -1; give 0 to"),
         ("{kind: base_velocity, at: 1, value: [0, 0]}", "length 3, got 2 - at trials[0].value"),
         ("{kind: base_velocity, at: 1, value: [0, .inf, 0]}", "value is inf; give -20 to 20 m/s"),
@@ -89,7 +89,7 @@ def test_a_launch_has_events_alone(kind: str) -> None:
         ("[]", "a suite is a mapping with the keys reference, duration, trials"),
         ("{", "not YAML"),
         ("reference: walk\nduration: 6\ntrials: []", "trials is empty"),
-        ("reference: walk\ntrials: [{kind: motor_block, at: 1, for: 1}]", "field duration"),
+        ("reference: walk\ntrials: [{kind: motor_block, at: 1, for: 1}]", "duration is missing"),
         ("duration: 1\nspeed: 3\nreference: walk\ntrials: []", "unknown key 'speed'; accepted"),
         ("reference: w\nduration: -6\ntrials: [{kind: motor_block, at: 1, for: 1}]", "duration is"),
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saltus.configuration.launch import load_launch, write_config
@@ -40,6 +40,7 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
 
 
+@settings(max_examples=20)
 @given(PUSHES)
 def test_an_arrow_points_as_the_push_does(tmp_path_factory, value):
     run = make_run(tmp_path_factory.mktemp("run") / "run", push=value)

@@ -36,30 +36,35 @@ def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], wor
         load_launch("drive", assignments)
 
 
-@pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "ilqr_fd"])
+@pytest.mark.parametrize(
+    "planner",
+    ["hilqr", "convex_mpc", "instant_qp", pytest.param("ilqr_fd", marks=pytest.mark.slow)],
+)
 def test_the_robot_goes_where_the_script_says(planner: str) -> None:
     """It starts, goes sideways and turns at once, and comes to a stand."""
     script = (
         "command=[{at: 0.1, gait: trot, velocity_x: 0.4, velocity_y: 0.2, yaw_rate: 0.8},"
-        " {at: 2.5, gait: stand}]"
+        " {at: 1.3, gait: stand}]"
     )
-    config = load_launch("drive", [script, f"planner={planner}"], duration=4.0)
+    config = load_launch("drive", [script, f"planner={planner}"], duration=2.8)
     rows = []
     metrics = LockStep(config).run(lambda tick: rows.append(tick.truth))
     assert not metrics.fell
-    moving = np.mean([truth.v[[0, 1, 5]] for truth in rows[1200:2400]], axis=0)
+    moving = np.mean([truth.v[[0, 1, 5]] for truth in rows[800:1200]], axis=0)
     np.testing.assert_allclose(moving, [0.4, 0.2, 0.8], atol=0.06)
-    still = np.abs([truth.v for truth in rows[3700:]]).max(axis=0)
+    still = np.abs([truth.v for truth in rows[2500:]]).max(axis=0)
     assert still[:6].max() < 0.1
     found = metrics.summary()
     assert 0.0 < found["velocity_rmse_m_s"] < 0.05 and 0.0 < found["yaw_rate_rmse_rad_s"] < 0.05
     assert 0.2 < found["cost_of_transport"] < 2.0 and 0.0 < found["foot_slip_m"] < 1.0
-    # At 0.45 m/s for 2.4 s, with a way back to rest at 2 m/s^2.
-    assert found["distance_m"] == pytest.approx(0.447 * 2.4, abs=0.15)
+    # At 0.45 m/s for 1.2 s, with a way to speed and back to rest at 2 m/s^2.
+    assert found["distance_m"] == pytest.approx(0.447 * 1.2, abs=0.1)
 
 
-@pytest.mark.parametrize("timing", ["{solve: 0.0}", "{solve: 0.013, estimate: 0.003}"])
-@pytest.mark.parametrize("planner", ["convex_mpc", "instant_qp"])
+@pytest.mark.parametrize(
+    "planner, timing",
+    [("convex_mpc", "{solve: 0.013, estimate: 0.003}"), ("instant_qp", "{solve: 0.0}")],
+)
 def test_feet_swing_when_perturbations_expect_them_to(planner: str, timing: str) -> None:
     script = (
         "command=[{at: 0.1, velocity_x: 0.3, gait: walk}, {at: 0.5, gait: trot},"

@@ -1,0 +1,51 @@
+"""Children run the code of their launcher, whatever lies in the current folder."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from saltus.common.children import CODE, Child
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize("name", ["queue", "controller", "saltus"])
+def test_a_file_of_the_current_folder_is_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / f"{name}.py").write_text("raise RuntimeError('foreign code')")
+    monkeypatch.chdir(tmp_path)
+    program = "import queue, controller.cost_options, saltus.common.children"
+    child = Child("child", [sys.executable, "-c", program], tmp_path / "log")
+    child.start()
+    while child.status is None:
+        time.sleep(0.01)
+    assert child.status == 0, child.last_words()
+
+
+def test_children_of_a_command_are_safe_too(tmp_path: Path) -> None:
+    """Those of libraries, as of a sweep: they inherit it."""
+    (tmp_path / "queue.py").write_text("raise RuntimeError('foreign code')")
+    code = (
+        "import subprocess, sys; from saltus.cli import main; "
+        "main.run = lambda: subprocess.call([sys.executable, '-c', 'import queue']); main.main()"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path)
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("module", ["processes", "warmup"])
+def test_another_code_than_the_launchers_is_refused(module: str) -> None:
+    words = ["planner", "none.yaml", "sockets", "report", str(os.getpid())]
+    command = [sys.executable, "-m", f"saltus.launch.{module}"]
+    command += words if module == "processes" else words[:2] + words[-1:]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"SALTUS_CODE": "0.0.1 in /elsewhere"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    [line] = done.stderr.splitlines()
+    assert done.returncode == 1 and "0.0.1 in /elsewhere" in line and CODE in line
