@@ -1,7 +1,7 @@
 """UDP to the robot and back: what comes in is stamped by the kernel, and nothing blocks or raises.
 
-The socket is not connected to the robot, so that what others send to its port arrives too and can
-be counted; whom to believe is for `Intake` to say.
+The socket is connected to the robot: the kernel drops what others send to its port, which costs the
+loop nothing. What came before the connection is for `Intake` to refuse.
 """
 
 import errno
@@ -54,7 +54,7 @@ class Link(Protocol):
 
 
 class UdpLink:
-    """A UDP socket bound to one address.
+    """A UDP socket bound to one address, and connected to the robot.
 
     Attributes:
         local: address and port that it listens on.
@@ -63,8 +63,12 @@ class UdpLink:
         receive_errors: errors while receiving, other than that nothing was there.
     """
 
-    def __init__(self, options: LinkOptions | None = None) -> None:
-        """Open and bind the socket.
+    def __init__(self, options: LinkOptions | None = None, hears_all: bool = False) -> None:
+        """Open, bind and connect the socket.
+
+        Args:
+            options: where it listens, and where the robot is.
+            hears_all: take the datagrams of all senders, to say which there are.
 
         Raises:
             ValueError: no address faces the robot, or the address or port cannot be had.
@@ -74,12 +78,17 @@ class UdpLink:
         self.send_errors = self.receive_errors = 0
         self._socket = _bound(options.local)
         self.local: tuple[str, int] = self._socket.getsockname()
+        if not hears_all:
+            _connect(self._socket, self.robot)
         self._earliest = time.monotonic()  # what comes next did not arrive before [s]
 
     def send(self, frame: bytes) -> bool:
         """Send a frame to the robot; False, and counted, when the kernel does not take it."""
         try:
-            self._socket.sendto(frame, self.robot)
+            try:
+                self._socket.sendto(frame, self.robot)
+            except ConnectionRefusedError:  # said of an earlier frame; this one was not sent
+                self._socket.sendto(frame, self.robot)
         except OSError as error:
             self.send_errors += 1
             if self.send_errors == 1:
@@ -125,13 +134,16 @@ class UdpLink:
     def _drain(self) -> list[tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]]:
         """What recvmsg gives of each datagram that waits, up to `MOST_AT_ONCE`."""
         raw = []
-        try:
-            while len(raw) < MOST_AT_ONCE:
+        while len(raw) < MOST_AT_ONCE:
+            try:
                 raw.append(self._socket.recvmsg(LONGEST, _ANCILLARY))
-        except (BlockingIOError, InterruptedError):
-            pass  # nothing waits any more
-        except OSError:
-            self.receive_errors += 1
+            except ConnectionRefusedError:  # nobody listened when a frame was sent
+                continue
+            except (BlockingIOError, InterruptedError):
+                break  # nothing waits any more
+            except OSError:
+                self.receive_errors += 1
+                break
         return raw
 
 
@@ -167,6 +179,14 @@ def _bound(local: tuple[str, int]) -> socket.socket:
     except OSError:
         LOG.warning("link: this kernel does not stamp arrivals; they count from when they are read")
     return channel
+
+
+def _connect(channel: socket.socket, robot: tuple[str, int]) -> None:
+    try:
+        channel.connect(robot)
+    except OSError as error:
+        channel.close()
+        raise ValueError(f"link: no way to {robot[0]} port {robot[1]}: {error.strerror}") from None
 
 
 def _stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from logging.handlers import QueueHandler, QueueListener
 from queue import SimpleQueue
+from threading import Thread
 
 MOST = 10_000  # lines that may wait for the disk: ten seconds of one in every tick
+LAST_S = 2.0  # for the last lines [s]: a pipe that nobody reads takes none
 
 
 class _Handover(QueueHandler):
@@ -46,7 +48,9 @@ class _Handover(QueueHandler):
 
 @contextmanager
 def log_in_background() -> Iterator[None]:
-    """Have a thread write what is logged within, warnings too, in order; at the end all is written.
+    """Have a thread write what is logged within, warnings too, in order.
+
+    At the end all is written, unless the disk or pipe takes nothing for two seconds.
 
     Enter it after the process took its real-time priority and its cores: the thread inherits both.
     A less urgent one could be put aside while it holds Python's lock, for which the loop then
@@ -63,6 +67,8 @@ def log_in_background() -> Iterator[None]:
     finally:
         logging.captureWarnings(False)
         root.handlers[:] = writers
-        thread.stop()
-        if handover.lost:
+        end = Thread(target=thread.stop, daemon=True)
+        end.start()
+        end.join(LAST_S)
+        if handover.lost and not end.is_alive():
             logging.error("%d log lines are lost", handover.lost)

@@ -29,6 +29,7 @@ from hw_bridge.states import RequestWithCause  # noqa: E402
 from hw_bridge.watchdog.page import Page  # noqa: E402
 from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
 from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
+from runtime.background_log import log_in_background  # noqa: E402
 from runtime.exit import exit_at_once  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
 
@@ -185,8 +186,9 @@ def main(arguments: list[str]) -> int:
     gc.disable()  # nothing here makes cycles, and nothing shall hold a look up
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it ends with the tracker
     signal.signal(signal.SIGINT, let_go)
-    process.run()
-    process.write_report()
+    with log_in_background():
+        process.run()
+        process.write_report()
     return 0
 
 

@@ -32,7 +32,7 @@ POLL_S = 0.02
 def black_box_link(config: LaunchConfig) -> Iterator[Link]:
     """The UDP socket to the robot; what goes through it is kept in the black box meanwhile.
 
-    A black box that cannot be written costs a line.
+    What others send to its port comes too, for a survey to say so. A black box that cannot be written costs a line.
 
     Raises:
         BadRequest: the addresses cannot be had, or nothing temporary can be written.
@@ -51,7 +51,7 @@ def black_box_link(config: LaunchConfig) -> Iterator[Link]:
             BLACK_BOX, black_box_command(config, path, files.path, report, os.getpid()), log
         )
         options = hardware_options(config).link
-        link = RecordedLink(open_link(options), options.robot, PipeWriter(pipe))
+        link = RecordedLink(open_link(options, hears_all=True), options.robot, PipeWriter(pipe))
         try:
             _start(box, ring)
             yield link

@@ -48,14 +48,14 @@ def reaches_robot(config: LaunchConfig) -> bool:
     return config.kind.real and not IPv4Address(address).is_loopback
 
 
-def open_link(options: LinkOptions) -> UdpLink:
-    """The UDP socket to the robot.
+def open_link(options: LinkOptions, hears_all: bool = False) -> UdpLink:
+    """The UDP socket to the robot, which may hear all others too.
 
     Raises:
         BadRequest: the addresses cannot be had; the message says what to do.
     """
     try:
-        return UdpLink(options)
+        return UdpLink(options, hears_all)
     except ValueError as error:
         raise BadRequest(f"hardware: {error}") from error
 

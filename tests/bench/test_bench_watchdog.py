@@ -7,7 +7,7 @@ import pytest
 from saltus.bench.watchdog.bench import HARMS
 from saltus.bench.watchdog.trial import run_trial
 
-CHOSEN = ("stopped for 60 ms", "killed", "stopped, then the stop key",
+CHOSEN = ("stopped for 60 ms", "killed, and a log that takes nothing", "stopped, then the stop key",
           "stopped, then the remote's stop", "the stop key alone")  # fmt: skip
 
 

@@ -240,11 +240,11 @@ def test_a_robot_that_counts_slower_than_told_is_named_in_the_log_once(caplog):
 
 @pytest.fixture
 def loopback():
-    """An intake, its link, and the sockets of the robot and a stranger, all on loopback."""
+    """An intake, its link that hears all, and the sockets of the robot and a stranger."""
     robot, stranger = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     robot.bind(("127.0.0.1", 0))
     stranger.bind(("127.0.0.1", 0))
-    here = UdpLink(LinkOptions("127.0.0.1", robot.getsockname()[1], local_port=0))
+    here = UdpLink(LinkOptions("127.0.0.1", robot.getsockname()[1], local_port=0), hears_all=True)
     yield Intake(here.robot, MS), here, robot, stranger
     for end in (here, robot, stranger):
         end.close()

@@ -3,6 +3,7 @@
 import logging
 import socket
 import time
+from contextlib import closing
 from types import SimpleNamespace
 
 import msgspec
@@ -52,13 +53,34 @@ def test_frames_go_to_the_robot_and_come_back_in_order_with_their_sender(peers):
     assert here.send_errors == here.receive_errors == 0
 
 
-def test_a_strangers_datagrams_arrive_too_so_that_they_can_be_counted(peers):
-    here, robot = peers
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+@pytest.mark.parametrize("hears_all", [False, True])
+def test_a_strangers_datagrams_are_the_kernels_to_drop_but_for_a_survey(peers, hears_all):
+    _, robot = peers
+    here = UdpLink(LinkOptions(LOCAL, robot.getsockname()[1], local_port=0), hears_all)
+    with closing(here), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         stranger.bind((LOCAL, 0))
-        stranger.sendto(b"hello", here.local)
-        (received,) = collected(here, 1)
-        assert received.sender == stranger.getsockname() != robot.getsockname()
+        for _ in range(1000):
+            stranger.sendto(b"hello", here.local)
+        robot.sendto(b"state", here.local)
+        senders = {datagram.sender for datagram in collected(here, 1)}
+        assert (stranger.getsockname() in senders) == hears_all
+
+
+def test_a_robot_that_begins_late_is_no_error(peers):
+    _, robot = peers
+    address = robot.getsockname()
+    robot.close()
+    with closing(UdpLink(LinkOptions(LOCAL, address[1], local_port=0))) as here:
+        for _ in range(5):
+            assert here.send(b"ask") and here.receive() == []
+            time.sleep(0.01)  # in which the kernel says that nobody listens
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as late:
+            late.bind(address)
+            assert here.send(b"ask")
+            late.settimeout(5.0)
+            late.sendto(b"state", late.recvfrom(10)[1])
+            assert [datagram.data for datagram in collected(here, 1)] == [b"state"]
+        assert here.send_errors == here.receive_errors == 0
 
 
 def test_an_arrival_is_when_the_kernel_got_it_not_when_it_was_read(peers):

@@ -123,6 +123,16 @@ def test_what_cannot_wait_for_the_disk_any_more_is_counted(
     assert told == f"ERROR {100 - len(kept)} log lines are lost"
 
 
+def test_the_end_does_not_wait_for_a_disk_that_takes_nothing(
+    disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background_log, "LAST_S", 0.1)
+    with log_in_background():
+        LOG.info("a line")
+    assert disk.lines == []
+    disk.free.set()
+
+
 def test_a_line_that_cannot_be_made_is_counted_and_does_not_raise(disk: Disk) -> None:
     disk.free.set()
     with log_in_background():

@@ -23,6 +23,7 @@ HARMS = (
     Harm("stopped for ever"),
     Harm("a thread keeps Python's lock", signal.SIGUSR1),
     Harm("killed", signal.SIGKILL),
+    Harm("killed, and a log that takes nothing", signal.SIGKILL, has_log=False),
     Harm("stopped, then the stop key", press="key"),
     Harm("stopped, then the gamepad's stop", press="gamepad"),
     Harm("stopped, then the remote's stop", press="remote"),

@@ -1,6 +1,7 @@
 """One tracker, its watchdog and a robot; one harm; and what the robot gets."""
 
 import os
+import select
 import signal
 import struct
 import subprocess
@@ -8,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,12 +33,14 @@ class Harm(NamedTuple):
         signal: that the tracker gets; 0: none.
         resume_s: after which it goes on [s]; 0: never.
         press: what the operator presses right afterwards: key, gamepad, remote or "".
+        has_log: whether the watchdog's log takes lines; else it is a full pipe.
     """
 
     name: str
     signal: int = signal.SIGSTOP
     resume_s: float = 0.0
     press: str = ""
+    has_log: bool = True
 
 
 class Outcome(NamedTuple):
@@ -60,7 +63,7 @@ class Robot:
     """Answers commands with states, and keeps them."""
 
     def __init__(self) -> None:
-        self.link = UdpLink(LinkOptions(LOCALHOST, 9, LOCALHOST, 0))
+        self.link = UdpLink(LinkOptions(LOCALHOST, 9, LOCALHOST, 0), hears_all=True)
         self.state = STATE
         self.commands: list[Datagram] = []
 
@@ -89,7 +92,8 @@ def run_trial(harm: Harm) -> Outcome:
         pad = os.open(gamepad, os.O_RDWR | os.O_NONBLOCK)
         stack.callback(os.close, pad)
         command = watchdog_command(at, folder / "report.json", os.getpid())
-        watchdog = _start(command, subprocess.PIPE, stack)
+        log = subprocess.DEVNULL if harm.has_log else _full_pipe(stack)
+        watchdog = _start(command, subprocess.PIPE, stack, log)
         port = robot.link.local[1]
         program = [sys.executable, "-m", "saltus.bench.watchdog.tracker"]
         tracker = _start([*program, str(at), str(port), str(gamepad)], subprocess.DEVNULL, stack)
@@ -135,9 +139,24 @@ def _outcome(heard: Sequence[Datagram], begun: float, ended: bool) -> Outcome:
     )  # fmt: skip
 
 
-def _start(command: Sequence[str], stdin: int, stack: ExitStack) -> subprocess.Popen[bytes]:
+def _full_pipe(stack: ExitStack) -> int:
+    """A pipe that nobody reads and that takes nothing more."""
+    reads, writes = os.pipe()
+    stack.callback(os.close, reads)
+    stack.callback(os.close, writes)
+    os.set_blocking(writes, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writes, bytes(select.PIPE_BUF))
+    os.set_blocking(writes, True)
+    return writes
+
+
+def _start(
+    command: Sequence[str], stdin: int, stack: ExitStack, log: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     """A process that is killed at the end."""
-    process = subprocess.Popen(command, stdin=stdin, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=stdin, stderr=log)
     stack.enter_context(process)
     stack.callback(process.kill)
     return process
