@@ -29,6 +29,8 @@ from saltus.cli import (
     view,
 )
 from saltus.cli.common import INTERRUPTED
+from saltus.cli.standard_output import guard_standard_output
+from saltus.common.console import say
 from saltus.common.errors import BadRequest, interrupted
 
 BAD_REQUEST = 2  # exit status
@@ -120,8 +122,12 @@ def _one_line(error: typer.TyperException) -> str:
 def main() -> None:
     """Entry point of the ``saltus`` script."""
     os.environ["PYTHONSAFEPATH"] = "1"  # a file of the current folder is no module of a child
+    output = guard_standard_output()
     status = run()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would break the end itself
+    sys.stdout.flush()
+    if output.problem:
+        say(f"saltus: standard output: {output.problem}; what was printed is lost")
     sys.exit(status)
 
 

@@ -32,7 +32,8 @@ POLL_S = 0.02
 def black_box_link(config: LaunchConfig) -> Iterator[Link]:
     """The UDP socket to the robot; what goes through it is kept in the black box meanwhile.
 
-    What others send to its port comes too, for a survey to say so. A black box that cannot be written costs a line.
+    What others send to its port comes too, for a survey to say so. A black box that cannot
+    be written costs a line.
 
     Raises:
         BadRequest: the addresses cannot be had, or nothing temporary can be written.
