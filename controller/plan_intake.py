@@ -46,13 +46,16 @@ class PlanIntake:
         """Time since the last accepted plan [s]."""
         return now - self._accepted_at
 
-    def offer(self, plan: Plan | None, now: float, stale_after: float) -> bool:
+    def offer(
+        self, plan: Plan | None, now: float, stale_after: float, q: Array | None = None
+    ) -> bool:
         """Accept `plan` if it is newer than the last one, and safe; return whether it was.
 
         Args:
             plan: the newest plan; one that was offered already is passed over.
             now: [s].
             stale_after: silence after which a planner that was started again is believed [s].
+            q: the robot's configuration (19), from which the first plan may not lead away.
         """
         if plan is None or plan is self._last_offer:
             return False
@@ -65,6 +68,8 @@ class PlanIntake:
         failed = plan.status == "failed" or len(plan.inputs) == 0
         function = None if failed else self._copy(plan)
         verdict = self.gate.judge_plan(plan, function, now)
+        if verdict.ok and self._newest is None and q is not None:
+            verdict = self.gate.judge_first_plan(plan, q)
         self.refusal = None if verdict.ok else verdict.reason
         if not verdict.ok or function is None:
             return False

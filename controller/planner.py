@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.placing import Place
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ NO_CANDIDATES = np.zeros((0, 1, 3))
 class Planner(ABC):
     """Turns estimates into plans; a new planner has `solve`, and the rest where it has use for it.
 
+    What `solve` gets and gives begins at the origin, along x: `plan_from` moves both.
+
     Attributes:
         line_search: of the last solve; None where it searched no line.
         ground_estimate: follows the estimates that are planned from; None of ground that is known.
@@ -29,6 +32,26 @@ class Planner(ABC):
 
     line_search: LineSearch | None = None
     ground_estimate: GroundEstimate | None = None
+    _place: Place | None = None  # of the first sound estimate
+
+    def plan_from(
+        self,
+        estimate: StateEstimate,
+        lead: float = 0.0,
+        out_of_time: Stop | None = None,
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Plan:
+        """Plan from an estimate of the world, where and whichever way the robot began there.
+
+        Arguments are `solve`'s.
+        """
+        place = self._place or Place.of(estimate.q)
+        if self._place is None and estimate.status in ("ok", "degraded"):
+            self._place = place
+        publish = on_plan and (lambda plan: on_plan(place.placed_plan(plan)))
+        return place.placed_plan(
+            self.solve(place.seen_estimate(estimate), lead, out_of_time, publish)
+        )
 
     @abstractmethod
     def solve(
@@ -41,7 +64,7 @@ class Planner(ABC):
         """Plan from an estimate.
 
         Args:
-            estimate: the newest one.
+            estimate: the newest one, of a robot that began at x = y = 0 with heading 0.
             lead: the plan takes effect so long after the estimate [s].
             out_of_time: whether the solve shall come to its end; None where it has no limit.
             on_plan: takes plans that are there before the last one, which is returned.
@@ -61,6 +84,10 @@ class Planner(ABC):
     def candidates(self) -> NDArray[np.float64]:
         """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
         return NO_CANDIDATES
+
+    def placed_candidates(self) -> NDArray[np.float64]:
+        """The same in the world."""
+        return (self._place or Place()).placed_points(self.candidates)
 
     def statistics(self) -> dict[str, Any]:
         """What the report says besides, plain values only."""

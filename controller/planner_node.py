@@ -192,7 +192,7 @@ class _PlannerLoop:
         if self.searches is not None and search is not None and search.tick == plan.tick:
             self.searches.send(search)
         if self.outlines is not None:
-            self.outlines.offer(plan, self.planner.candidates if plan.id else NO_CANDIDATES)
+            self.outlines.offer(plan, self.planner.placed_candidates() if plan.id else NO_CANDIDATES)
         if self.script is not None and self.planner.commands is not None:
             self._send_command(self.planner.commands.newest, self.script)
 
@@ -229,7 +229,7 @@ def no_plan(estimate: StateEstimate) -> Plan:
 
 def solve_in_lock_step(planner: Planner, estimate: StateEstimate, solve: ScheduledSolve) -> Plan:
     """Solve once; the plan is the same in every run: no wall clock is in it."""
-    plan = planner.solve(estimate, solve.lead)
+    plan = planner.plan_from(estimate, solve.lead)
     return msgspec.structs.replace(plan, solve_s=solve.duration)
 
 
@@ -238,7 +238,7 @@ def _solve_in_time(
 ) -> Plan:
     """Solve once for the state `lead` [s] after the estimate; late after `deadline` [s]."""
     begin = perf_counter()
-    plan = planner.solve(estimate, lead, lambda: perf_counter() > deadline, plans.send)
+    plan = planner.plan_from(estimate, lead, lambda: perf_counter() > deadline, plans.send)
     return msgspec.structs.replace(
         plan, round_trip_s=planner.round_trip_s, solve_s=perf_counter() - begin
     )

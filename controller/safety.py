@@ -176,6 +176,15 @@ class SafetyGate:
         found = excess(function.flat, level, self._plan_bounds)
         return self._refuse(EXCESSES[found]) if found else PASS
 
+    def judge_first_plan(self, plan: Plan, q: Array) -> GateVerdict:
+        """Return whether a plan stays near a robot with configuration q (19)."""
+        o, states = self.options, np.array(plan.states_q)
+        way = np.hypot(*(states[:, :2] - q[:2]).T)
+        turn = np.angle(np.exp(1j * (_lateral_heading(states) - _lateral_heading(np.array(q)))))
+        if not (way.max() <= o.first_plan_distance and abs(turn).max() <= o.first_plan_turn):
+            return self._refuse(Reason.FIRST_PLAN_LEADS_AWAY)
+        return PASS
+
     @property
     def tilt_max(self) -> float:
         """Tilt of the trunk that is a fall while a plan is followed [rad]."""
@@ -241,3 +250,9 @@ class SafetyGate:
             level = logging.WARNING if gives_up else logging.INFO
             LOG.log(level, "tracker: %s -> %s (%s)", self.state, state, reason.value)
             self.state = state
+
+
+def _lateral_heading(q: Array) -> Array:
+    """Heading of the trunk's y axis in configurations (..., 19) [rad]; a flip keeps it."""
+    x, y, z, w = np.moveaxis(q[..., 3:7], -1, 0)
+    return np.arctan2(1.0 - 2.0 * (x * x + z * z), 2.0 * (x * y - w * z))

@@ -27,6 +27,9 @@ class SafetyGateOptions(Options, frozen=True):
             top comes 500 rad/s^2 times the time between.
         estimate_speed_max: largest speed of the trunk that is believed.
         plan_future_s: how far ahead of now a plan may start.
+        first_plan_distance: how far the first plan may lead the trunk over the ground.
+        first_plan_turn: how far it may turn the trunk about the vertical: a plan for a robot that
+            stands elsewhere would whip this one round.
         plan: what a plan may hold at most.
     """
 
@@ -41,4 +44,6 @@ class SafetyGateOptions(Options, frozen=True):
     estimate_turn_error: Annotated[float, positive("rad/s", 1000.0)] = 4.0
     estimate_speed_max: Annotated[float, positive("m/s", 1000.0)] = 8.0
     plan_future_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.1
+    first_plan_distance: Annotated[float, positive("m", 100.0)] = 1.0
+    first_plan_turn: Annotated[float, positive("rad", math.pi)] = 0.7
     plan: PlanBoundsOptions = PlanBoundsOptions()

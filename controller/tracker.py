@@ -112,9 +112,13 @@ class Tracker:
         plan = self.plans.current
         return None if plan is None else self.due - plan.time
 
-    def offer(self, plan: Plan | None, now: float) -> bool:
-        """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was."""
-        accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s)
+    def offer(self, plan: Plan | None, now: float, estimate: StateEstimate | None = None) -> bool:
+        """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was.
+
+        The first one may not lead away from the `estimate`.
+        """
+        q = None if estimate is None else estimate.q
+        accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s, q)
         if accepted and plan is not None:
             self.gate.follow_plan(plan)
         return accepted
@@ -141,7 +145,7 @@ class Tracker:
         self._tick = source.tick if source is not None else self._tick + 1
         if reading is not None:
             self.gate.remember(reading)
-        self.offer(plan, now)
+        self.offer(plan, now, estimate)
         self.plans.begin(self.due)
         if self._is_well(estimate, now) and estimate is not None and reading is not None:
             command = self._track(estimate, reading)

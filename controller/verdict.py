@@ -26,6 +26,7 @@ class Reason(StrEnum):
     PLAN_STATES_OUT_OF_BOUNDS = "plan_states_out_of_bounds"
     PLAN_INPUTS_OUT_OF_BOUNDS = "plan_inputs_out_of_bounds"
     PLAN_GAINS_OUT_OF_BOUNDS = "plan_gains_out_of_bounds"
+    FIRST_PLAN_LEADS_AWAY = "first_plan_leads_away"
     PLAN_OUT_OF_ORDER = "plan_out_of_order"
     PLAN_STALE = "plan_stale"
     PLAN_ENDED = "plan_ended"

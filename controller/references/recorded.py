@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.placing import Place
 from controller.references.trajectory import ReferenceTrajectory
 from robots.state import difference, integrate
 from runtime.messages import GroundTruth, SensorReading
@@ -63,6 +64,10 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
         raise ValueError(
             f"{path}: period is {recording.period:g} s; give {LEAST_PERIOD:g} to {longest:g} s"
         )
+    begin = Place.of(samples["q"][0])  # a reference begins at the origin, along x
+    samples["q"] = begin.seen(samples["q"])
+    shift = Place(yaw=-begin.yaw).placed_points(recording.loop_shift)
+    recording = recording._replace(loop_shift=shift)
     return _looped(_resample(path.stem, recording.period, samples, period), recording)
 
 

@@ -115,7 +115,3 @@ class ReferenceTrajectory:
         knot, around = round(time / self.period), round(TILT_TIME / self.period)
         x, y = self.window(knot - around, 2 * around).q[:, 3:5].T
         return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)).max())
-
-    def lateral_position(self, time: float) -> float:
-        """Reference position of the base along y at `time` [s]: [m]."""
-        return float(self.window(round(time / self.period), 0).q[0, 1])

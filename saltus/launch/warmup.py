@@ -80,7 +80,7 @@ def warm_planner(config: LaunchConfig) -> None:
             tick=number * every, time=number * ahead, q=q, v=np.zeros(18), contact=np.ones(4),
             status="ok",
         )  # fmt: skip
-        planner.solve(estimate, lead, lambda late=late: late)
+        planner.plan_from(estimate, lead, lambda late=late: late)
 
 
 def _compile_planner(config: LaunchConfig) -> None:

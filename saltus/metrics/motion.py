@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from controller.placing import Place
 from controller.solve_schedule import TICK_S
 from runtime.messages import GroundTruth
-from saltus.metrics.driving import base_rotation
 
 MOTION_MEASURES = (
     "largest_torque_n_m", "largest_speed_rad_s", "largest_power_w", "highest_m", "air_s",
@@ -21,6 +21,7 @@ class MotionMetrics:
         """Before the first state."""
         self._torque = self._speed = self._power = 0.0
         self._highest, self._heading = 0.0, 0.0
+        self._start: Place | None = None
         self._air, self._two_legs = _Longest(), _Longest()
 
     def add(self, truth: GroundTruth) -> None:
@@ -30,8 +31,8 @@ class MotionMetrics:
         self._speed = max(self._speed, float(speed.max()))
         self._power = max(self._power, float(speed @ torque))
         self._highest = max(self._highest, float(truth.q[2]))
-        x_axis = base_rotation(truth.q[3:7])[:, 0]
-        self._heading = float(np.arctan2(x_axis[1], x_axis[0]))
+        self._start = self._start or Place.of(truth.q)
+        self._heading = Place.of(self._start.seen(truth.q)).yaw
         front, rear = truth.contact[:2].any(), truth.contact[2:].any()
         self._air.add(truth.tick, not front and not rear)
         self._two_legs.add(truth.tick, not front)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.placing import Place
 from robots.a1.constants import FALLEN_TILT
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names
@@ -39,7 +40,6 @@ class RunMetrics:
     Truth and estimate of the same tick are compared; a tick of which one is missing is left out.
 
     Attributes:
-        lateral_reference: where the reference has the base sideways [m].
         judging: whether the robot is being judged: one that is not running may lie.
         anywhere: the estimator was not told where the robot begins, so the first pair of positions
             counts as equal.
@@ -51,7 +51,6 @@ class RunMetrics:
             judged [s]: [rad].
     """
 
-    lateral_reference: float = 0.0
     judging: bool = True
     anywhere: bool = False
     by_estimates: bool = False
@@ -65,7 +64,7 @@ class RunMetrics:
     distance: float = 0.0  # [m]
     max_lateral_deviation: float = 0.0  # [m]
     pairs: int = 0
-    _start_x: float | None = None
+    _start: Place | None = None
     _squares: Array = field(default_factory=lambda: np.zeros(3))
     _moved: Array = field(default_factory=lambda: np.zeros(3))
     _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
@@ -122,20 +121,20 @@ class RunMetrics:
 
     def _begin(self, state: GroundTruth | StateEstimate) -> None:
         """Note the first state judged."""
-        if self._start_x is None:
-            self._start_x, self.first_tick = float(state.q[0]), state.tick
+        if self._start is None:
+            self._start, self.first_tick = Place.of(state.q), state.tick
 
     def _follow(self, state: GroundTruth | StateEstimate) -> None:
-        """How far the base has gone since the first state judged, and how far to the side."""
+        """How far the base has gone along the heading that it began with, and to the side."""
         self.last_tick = state.tick
         if self.driving is not None:
             if not self.fell:
                 self.driving.add(state)
                 self.distance = self.driving.distance
             return
-        self.distance = float(state.q[0]) - (self._start_x or 0.0)
-        deviation = abs(float(state.q[1]) - self.lateral_reference)
-        self.max_lateral_deviation = max(self.max_lateral_deviation, deviation)
+        if self._start is not None:
+            self.distance, side = self._start.seen(state.q)[:2].tolist()
+            self.max_lateral_deviation = max(self.max_lateral_deviation, abs(side))
 
     def _match(self, message: GroundTruth | StateEstimate) -> None:
         other = self._waiting.get(message.tick)

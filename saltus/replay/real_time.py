@@ -103,7 +103,7 @@ class Cores:
             self.planner.commands.look(estimate.time)
         lead, plans = max(0.0, recorded.time - estimate.time), list[Plan]()
         last = self._guard.plan(
-            estimate, lambda: self.planner.solve(estimate, lead, None, plans.append)
+            estimate, lambda: self.planner.plan_from(estimate, lead, None, plans.append)
         )
         self._solved = {plan.iterations: plan for plan in (*plans, last)}
 

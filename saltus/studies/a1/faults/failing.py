@@ -72,9 +72,9 @@ class _Failing:
 class FailingPlanner(_Failing):
     """A planner of bad plans."""
 
-    def solve(self, estimate: StateEstimate, *arguments: Any, **named: Any) -> Plan:
+    def plan_from(self, estimate: StateEstimate, *arguments: Any, **named: Any) -> Plan:
         """Plan, and spoil the plan when it is time to."""
-        return self._spoiled(self._core.solve(estimate, *arguments, **named), estimate.time)
+        return self._spoiled(self._core.plan_from(estimate, *arguments, **named), estimate.time)
 
 
 class FailingEstimator(_Failing):

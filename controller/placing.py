@@ -1,0 +1,84 @@
+"""Where a robot stands, and the same motion as it looks from there.
+
+Plans are made in axes that begin below the first estimate and lead along its heading: no planner,
+reference or motion depends on where the IMU's world has its origin and its heading 0.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, sin
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.messages import Plan, StateEstimate
+
+Array = NDArray[np.float64]
+
+
+class Place(NamedTuple):
+    """A place on the ground and a heading, in the world: x, y [m], yaw [rad]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    @staticmethod
+    def of(q: Array) -> Place:
+        """Where a base with configuration `q` (19) is, and which way its x axis leads."""
+        x, y, z, w = q[3:7].tolist()
+        yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        return Place(float(q[0]), float(q[1]), yaw)
+
+    def seen(self, q: Array) -> Array:
+        """Configurations (..., 19) of the world, as they are seen from here."""
+        if not any(self):
+            return q
+        moved = q.copy()
+        moved[..., :2] -= self[:2]
+        _turn(moved, -self.yaw)
+        return moved
+
+    def placed(self, q: Array) -> Array:
+        """Configurations (..., 19) seen from here, in the world."""
+        if not any(self):
+            return q
+        moved = q.copy()
+        _turn(moved, self.yaw)
+        moved[..., :2] += self[:2]
+        return moved
+
+    def placed_points(self, points: Array) -> Array:
+        """Points (..., 3) seen from here, in the world [m]."""
+        moved = points.copy()
+        _turn_points(moved, self.yaw)
+        moved[..., :2] += self[:2]
+        return moved
+
+    def seen_estimate(self, estimate: StateEstimate) -> StateEstimate:
+        """An estimate, as it is seen from here."""
+        return msgspec.structs.replace(estimate, q=self.seen(estimate.q)) if any(self) else estimate
+
+    def placed_plan(self, plan: Plan) -> Plan:
+        """A plan that was made here, in the world."""
+        if not any(self):
+            return plan
+        return msgspec.structs.replace(plan, states_q=self.placed(plan.states_q))
+
+
+def _turn_points(points: Array, angle: float) -> None:
+    """Turn points (..., 3 or more) about the vertical through the origin, in place."""
+    c, s = cos(angle), sin(angle)
+    x, y = points[..., 0].copy(), points[..., 1].copy()
+    points[..., 0], points[..., 1] = c * x - s * y, s * x + c * y
+
+
+def _turn(q: Array, angle: float) -> None:
+    """Turn configurations (..., 19) about the vertical through the origin, in place."""
+    _turn_points(q, angle)
+    c, s = cos(0.5 * angle), sin(0.5 * angle)
+    x, y, z, w = (q[..., i].copy() for i in range(3, 7))
+    q[..., 3], q[..., 4] = c * x - s * y, c * y + s * x
+    q[..., 5], q[..., 6] = c * z + s * w, c * w - s * z

@@ -1,0 +1,152 @@
+"""Plans, references and first plans do not depend on where the world has its origin and heading 0."""
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.placing import Place
+from controller.planner import Planner
+from controller.references import load_reference, make_reference, save_reference
+from controller.safety_gate_options import SafetyGateOptions
+from controller.tracker import Tracker
+from robots.state import difference
+from runtime.messages import Plan, SensorReading, StateEstimate
+from saltus.configuration.launch import load_launch
+from saltus.launch.lock_step import LockStep
+
+TURN = Place(1000.0, -300.0, 2.5)
+places = st.builds(Place, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
+
+
+def configurations(seed: int, count: int) -> np.ndarray:
+    q = np.random.default_rng(seed).normal(size=(count, 19))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
+    return q
+
+
+@given(places, st.integers(0, 1000))
+def test_to_see_and_to_place_undo_each_other(place: Place, seed: int) -> None:
+    q, v = configurations(seed, 3), np.zeros(18)
+    for a, b in zip(place.placed(place.seen(q)), q, strict=True):
+        np.testing.assert_allclose(difference(b, v, a, v), 0.0, atol=1e-9)
+
+
+@given(places, st.integers(0, 1000))
+def test_what_one_configuration_is_to_another_does_not_change(place: Place, seed: int) -> None:
+    (a, b), v = configurations(seed, 2), np.ones(18)
+    before = difference(a, v, b, v)
+    np.testing.assert_allclose(difference(place.seen(a), v, place.seen(b), v), before, atol=1e-9)
+
+
+@given(places, st.integers(0, 1000))
+def test_a_robot_sees_itself_at_the_origin_along_x(place: Place, seed: int) -> None:
+    q = place.placed(configurations(seed, 1)[0])
+    np.testing.assert_allclose(Place.of(Place.of(q).seen(q)), 0.0, atol=1e-9)
+
+
+class Forward(Planner):
+    """Notes what it gets; its plan leads a metre ahead."""
+
+    def __init__(self) -> None:
+        self.seen: list[np.ndarray] = []
+
+    def solve(
+        self, estimate: StateEstimate, lead: float = 0.0, out_of_time: object = None,
+        on_plan: Callable[[Plan], None] | None = None,
+    ) -> Plan:  # fmt: skip
+        self.seen.append(estimate.q)
+        plan = plan_of(estimate.q + np.eye(1, 19)[0], len(self.seen))
+        if on_plan is not None:
+            on_plan(plan)
+        return plan
+
+    @property
+    def candidates(self) -> np.ndarray:
+        return np.array([[[1.0, 0.0, 0.3]]])
+
+
+def plan_of(q: np.ndarray, number: int = 1) -> Plan:
+    return Plan(
+        id=number, tick=0, time=0.0, period=0.01, states_q=np.array([q, q]),
+        states_v=np.zeros((2, 18)), inputs=np.zeros((1, 12)), gains=np.zeros((1, 12, 36)),
+        contacts=np.ones((1, 4)), cost=0.0, iterations=1, solve_s=0.0, status="ok",
+    )  # fmt: skip
+
+
+def standing(place: Place, status: str = "ok") -> StateEstimate:
+    q = place.placed(make_reference("stand", 0.0, 0.01).q[0])
+    return StateEstimate(
+        tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status=status
+    )  # fmt: skip
+
+
+def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
+    planner, early = Forward(), list[Plan]()
+    planner.plan_from(standing(Place(), "starting"))
+    for _ in range(2):
+        plan = planner.plan_from(standing(TURN), on_plan=early.append)
+    ahead = TURN.placed(standing(Place()).q + np.eye(1, 19)[0])
+    for q in (plan.states_q[0], early[-1].states_q[1]):
+        np.testing.assert_allclose(q, ahead, atol=1e-9)
+    np.testing.assert_allclose(Place.of(planner.seen[-1]), 0.0, atol=1e-9)
+    planner.plan_from(standing(Place()))  # the robot has gone there meanwhile
+    back = Place.of(planner.seen[-1])
+    np.testing.assert_allclose(TURN.placed(planner.seen[-1]), standing(Place()).q, atol=1e-9)
+    assert back.yaw == pytest.approx(-TURN.yaw)
+    np.testing.assert_allclose(planner.placed_candidates()[0, 0, :2], ahead[:2], atol=1e-9)
+
+
+def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
+    walk = make_reference("walk", 0.3, 0.01)
+    moved = type(walk)(
+        "walk", walk.period, TURN.placed(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
+        Place(yaw=TURN.yaw).placed_points(walk.loop_shift),
+    )  # fmt: skip
+    save_reference(moved, tmp_path / "walk.npz")
+    loaded = load_reference(tmp_path / "walk.npz", 0.01)
+    begin = Place.of(walk.q[0])
+    window, expected = loaded.window(0, 300), walk.window(0, 300)
+    for q, wanted in zip(window.q, begin.seen(expected.q), strict=True):
+        np.testing.assert_allclose(difference(wanted, walk.v[0], q, walk.v[0]), 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("place", "accepted"),
+    [
+        (Place(), True), (Place(0.5, 0.5, 0.5), True), (Place(yaw=1.57), False),
+        (Place(yaw=-3.1), False), (Place(2.0), False), (Place(y=-2.0), False),
+    ],
+)  # fmt: skip
+def test_a_first_plan_that_leads_away_is_refused_and_named(place: Place, accepted: bool) -> None:
+    assert SafetyGateOptions().first_plan_turn == 0.7
+    tracker, estimate = Tracker(), standing(TURN)
+    leads = TURN.placed(place.placed(TURN.seen(estimate.q)))
+    reading = SensorReading(
+        tick=0, time=0.0, quaternion_imu_in_world=estimate.q[3:7],
+        angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
+        joint_position=estimate.q[7:], joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
+        foot_force=np.full(4, 30.0),
+    )  # fmt: skip
+    command = tracker.command(estimate, plan_of(leads), 0.0, reading)
+    assert command.reason == ("" if accepted else "first_plan_leads_away")
+
+
+@pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "mppi"])
+def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner: str) -> None:
+    run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4"]))
+    place, read, rates = Place(yaw=3.1), run.simulation.reading, list[float]()
+
+    def turned() -> SensorReading:
+        reading = read()
+        q = np.concatenate([np.zeros(3), reading.quaternion_imu_in_world, np.zeros(12)])
+        return msgspec.structs.replace(reading, quaternion_imu_in_world=place.placed(q)[3:7])
+
+    run.simulation.reading = turned  # type: ignore[method-assign]
+    for _ in range(400):
+        rates.append(abs(float(run.step().truth.v[5])))
+    assert abs(Place.of(run.simulation.truth().q).yaw) < 0.02
+    assert max(rates) < 0.2
