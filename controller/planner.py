@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from controller.placing import Place
+from robots.placing import Place
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
@@ -23,16 +24,18 @@ NO_CANDIDATES = np.zeros((0, 1, 3))
 class Planner(ABC):
     """Turns estimates into plans; a new planner has `solve`, and the rest where it has use for it.
 
-    What `solve` gets and gives begins at the origin, along x: `plan_from` moves both.
+    What `solve` gets and gives is seen from where the robot began, along its heading there, so that
+    no planner, reference or motion depends on where the IMU's world has its heading 0.
 
     Attributes:
         line_search: of the last solve; None where it searched no line.
+        place: where the robot began; that of the first sound estimate, unless it is set before.
         ground_estimate: follows the estimates that are planned from; None of ground that is known.
     """
 
     line_search: LineSearch | None = None
     ground_estimate: GroundEstimate | None = None
-    _place: Place | None = None  # of the first sound estimate
+    place: Place | None = None
 
     def plan_from(
         self,
@@ -45,13 +48,12 @@ class Planner(ABC):
 
         Arguments are `solve`'s.
         """
-        place = self._place or Place.of(estimate.q)
-        if self._place is None and estimate.status in ("ok", "degraded"):
-            self._place = place
-        publish = on_plan and (lambda plan: on_plan(place.placed_plan(plan)))
-        return place.placed_plan(
-            self.solve(place.seen_estimate(estimate), lead, out_of_time, publish)
-        )
+        place = self.place or Place.of(estimate.q)
+        if self.place is None and estimate.status in ("ok", "degraded"):
+            self.place = place
+        publish = on_plan and (lambda plan: on_plan(_placed(plan, place)))
+        seen = replace(estimate, q=place.seen(estimate.q))
+        return _placed(self.solve(seen, lead, out_of_time, publish), place)
 
     @abstractmethod
     def solve(
@@ -87,8 +89,13 @@ class Planner(ABC):
 
     def placed_candidates(self) -> NDArray[np.float64]:
         """The same in the world."""
-        return (self._place or Place()).placed_points(self.candidates)
+        return (self.place or Place()).placed_points(self.candidates)
 
     def statistics(self) -> dict[str, Any]:
         """What the report says besides, plain values only."""
         return {}
+
+
+def _placed(plan: Plan, place: Place) -> Plan:
+    """A plan seen from a place, in the world."""
+    return replace(plan, states_q=place.placed(plan.states_q))

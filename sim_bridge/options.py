@@ -1,7 +1,9 @@
 """Everything that can be chosen about the simulated robot and its world."""
 
+import math
 from typing import Annotated, Literal
 
+from robots.placing import Place
 from runtime.options import Options, Range, positive
 from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import TICK
@@ -28,6 +30,34 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
         Options.__post_init__(self)
 
 
+class StartOptions(Options, frozen=True):
+    """How and where the simulated robot starts, in the world of its IMU.
+
+    Terrain, perturbations and commands are seen from there.
+
+    Attributes:
+        posture: stand, or lying on the belly with limp motors: folded (legs under the body) or
+            sprawled (legs anyhow).
+        heading: of the trunk.
+        position: over the ground, x and y.
+    """
+
+    posture: Literal["stand", "folded", "sprawled"] = "stand"
+    heading: Annotated[float, Range("rad", -math.pi, math.pi)] = 0.0
+    position: Annotated[tuple[float, float], Range("m", -1e6, 1e6)] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        if self.posture not in STARTS:
+            raise ValueError(f"posture is {self.posture!r}; accepted: {', '.join(STARTS)}")
+
+    @property
+    def place(self) -> Place:
+        """Of the robot, in the world."""
+        return Place(*self.position, self.heading)
+
+
 class SimulationOptions(Options, frozen=True):
     """The simulated robot's physics, world and hardware.
 
@@ -39,8 +69,7 @@ class SimulationOptions(Options, frozen=True):
         payload_mass: mass added at the trunk's centre of mass.
         mass_scale: factor on every mass and inertia of the robot (before the payload).
         floor_slope: angle of the floor, uphill along world x.
-        start: stand, or lying on the belly with limp motors: folded (legs under the body) or
-            sprawled (legs anyhow).
+        start: how and where the robot starts.
         engine: whose physics it is: mujoco in this process, remote for a server of ours (`saltus
             serve`), or isaacgym for a server of that engine's.
         server: where the physics of the last two answers; of its times, patience alone counts.
@@ -55,7 +84,7 @@ class SimulationOptions(Options, frozen=True):
     payload_mass: Annotated[float, Range("kg", 0.0, 100.0)] = 0.0
     mass_scale: Annotated[float, Range("-", 0.1, 10.0)] = 1.0
     floor_slope: Annotated[float, Range("rad", -0.5, 0.5)] = 0.0
-    start: Literal["stand", "folded", "sprawled"] = "stand"
+    start: StartOptions = StartOptions()
     engine: Literal["mujoco", "remote", "isaacgym"] = "mujoco"
     server: PhysicsServerOptions = PhysicsServerOptions()
     motors: MotorOptions = MotorOptions()
@@ -64,10 +93,8 @@ class SimulationOptions(Options, frozen=True):
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
         Options.__post_init__(self)
-        for name, accepted in (("start", STARTS), ("engine", ENGINES)):
-            if getattr(self, name) not in accepted:
-                given = getattr(self, name)
-                raise ValueError(f"{name} is {given!r}; accepted: {', '.join(accepted)}")
+        if self.engine not in ENGINES:
+            raise ValueError(f"engine is {self.engine!r}; accepted: {', '.join(ENGINES)}")
         steps = TICK / self.timestep
         if abs(steps - round(steps)) > 1e-6:
             raise ValueError(

@@ -29,6 +29,9 @@ STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below
 class SimulatedA1:
     """A robot that reads like the real one, obeys motor commands, and knows its own truth.
 
+    Its physics begins at the origin along x, as terrain and perturbations see it; truth and IMU are
+    of the world that `options.start` places it in.
+
     Deterministic as far as its physics is: with MuJoCo, equal options, script and commands give
     equal runs, bit for bit. Until the first command arrives the robot holds its standing start, or
     lies limp where `options.start` says so; a missing command repeats the last one.
@@ -62,7 +65,8 @@ class SimulatedA1:
         self._script = script or PerturbationScript()
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
-        self.judge_falls = self.options.start == "stand"
+        self.judge_falls = self.options.start.posture == "stand"
+        self._start = self.options.start.place
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
         self._work, self._foot_slip = 0.0, 0.0
@@ -101,7 +105,7 @@ class SimulatedA1:
         return GroundTruth(
             tick=self.tick,
             time=self.time if stamp is None else stamp,
-            q=motion.q,
+            q=self._start.placed(motion.q),
             v=motion.v,
             foot_force=motion.foot_force,
             contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
@@ -132,7 +136,7 @@ class SimulatedA1:
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
-        self._physics.place(q, v)
+        self._physics.place(self._start.seen(q), v)
         self._observe(self._physics.base_velocity())
 
     def add_base_velocity(self, velocity_in_world: Array) -> None:
@@ -199,8 +203,8 @@ class SimulatedA1:
         acceleration = (motion.base_velocity - velocity_before) / TICK
         acceleration[2] += GRAVITY
         self._sensed = self._sensors.sense(
-            self.time, motion.q, motion.v, acceleration @ rotation, motion.torque,
-            motion.normal_force,
+            self.time, self._start.placed(motion.q), motion.v, acceleration @ rotation,
+            motion.torque, motion.normal_force,
         )  # fmt: skip
         upright = rotation[2, 2] >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
         if not upright:

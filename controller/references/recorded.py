@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.placing import Place
 from controller.references.trajectory import ReferenceTrajectory
+from robots.placing import Place
 from robots.state import difference, integrate
 from runtime.messages import GroundTruth, SensorReading
 from runtime.topics import GROUND_TRUTH, SENSOR_READING

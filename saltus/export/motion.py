@@ -11,6 +11,7 @@ from saltus.common.errors import BadRequest
 from saltus.metrics.driving import motion_in_heading
 from saltus.recording.plans import Sampling
 from saltus.recording.reading import messages_of_run
+from saltus.recording.start_axes import StartAxes
 from saltus.trace.recorded_run import config_of_run
 
 Array = NDArray[np.float64]
@@ -73,8 +74,11 @@ def motion_of_run(folder: Path) -> ExportedMotion:
     Raises:
         BadRequest: the folder holds no run, no states, or what another version recorded.
     """
-    motion, command = ExportedMotion(), np.array([config_of_run(folder).speed, 0.0, 0.0])
-    for _, message in messages_of_run(folder):
+    config = config_of_run(folder)
+    motion, command = ExportedMotion(), np.array([config.speed, 0.0, 0.0])
+    axes = StartAxes(config)
+    for _, recorded in messages_of_run(folder):
+        message = axes.seen(recorded)
         if isinstance(message, Command):
             command = np.array([message.forward, message.left, message.yaw_rate])
         elif isinstance(message, GroundTruth):

@@ -11,19 +11,21 @@ from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import TICK_S
 from saltus.recording.reading import messages_of_run
+from saltus.recording.start_axes import StartAxes
+from saltus.trace.recorded_run import config_of_run
 
 Array = NDArray[np.float64]
 
 
 class RecordedMotion(NamedTuple):
-    """A robot's motion, T states, and its P plans.
+    """A robot's motion as its start sees it, T states, and its P plans.
 
     Attributes:
         time: (T,) since tick 0 of a simulated run, or the first estimate [s]; ascending.
         q: (T, 19) configurations.
         estimated: they are estimates: nobody recorded the true ones.
         plan_time: (P,) of the plans' first knots [s].
-        plan_paths: (P, K, 3) base positions in world [m]; a shorter plan stays at its last one.
+        plan_paths: (P, K, 3) base positions [m]; a shorter plan stays at its last one.
         pushes: by hand, and when [s].
     """
 
@@ -55,9 +57,9 @@ def read_motion(run: Path) -> RecordedMotion:
     Raises:
         BadRequest: there is no recording, no state in it, or another version recorded it.
     """
-    reader = _Reader()
+    reader, axes = _Reader(), StartAxes(config_of_run(run))
     for _, message in messages_of_run(run, (GROUND_TRUTH, STATE_ESTIMATE, PLAN, PUSH)):
-        reader.take(message)
+        reader.take(axes.seen(message))
     if not (reader.truths or reader.estimates):
         raise BadRequest(f"{run}: no state of the robot in it: it is empty or was cut off")
     return reader.motion()

@@ -13,6 +13,7 @@ from controller.driving.script import CommandScript
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
+from robots.placing import Place
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
@@ -109,6 +110,13 @@ def known_ground(config: LaunchConfig) -> Ground | None:
     return unknown_ground()
 
 
+def ground_heading(config: LaunchConfig) -> float | None:
+    """Heading of a known ground's x axis in the IMU's world [rad]; None where it has none."""
+    if not config.knows_ground or config.terrain == "flat":
+        return None
+    return config.simulation.start.heading
+
+
 def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
     """What a planner that does not know the ground believes of it; None where it is known."""
     if config.knows_ground:
@@ -144,7 +152,12 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     factory = load(config.estimator_entry.factory)
     options = getattr(config, config.estimator, config)
     if config.estimator in ESTIMATORS and (ground := known_ground(config)) is not None:
-        return factory(options, ground=ground)
+        made, heading = factory(options, ground=ground), ground_heading(config)
+        if not heading:
+            return made
+        from estimator.turned import TurnedEstimator
+
+        return TurnedEstimator(made, heading)
     return factory(options)
 
 
@@ -186,4 +199,7 @@ def make_planner(config: LaunchConfig) -> Planner:
     Raises:
         BadRequest: it is not there, or cannot be made for these options.
     """
-    return load(config.planner_entry.factory)(config)
+    planner = load(config.planner_entry.factory)(config)
+    if (heading := ground_heading(config)) is not None:
+        planner.place = Place(yaw=heading)
+    return planner

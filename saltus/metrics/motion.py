@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from controller.placing import Place
 from controller.solve_schedule import TICK_S
+from robots.placing import Place
 from runtime.messages import GroundTruth
 
 MOTION_MEASURES = (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.placing import Place
 from robots.a1.constants import FALLEN_TILT
+from robots.placing import Place
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names
 from saltus.metrics.driving import DrivingMetrics, base_rotation
@@ -158,8 +158,9 @@ def run_metrics(
 ) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
     simulated = config.kind.simulated
+    elsewhere = any(config.simulation.start.position)
     return RunMetrics(
-        judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
+        judging=simulated, anywhere=not simulated or elsewhere, by_estimates=config.kind.real,
         driving=DrivingMetrics(config) if config.is_driven else None,
         motion=MotionMetrics() if simulated and config.reference in motion_names() else None,
         tilt_allowance=tilt_allowance,

@@ -16,6 +16,7 @@ from runtime.topics import (
     Topic,
 )
 from saltus.launch.announcement import RunningLaunch
+from saltus.recording.start_axes import StartAxes
 from saltus.view.instant import Instant
 
 FIELDS: dict[str, Topic[Any]] = {
@@ -35,6 +36,7 @@ class LiveFeed:
     def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
         """Wait for the launch's first tick."""
         self._launch, self._bus = launch, bus
+        self._axes = StartAxes(launch.config)
         self._subscribers: dict[str, Subscriber[Any]] = {}
         self._instant = Instant()
 
@@ -49,7 +51,8 @@ class LiveFeed:
                     if name not in PAIRED}  # fmt: skip
         truths, estimates = (self._subscribers[name].all() for name in PAIRED)
         messages |= _pair(truths, estimates)
-        changes = {name: message for name, message in messages.items() if message is not None}
+        seen = self._axes.seen
+        changes = {name: seen(message) for name, message in messages.items() if message is not None}
         self._instant = self._instant._replace(**changes)
         return self._instant if self._instant.time != before else None
 

@@ -25,6 +25,7 @@ from saltus.launch.motions import tilt_allowance_of_run
 from saltus.metrics.run import RunMetrics
 from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 from saltus.recording.reading import messages_of_run
+from saltus.recording.start_axes import StartAxes
 from saltus.trace import config_of_run
 from saltus.view.instant import Instant, outline_of
 
@@ -84,8 +85,9 @@ class RecordedRun:
         self._judge = RunMetrics(
             judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
         )
+        axes = StartAxes(self.config)
         for _, message in messages_of_run(folder):
-            self._add(message)
+            self._add(axes.seen(message))
         self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
         times = self._tracks[self._state].times
         if not times:

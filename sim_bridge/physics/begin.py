@@ -26,7 +26,7 @@ def begin_physics(
     normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
     if ground is not None and slope == 0.0:
         normal = np.array(surface_at(ground, 0.0, 0.0)[1:])
-    command = here.start(options.start, normal)
+    command = here.start(options.start.posture, normal)
     if options.engine == "mujoco":
         return here, command
     from sim_bridge.physics.served import ServedPhysics  # few runs have a server

@@ -1,18 +1,17 @@
-"""Plans, references and first plans do not depend on where the world has its origin and heading 0."""
+"""Plans do not depend on where the world has its origin and its heading 0."""
 
 from collections.abc import Callable
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.placing import Place
 from controller.planner import Planner
 from controller.references import load_reference, make_reference, save_reference
 from controller.safety_gate_options import SafetyGateOptions
 from controller.tracker import Tracker
+from robots.placing import Place
 from robots.state import difference
 from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
@@ -137,16 +136,9 @@ def test_a_first_plan_that_leads_away_is_refused_and_named(place: Place, accepte
 
 @pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "mppi"])
 def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner: str) -> None:
-    run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4"]))
-    place, read, rates = Place(yaw=3.1), run.simulation.reading, list[float]()
-
-    def turned() -> SensorReading:
-        reading = read()
-        q = np.concatenate([np.zeros(3), reading.quaternion_imu_in_world, np.zeros(12)])
-        return msgspec.structs.replace(reading, quaternion_imu_in_world=place.placed(q)[3:7])
-
-    run.simulation.reading = turned  # type: ignore[method-assign]
-    for _ in range(400):
-        rates.append(abs(float(run.step().truth.v[5])))
-    assert abs(Place.of(run.simulation.truth().q).yaw) < 0.02
+    start = "simulation.start={heading: 3.1, position: [1000, 0]}"
+    run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4", start]))
+    rates = [abs(float(run.step().truth.v[5])) for _ in range(400)]
+    truth = run.simulation.truth()
+    assert abs(Place.of(truth.q).yaw - 3.1) < 0.02 and abs(truth.q[0] - 1000.0) < 0.02
     assert max(rates) < 0.2

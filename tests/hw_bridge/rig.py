@@ -18,7 +18,7 @@ from hw_bridge.states import RobotState
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 BRISK = MotionOptions(
@@ -83,7 +83,8 @@ class Rig:
         **hardware,
     ) -> None:  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
-        self.simulation = SimulatedA1(SimulationOptions(start="folded", timestep=0.001))
+        world = SimulationOptions(start=StartOptions("folded"), timestep=0.001)
+        self.simulation = SimulatedA1(world)
         self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), self.simulation)
         options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
         self.clock = Clock()

@@ -19,7 +19,7 @@ from robots.a1.constants import (
 from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import MotorCommand
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 O = MotionOptions()  # noqa: E741
@@ -75,7 +75,8 @@ def as_command(sent: Setpoints) -> MotorCommand:
 
 def lying(joints: np.ndarray | None, **options: float) -> Run:
     """A robot that lies on its belly: let go above the floor with these joints, and damped."""
-    robot = SimulatedA1(SimulationOptions(start="folded", input_delay=0.01, **options))
+    start = StartOptions("folded")
+    robot = SimulatedA1(SimulationOptions(start=start, input_delay=0.01, **options))
     if joints is not None:
         robot.place(np.concatenate(([0, 0, 0.2], [0, 0, 0, 1], joints)), np.zeros(18))
     machine = StateMachine(MotionOptions(damping_s=1.5))

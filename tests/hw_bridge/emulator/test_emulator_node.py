@@ -16,7 +16,7 @@ from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state
 from robots.a1.constants import STAND_JOINTS
 from runtime.clock import TickStatistics
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_a1 import SimulatedA1
 
 STAND = Setpoints(STAND_JOINTS, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
@@ -108,7 +108,7 @@ def test_without_a_command_it_is_silent_and_ends_at_once_when_asked_to() -> None
 
 
 def test_a_robot_that_lies_is_said_to_lie() -> None:
-    plant = SimulatedA1(SimulationOptions(start="folded"))
+    plant = SimulatedA1(SimulationOptions(start=StartOptions("folded")))
     report, _ = run(plant, ticks=250, client=False)
     assert report["posture"] == "lying"
 

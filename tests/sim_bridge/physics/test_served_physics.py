@@ -22,7 +22,7 @@ from runtime.physics_messages import (
 )
 from runtime.wire import encode
 from sim_bridge.node import SimulationNodeOptions, run
-from sim_bridge.options import ENGINES, PhysicsServerOptions, SimulationOptions
+from sim_bridge.options import ENGINES, PhysicsServerOptions, SimulationOptions, StartOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
@@ -75,7 +75,7 @@ def begun_as_served(robot: SimulatedA1) -> None:
     [
         {},
         {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6},
-        {"floor_slope": 0.1, "start": "sprawled"},
+        {"floor_slope": 0.1, "start": StartOptions("sprawled", 1.0, (3.0, 4.0))},
     ],
 )
 def test_a_served_robot_is_a_local_one_bit_for_bit(

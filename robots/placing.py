@@ -1,19 +1,12 @@
-"""Where a robot stands, and the same motion as it looks from there.
-
-Plans are made in axes that begin below the first estimate and lead along its heading: no planner,
-reference or motion depends on where the IMU's world has its origin and its heading 0.
-"""
+"""Where a robot stands, and the same motion as it looks from there."""
 
 from __future__ import annotations
 
 from math import atan2, cos, sin
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
-
-from runtime.messages import Plan, StateEstimate
 
 Array = NDArray[np.float64]
 
@@ -56,16 +49,6 @@ class Place(NamedTuple):
         _turn_points(moved, self.yaw)
         moved[..., :2] += self[:2]
         return moved
-
-    def seen_estimate(self, estimate: StateEstimate) -> StateEstimate:
-        """An estimate, as it is seen from here."""
-        return msgspec.structs.replace(estimate, q=self.seen(estimate.q)) if any(self) else estimate
-
-    def placed_plan(self, plan: Plan) -> Plan:
-        """A plan that was made here, in the world."""
-        if not any(self):
-            return plan
-        return msgspec.structs.replace(plan, states_q=self.placed(plan.states_q))
 
 
 def _turn_points(points: Array, angle: float) -> None:
