@@ -8,8 +8,9 @@ from logging.handlers import QueueHandler, QueueListener
 from queue import SimpleQueue
 from threading import Thread
 
+from runtime.exit import LAST_S
+
 MOST = 10_000  # lines that may wait for the disk: ten seconds of one in every tick
-LAST_S = 2.0  # for the last lines [s]: a pipe that nobody reads takes none
 
 
 class _Handover(QueueHandler):
@@ -50,7 +51,7 @@ class _Handover(QueueHandler):
 def log_in_background() -> Iterator[None]:
     """Have a thread write what is logged within, warnings too, in order.
 
-    At the end all is written, unless the disk or pipe takes nothing for two seconds.
+    At the end all is written, unless the disk or pipe takes nothing for a second.
 
     Enter it after the process took its real-time priority and its cores: the thread inherits both.
     A less urgent one could be put aside while it holds Python's lock, for which the loop then

@@ -32,7 +32,7 @@ MARKERS = ("quiet", "realtime")
 ATTEMPTS = 5
 PATIENCE_S = 60.0  # after which no attempt begins: some hosts are never calm
 LEAST_MS = 10.0  # of a stall that counts: the watchdog damps a tracker that is silent for so long
-SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended
+SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended; and to start
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
 HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
@@ -164,7 +164,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take each core away for 100 ms again and again.")
     parser.add_argument("--seconds", type=float, required=True, help="for how long")
     parser.add_argument("--every", type=float, default=EVERY_S, help="from one time to the next")
-    chosen, begin, cores = parser.parse_args(), time.monotonic(), sorted(os.sched_getaffinity(0))
+    chosen, cores = parser.parse_args(), sorted(os.sched_getaffinity(0))
+    begin = time.monotonic() + SETTLE_S  # in which processes start
     fork = multiprocessing.get_context("fork")
     holders = [
         fork.Process(

@@ -60,16 +60,16 @@ class Process:
         )
         self.lets_go = self._is_alone = self._is_noted = False
         self.looks = self.frames = self.errors = 0
-        status = request_realtime(setup["priority"])
-        refusal = set_cpu_affinity(setup["cores"])
-        LOG.info("scheduler %s, memory locked: %s %s", *vars(status).values())
-        if refusal:
-            LOG.warning("%s", refusal)
+        self._status = request_realtime(setup["priority"])
+        self._refusal = set_cpu_affinity(setup["cores"])
         channel.setblocking(False)
         channel.send(b'["ready", ""]')
 
     def run(self) -> None:
         """Look until the tracker has ended, or until the robot that is damped is off."""
+        LOG.info("scheduler %s, memory locked: %s %s", *vars(self._status).values())
+        if self._refusal:
+            LOG.warning("%s", self._refusal)
         due = time.monotonic()
         while not (self.lets_go or self._is_over()):
             now = time.monotonic()

@@ -1,5 +1,6 @@
 """Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -45,7 +46,7 @@ def test_the_number_of_threads_changes_nothing(crouch: MotionPlan) -> None:
 
 
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
-    weak = Motion(phases=(Phase("stand", 0.2),), limits=LimitOptions(torque=2.0))
+    weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
     solution = make_plan(weak).solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message
