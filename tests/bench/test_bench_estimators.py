@@ -190,6 +190,7 @@ def test_readings_that_a_filter_cannot_use_are_resets(recording):
     assert track.resets == 3
 
 
+@pytest.mark.slow
 def test_rows_pictures_and_command_line(cache, monkeypatch, capsys, tmp_path):
     """One stream of two runs through every filter; the second time nothing is recorded."""
     tiny = Stream("push_0.5", (SHORT, replace(SHORT, duration=0.4)))

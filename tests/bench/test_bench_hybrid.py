@@ -12,6 +12,7 @@ from saltus.bench.hybrid.van_der_pol import Simulator
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 
+pytestmark = pytest.mark.slow  # a minute of compilation
 STATES = bouncing_ball.falling_balls(3, 1)
 
 

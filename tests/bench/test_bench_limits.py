@@ -1,10 +1,13 @@
 """What limits cost: both planners get the same estimates, and the table has both."""
 
+import pytest
+
 from saltus.bench import limits
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 
 
+@pytest.mark.slow
 def test_both_planners_solve_from_the_same_estimates(monkeypatch):
     stack = LockStep(load_launch("stand", (), "paused", 0.05))
     estimates = [stack.step().estimate for _ in range(6)]

@@ -36,6 +36,7 @@ def fake(tmp_path):
     return [sys.executable, str(script)]
 
 
+@pytest.mark.slow
 def test_rows_and_ratios(fake):
     result = planner.run(cases=2, rounds=1, peer_command=fake)
     rows = {row["name"]: row for row in result.rows}
@@ -73,6 +74,7 @@ def test_ratios_are_of_medians_by_name():
     assert unmet == ["iteration_over_rigid"]
 
 
+@pytest.mark.slow
 def test_command_line_prints_one_json_object(fake, monkeypatch, capsys):
     real = planner.run
     monkeypatch.setattr(planner, "run", lambda: real(1, 1, fake))

@@ -10,6 +10,7 @@ from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 
 
+@pytest.mark.slow
 def test_every_filter_estimates_the_same_to_rounding():
     ys = filters.measurements(6, 3)
     estimates = filters.compiled_batch(ys)
@@ -24,6 +25,7 @@ def no_consistency(monkeypatch):
     monkeypatch.setattr(consistency, "rows", lambda trials: [])
 
 
+@pytest.mark.slow
 def test_rows_and_ratio(monkeypatch, no_consistency):
     medians = {"compiled_batch": 2.0, "interpreted": 30.0, "hybrid_tools": 50.0}
     monkeypatch.setattr(bench.Times, "median", lambda self, name, unit=1.0: medians[name])

@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 GUIDE = Path(__file__).parents[2] / "docs" / "convergent.md"
 
 
+@pytest.mark.slow
 def test_the_guide_runs(capsys):
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     assert len(blocks) >= 9

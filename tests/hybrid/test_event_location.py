@@ -112,7 +112,7 @@ def drift(guards):
     return System({1: mode, **dict.fromkeys(names, mode)}, edges)
 
 
-@given(st.lists(st.floats(0.1, 1.9), min_size=2, max_size=4, unique=True))
+@given(st.lists(st.floats(0.1, 1.9), min_size=2, max_size=3, unique=True))
 def test_the_earliest_of_several_guards_fires(walls):
     system = drift([lambda t, x, u, wall=wall: wall - x[0] for wall in walls])
     step = simulate_step(system, 1, np.zeros(2), 2.0, np.zeros(0))

@@ -141,7 +141,7 @@ def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None
     record = tmp_path / "run"
     process = subprocess.Popen(
         [sys.executable, "-m", "saltus.cli.main", "launch", "sim", "--drive", "client", "--record",
-         str(record), "--json"],
+         str(record), "--json", "--planner", "instant_qp"],
         env=os.environ | {"PYTHONPATH": str(ROOT)}, text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip

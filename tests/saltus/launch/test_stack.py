@@ -67,7 +67,10 @@ def moving(folder: Path) -> bool:
     return recording.exists() and recording.stat().st_size > 20_000
 
 
-@pytest.mark.parametrize("timing", [[], ["timing.solve=0.025", "timing.estimate=0.002"]])
+@pytest.mark.parametrize(
+    "timing",
+    [pytest.param([], marks=pytest.mark.slow), ["timing.solve=0.025", "timing.estimate=0.002"]],
+)
 def test_lock_step_in_processes(tmp_path, timing):
     settings = [word for assignment in timing for word in ("--set", assignment)]
     launch = start(

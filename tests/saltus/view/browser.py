@@ -66,7 +66,7 @@ class Tab:
 
     def text(self) -> str:
         """All words of the page."""
-        return self.page.inner_text("body")
+        return self.page.evaluate("document.body.innerText")
 
     def close(self) -> None:
         self.page.close()

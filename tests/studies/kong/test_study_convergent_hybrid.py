@@ -40,6 +40,7 @@ def by_system(rows):
         yield {one.plan: one for one in rows if one.system == task.name}
 
 
+@pytest.mark.slow
 def test_perturbed_starts_end_closer_together_with_the_cost_than_without(rows):
     for plans in by_system(rows):
         plain, convergent = plans["plain"], plans["convergent"]

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from saltus.studies.engine import StudyOptions, record
 from saltus.studies.kong.hilqr import quadcopter
 
 
+@pytest.mark.slow
 def test_saltation_matrices_converge_on_the_perch_and_reset_jacobians_do_not():
     """5.5.4; with the friction chosen here the latch stays, as its last sentence has it."""
     comparison = quadcopter.solve(StudyOptions(), steps=250)
