@@ -45,6 +45,8 @@ class Place(NamedTuple):
 
     def placed_points(self, points: Array) -> Array:
         """Points (..., 3) seen from here, in the world [m]."""
+        if not any(self):
+            return points
         moved = points.copy()
         _turn_points(moved, self.yaw)
         moved[..., :2] += self[:2]

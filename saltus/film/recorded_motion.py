@@ -1,7 +1,8 @@
 """Reads how the robot moved, and what it planned, from the recording of a run."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +58,20 @@ def read_motion(run: Path) -> RecordedMotion:
     Raises:
         BadRequest: there is no recording, no state in it, or another version recorded it.
     """
-    reader, axes = _Reader(), StartAxes(config_of_run(run))
+    reader, seen = _Reader(), _seen_from_start(run)
     for _, message in messages_of_run(run, (GROUND_TRUTH, STATE_ESTIMATE, PLAN, PUSH)):
-        reader.take(axes.seen(message))
+        reader.take(seen(message))
     if not (reader.truths or reader.estimates):
         raise BadRequest(f"{run}: no state of the robot in it: it is empty or was cut off")
     return reader.motion()
+
+
+def _seen_from_start(run: Path) -> Callable[[Any], Any]:
+    """Moves messages to the run's start, which its launch file names."""
+    try:
+        return StartAxes(config_of_run(run)).seen
+    except BadRequest:
+        return lambda message: message
 
 
 class _Reader:

@@ -10,6 +10,7 @@ from controller import planner_node
 from controller.driving.goal import Goal
 from controller.driving.intake import CommandIntake
 from controller.driving.options import DriveOptions
+from controller.planner import Planner as BasePlanner
 from controller.planner_node import no_plan
 from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
@@ -51,7 +52,7 @@ class Plans:
         return len(self.sent) == 3
 
 
-class Planner:
+class Planner(BasePlanner):
     """Raises at tick 10, otherwise gives a plan of its tick, and a line search at tick 0."""
 
     line_search: LineSearch | None = None
