@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 class TurnedEstimator:
     """Turns readings to the ground's axes, and estimates back; all else is the filter's own."""
 
+    divergences: int
+
     def __init__(self, core: Estimator, heading: float) -> None:
         """`heading` is that of the ground's x axis in the IMU's world [rad]."""
         self._core, self._place = core, Place(yaw=heading)

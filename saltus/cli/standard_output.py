@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from typing import Any
 
 STDOUT = 1  # its descriptor
 
@@ -36,7 +37,7 @@ class RawOutput(io.RawIOBase):
         """Whether it is a terminal."""
         return os.isatty(STDOUT)
 
-    def write(self, data: "bytes | memoryview") -> int:  # type: ignore[override]
+    def write(self, data: Any, /) -> int:
         """Write what can be written; all of it counts as written after an error."""
         try:
             return os.write(STDOUT, data)
