@@ -5,30 +5,23 @@ Saltus reads back; and open channels in JSON, for the field's viewers, which Sal
 """
 
 import json
-import struct
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 import msgspec
-from mcap.exceptions import EndOfFile, McapError
-from mcap.records import Channel
+from mcap.records import Channel, McapRecord
 from mcap.records import Message as Record
-from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
-from zstandard import ZstdError
 
 from runtime.chunk_file import ChunkFile
+from runtime.chunks import chunks, mapped, summary_channels
 from runtime.messages import Message, decode
 from runtime.topics import TOPICS, Topic
 
 PROFILE = "saltus"
 ENCODING = "msgpack"  # of the frames
 OPEN_ENCODING = "json"
-
-
-# What mcap raises for bytes that are wrong; the last three for lengths and texts that are none.
-_DAMAGED = (McapError, ZstdError, ValueError, OverflowError, MemoryError)
 
 
 class RecordedFrame(NamedTuple):
@@ -178,25 +171,49 @@ def message_schema(kind: type[Message]) -> dict[str, Any]:
     return msgspec.json.schema(kind, schema_hook=lambda _: array)
 
 
-def read_frames(path: Path) -> Iterator[RecordedFrame]:
+class Gap(NamedTuple):
+    """A damaged part of a recording: log times of the frames around it [ns], None at its ends."""
+
+    after_ns: int | None
+    before_ns: int | None
+
+
+def read_frames(path: Path, gaps: list[Gap] | None = None) -> Iterator[RecordedFrame]:
     """The frames in the order in which they were written; open channels are passed over.
 
-    A file that was cut off yields all its whole chunks. Raises ValueError where it is no MCAP file,
-    or a damaged one.
+    A file that was cut off yields all its whole chunks. Damaged chunks alone are left out, and
+    added to `gaps`.
+
+    Raises:
+        ValueError: it is no MCAP file, or nothing in it can be read.
     """
     channels: dict[int, str] = {}
-    with Path(path).open("rb") as file:
-        try:
-            for record in StreamReader(file).records:
-                if isinstance(record, Channel):
-                    if record.message_encoding == ENCODING:
-                        channels[record.id] = record.topic
-                elif isinstance(record, Record) and record.channel_id in channels:
-                    yield RecordedFrame(channels[record.channel_id], record.log_time, record.data)
-        except (EndOfFile, struct.error):  # mcap raises either, by where the cut is
-            return
-        except _DAMAGED as error:
-            raise ValueError(f"{path}: {error or 'a length in it is none'}") from None
+    last_ns, is_damaged = None, False
+    with Path(path).open("rb") as file, mapped(file) as data:
+        for records in chunks(data):
+            if records is None:
+                is_damaged = True
+                _name(summary_channels(data), channels)
+                continue
+            _name(records, channels)
+            for record in records:
+                if not isinstance(record, Record) or record.channel_id not in channels:
+                    continue
+                if is_damaged and gaps is not None:
+                    gaps.append(Gap(last_ns, record.log_time))
+                last_ns, is_damaged = record.log_time, False
+                yield RecordedFrame(channels[record.channel_id], last_ns, record.data)
+    if is_damaged and last_ns is None:
+        raise ValueError(f"{path}: not a valid MCAP file, or nothing in it can be read")
+    if is_damaged and gaps is not None:
+        gaps.append(Gap(last_ns, None))
+
+
+def _name(records: Iterable[McapRecord], channels: dict[int, str]) -> None:
+    """Add the topics of frames to `channels`."""
+    for record in records:
+        if isinstance(record, Channel) and record.message_encoding == ENCODING:
+            channels[record.id] = record.topic
 
 
 def is_whole(path: Path) -> bool:
@@ -208,13 +225,15 @@ def is_whole(path: Path) -> bool:
 
 
 def read_recording(
-    path: Path, topics: Collection[Topic[Any]] = TOPICS
+    path: Path, topics: Collection[Topic[Any]] = TOPICS, gaps: list[Gap] | None = None
 ) -> Iterator[tuple[str, Message]]:
     """(topic name, message) of these topics, in recorded order; all others are passed over.
+
+    Damaged parts are left out, and added to `gaps`.
 
     Raises DecodeError where a frame does not decode: it was recorded by another version.
     """
     kinds = {topic.name: topic.message for topic in topics}
-    for frame in read_frames(path):
+    for frame in read_frames(path, gaps):
         if frame.topic in kinds:
             yield frame.topic, decode(kinds[frame.topic], frame.data)

@@ -27,10 +27,10 @@ from hw_bridge.wire.layout import (
 )
 from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
 from runtime.messages import decode
-from runtime.recording import RecordedFrame, is_whole, read_frames
+from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.recording.reading import readable
+from saltus.recording.reading import damage_of, readable, start_ns
 
 AT_ONCE = 10_000  # messages that are decoded together
 STAMPS = ("time [s]", "monotonic [s]")
@@ -181,11 +181,14 @@ def _heading(name: str, unit: str) -> str:
 
 
 def _frames(file: Path) -> Iterator[RecordedFrame]:
-    """What a file holds, up to where it was cut off or damaged, as a loss of power may leave it."""
+    """What a file holds that was cut off or damaged, as a loss of power may leave it."""
+    gaps: list[Gap] = []
     try:
-        yield from read_frames(file)
+        yield from read_frames(file, gaps)
     except ValueError as error:
-        say(f"{error}; what it holds before that is taken")
+        say(str(error))
+    if gaps:
+        say(f"{file} {damage_of(gaps, start_ns(file))}; what it holds is taken")
 
 
 def _look_at(file: Path) -> Segment | None:

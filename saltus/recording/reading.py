@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from runtime.recording import is_whole, read_recording
+from runtime.recording import Gap, is_whole, read_frames, read_recording
 from runtime.topics import TOPICS, Topic
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -26,19 +26,37 @@ def messages_of_run(
 ) -> Iterator[tuple[str, Any]]:
     """(topic name, message) of a run, in recorded order; other topics are not decoded.
 
-    A recording that was cut off gives what it holds, and says so in one line.
+    A recording that was cut off or damaged gives what it holds, and says so in one line.
 
     Raises:
         BadRequest: there is no recording, or one that another version made.
     """
-    file, empty = recording_file(run), True
+    file, empty, gaps = recording_file(run), True, list[Gap]()
     with readable(run):
         whole = is_whole(file)
-        for each in read_recording(file, topics):
+        for each in read_recording(file, topics, gaps):
             empty = False
             yield each
-    if not (whole or empty):
-        say(f"{file} was cut off; what it holds is taken")
+    if not (empty or (whole and not gaps)):
+        what = damage_of(gaps, start_ns(file)) if gaps else "was cut off"
+        say(f"{file} {what}; what it holds is taken")
+
+
+def start_ns(file: Path) -> int:
+    """Log time of a recording's first frame [ns]; 0 without one."""
+    first = next(read_frames(file), None)
+    return 0 if first is None else first.log_time_ns
+
+
+def damage_of(gaps: Sequence[Gap], start_ns: int) -> str:
+    """Which seconds of a recording that begins at `start_ns` are missing, in words."""
+    spans = [
+        "its beginning" if gap.after_ns is None
+        else f"all after {1e-9 * (gap.after_ns - start_ns):.2f} s" if gap.before_ns is None
+        else f"{1e-9 * (gap.after_ns - start_ns):.2f} to {1e-9 * (gap.before_ns - start_ns):.2f} s"
+        for gap in gaps
+    ]  # fmt: skip
+    return f"is damaged: {', '.join(spans)} may lack messages"
 
 
 @contextmanager

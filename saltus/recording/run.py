@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 
 from runtime.checked import Message
 from runtime.messages import DecodeError, decode
-from runtime.recording import is_whole, read_frames
+from runtime.recording import Gap, is_whole, read_frames
 from runtime.topics import RECORDED, Topic
 from saltus.common.errors import BadRequest
 from saltus.configuration.options import read_mapping
 from saltus.recording.fields import LOG_TIME, columns_of
-from saltus.recording.reading import readable, recording_file, summary_of_run
+from saltus.recording.reading import (
+    damage_of,
+    readable,
+    recording_file,
+    start_ns,
+    summary_of_run,
+)
 
 BY_NAME = {topic.name: topic for topic in RECORDED}
 
@@ -83,7 +89,8 @@ class Messages:
 class Run:
     """A recorded run: ``run["ground_truth"].velocity_base`` is an array, (n, 3).
 
-    A recording that was cut off gives what it holds. A topic is read when it is first asked for.
+    A recording that was cut off or damaged gives what it holds. A topic is read when it is first
+    asked for.
 
     Attributes:
         file: the recording.
@@ -101,6 +108,7 @@ class Run:
         self._path = Path(path)
         self.file = recording_file(self._path)
         self._read: dict[str, Messages] = {}
+        self._gaps: list[Gap] = []  # once `topics` has been asked for
         with readable(self._path):
             self._whole = is_whole(self.file)
             next(read_frames(self.file), None)
@@ -109,7 +117,7 @@ class Run:
     def topics(self) -> dict[str, int]:
         """Number of messages by topic, of the topics that the recording holds."""
         with readable(self._path):
-            counts = Counter(frame.topic for frame in read_frames(self.file))
+            counts = Counter(frame.topic for frame in read_frames(self.file, self._gaps))
         return {name: counts[name] for name in BY_NAME if name in counts}
 
     @cached_property
@@ -136,7 +144,10 @@ class Run:
     def cause(self) -> str:
         """Why the recording is not complete; empty where it is."""
         stopped = ((self.summary or {}).get("recording") or {}).get("cause", "")
-        return stopped or ("" if self._whole else "it was cut off")
+        if stopped or not self._whole:
+            return stopped or "it was cut off"
+        is_damaged = self.topics and self._gaps
+        return f"it {damage_of(self._gaps, start_ns(self.file))}" if is_damaged else ""
 
     def __getitem__(self, topic: str) -> Messages:
         """The messages of a topic.

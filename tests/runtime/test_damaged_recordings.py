@@ -1,0 +1,94 @@
+"""A damaged part of a recording costs the chunks that it is in, and says when they were."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcap.writer import MCAP0_MAGIC
+
+from runtime.recording import Gap, Recorder, read_frames
+from runtime.topics import COMMAND, PLAN
+
+CHUNKS, FRAMES = 8, 20  # frames in a chunk
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+    """A recording, and where its chunks begin [bytes]."""
+    path, begins = tmp_path_factory.mktemp("recording") / "run.mcap", []
+    draw = np.random.default_rng(1)
+    with Recorder(path) as recorder:
+        for k in range(CHUNKS):
+            begins.append(recorder.size)
+            for i in range(FRAMES):
+                topic = PLAN if i % 2 else COMMAND
+                recorder.write(topic, draw.bytes(100), time_of(k, i))
+            recorder.flush()
+        begins.append(recorder.size)
+    return path, begins
+
+
+def time_of(chunk: int, frame: int) -> int:
+    return 10**9 + 10**6 * (FRAMES * chunk + frame)
+
+
+def read(path: Path) -> tuple[list[int], list[Gap]]:
+    gaps: list[Gap] = []
+    return [frame.log_time_ns for frame in read_frames(path, gaps)], gaps
+
+
+def damaged(recording: tuple[Path, list[int]], at: int, data: bytes) -> Path:
+    content = bytearray(recording[0].read_bytes())
+    content[at : at + len(data)] = data
+    path = recording[0].with_name("damaged.mcap")
+    path.write_bytes(content)
+    return path
+
+
+def test_a_whole_recording_has_no_gaps(recording: tuple[Path, list[int]]) -> None:
+    times, gaps = read(recording[0])
+    assert times == [time_of(k, i) for k in range(CHUNKS) for i in range(FRAMES)] and gaps == []
+
+
+@given(st.floats(0.0, 1.0), st.integers(1, 400), st.sampled_from([b"\x00", b"\xff", b"saltus"]))
+def test_no_other_chunk_is_lost(
+    recording: tuple[Path, list[int]], part: float, size: int, pattern: bytes
+) -> None:
+    begins = recording[1]
+    at = int(part * (begins[-1] - 8))
+    data = (pattern * size)[:size]
+    times, gaps = read(damaged(recording, at, data))
+    touched = [k for k in range(CHUNKS) if begins[k] < at + size and at < begins[k + 1]]
+    kept = [time_of(k, i) for k in range(CHUNKS) for i in range(FRAMES) if k not in touched]
+    assert set(kept) <= set(times)
+    lost = len(times) < CHUNKS * FRAMES
+    assert len(gaps) >= lost
+
+
+@pytest.mark.parametrize("k", [0, 3, CHUNKS - 1])
+def test_the_gap_is_where_the_chunk_was(recording: tuple[Path, list[int]], k: int) -> None:
+    times, gaps = read(damaged(recording, recording[1][k] + 100, bytes(64)))
+    assert len(times) == (CHUNKS - 1) * FRAMES
+    before = None if k == 0 else time_of(k - 1, FRAMES - 1)
+    after = None if k == CHUNKS - 1 else time_of(k + 1, 0)
+    assert gaps == [Gap(before, after)]
+
+
+def test_what_is_no_recording_or_has_no_whole_chunk_is_refused(
+    recording: tuple[Path, list[int]], tmp_path: Path
+) -> None:
+    file = tmp_path / "a.mcap"
+    for content in (b"notes" * 9, MCAP0_MAGIC + b"\x06" + bytes(200)):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match="nothing in it can be read"):
+            list(read_frames(file))
+
+
+def test_a_cut_is_no_damage(recording: tuple[Path, list[int]], tmp_path: Path) -> None:
+    content, file = recording[0].read_bytes(), tmp_path / "cut.mcap"
+    for end in (0, 5, 8, recording[1][0] + 3, recording[1][2] + 50, recording[1][-1] + 20):
+        file.write_bytes(content[:end])
+        times, gaps = read(file)
+        assert gaps == [] and len(times) % FRAMES == 0
