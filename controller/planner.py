@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Planner(ABC):
         Arguments are `solve`'s.
         """
         place = self.place or Place.of(estimate.q)
-        if self.place is None and estimate.status in ("ok", "degraded"):
+        if self.place is None and estimate.status in ("ok", "degraded") and isfinite(sum(place)):
             self.place = place
         publish = on_plan and (lambda plan: on_plan(_placed(plan, place)))
         seen = replace(estimate, q=place.seen(estimate.q))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +87,7 @@ def standing(place: Place, status: str = "ok") -> StateEstimate:
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
     planner, early = Forward(), list[Plan]()
     planner.plan_from(standing(Place(), "starting"))
+    planner.plan_from(msgspec.structs.replace(standing(Place()), q=np.full(19, np.nan)))
     for _ in range(2):
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
     ahead = TURN.placed(standing(Place()).q + np.eye(1, 19)[0])
