@@ -27,8 +27,8 @@ class BrokenPlanner:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._planner, name)
 
-    def solve(self, *arguments: Any, **named: Any) -> Plan:
-        plan = self._planner.solve(*arguments, **named)
+    def plan_from(self, *arguments: Any, **named: Any) -> Plan:
+        plan = self._planner.plan_from(*arguments, **named)
         self._solves += 1
         if self._solves > GOOD_SOLVES:
             return globals()[os.environ["FAULT"]](plan)
