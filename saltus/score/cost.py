@@ -180,8 +180,8 @@ def _real_time() -> Iterator[Figure]:
         if not name.startswith("planner"):
             total += least, median
         if median >= 1.0:
-            yield Figure("cost", f"1 ms in real time: {name}", "us", least / unit, "shown")
-    name = "1 ms in real time: all but the planner"
+            yield Figure("cost", f"1 ms: {name}", "us", least / unit, "shown")
+    name = "1 ms: all but the planner"
     yield Figure("cost", f"{name}, least", "us", float(total[0]) / unit, tolerance=NOISE)
     yield Figure("cost", f"{name}, median", "us", float(total[1]) / unit, "shown")
     yield from _clock_figures(outcome, other)
@@ -240,7 +240,7 @@ def _emulated() -> Iterator[Figure]:
             longest = max(stalls, default=0.0)
             notes.append(f"{robot.get('cause', '')}; longest stall of the host {longest:.0f} ms")
     share = ended / judged if judged else None
-    yield Figure("cost", "a1-emulated: ended well, of those without a stall of the host", "",
+    yield Figure("cost", "a1-emulated: ended well", "",
                  share, "higher", note="; ".join(notes))  # fmt: skip
     yield Figure("cost", "a1-emulated: state to command", "us", latency, "shown")
 
