@@ -47,6 +47,7 @@ def test_a_salted_filter_says_where_it_is_not_consistent_and_the_bank_is():
         assert 1.2 < row["nees"] == row["nees_ok"] < 3.0 and row["ok"] == 1.0
 
 
+@pytest.mark.slow
 def test_other_estimates_are_not_timed(monkeypatch):
     monkeypatch.setattr(filters, "HybridTools", lambda: lambda ys: 0.0 * ys)
     with pytest.raises(BadRequest, match="hybrid_tools"):

@@ -17,6 +17,7 @@ KEYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_robot_trots_on_the_obstacle_with_as_many_feet_loaded_as_on_the_floor() -> None:
     flat = make_trot(ground_of(GROUNDS[FLAT]))
     heights = set()
@@ -33,6 +34,7 @@ def test_the_robot_trots_on_the_obstacle_with_as_many_feet_loaded_as_on_the_floo
     assert len(heights) == len(GROUNDS), "some ground is not where the robot is"
 
 
+@pytest.mark.slow
 def test_rows_and_ratio_are_printed_as_one_object(monkeypatch, capsys, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
     real = terrain.run
@@ -46,6 +48,7 @@ def test_rows_and_ratio_are_printed_as_one_object(monkeypatch, capsys, tmp_path)
     assert printed["ratio"] == rows[BOXES]["ratio_to_flat"]
 
 
+@pytest.mark.slow
 def test_the_criterion_is_on_boxes(monkeypatch) -> None:
     monkeypatch.setattr(Times, "median", lambda _, name, unit=1.0: 1.0 + (name == BOXES))
     result = terrain.run(0.05)

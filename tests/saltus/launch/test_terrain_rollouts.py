@@ -63,9 +63,8 @@ def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -
     assert rollouts["requests"] > 10 and rollouts["fallbacks"] == 0
 
 
-@pytest.mark.parametrize(
-    "belief", [pytest.param("known", marks=pytest.mark.slow), "estimated"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("belief", ["known", "estimated"])
 def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief: str) -> None:
     """Also after the walk, in which the estimate has moved it."""
     pytest.importorskip("mujoco_warp")

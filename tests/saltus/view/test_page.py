@@ -86,6 +86,7 @@ def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, u
     tab.close()
 
 
+@pytest.mark.slow
 def test_a_page_is_opened_twice_closed_and_opened_again(browser, url) -> None:
     first, second = Tab(browser, url), Tab(browser, url)
     for tab in (first, second):

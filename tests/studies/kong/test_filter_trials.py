@@ -61,6 +61,7 @@ def in_coordinates(coordinates):
     return lambda mode, x: coordinates[mode](0.0, x, NONE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_trials_of_a_bank_are_single_banks(name):
     model, start, dt, coordinates = CASES[name]
@@ -77,6 +78,7 @@ def test_trials_of_a_bank_are_single_banks(name):
     assert split and found.failures == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_first_trial_of_particles_is_a_particle_filter(name):
     model, start, dt, coordinates = CASES[name]

@@ -53,6 +53,7 @@ def test_perturbed_starts_end_closer_together_with_the_cost_than_without(rows):
         np.testing.assert_allclose(convergent.end, plain.end, atol=0.01)
 
 
+@pytest.mark.slow
 def test_reset_jacobians_in_place_of_saltation_matrices_buy_little_or_harm(rows):
     for plans in by_system(rows):
         assert plans["dxr"].trace > 1.4 * plans["convergent"].trace
